@@ -1,0 +1,1 @@
+"""Agents that play any variant of mahjong_env."""

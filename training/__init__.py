@@ -1,0 +1,1 @@
+"""Learning and evaluation of agents for mahjong_env."""
