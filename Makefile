@@ -65,10 +65,10 @@ lint: $(TEST)
 	$(BIN)/mypy
 
 test: lint
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 test-slow: $(TEST)
-	$(BIN)/python -m pytest -n $(JOBS) -m slow
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m slow
 
 format: $(TEST)
 	$(BIN)/ruff check --fix .

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import architecture
 import pytest
+
+import architecture
 
 ROOT = Path(__file__).parents[1]
 
