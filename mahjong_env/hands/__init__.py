@@ -1,0 +1,30 @@
+"""Hand mathematics: complete shapes, distance to a win, and every way to read a hand."""
+
+from mahjong_env.hands.codes import POWER, SUIT, decode, encode
+from mahjong_env.hands.facts import (
+    honour_facts,
+    look_up,
+    orphan_kinds,
+    pairs,
+    quads,
+    sets_and_258_missing,
+    sets_and_pair_missing,
+    sets_missing,
+    suit_facts,
+)
+
+__all__ = [
+    "POWER",
+    "SUIT",
+    "decode",
+    "encode",
+    "honour_facts",
+    "look_up",
+    "orphan_kinds",
+    "pairs",
+    "quads",
+    "sets_and_258_missing",
+    "sets_and_pair_missing",
+    "sets_missing",
+    "suit_facts",
+]

@@ -1,0 +1,66 @@
+"""One integer per suit: how the tables are addressed.
+
+A hand is four groups of kinds: characters (kinds 0-8), dots (9-17), bamboo (18-26) and honours (27-33).
+The code of a group is the number whose base-5 digits are the counts of its kinds, the first kind least
+significant. A tile that enters or leaves a hand therefore changes one code by ``POWER[kind]``, and an engine
+keeps codes up to date with ``codes[game, seat, SUIT[kind]] += POWER[kind]``.
+
+Base 5 holds counts of 0 to 4. Wild tiles are taken out of a hand before it is coded.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+NUM_KINDS = 34
+NUM_GROUPS = 4
+RANKS = 9
+NUM_HONOURS = 7
+FIRST_HONOUR = 27
+SUIT_CODES = 5**RANKS
+HONOUR_CODES = 5**NUM_HONOURS
+
+SUIT: NDArray[np.int8] = (np.arange(NUM_KINDS) // RANKS).astype(np.int8)
+"""[34] int8: the group of each kind, 0-2 the suits and 3 the honours."""
+
+POWER: NDArray[np.int32] = (5 ** (np.arange(NUM_KINDS) % RANKS)).astype(np.int32)
+"""[34] int32: what one tile of each kind adds to the code of its group."""
+
+TABLE_OFFSET: NDArray[np.intp] = np.array([0, 0, 0, SUIT_CODES], np.intp)
+"""[4] intp: the tables hold the entries of all suit codes, then those of all honour codes."""
+
+_SUIT_POWER = POWER[:RANKS]
+_HONOUR_POWER = POWER[FIRST_HONOUR:]
+
+for _constant in (SUIT, POWER, TABLE_OFFSET):
+    _constant.flags.writeable = False
+
+
+def encode(counts: NDArray[Any]) -> NDArray[np.int32]:
+    """Return the codes of hands.
+
+    Args:
+        counts: [..., 34] integers from 0 to 4, tiles of each kind.
+
+    Returns:
+        [..., 4] int32, the codes of characters, dots, bamboo and honours.
+    """
+    tiles = np.asarray(counts)
+    suits = tiles[..., :FIRST_HONOUR].reshape(*tiles.shape[:-1], NUM_GROUPS - 1, RANKS)
+    codes = np.empty((*tiles.shape[:-1], NUM_GROUPS), np.int32)
+    np.matmul(suits, _SUIT_POWER, out=codes[..., :-1])
+    np.matmul(tiles[..., FIRST_HONOUR:], _HONOUR_POWER, out=codes[..., -1])
+    return codes
+
+
+def decode(codes: NDArray[Any]) -> NDArray[np.int8]:
+    """Return the counts behind codes; the inverse of `encode`.
+
+    Args:
+        codes: [..., 4] integers as `encode` returns them.
+
+    Returns:
+        [..., 34] int8, tiles of each kind.
+    """
+    return (np.asarray(codes)[..., SUIT] // POWER % 5).astype(np.int8)

@@ -1,0 +1,147 @@
+"""Facts about concealed tiles: is a hand complete, and how many tiles is it short?
+
+Each group's facts are packed into one 32-bit word. The words of a hand's four groups can be added for the
+fields that add up over groups, and compared for the field that the best group decides:
+
+====== ================ =====================================================================================
+bits   combined by      meaning
+====== ================ =====================================================================================
+0-5    sum              missing: fewest tiles to add so that all tiles form sets
+6-10   sum              pairs: two of a kind, four of a kind being two
+11-14  sum              quads: four of a kind
+15-19  sum              orphan kinds: different ones, nines and honours present
+24-27  minimum          8 + the change in missing when one pair is wanted too and it is a 2, 5 or 8 of this
+suit
+28-31  minimum          8 + the change in missing when one pair is wanted too and it is in this group
+====== ================ =====================================================================================
+
+Sums stay inside their fields for every hand of up to 18 tiles. Missing tiles are counted without a limit of
+four copies per kind, because a wild tile may stand for a fifth copy: a hand with ``w`` wild tiles, which are
+left out of its code, is complete when its number of tiles is right and it misses at most ``w``.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_env.hands.codes import NUM_HONOURS, RANKS, SUIT_CODES, TABLE_OFFSET
+from mahjong_env.hands.tables import load_states
+
+Words = NDArray[np.uint32]
+
+_SETS_MASK = 0x3F
+_PAIRS_SHIFT, _PAIRS_MASK = 6, 0x1F
+_QUADS_SHIFT, _QUADS_MASK = 11, 0xF
+_ORPHANS_SHIFT, _ORPHANS_MASK = 15, 0x1F
+_PAIR_258_SHIFT, _PAIR_SHIFT = 24, 28
+_BIAS = 8
+_NO_SUCH_PAIR = 7
+
+
+@cache
+def _words() -> Words:
+    """Return the facts of every suit code, then of every honour code: [1 953 125 + 78 125]."""
+    words = np.concatenate([_group_words("suit"), _group_words("honours")])
+    words.flags.writeable = False
+    return words
+
+
+def suit_facts() -> Words:
+    """Return the words of all suit codes, [1 953 125] uint32, read-only."""
+    return _words()[:SUIT_CODES]
+
+
+def honour_facts() -> Words:
+    """Return the words of all honour codes, [78 125] uint32, read-only."""
+    return _words()[SUIT_CODES:]
+
+
+def _group_words(group: str) -> Words:
+    """Return the words of one kind of group, by code."""
+    states, values = load_states("facts", group)
+    sets, with_pair, with_258 = values.astype(np.int32).T
+    pair_change = with_pair - sets
+    change_258 = np.minimum(with_258 - sets, _NO_SUCH_PAIR)
+    packed = sets | (change_258 + _BIAS) << _PAIR_258_SHIFT
+    of_state = packed.astype(np.uint32) | (pair_change + _BIAS).astype(np.uint32) << np.uint32(_PAIR_SHIFT)
+    words: Words = of_state[states] + _per_kind_fields(group)
+    return words
+
+
+def _per_kind_fields(group: str) -> Words:
+    """Return pairs, quads and orphan kinds by code: sums over the kinds of what each count is worth."""
+    count = np.arange(5)
+    repeats = count // 2 << _PAIRS_SHIFT | (count == 4) << _QUADS_SHIFT
+    orphan = repeats | (count > 0) << _ORPHANS_SHIFT
+    if group == "suit":
+        per_kind = [orphan] + [repeats] * (RANKS - 2) + [orphan]
+    else:
+        per_kind = [orphan] * NUM_HONOURS
+    fields = np.zeros(1, np.uint32)
+    for worth in per_kind:
+        fields = np.add.outer(worth.astype(np.uint32), fields).reshape(-1)
+    return fields
+
+
+def look_up(codes: NDArray[Any]) -> Words:
+    """Return the facts of each group.
+
+    Args:
+        codes: [..., 4] integers, see `mahjong_env.hands.codes`.
+
+    Returns:
+        [..., 4] uint32 words, for the functions below.
+    """
+    return _words().take(codes + TABLE_OFFSET)
+
+
+def _sum(words: Words) -> Words:
+    """Add the words of the four groups; only the fields below bit 20 of the result mean anything."""
+    return words[..., 0] + words[..., 1] + words[..., 2] + words[..., 3]
+
+
+def _smallest(words: Words) -> Words:
+    """Return the smallest of the four groups' words."""
+    return np.minimum(np.minimum(words[..., 0], words[..., 1]), np.minimum(words[..., 2], words[..., 3]))
+
+
+def sets_missing(words: Words) -> NDArray[np.int8]:
+    """Return the fewest tiles to add so that all tiles form sets: [...] int8 for words [..., 4]."""
+    return np.asarray(_sum(words) & _SETS_MASK).astype(np.int8)
+
+
+def sets_and_pair_missing(words: Words) -> NDArray[np.int8]:
+    """Return the fewest tiles to add so that all form sets and one pair: [...] int8 for words [..., 4]."""
+    missing = (_sum(words) & _SETS_MASK) + (_smallest(words) >> _PAIR_SHIFT) - _BIAS
+    return np.asarray(missing).astype(np.int8)
+
+
+def sets_and_258_missing(words: Words) -> NDArray[np.int8]:
+    """Return the fewest tiles to add so that all form sets and a 2-5-8 pair: [...] int8 for [..., 4]."""
+    pair_258_on_top: Words = words << np.uint32(_PAIR_SHIFT - _PAIR_258_SHIFT)
+    missing = (_sum(words) & _SETS_MASK) + (_smallest(pair_258_on_top) >> _PAIR_SHIFT) - _BIAS
+    return np.asarray(missing).astype(np.int8)
+
+
+def pairs(words: Words) -> NDArray[np.int8]:
+    """Return the number of pairs, four of a kind being two: [...] int8 for words [..., 4].
+
+    Seven pairs are complete when pairs and wild tiles are together at least seven (and the tiles are
+    fourteen).
+    """
+    return np.asarray(_sum(words) >> _PAIRS_SHIFT & _PAIRS_MASK).astype(np.int8)
+
+
+def quads(words: Words) -> NDArray[np.int8]:
+    """Return the number of kinds held four times: [...] int8 for words [..., 4]."""
+    return np.asarray(_sum(words) >> _QUADS_SHIFT & _QUADS_MASK).astype(np.int8)
+
+
+def orphan_kinds(words: Words) -> NDArray[np.int8]:
+    """Return the number of different ones, nines and honours: [...] int8 for words [..., 4].
+
+    Thirteen orphans are complete when there are 13 kinds and exactly one pair (and the tiles are fourteen).
+    """
+    return np.asarray(_sum(words) >> _ORPHANS_SHIFT & _ORPHANS_MASK).astype(np.int8)

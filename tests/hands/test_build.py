@@ -1,0 +1,15 @@
+"""The shipped tables are what the builder makes."""
+
+import numpy as np
+
+from mahjong_env.hands.build import TABLES_PATH, build
+
+
+def test_rebuilding_gives_the_shipped_tables():
+    built = build()
+    with np.load(TABLES_PATH) as shipped:
+        assert sorted(shipped.files) == sorted(built)
+        for name, array in built.items():
+            assert shipped[name].dtype == array.dtype, name
+            assert shipped[name].shape == array.shape, name
+            assert shipped[name].tobytes() == array.tobytes(), name
