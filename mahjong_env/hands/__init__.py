@@ -1,6 +1,13 @@
 """Hand mathematics: complete shapes, distance to a win, and every way to read a hand."""
 
 from mahjong_env.hands.codes import POWER, SUIT, decode, encode
+from mahjong_env.hands.distance import (
+    helping_kinds,
+    missing_after_discard,
+    seven_pairs_missing,
+    thirteen_orphans_missing,
+    tiles_missing,
+)
 from mahjong_env.hands.facts import (
     honour_facts,
     look_up,
@@ -18,13 +25,18 @@ __all__ = [
     "SUIT",
     "decode",
     "encode",
+    "helping_kinds",
     "honour_facts",
     "look_up",
+    "missing_after_discard",
     "orphan_kinds",
     "pairs",
     "quads",
     "sets_and_258_missing",
     "sets_and_pair_missing",
     "sets_missing",
+    "seven_pairs_missing",
     "suit_facts",
+    "thirteen_orphans_missing",
+    "tiles_missing",
 ]

@@ -19,6 +19,10 @@ A suit has 5**9 possible hands, but after each rank only a few hundred (at most 
 arrays of costs occur. The builder therefore works on distinct arrays, and what it stores is an automaton: for
 each rank, the number of the next state by count and state. `mahjong_env.hands.tables` expands it into one
 entry per code. Honours are the same without runs.
+
+After the last rank very few states are left (21 for the facts of a suit, 163 for the distance of suits and
+honours together). So two groups can be joined by one more table, from two states to the state of the joint
+group, and a last table holds the distance of every two joint groups.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,37 +38,93 @@ TABLES_PATH = Path(__file__).with_name("tables.npz")
 MAX_SETS = 5  # sixteen-tile hands have five sets
 
 Costs = NDArray[np.uint8]
+Table = NDArray[np.uint16] | NDArray[np.uint8]
 Step = Callable[[Costs, int, int, int], Costs]
 
 _COUNTS = range(5)
 _IMPOSSIBLE = 60  # above any real cost, and small enough that sums of a few stay in uint8
 _RUNS = 3  # 0, 1 or 2 equal runs
 _NO_PAIR, _ANY_PAIR, _PAIR_258 = range(3)
+_GROUPS = {"suit": (RANKS, RANKS - 3), "honours": (NUM_HONOURS, -1)}  # kinds, last rank where a run may start
 
 
-def build() -> dict[str, NDArray[np.uint16] | NDArray[np.uint8]]:
+def build() -> dict[str, Table]:
     """Return the content of ``tables.npz`` by array name.
 
     For each programme ("facts", "distance") and each kind of group ("suit", "honours") there are the
-    automaton's steps, ``{programme}_{group}_{rank}`` [5, states before] uint16, and what its last states are
-    worth, ``{programme}_{group}_values``: [states, 3] uint8 for facts (sets; sets and pair; sets and 2-5-8
-    pair) and [states, 2, 6] uint8 for distance (pair or not, number of sets).
-    """
-    facts_start = np.full((3, _RUNS, _RUNS), _IMPOSSIBLE, np.uint8)
-    facts_start[_NO_PAIR, 0, 0] = 0
-    distance_start = np.full((2, MAX_SETS + 1, _RUNS, _RUNS), _IMPOSSIBLE, np.uint8)
-    distance_start[0, 0, 0, 0] = 0
+    automaton's steps, ``{programme}_{group}_{rank}`` [5, states before] uint16. Further:
 
-    arrays: dict[str, NDArray[np.uint16] | NDArray[np.uint8]] = {}
-    for group, length, last_run_start in (("suit", RANKS, RANKS - 3), ("honours", NUM_HONOURS, -1)):
-        for programme, start, step in (
-            ("facts", facts_start, _use_every_tile if group == "suit" else _use_every_honour),
-            ("distance", distance_start, _pick_tiles),
-        ):
-            steps, values = _automaton(start, step, length, last_run_start)
-            arrays |= {f"{programme}_{group}_{rank}": table for rank, table in enumerate(steps)}
-            arrays[f"{programme}_{group}_values"] = values
-    return arrays
+    * ``facts_{group}_values`` [states, 3] uint8: missing for sets, for sets and a pair, for sets and a 2-5-8
+      pair.
+    * ``distance_joined`` [states, states] uint16: the state of two groups together.
+    * ``distance_missing`` [joint states, joint states, 6] uint8: tiles missing to have a pair and 0 to 5
+      sets.
+    """
+    return _facts_tables() | _distance_tables()
+
+
+def _facts_tables() -> dict[str, Table]:
+    """Return the tables of the facts programme."""
+    start = np.full((3, _RUNS, _RUNS), _IMPOSSIBLE, np.uint8)
+    start[_NO_PAIR, 0, 0] = 0
+    tables: dict[str, Table] = {}
+    for group, (kinds, last_run_start) in _GROUPS.items():
+        step = _use_every_suit_tile if group == "suit" else _use_every_honour
+        steps, values = _automaton(start, step, kinds, last_run_start)
+        tables |= {f"facts_{group}_{rank}": after for rank, after in enumerate(steps)}
+        tables[f"facts_{group}_values"] = values
+    return tables
+
+
+def _distance_tables() -> dict[str, Table]:
+    """Return the tables of the distance programme; suits and honours share their last states."""
+    start = np.full((2, MAX_SETS + 1, _RUNS, _RUNS), _IMPOSSIBLE, np.uint8)
+    start[0, 0, 0, 0] = 0
+    suit_steps, suit_values = _automaton(start, _pick_tiles, *_GROUPS["suit"])
+    honour_steps, honour_values = _automaton(start, _pick_tiles, *_GROUPS["honours"])
+    by_state, shared = _distinct(np.concatenate([suit_values, honour_values]))
+    suit_steps[-1] = shared[suit_steps[-1]]
+    honour_steps[-1] = shared[honour_steps[-1] + len(suit_values)]
+
+    tables: dict[str, Table] = {f"distance_suit_{rank}": after for rank, after in enumerate(suit_steps)}
+    tables |= {f"distance_honours_{rank}": after for rank, after in enumerate(honour_steps)}
+    tables["distance_joined"], by_joint_state = _join_groups(by_state)
+    tables["distance_missing"] = _missing_for_sets_and_pair(by_joint_state)
+    return tables
+
+
+def _distinct(rows: Costs) -> tuple[Costs, NDArray[np.uint16]]:
+    """Return the distinct [...] rows of [n, ...] costs, and for each of the n which one it is."""
+    distinct, which = np.unique(rows.reshape(len(rows), -1), axis=0, return_inverse=True)
+    return distinct.reshape(-1, *rows.shape[1:]), which.reshape(-1).astype(np.uint16)
+
+
+def _join_groups(by_state: Costs) -> tuple[NDArray[np.uint16], Costs]:
+    """Share out sets and pair between two groups in the cheapest way.
+
+    Args:
+        by_state: [states, 2, 6] tiles missing without and with a pair, by number of sets.
+
+    Returns:
+        [states, states] the joint state of two groups, and [joint states, 2, 6] its missing tiles.
+    """
+    size = len(by_state)
+    joint = np.full((size, size, 2, MAX_SETS + 1), _IMPOSSIBLE, np.uint8)
+    for sets in range(MAX_SETS + 1):
+        for own in range(sets + 1):
+            one, other = by_state[:, None, :, own], by_state[None, :, :, sets - own]
+            best = joint[..., sets]
+            np.minimum(best[..., 0], one[..., 0] + other[..., 0], out=best[..., 0])
+            np.minimum(best[..., 1], one[..., 1] + other[..., 0], out=best[..., 1])
+            np.minimum(best[..., 1], one[..., 0] + other[..., 1], out=best[..., 1])
+    by_joint_state, which = _distinct(joint.reshape(-1, 2, MAX_SETS + 1))
+    return which.reshape(size, size), by_joint_state
+
+
+def _missing_for_sets_and_pair(by_joint_state: Costs) -> Costs:
+    """Return [joint states, joint states, 6] tiles missing for a pair and so many sets in the whole hand."""
+    joint, by_pair = _join_groups(by_joint_state)
+    return np.ascontiguousarray(by_pair[:, 1][joint])
 
 
 def _automaton(
@@ -89,9 +149,8 @@ def _automaton(
         after = np.concatenate([step(costs, rank, count, most_new_runs) for count in _COUNTS])
         if rank == length - 1:
             after = after[..., 0, 0]
-        rows, state = np.unique(after.reshape(len(after), -1), axis=0, return_inverse=True)
-        steps.append(state.reshape(len(_COUNTS), -1).astype(np.uint16))
-        costs = rows.reshape(-1, *after.shape[1:])
+        costs, state = _distinct(after)
+        steps.append(state.reshape(len(_COUNTS), -1))
     return steps, costs
 
 
@@ -109,7 +168,7 @@ def _missing_to_use_all(count: int, runs: int, pairs: int) -> int:
     return -left_over % 3 if left_over >= 0 else -left_over
 
 
-def _use_every_tile(costs: Costs, rank: int, count: int, most_new_runs: int) -> Costs:
+def _use_every_suit_tile(costs: Costs, rank: int, count: int, most_new_runs: int) -> Costs:
     """One rank of the facts programme; costs are [states, pair (none, any, 2-5-8), new runs, old runs]."""
     return _use_every(costs, count, most_new_runs, natural_pair=rank % 3 == 1)
 

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env.hands.codes import NUM_HONOURS, RANKS, SUIT_CODES, TABLE_OFFSET
-from mahjong_env.hands.tables import load_states
+from mahjong_env.hands.tables import load_states, load_table
 
 Words = NDArray[np.uint32]
 
@@ -60,13 +60,12 @@ def honour_facts() -> Words:
 
 def _group_words(group: str) -> Words:
     """Return the words of one kind of group, by code."""
-    states, values = load_states("facts", group)
-    sets, with_pair, with_258 = values.astype(np.int32).T
+    sets, with_pair, with_258 = load_table(f"facts_{group}_values").astype(np.int32).T
     pair_change = with_pair - sets
     change_258 = np.minimum(with_258 - sets, _NO_SUCH_PAIR)
     packed = sets | (change_258 + _BIAS) << _PAIR_258_SHIFT
     of_state = packed.astype(np.uint32) | (pair_change + _BIAS).astype(np.uint32) << np.uint32(_PAIR_SHIFT)
-    words: Words = of_state[states] + _per_kind_fields(group)
+    words: Words = of_state[load_states("facts", group)] + _per_kind_fields(group)
     return words
 
 
