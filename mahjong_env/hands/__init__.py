@@ -9,6 +9,7 @@ from mahjong_env.hands.distance import (
     tiles_missing,
 )
 from mahjong_env.hands.facts import (
+    group_sets_missing,
     honour_facts,
     look_up,
     orphan_kinds,
@@ -19,12 +20,16 @@ from mahjong_env.hands.facts import (
     sets_missing,
     suit_facts,
 )
+from mahjong_env.hands.reading import Readings, Substitutions, readings, substitutions, waits
 
 __all__ = [
     "POWER",
     "SUIT",
+    "Readings",
+    "Substitutions",
     "decode",
     "encode",
+    "group_sets_missing",
     "helping_kinds",
     "honour_facts",
     "look_up",
@@ -32,11 +37,14 @@ __all__ = [
     "orphan_kinds",
     "pairs",
     "quads",
+    "readings",
     "sets_and_258_missing",
     "sets_and_pair_missing",
     "sets_missing",
     "seven_pairs_missing",
+    "substitutions",
     "suit_facts",
     "thirteen_orphans_missing",
     "tiles_missing",
+    "waits",
 ]

@@ -111,6 +111,17 @@ def sets_missing(words: Words) -> NDArray[np.int8]:
     return np.asarray(_sum(words) & _SETS_MASK).astype(np.int8)
 
 
+def group_sets_missing(words: Words) -> NDArray[np.int8]:
+    """Return the fewest tiles to add to each group so that all its tiles form sets: [..., 4] int8."""
+    return (words & _SETS_MASK).astype(np.int8)
+
+
+def is_group_complete(words: Words) -> NDArray[np.bool_]:
+    """Return whether all tiles of each group form sets, or sets and one pair: [..., 4] bool."""
+    missing = words & _SETS_MASK
+    return np.asarray((missing == 0) | (missing + (words >> _PAIR_SHIFT) == _BIAS))
+
+
 def sets_and_pair_missing(words: Words) -> NDArray[np.int8]:
     """Return the fewest tiles to add so that all form sets and one pair: [...] int8 for words [..., 4]."""
     missing = (_sum(words) & _SETS_MASK) + (_smallest(words) >> _PAIR_SHIFT) - _BIAS

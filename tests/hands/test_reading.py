@@ -1,0 +1,194 @@
+"""Readings, substitutions and waits: against brute force and against shapes read by hand."""
+
+import numpy as np
+import pytest
+
+from hands import brute_force as slow
+from mahjong_env import hands
+
+EVERYTHING = np.ones(34, bool)
+
+
+def tiles(text):
+    """Counts of a hand such as "123m55p777z"."""
+    counts = np.zeros(34, int)
+    ranks = ""
+    for letter in text:
+        if letter.isdigit():
+            ranks += letter
+        else:
+            for rank in ranks:
+                counts[9 * "mpsz".index(letter) + int(rank) - 1] += 1
+            ranks = ""
+    return counts
+
+
+def complete_hand(rng, sets, within):
+    """A complete hand out of ``within`` neighbouring kinds; crowded ones have more than four of a kind."""
+    kinds = slow._neighbours(rng, within).tolist()
+    shapes = [shape for shape in slow.SETS if set(shape) <= set(kinds)]
+    counts = np.zeros(34, int)
+    for number in rng.integers(len(shapes), size=sets):
+        np.add.at(counts, list(shapes[number]), 1)
+    counts[rng.choice(kinds)] += 2
+    return counts
+
+
+def take_some(rng, counts, number):
+    left = counts.copy()
+    for _ in range(number):
+        left[rng.choice(np.flatnonzero(left))] -= 1
+    return left
+
+
+def read(counts):
+    """The readings of hands, in the form of `brute_force.readings`; checks that each is listed once."""
+    found = hands.readings(np.asarray(counts))
+    assert found.pair.dtype == np.int8
+    assert found.triplets.dtype == found.runs.dtype == np.uint8
+    by_hand = [set() for _ in counts]
+    for owner, pair, triplets, runs in zip(found.owner, found.pair, found.triplets, found.runs, strict=True):
+        sets = [(kind,) * 3 for kind in slow.KINDS for _ in range(triplets[kind])]
+        sets += [(kind, kind + 1, kind + 2) for kind in slow.KINDS for _ in range(runs[kind])]
+        by_hand[owner].add((int(pair), tuple(sorted(sets))))
+    assert len(found.owner) == sum(map(len, by_hand))
+    assert (np.diff(found.owner) >= 0).all()
+    return by_hand
+
+
+@pytest.mark.parametrize(
+    ("sets", "within"), [(0, 5), (1, 4), (2, 4), (3, 5), (4, 5), (4, 9), (4, 34), (5, 6), (5, 9)]
+)
+def test_readings_match_brute_force(sets, within):
+    rng = np.random.default_rng(sets + 10 * within)
+    counts = np.array([complete_hand(rng, sets, within) for _ in range(60)])
+    counts = counts[counts.max(axis=1) <= 8]
+    assert read(counts) == [slow.readings(tuple(c)) for c in counts.tolist()]
+
+
+def test_readings_of_hands_that_are_mostly_not_complete():
+    rng = np.random.default_rng(21)
+    counts = np.array([slow.random_hand(rng, 8, kinds=6, copies=5) for _ in range(400)])
+    expected = [slow.readings(tuple(c)) for c in counts.tolist()]
+    assert read(counts) == expected
+    assert {bool(found) for found in expected} == {True, False}
+
+
+def test_readings_read_by_hand():
+    three_runs_or_three_triplets, nine_gates, crowded, none = read(
+        [tiles("111222333m99p777z"), tiles("11123455678999m"), tiles("55555m"), tiles("1m2p")]
+    )
+    assert three_runs_or_three_triplets == {
+        (17, ((0, 0, 0), (1, 1, 1), (2, 2, 2), (33, 33, 33))),
+        (17, ((0, 1, 2), (0, 1, 2), (0, 1, 2), (33, 33, 33))),
+    }
+    assert nine_gates == {(4, ((0, 0, 0), (1, 2, 3), (5, 6, 7), (8, 8, 8)))} | {
+        (4, ((0, 0, 0), (1, 2, 3), (5, 6, 7), (8, 8, 8)))
+    }
+    assert crowded == {(4, ((4, 4, 4),))}
+    assert none == set()
+
+
+def test_no_hands():
+    nothing = np.zeros((0, 34), int)
+    assert hands.readings(nothing).triplets.shape == (0, 34)
+    assert hands.substitutions(nothing, np.zeros(0, int), EVERYTHING).counts.shape == (0, 34)
+    assert hands.waits(nothing).shape == (0, 34)
+
+
+def substituted(counts, wilds, kinds=EVERYTHING):
+    """Substitutions by hand, as sorted tuples of kinds; checks that each is listed once and that tiles add up."""
+    counts, wilds = np.asarray(counts), np.asarray(wilds)
+    found = hands.substitutions(counts, wilds, kinds)
+    assert found.counts.dtype == found.wild_as.dtype == np.uint8
+    assert (found.counts == counts[found.owner] + found.wild_as).all()
+    assert (found.wild_as.sum(axis=1) == wilds[found.owner]).all()
+    by_hand = [set() for _ in counts]
+    for owner, wild_as in zip(found.owner, found.wild_as, strict=True):
+        by_hand[owner].add(tuple(np.repeat(np.arange(34), wild_as).tolist()))
+    assert len(found.owner) == sum(map(len, by_hand))
+    return by_hand
+
+
+@pytest.mark.parametrize(
+    ("wilds", "sets", "number"), [(0, 4, 40), (1, 4, 40), (1, 5, 20), (2, 2, 20), (2, 4, 12), (3, 2, 3)]
+)
+def test_substitutions_match_brute_force(wilds, sets, number):
+    rng = np.random.default_rng(wilds + 10 * sets)
+    counts = []
+    while len(counts) < number:
+        whole = complete_hand(rng, sets, within=int(rng.choice([4, 6, 9, 34])))
+        natural = take_some(rng, whole, wilds)
+        if natural.max() <= 4:
+            counts.append(natural)
+    counts += [slow.random_hand(rng, 3 * sets + 2 - wilds, kinds=9) for _ in range(number)]
+    expected = [slow.substitutions(tuple(map(int, c)), wilds, slow.KINDS) for c in counts]
+    assert substituted(counts, [wilds] * len(counts)) == expected
+
+
+def test_four_wilds_match_brute_force_within_few_kinds():
+    rng = np.random.default_rng(23)
+    kinds = [0, 1, 2, 3, 8, 9, 27]
+    allowed = np.isin(np.arange(34), kinds)
+    counts = [take_some(rng, complete_hand(rng, 3, within=5), 4) for _ in range(12)]
+    counts = [c for c in counts if c.max() <= 4]
+    expected = [slow.substitutions(tuple(c.tolist()), 4, kinds) for c in counts]
+    assert substituted(counts, [4] * len(counts), allowed) == expected
+    assert any(expected)
+
+
+def test_wilds_alone():
+    nothing = np.zeros((2, 34), int)
+    of_two, of_one = substituted(nothing, [2, 1])
+    assert of_two == {(kind, kind) for kind in slow.KINDS}
+    assert of_one == set()
+    (of_five_tiles,) = substituted([tiles("5m")], [4])
+    assert of_five_tiles == slow.substitutions(tuple(tiles("5m").tolist()), 4, slow.KINDS)
+
+
+def test_a_wild_tile_may_be_the_fifth_copy():
+    (found,) = substituted([tiles("5555m")], [1])
+    assert found == {(4,)}
+    assert read([tiles("55555m")]) == [{(4, ((4, 4, 4),))}]
+
+
+def test_kinds_limit_each_hand_by_itself():
+    counts = [tiles("123m5p")] * 3
+    kinds = np.ones((3, 34), bool)
+    kinds[1, 13] = False
+    kinds[2, :13] = False
+    assert substituted(counts, [1] * 3, kinds) == [{(13,)}, set(), {(13,)}]
+
+
+def test_every_substitution_can_be_read():
+    rng = np.random.default_rng(24)
+    counts = [take_some(rng, complete_hand(rng, 4, within=12), 3) for _ in range(30)]
+    counts = np.array([c for c in counts if c.max() <= 4])
+    found = hands.substitutions(counts, np.full(len(counts), 3), EVERYTHING)
+    assert set(hands.readings(found.counts).owner) == set(range(len(found.owner)))
+
+
+def test_waits_match_brute_force():
+    rng = np.random.default_rng(25)
+    number_of_waits = set()
+    for wilds, number in ((0, 60), (1, 8)):
+        counts = [take_some(rng, complete_hand(rng, 3, within=6), 1 + wilds) for _ in range(number)]
+        counts = np.array([c for c in counts if c.max() <= 4])
+        found = hands.waits(counts, np.full(len(counts), wilds))
+        for hand, by_kind in zip(counts, found, strict=True):
+            for kind in slow.KINDS:
+                drawn = hand.copy()
+                drawn[kind] += 1
+                complete = bool(slow.substitutions(tuple(drawn.tolist()), wilds, slow.KINDS))
+                assert by_kind[kind] == (complete and hand[kind] < 4)
+            number_of_waits.add(by_kind.sum())
+    assert len(number_of_waits) > 3
+
+
+def test_waits_read_by_hand():
+    nine_gates, tanki, fifth = hands.waits(
+        np.array([tiles("1112345678999m"), tiles("123m456p7s"), tiles("1111m")])
+    )
+    assert np.flatnonzero(nine_gates).tolist() == list(range(9))
+    assert np.flatnonzero(tanki).tolist() == [24]
+    assert not fifth.any()
