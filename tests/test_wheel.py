@@ -70,6 +70,12 @@ def test_every_source_and_data_file_is_inside(wheel: Path):
     assert {name.partition("/")[0] for name in inside if ".dist-info/" not in name} == set(PACKAGES)
 
 
+def test_the_wheel_bears_the_version_of_the_package(wheel: Path):
+    declared = re.search(r'^__version__ = "(.+)"$', (ROOT / "mahjong_env" / "__init__.py").read_text(), re.M)
+    assert declared is not None
+    assert Parser().parsestr(read(wheel, "METADATA"))["Version"] == declared[1]
+
+
 def test_the_core_requires_three_packages(wheel: Path):
     requirements = Parser().parsestr(read(wheel, "METADATA")).get_all("Requires-Dist") or []
     core = {re.split(r"[^\w-]", line)[0] for line in requirements if "extra ==" not in line}
