@@ -1,0 +1,43 @@
+"""The named errors of the package: one class per kind of wrong input.
+
+Everything that a caller can get wrong raises one of these (all of them are ``ValueError``), with a message that
+says what was wrong, where, and what would have been valid; nothing has been changed when it is raised.
+"""
+
+from __future__ import annotations
+
+
+class MahjongError(ValueError):
+    """Base class of the package's errors."""
+
+
+class NotationError(MahjongError):
+    """A text that is not tile, meld or action notation."""
+
+
+class RulesError(MahjongError):
+    """An unknown variant, an unknown knob, or a value that a knob does not have."""
+
+
+class DealError(MahjongError):
+    """A deal that cannot be dealt: a fifth tile of a kind, a wrong number of tiles, contradictory settings."""
+
+
+class HandError(MahjongError):
+    """A described hand that cannot exist, or that contradicts itself."""
+
+
+class ActionError(MahjongError):
+    """Actions of the wrong shape or type."""
+
+
+class IllegalActionError(ActionError):
+    """An action that the rules do not allow now. Names the game, the seat and the action."""
+
+
+class SnapshotError(MahjongError):
+    """A snapshot that is corrupt, or of another variant, other rules or another version."""
+
+
+class MissingExtraError(MahjongError, ImportError):
+    """A feature whose optional packages are not installed. Names the ``pip install`` line."""

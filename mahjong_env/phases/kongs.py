@@ -1,0 +1,42 @@
+"""Kongs that stand: what they pay at once, and their replacement tile."""
+
+from __future__ import annotations
+
+from mahjong_env.notation import MeldType
+from mahjong_env.phases.draw import update_ready
+from mahjong_env.phases.table import Table
+from mahjong_env.state import MELDED
+from mahjong_env.tiles import NO_TILE
+from mahjong_env.types import Games, Int8Array
+
+
+def complete_added(table: Table, games: Games, seat: Int8Array, kind: Int8Array) -> None:
+    """The added tile was not robbed: the kong stands."""
+    state = table.state
+    place = _find_pung(table, games, seat, kind)
+    state.meld_type[games, seat, place] = MeldType.ADDED_KONG
+    state.open_pung[games, seat, kind] = False
+    state.public[games, seat, MELDED, kind] += 1
+    stand(table, games, seat, MeldType.ADDED_KONG, state.meld_from[games, seat, place])
+
+
+def _find_pung(table: Table, games: Games, seat: Int8Array, kind: Int8Array) -> Games:
+    """[n] the place of the open pung of this kind among the melds of the seat."""
+    state = table.state
+    is_it = (state.meld_kind[games, seat] == kind[:, None]) & (state.meld_type[games, seat] == MeldType.PUNG)
+    return is_it.argmax(axis=1)
+
+
+def stand(table: Table, games: Games, seat: Int8Array, meld_type: MeldType, from_seat: int | Int8Array) -> None:
+    """A kong has been made for good: it is paid, and its replacement tile drawn."""
+    state = table.state
+    state.undisturbed[games] = False
+    state.kong_draws[games] += 1
+    state.drawn[games] = NO_TILE
+    state.can_win[games] = False
+    amounts = table.rules.kong_payments(state, games, seat, meld_type, from_seat)
+    if amounts is not None:
+        table.pay(games, amounts)
+    update_ready(table, games, seat)
+    table.replacements.put(games, seat)
+    table.konged.append((games, seat, meld_type))

@@ -1,0 +1,53 @@
+"""What the seat to act may do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mahjong_env.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, PASS, WIN
+from mahjong_env.phases.table import Table
+from mahjong_env.state import Phase
+from mahjong_env.tiles import NUM_KINDS
+from mahjong_env.types import Games
+
+# The last seven columns of the mask for each of the 64 combinations of option bits: the claims named, and pass.
+_CLAIM_COLUMNS = np.array([[*((options >> bit) & 1 for bit in range(6)), 1] for options in range(64)], np.bool_)
+
+
+def write_masks(table: Table, games: Games) -> None:
+    """Set the action masks of these games."""
+    state = table.state
+    phase = state.phase[games]
+    state.mask[games] = False
+    in_turn = phase == Phase.TURN
+    _write_turns(table, games[in_turn])
+    asked = games[(phase == Phase.CLAIM) | (phase == Phase.ROB) | (phase == Phase.OPENING)]
+    if asked.size:
+        state.mask[asked, CHOW_LOW:] = _CLAIM_COLUMNS[state.options[asked, state.actor[asked]]]
+    stranded = games[phase == Phase.STRANDED]
+    if stranded.size:
+        state.mask[stranded, WIN] = True
+        state.mask[stranded, PASS] = True
+
+
+def _write_turns(table: Table, games: Games) -> None:
+    if not games.size:
+        return
+    state, rules = table.state, table.rules
+    seat = state.actor[games]
+    held = state.hand[games, seat]
+    holds = held > 0
+    state.mask[games, :NUM_KINDS] = holds
+    state.mask[games, WIN] = state.can_win[games]
+
+    # Kongs only after a draw, and only if a replacement can be drawn (rulebook 0.5).
+    may_kong = (state.drawn[games] >= 0) & (state.left(games) > 0)
+    fours = np.flatnonzero((held == 4).any(axis=1) & may_kong)
+    if fours.size:
+        g = games[fours]
+        state.mask[g, CONCEALED_KONG:ADDED_KONG] = rules.konged_in_hand(state, g, held[fours])
+    adds = holds & state.open_pung[games, seat]
+    adding = np.flatnonzero(adds.any(axis=1) & may_kong)
+    if adding.size:
+        state.mask[games[adding], ADDED_KONG:CHOW_LOW] = adds[adding]
+    rules.limit_turn(state, games, seat)

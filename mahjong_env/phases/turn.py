@@ -1,0 +1,77 @@
+"""The seat that has drawn or claimed a tile: it discards, declares a kong, or wins."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mahjong_env.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, WIN
+from mahjong_env.notation import MeldType
+from mahjong_env.phases import claims, kongs
+from mahjong_env.phases.draw import update_ready
+from mahjong_env.phases.table import Table, Won
+from mahjong_env.scoring import Source
+from mahjong_env.state import DISCARDED, LATEST, MELDED, NO_SEAT
+from mahjong_env.tiles import NO_TILE
+from mahjong_env.types import Games, Int8Array, Int64Array
+
+
+def play(table: Table, games: Games, actions: Int64Array) -> None:
+    """Carry out the actions of seats in their turn."""
+    state = table.state
+    discards = actions < CONCEALED_KONG
+    if discards.all():
+        discard(table, games, actions.astype(np.int8))
+        return
+    discard(table, games[discards], actions[discards].astype(np.int8))
+    concealed = (actions >= CONCEALED_KONG) & (actions < ADDED_KONG)
+    if concealed.any():
+        concealed_kong(table, games[concealed], (actions[concealed] - CONCEALED_KONG).astype(np.int8))
+    added = (actions >= ADDED_KONG) & (actions < CHOW_LOW)
+    if added.any():
+        added_kong(table, games[added], (actions[added] - ADDED_KONG).astype(np.int8))
+    wins = actions == WIN
+    if wins.any():
+        g = games[wins]
+        table.won.append(Won(g, state.actor[g], Source.DRAW, state.drawn[g], np.full(len(g), NO_SEAT, np.int8)))
+
+
+def discard(table: Table, games: Games, kind: Int8Array) -> None:
+    """Discard one tile a game, and ask who wants it."""
+    if not games.size:
+        return
+    state = table.state
+    seat = state.actor[games]
+    state.add_tiles(games, seat, kind, -1)
+    number = state.num_discards[games] + np.int8(1)
+    state.num_discards[games] = number
+    state.public[games, seat, DISCARDED, kind] += 1
+    state.public[games, seat, LATEST, kind] = number
+    place = state.river_size[games, seat]
+    state.river[games, seat, place] = kind
+    state.river_size[games, seat] = place + np.int8(1)
+    state.drawn[games] = NO_TILE
+    state.can_win[games] = False
+    update_ready(table, games, seat)
+    table.rules.on_discard(state, games, seat, kind)
+    claims.offer_discard(table, games, seat, kind)
+
+
+def concealed_kong(table: Table, games: Games, kind: Int8Array) -> None:
+    """Lay down four tiles of the hand."""
+    state = table.state
+    seat = state.actor[games]
+    state.add_tiles(games, seat, kind, -4)
+    state.add_meld(games, seat, MeldType.CONCEALED_KONG, kind, NO_SEAT, NO_TILE)
+    if not table.rules.hides_concealed_kongs:
+        state.public[games, seat, MELDED, kind] += 4
+    kongs.stand(table, games, seat, MeldType.CONCEALED_KONG, NO_SEAT)
+
+
+def added_kong(table: Table, games: Games, kind: Int8Array) -> None:
+    """Add a tile of the hand to an open pung, unless somebody wins with it."""
+    state = table.state
+    seat = state.actor[games]
+    state.add_tiles(games, seat, kind, -1)
+    state.drawn[games] = NO_TILE
+    state.can_win[games] = False
+    claims.offer_added_tile(table, games, seat, kind)

@@ -1,0 +1,20 @@
+"""Names for the array types that signatures use. Shapes are said in docstrings: ``[B, S, 34]``."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+BoolArray: TypeAlias = NDArray[np.bool_]
+Int8Array: TypeAlias = NDArray[np.int8]
+Int16Array: TypeAlias = NDArray[np.int16]
+Int32Array: TypeAlias = NDArray[np.int32]
+Int64Array: TypeAlias = NDArray[np.int64]
+UInt32Array: TypeAlias = NDArray[np.uint32]
+UInt64Array: TypeAlias = NDArray[np.uint64]
+IntArray: TypeAlias = NDArray[np.signedinteger[Any]]
+"""Any signed integers; arrays of game numbers and seats are ``np.intp``."""
+Games: TypeAlias = NDArray[np.intp]
+"""[n] numbers of games in the batch, each at most once."""

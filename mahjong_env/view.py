@@ -1,0 +1,177 @@
+"""What agents are given: observations, masks, and the same facts as named arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mahjong_env import observation
+from mahjong_env.notation import MeldType
+from mahjong_env.observation import SLOTS
+from mahjong_env.state import DISCARDED, LATEST, MAX_MELDS, MELDED, NUM_PLANES, Phase, State
+from mahjong_env.tiles import NO_TILE, NUM_KINDS
+from mahjong_env.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
+
+if TYPE_CHECKING:
+    from mahjong_env.ruleset import Rules
+
+
+@dataclass(frozen=True)
+class View:
+    """What n seats may see. Slots: 0 the seat itself, 1 next, 2 across (empty at tables for three), 3 previous.
+
+    Attributes:
+        rules: the rules played.
+        observation: [n, C, 34] int8, see `mahjong_env.OBSERVATION_PIECES`.
+        action_mask: [n, 109] bool legal actions; all False for seats that are not to act.
+        hand: [n, 34] int8 own concealed tiles, wild ones included.
+        drawn: [n] int8 kind that the seat has just drawn, -1 for none.
+        num_melds: [n, 4] int8 melds of each slot.
+        meld_type, meld_kind, meld_from, meld_claimed: [n, 4, 5] int8 `MeldType`, kind (lowest of a chow; -1 hidden), giving slot,
+            claimed kind (-1 none).
+        discards: [n, 4, 34] int8 discards lying before each slot.
+        latest: [n, 4, 34] int8 number of each slot's latest discard of the kind (1 = first of the hand), 0 for none.
+        melded: [n, 4, 34] int8 tiles in melds that all can see.
+        flowers: [n, 4, 42] int8 exposed flowers.
+        unseen: [n, 34] int8 tiles of each kind that the seat has not seen.
+        wild: [n] int8 wild kind, -1 for none.
+        offered: [n] int8 kind that may be claimed or robbed, -1 for none.
+        offered_from: [n] int8 slot that offers it, -1 for none.
+        phase: [n] int8 `mahjong_env.state.Phase`.
+        left: [n] int16 drawable tiles.
+        dealer: [n] int8 slot of the dealer.
+        streak: [n] int16 hands for which the dealer has kept the deal.
+        round_wind: [n] int8 0 East to 3 North.
+        house_wind: [n, 4] int8, -1 for an empty slot.
+        marks: [n, 4, K] int16, see `Rules.marks`.
+        points: [n, 4] int32 running points.
+    """
+
+    rules: Rules
+    observation: Int8Array
+    action_mask: BoolArray
+    hand: Int8Array
+    drawn: Int8Array
+    num_melds: Int8Array
+    meld_type: Int8Array
+    meld_kind: Int8Array
+    meld_from: Int8Array
+    meld_claimed: Int8Array
+    discards: Int8Array
+    latest: Int8Array
+    melded: Int8Array
+    flowers: Int8Array
+    unseen: Int8Array
+    wild: Int8Array
+    offered: Int8Array
+    offered_from: Int8Array
+    phase: Int8Array
+    left: Int16Array
+    dealer: Int8Array
+    streak: Int16Array
+    round_wind: Int8Array
+    house_wind: Int8Array
+    marks: Int16Array
+    points: Int32Array
+
+    def __len__(self) -> int:
+        """The number of seats that look."""
+        return len(self.hand)
+
+    def take(self, which: Any) -> View:
+        """Some of them: a boolean mask or indices."""
+        arrays = {item.name: getattr(self, item.name)[which] for item in fields(self) if item.name != "rules"}
+        return View(rules=self.rules, **arrays)
+
+    @property
+    def own_wilds(self) -> Int8Array:
+        """[n] wild tiles in the own hand."""
+        return np.where(self.wild >= 0, self.hand[np.arange(len(self)), self.wild], np.int8(0))
+
+    @property
+    def natural_hand(self) -> Int8Array:
+        """[n, 34] own concealed tiles without the wild ones."""
+        hand = self.hand.copy()
+        some = np.flatnonzero(self.wild >= 0)
+        hand[some, self.wild[some]] = 0
+        return hand
+
+
+def look(state: State, rules: Rules, games: Games, seat: Games, present: BoolArray, planes: Int8Array) -> View:
+    """Gather a view for one seat in each game; the arguments are those of `observation.observe`."""
+    n, seats = len(games), state.num_seats
+    order, slot = observation.slots(seat, seats)
+    at = games[:, None], order
+    types, kinds, givers, claimed = observation.meld_facts(state, rules, games, seat, order, present)
+    to_act = (state.actor[games] == seat) & present
+    table = np.zeros((n, SLOTS, NUM_PLANES, NUM_KINDS), np.int8)
+    table[:, slot] = state.public[at]
+    flowers = _by_slot(state.flowers[at], slot, 0)
+    hand = state.hand[games, seat] * present[:, None]
+    people = np.take_along_axis(state.person_at[games], order, axis=1).astype(np.intp)
+    return View(
+        rules=rules,
+        observation=planes,
+        action_mask=state.mask[games] & to_act[:, None],
+        hand=hand,
+        drawn=np.where(to_act, state.drawn[games], np.int8(NO_TILE)),
+        num_melds=_by_slot(state.num_melds[at], slot, 0),
+        meld_type=_by_slot(types, slot, 0),
+        meld_kind=_by_slot(kinds, slot, -1),
+        meld_from=_by_slot(givers, slot, -1),
+        meld_claimed=_by_slot(claimed, slot, -1),
+        discards=table[:, :, DISCARDED],
+        latest=table[:, :, LATEST],
+        melded=table[:, :, MELDED],
+        flowers=flowers,
+        unseen=_unseen(state, rules, games, hand, table, types, kinds, flowers),
+        wild=state.wild[games],
+        offered=state.offered[games],
+        offered_from=np.where(state.offered[games] >= 0, observation.slot_of(state.offered_by[games], seat, seats), np.int8(-1)),
+        phase=state.phase[games],
+        left=state.left(games),
+        dealer=observation.slot_of(state.dealer[games], seat, seats),
+        streak=state.streak[games],
+        round_wind=state.round_wind[games],
+        house_wind=_by_slot(np.take_along_axis(state.house_wind[games], order, axis=1), slot, -1),
+        marks=_by_slot(observation.marks_of(state, games, order), slot, 0),
+        points=_by_slot(np.take_along_axis(state.points[games], people, axis=1), slot, 0),
+    )
+
+
+def _by_slot(values: Any, slot: Games, empty: int) -> Any:
+    """[n, S, ...] in the order of slots, as [n, 4, ...] with the missing slot filled."""
+    if len(slot) == SLOTS:
+        return values
+    out = np.full((values.shape[0], SLOTS, *values.shape[2:]), empty, values.dtype)
+    out[:, slot] = values
+    return out
+
+
+def _unseen(
+    state: State,
+    rules: Rules,
+    games: Games,
+    hand: Int8Array,
+    table: Int8Array,
+    types: Int8Array,
+    kinds: Int8Array,
+    flowers: Int8Array,
+) -> Int8Array:
+    """[n, 34] tiles of each kind that the looking seat has not seen."""
+    rows = np.arange(len(games))
+    unseen = rules.deck[:NUM_KINDS] - hand - table[:, :, DISCARDED].sum(axis=1, dtype=np.int8) - table[:, :, MELDED].sum(axis=1, dtype=np.int8)
+    unseen -= flowers[..., :NUM_KINDS].sum(axis=1, dtype=np.int8)
+    for seen, where in (
+        (state.indicator[games], state.indicator[games] >= 0),
+        (state.offered[games], state.phase[games] == Phase.ROB),
+    ):
+        unseen[rows[where], seen[where]] -= 1
+    if rules.hides_concealed_kongs:
+        for place in range(MAX_MELDS):
+            own = types[:, 0, place] == MeldType.CONCEALED_KONG
+            own &= kinds[:, 0, place] >= 0
+            unseen[rows[own], kinds[own, 0, place]] -= 4
+    return unseen
