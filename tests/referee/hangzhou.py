@@ -1,0 +1,220 @@
+"""Hangzhou (document 001, rulebook 2 and 6 Hangzhou).
+
+Doubts, and what is done here:
+
+* `match_end="points"` goes on until its own condition, at most 200 hands, whatever `num_hands` is; such a
+  match is more than one hand, so the floor applies in it.
+* Of two shapes worth the same, sets and a pair is listed.
+* `lao_dice` makes the hand 3 Lao for the points and for who may win on a discard; the dealer's own streak
+  goes on from what it was.
+* After a discard that ends his gambit, a gambiter counts as out of it at once: the discard is free for all
+  whom no other gambit locks (2B12).
+"""
+
+from collections import Counter
+from math import prod
+
+from .hands import divides, is_complete, is_only_pairs, is_seven_pairs, quads
+from .situation import Verdict, not_legal, paid_to
+from .tiles import in_order
+from .variant import Variant, positive
+
+DEALER_FACTOR = {1: 2, 2: 4, 3: 8}  # by Lao (2A.12)
+LONGEST_POINTS_MATCH = 200
+
+
+class Hangzhou(Variant):
+    name = "hangzhou"
+    knob_choices = {  # noqa: RUF012
+        "base_score": (1, (1, 2, 3, 5)),
+        "fortune": ("indicator", ("indicator", "white")),
+        "cap": (None, (None, 64, 128, 256)),
+        "initial_points": (50, positive),
+        "points_floor": (True, (True, False)),
+        "lao_dice": (False, (False, True)),
+        "dealer_loss": ("double", ("double", "lao")),
+        "discard_payment": ("own_share", ("own_share", "all_shares")),
+        "kong_capture": ("gated", ("gated", "always")),
+        "match_end": ("hands", ("hands", "points")),
+    }
+    unknown_facts = {  # noqa: RUF012
+        "flowers": [],
+        "flower_draw": False,
+        "robbing_gold": False,
+        "discarded_wild": False,
+        "red_discards": 0,
+        "house_wind": None,
+    }
+
+    # --- the match and the deal -------------------------------------------------------------------
+
+    @property
+    def fixed_wild(self):
+        return "5z" if self.knobs["fortune"] == "white" else None
+
+    @property
+    def has_indicator(self):
+        return self.knobs["fortune"] == "indicator"
+
+    def wild_from(self, indicator):
+        return indicator  # 2A.5: its three other copies
+
+    def live_wilds(self, situation):
+        return 3 if self.has_indicator else 4
+
+    def reserve(self):
+        return 19 if self.has_indicator else 20  # 2A.3; the indicator is the twentieth dead tile
+
+    def next_dealer(self, table, winner):
+        return table.dealer_seat if winner is None else winner  # 2A.2
+
+    def is_match_over(self, table, winner, dealer):
+        """2A.17."""
+        if self.knobs["match_end"] == "hands":
+            return table.hands_played >= table.num_hands
+        someone_is_out = min(table.points) <= 0
+        return (winner != dealer and someone_is_out) or table.hands_played >= LONGEST_POINTS_MATCH
+
+    # --- play -------------------------------------------------------------------------------------
+
+    def gambit(self, table, seat):
+        """How many fortunes the seat has discarded in a row up to now; above 0 it is in a gambit (2A.8)."""
+        count = 0
+        for tile in reversed(table.players[seat].thrown):
+            if tile != table.wild:
+                break
+            count += 1
+        return count
+
+    def may_answer(self, table, seat, tile):
+        """2A.8, 6 Hangzhou: a gambiter is never asked; a gambit locks all who are not in one themselves."""
+        if tile == table.wild:
+            return False
+        return not any(self.gambit(table, other) for other in range(4))
+
+    def restricted_turn(self, table, seat, options):
+        """2A.8: a gambiter wins, declares a concealed kong, or discards the tile just drawn."""
+        if not self.gambit(table, seat):
+            return options
+        allowed = {"win", f"discard {table.drawn}"}
+        return {o for o in options if o in allowed or o.startswith("concealed kong")}
+
+    def extra_facts(self, table, seat):
+        floor = table.floor_applies or self.knobs["match_end"] == "points"
+        by_dice = table.lao_dice and self.knobs["lao_dice"]
+        return {
+            "gambits": self.gambit(table, seat),
+            "dealer_streak": max(table.streak, 2) if by_dice else table.streak,
+            "running_points": [table.points[person] for person in table.person_of] if floor else None,
+        }
+
+    # --- winning ----------------------------------------------------------------------------------
+
+    def score(self, situation):
+        refusal = self.refusal(situation)
+        if refusal:
+            return not_legal(situation, refusal)
+        shapes = []
+        plain, fortunes = situation.without_wilds(situation.concealed)
+        if is_complete(plain, fortunes, 4 - len(situation.melds)):
+            shapes.append(self.standard_rows(situation))
+        if not situation.melds and is_seven_pairs(plain, fortunes):
+            shapes.append(self.seven_pairs_rows(situation))
+        if not shapes:
+            return not_legal(situation, "not complete")
+        points = max(prod(value for _, value in rows) for rows in shapes)
+        tied = [rows for rows in shapes if prod(value for _, value in rows) == points]
+        return Verdict(True, tied[0], points, self.payments(situation, points), tied_rows=tied)
+
+    def lao(self, situation):
+        return min(3, situation.dealer_streak + 1)  # 2A.2
+
+    def refusal(self, situation):
+        """2A.10; why this win may not be made in this way, or None."""
+        if situation.self_drawn:
+            return None
+        if situation.winning_tile == situation.wild:
+            return "a discarded fortune cannot be claimed"  # 2B13
+        if situation.source == "kong" and self.knobs["kong_capture"] == "always":
+            return None
+        if self.lao(situation) < 3:
+            return "below 3 Lao only self-draw wins"
+        if situation.dealer not in (situation.seat, situation.from_seat):
+            return "a non-dealer never wins on a non-dealer: self-draw only"
+        return None
+
+    def standard_rows(self, situation):
+        plain, fortunes = situation.without_wilds(situation.hand)
+        rest_is_complete = fortunes > 0 and divides(
+            tuple(in_order(plain)), fortunes - 1, 4 - len(situation.melds), 0
+        )
+        return self.common_rows(situation, rest_is_complete)
+
+    def seven_pairs_rows(self, situation):
+        """2A.11; a fortune pairs any tile, four alike are natural tiles only (6 Hangzhou)."""
+        plain, fortunes = situation.without_wilds(situation.hand)
+        rest_is_complete = fortunes > 0 and is_only_pairs(plain, fortunes - 1, 6)
+        rows = [*self.common_rows(situation, rest_is_complete), ("Seven Pairs", 2)]
+        if situation.wild not in situation.concealed:
+            rows.append(("Pure Seven Pairs", 2))
+        natural, _ = situation.without_wilds(situation.concealed)
+        return rows + [("Luxury Pairs", 2)] * min(3, quads(natural))
+
+    def common_rows(self, situation, rest_is_complete):
+        """Base and what the last draw earns; Explosive Kong and Kong Gambit are only products (2A.11)."""
+        rows = [("Base Score", self.knobs["base_score"])]
+        if situation.self_drawn:
+            if rest_is_complete:
+                rows.append(("Explosive Pair", 2))  # one fortune set aside, the rest complete before the draw
+            rows += [("Fortune Gambit", 2)] * min(4, situation.gambits)
+            rows += [("Kong Blossom", 2)] * situation.kong_draws
+        return rows
+
+    # --- payment ----------------------------------------------------------------------------------
+
+    def payments(self, situation, points):
+        owed = self.shares(situation, points)
+        penalised = self.penalised_seats(situation)
+        if penalised:
+            total = sum(owed.values())
+            owed = dict.fromkeys(
+                penalised, 2 * total
+            )  # 2A.14; replaces a captured kong's payment (6 Hangzhou)
+        if situation.running_points is not None and self.knobs["points_floor"]:
+            owed = {payer: min(debt, max(0, situation.running_points[payer])) for payer, debt in owed.items()}
+        return paid_to(situation, owed)  # 2A.16: the shortfall is the winner's loss
+
+    def shares(self, situation, points):
+        """{payer: points} before penalties (2A.12, 2A.13, 2A.15)."""
+        share = {seat: self.share(situation, points, seat) for seat in situation.others}
+        if situation.self_drawn:
+            return share
+        pays_all = situation.source == "kong" or self.knobs["discard_payment"] == "all_shares"
+        return {situation.from_seat: sum(share.values()) if pays_all else share[situation.from_seat]}
+
+    def share(self, situation, points, payer):
+        """What one payer owes; the dealer's doubling as a loser is for self-draws only (6 Hangzhou)."""
+        factor, by_lao = 1, DEALER_FACTOR[self.lao(situation)]
+        if situation.seat == situation.dealer:
+            factor = by_lao
+        elif payer == situation.dealer and situation.self_drawn:
+            factor = 2 if self.knobs["dealer_loss"] == "double" else by_lao
+        cap = self.knobs["cap"]
+        return points * factor if cap is None else min(cap, points * factor)
+
+    def penalised_seats(self, situation):
+        """Three Meld Penalty, plain and reverse (2A.14): those who each pay twice the sum."""
+        gave_three = {
+            seat
+            for seat, count in claimed_from(situation.melds).items()
+            if count >= 3 and seat != situation.seat
+        }
+        took_three = {
+            seat for seat, melds in situation.other_melds.items() if claimed_from(melds)[situation.seat] >= 3
+        }
+        return sorted(gave_three | took_three)
+
+
+def claimed_from(melds):
+    """Melds claimed from each seat; a pung made a kong is still one, concealed kongs are none (2B16)."""
+    return Counter(meld.from_seat for meld in melds if meld.from_seat is not None)

@@ -1,0 +1,182 @@
+"""What a variant has to answer, with the answer that applies unless it says otherwise (rulebook 0)."""
+
+from .hands import readings
+from .tiles import KINDS, WINDS
+
+
+def positive(value):
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def not_negative(value):
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def none_or_positive(value):
+    return value is None or positive(value)
+
+
+class Variant:
+    """The common defaults. Everything here speaks of seats at the table, not of persons."""
+
+    name = ""
+    sets = 4  # sets in a complete hand, beside the pair
+    seats = 4  # players who are dealt tiles
+    tiles = KINDS * 4
+    flower_kinds = frozenset()  # tiles that are exposed and replaced
+    honours_are_flowers = False
+    has_indicator = False
+    dealer_is_dealt_first_draw = True  # the dealer's first draw is the last of the tiles dealt to him
+    eight_flowers_win = False
+    unknown_facts: dict = {}  # noqa: RUF012 - arguments of `score` that mean nothing here: {name: neutral value}
+    knob_choices: dict = {}  # noqa: RUF012 - {knob: (default, allowed values or a test)}
+
+    def __init__(self, knobs=None):
+        self.knobs = {knob: default for knob, (default, _) in self.knob_choices.items()}
+        for knob, value in (knobs or {}).items():
+            if knob not in self.knob_choices:
+                raise ValueError(
+                    f"unknown knob {knob!r} for {self.name}, valid: {', '.join(self.knob_choices)}"
+                )
+            allowed = self.knob_choices[knob][1]
+            fits = allowed(value) if callable(allowed) else any(value is v or value == v for v in allowed)
+            if not fits:
+                raise ValueError(f"{value!r} is no value of {knob!r}")
+            self.knobs[knob] = value
+
+    # --- the match --------------------------------------------------------------------------------
+
+    @property
+    def people(self):
+        return self.seats
+
+    @property
+    def initial_points(self):
+        return self.knobs["initial_points"]
+
+    def next_dealer(self, table, winner):
+        """The seat that deals next, after a win of this seat or a draw (None)."""
+        raise NotImplementedError
+
+    def next_round_wind(self, table):
+        """The round wind of the next hand; called after the dealer has changed."""
+        return table.round_wind
+
+    def is_match_over(self, table, winner, dealer):
+        """Whether the match ends after this hand, won by this seat (None: draw) under this dealer."""
+        return table.hands_played >= table.num_hands
+
+    def swap_sitter(self, table, winner):
+        """Let a person sit out and another in (Hebei's rotation)."""
+
+    # --- the deal ---------------------------------------------------------------------------------
+
+    @property
+    def fixed_wild(self):
+        return None
+
+    @property
+    def dealt(self):
+        """Tiles dealt to everybody; the dealer gets one more where `dealer_is_dealt_first_draw`."""
+        return 3 * self.sets + 1
+
+    def wild_from(self, indicator):
+        return None
+
+    def reserve(self):
+        """Tiles of the wall that are never drawn, at the start of the hand."""
+        return 0
+
+    def east_house(self, dealer, dice):
+        """The seat whose house wind is East."""
+        return dealer
+
+    def opening(self, table):
+        """From the dealt tiles to the first decision."""
+        table.open_with_dealers_last_tile()
+
+    # --- play -------------------------------------------------------------------------------------
+
+    def may_declare_wild_kong(self, meld):
+        return False
+
+    def may_meld(self, table, kind):
+        """Whether this kind may be in a declared meld at all: a wild tile may not (rule 0.12)."""
+        return kind != table.wild
+
+    def may_conceal_kong(self, table, kind):
+        return self.may_meld(table, kind)
+
+    def may_answer(self, table, seat, tile):
+        """Whether this seat may use the tile that another has discarded or adds to a pung, for anything."""
+        return tile != table.wild  # rule 0.12: a discarded wild is claimed by nobody
+
+    def restricted_turn(self, table, seat, options):
+        """The options of a turn after what only this variant forbids."""
+        return options
+
+    def may_rob(self):
+        return True
+
+    def adds_discard_to_pung(self):
+        return False
+
+    def kong_payments(self, table, seat, meld_type, from_seat):
+        """{paying seat: points} owed at once to the seat that made the kong."""
+        return {}
+
+    def reserve_growth(self, meld_type):
+        """By how many tiles a kong of this type makes the undrawn part of the wall grow."""
+        return 0
+
+    def ends_after_kong(self, table):
+        """Whether the hand ends with the discard that follows this kong."""
+        return False
+
+    def extra_facts(self, table, seat):
+        """Facts of the Situation that only this variant asks for."""
+        return {}
+
+    # --- winning ----------------------------------------------------------------------------------
+
+    def score(self, situation):
+        """The Verdict on a described win."""
+        raise NotImplementedError
+
+    def live_wilds(self, situation):
+        """How many wild tiles can be among the described tiles."""
+        return 4
+
+    def standard_readings(self, situation):
+        """Readings of the concealed tiles as sets and a pair, the melds not repeated."""
+        plain, jokers = situation.without_wilds(situation.concealed)
+        return readings(plain, jokers, self.sets - len(situation.melds))
+
+
+def next_wind(wind):
+    return WINDS[(WINDS.index(wind) + 1) % 4]
+
+
+def split_pair(reading):
+    """(the sets, the pair) of a reading."""
+    return [group for group in reading if group.type != "pair"], next(g for g in reading if g.type == "pair")
+
+
+def all_tiles(reading, melds):
+    """The tiles of a reading (jokers as what they stand for) and of the melds, together."""
+    return [tile for group in reading for tile in group.tiles] + [
+        tile for meld in melds for tile in meld.tiles
+    ]
+
+
+def set_kinds(reading, melds):
+    """The kinds of which the hand has a triplet or a kong."""
+    kinds = {group.tiles[0] for group in reading if group.type == "triplet"}
+    return kinds | {meld.tiles[0] for meld in melds if not meld.is_run}
+
+
+def runs_in(reading, melds):
+    """The runs of the hand, melds too, each as a sorted tuple."""
+    return [group.tiles for group in reading if group.type == "run"] + [
+        tuple(sorted(meld.tiles)) for meld in melds if meld.is_run
+    ]
