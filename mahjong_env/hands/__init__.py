@@ -20,7 +20,8 @@ from mahjong_env.hands.facts import (
     sets_missing,
     suit_facts,
 )
-from mahjong_env.hands.reading import Readings, Substitutions, readings, substitutions, waits
+from mahjong_env.hands.reading import Readings, readings
+from mahjong_env.hands.wild_tiles import Substitutions, substitutions, waits
 
 __all__ = [
     "POWER",

@@ -41,7 +41,8 @@ Costs = NDArray[np.uint8]
 Table = NDArray[np.uint16] | NDArray[np.uint8]
 Step = Callable[[Costs, int, int, int], Costs]
 
-_COUNTS = range(5)
+_NATURAL_COUNTS = range(5)
+_COUNTS_WITH_WILDS = range(9)
 _IMPOSSIBLE = 60  # above any real cost, and small enough that sums of a few stay in uint8
 _RUNS = 3  # 0, 1 or 2 equal runs
 _NO_PAIR, _ANY_PAIR, _PAIR_258 = range(3)
@@ -52,7 +53,8 @@ def build() -> dict[str, Table]:
     """Return the content of ``tables.npz`` by array name.
 
     For each programme ("facts", "distance") and each kind of group ("suit", "honours") there are the
-    automaton's steps, ``{programme}_{group}_{rank}`` [5, states before] uint16. Further:
+    automaton's steps, ``{programme}_{group}_{rank}`` [counts, states before] uint16: counts of 0 to 8 for the
+    facts, since four wild tiles may join four natural ones, and of 0 to 4 for the distance. Further:
 
     * ``facts_{group}_values`` [states, 3] uint8: missing for sets, for sets and a pair, for sets and a 2-5-8
       pair.
@@ -70,7 +72,7 @@ def _facts_tables() -> dict[str, Table]:
     tables: dict[str, Table] = {}
     for group, (kinds, last_run_start) in _GROUPS.items():
         step = _use_every_suit_tile if group == "suit" else _use_every_honour
-        steps, values = _automaton(start, step, kinds, last_run_start)
+        steps, values = _automaton(start, step, kinds, last_run_start, _COUNTS_WITH_WILDS)
         tables |= {f"facts_{group}_{rank}": after for rank, after in enumerate(steps)}
         tables[f"facts_{group}_values"] = values
     return tables
@@ -80,8 +82,8 @@ def _distance_tables() -> dict[str, Table]:
     """Return the tables of the distance programme; suits and honours share their last states."""
     start = np.full((2, MAX_SETS + 1, _RUNS, _RUNS), _IMPOSSIBLE, np.uint8)
     start[0, 0, 0, 0] = 0
-    suit_steps, suit_values = _automaton(start, _pick_tiles, *_GROUPS["suit"])
-    honour_steps, honour_values = _automaton(start, _pick_tiles, *_GROUPS["honours"])
+    suit_steps, suit_values = _automaton(start, _pick_tiles, *_GROUPS["suit"], _NATURAL_COUNTS)
+    honour_steps, honour_values = _automaton(start, _pick_tiles, *_GROUPS["honours"], _NATURAL_COUNTS)
     by_state, shared = _distinct(np.concatenate([suit_values, honour_values]))
     suit_steps[-1] = shared[suit_steps[-1]]
     honour_steps[-1] = shared[honour_steps[-1] + len(suit_values)]
@@ -128,7 +130,7 @@ def _missing_for_sets_and_pair(by_joint_state: Costs) -> Costs:
 
 
 def _automaton(
-    start: Costs, step: Step, length: int, last_run_start: int
+    start: Costs, step: Step, length: int, last_run_start: int, counts: range
 ) -> tuple[list[NDArray[np.uint16]], Costs]:
     """Run a programme over all counts of ``length`` kinds, keeping each distinct array of costs once.
 
@@ -138,19 +140,21 @@ def _automaton(
             tiles.
         length: number of kinds.
         last_run_start: the last rank (from 0) at which a run may start, -1 for none.
+        counts: the counts that a kind may have, from 0.
 
     Returns:
-        For each rank [5, states before] the next state, and [states, ...] the costs with no run left open.
+        For each rank [counts, states before] the next state, and [states, ...] the costs with no run left
+        open.
     """
     costs = start[None]
     steps = []
     for rank in range(length):
         most_new_runs = _RUNS - 1 if rank <= last_run_start else 0
-        after = np.concatenate([step(costs, rank, count, most_new_runs) for count in _COUNTS])
+        after = np.concatenate([step(costs, rank, count, most_new_runs) for count in counts])
         if rank == length - 1:
             after = after[..., 0, 0]
         costs, state = _distinct(after)
-        steps.append(state.reshape(len(_COUNTS), -1))
+        steps.append(state.reshape(len(counts), -1))
     return steps, costs
 
 

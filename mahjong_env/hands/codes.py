@@ -19,13 +19,13 @@ RANKS = 9
 NUM_HONOURS = 7
 HONOURS = 3  # the group
 FIRST_HONOUR = 27
-SUIT_CODES = 5**RANKS
-HONOUR_CODES = 5**NUM_HONOURS
+BASE = 5  # counts of 0 to 4
+SUIT_CODES = BASE**RANKS
 
 SUIT: NDArray[np.int8] = (np.arange(NUM_KINDS) // RANKS).astype(np.int8)
 """[34] int8: the group of each kind, 0-2 the suits and 3 the honours."""
 
-POWER: NDArray[np.int32] = (5 ** (np.arange(NUM_KINDS) % RANKS)).astype(np.int32)
+POWER: NDArray[np.int32] = (BASE ** (np.arange(NUM_KINDS) % RANKS)).astype(np.int32)
 """[34] int32: what one tile of each kind adds to the code of its group."""
 
 TABLE_OFFSET: NDArray[np.intp] = np.array([0, 0, 0, SUIT_CODES], np.intp)
@@ -64,4 +64,4 @@ def decode(codes: NDArray[Any]) -> NDArray[np.int8]:
     Returns:
         [..., 34] int8, tiles of each kind.
     """
-    return (np.asarray(codes)[..., SUIT] // POWER % 5).astype(np.int8)
+    return (np.asarray(codes)[..., SUIT] // POWER % BASE).astype(np.int8)

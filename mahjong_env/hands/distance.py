@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT, TABLE_OFFSET, decode
-from mahjong_env.hands.tables import load_states, load_table
+from mahjong_env.hands.tables import load_steps, load_table, states_by_code
 
 NOT_HELD = 127
 """What `missing_after_discard` says of kinds that are not in the hand."""
@@ -39,7 +39,7 @@ class _Tables(NamedTuple):
 @cache
 def _tables() -> _Tables:
     """Load and expand the tables, once."""
-    state = np.concatenate([load_states("distance", "suit"), load_states("distance", "honours")])
+    state = np.concatenate([states_by_code(load_steps("distance", group)) for group in ("suit", "honours")])
     joined, missing = load_table("distance_joined"), load_table("distance_missing")
     return _Tables(
         state.astype(np.uint8),

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env.hands.codes import NUM_HONOURS, RANKS, SUIT_CODES, TABLE_OFFSET
-from mahjong_env.hands.tables import load_states, load_table
+from mahjong_env.hands.tables import load_steps, load_table, states_by_code
 
 Words = NDArray[np.uint32]
 
@@ -65,7 +65,7 @@ def _group_words(group: str) -> Words:
     change_258 = np.minimum(with_258 - sets, _NO_SUCH_PAIR)
     packed = sets | (change_258 + _BIAS) << _PAIR_258_SHIFT
     of_state = packed.astype(np.uint32) | (pair_change + _BIAS).astype(np.uint32) << np.uint32(_PAIR_SHIFT)
-    words: Words = of_state[load_states("facts", group)] + _per_kind_fields(group)
+    words: Words = of_state[states_by_code(load_steps("facts", group))] + _per_kind_fields(group)
     return words
 
 
