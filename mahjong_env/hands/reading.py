@@ -17,7 +17,7 @@ from mahjong_env.hands.codes import BASE, NUM_GROUPS, POWER, RANKS, SUIT_CODES
 from mahjong_env.hands.facts import honour_facts, is_group_complete, suit_facts
 from mahjong_env.hands.groups import choose_parts, expand, is_honours, merge_groups, split_groups
 
-RANK_POWER: NDArray[np.intp] = POWER[:RANKS].astype(np.intp)
+_RANK_POWER: NDArray[np.intp] = POWER[:RANKS].astype(np.intp)
 _MOST_TILES = 17  # in a complete hand
 _NO_PAIR = -1
 
@@ -98,7 +98,7 @@ def _cover(groups: NDArray[Any], rows: NDArray[np.intp]) -> _Covers:
 def _cover_by_table(tiles: NDArray[Any], honours: NDArray[np.bool_]) -> _Covers:
     """Do what `_cover_rank_by_rank` does, for groups [k, 9] with at most four of a kind."""
     keys, start, known = _known_covers()
-    key = tiles @ RANK_POWER + honours * SUIT_CODES
+    key = tiles @ _RANK_POWER + honours * SUIT_CODES
     place = np.searchsorted(keys, key)
     place[keys.take(place, mode="clip") != key] = len(keys)  # the last place, where there are no covers
     row, cover = expand(start[place], start[place + 1])
@@ -115,7 +115,7 @@ def _known_covers() -> tuple[NDArray[np.intp], NDArray[np.intp], _Covers]:
     """
     keys = np.flatnonzero(is_group_complete(np.concatenate([suit_facts(), honour_facts()])))
     honours = keys >= SUIT_CODES
-    tiles = (keys - honours * SUIT_CODES)[:, None] // RANK_POWER % BASE
+    tiles = (keys - honours * SUIT_CODES)[:, None] // _RANK_POWER % BASE
     few = tiles.sum(axis=1) <= _MOST_TILES
     covers = _cover_rank_by_rank(tiles[few], honours[few])
     start = np.searchsorted(covers.row, np.arange(few.sum() + 1))

@@ -118,9 +118,7 @@ def group_distance(counts, sets, pair):
 def distance(counts, sets, wilds=0):
     """Tiles missing to have so many sets and a pair, other tiles thrown away."""
     groups = [counts[0:9], counts[9:18], counts[18:27], counts[27:34]]
-    by_group = [
-        {(s, p): group_distance(group, s, p) for s in range(sets + 1) for p in (0, 1)} for group in groups
-    ]
+    by_group = [{(s, p): group_distance(group, s, p) for s in range(sets + 1) for p in (0, 1)} for group in groups]
     best = NEVER
     for pair_group in range(4):
         for split in product(range(sets + 1), repeat=4):

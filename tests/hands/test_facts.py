@@ -28,10 +28,7 @@ def test_code_digits_are_counts(dealt):
     codes = hands.encode(np.array(dealt))
     assert codes.dtype == np.int32
     by_hand = [
-        [
-            sum(c * 5**i for i, c in enumerate(counts[start:end]))
-            for start, end in ((0, 9), (9, 18), (18, 27), (27, 34))
-        ]
+        [sum(c * 5**i for i, c in enumerate(counts[start:end])) for start, end in ((0, 9), (9, 18), (18, 27), (27, 34))]
         for counts in dealt
     ]
     assert codes.tolist() == by_hand
@@ -52,9 +49,15 @@ def test_missing_tiles_match_brute_force(dealt):
     words = words_of(dealt)
     assert hands.sets_missing(words).tolist() == [slow.added_for_sets(c) for c in dealt]
     assert hands.sets_and_pair_missing(words).tolist() == [slow.added_for_sets(c, ALL) for c in dealt]
-    assert hands.sets_and_258_missing(words).tolist() == [
-        slow.added_for_sets(c, slow.KINDS_258) for c in dealt
-    ]
+    assert hands.sets_and_258_missing(words).tolist() == [slow.added_for_sets(c, slow.KINDS_258) for c in dealt]
+
+
+def test_missing_tiles_of_each_group(dealt):
+    by_group = hands.group_sets_missing(words_of(dealt))
+    assert by_group.dtype == np.int8
+    for group in range(4):
+        alone = [[n * (suit == group) for n, suit in zip(c, slow.SUIT_OF, strict=True)] for c in dealt]
+        assert by_group[:, group].tolist() == [slow.added_for_sets(tuple(c)) for c in alone]
 
 
 def test_a_hand_with_wilds_is_complete_when_it_misses_no_more_than_them():
@@ -163,9 +166,7 @@ def test_complete_shapes_of_all_kinds(suit_shapes):
     assert everything[5, 1] == 118_856_487
 
 
-@pytest.mark.parametrize(
-    ("groups", "known"), [(("suit",) * 3, 888_030), (("suit",) * 3 + ("honours",), 5_379_616)]
-)
+@pytest.mark.parametrize(("groups", "known"), [(("suit",) * 3, 888_030), (("suit",) * 3 + ("honours",), 5_379_616)])
 def test_seven_distinct_pairs(groups, known):
     facts = {"suit": (hands.suit_facts(), 9), "honours": (hands.honour_facts(), 7)}
     by_pairs = np.zeros(8, int)
@@ -173,8 +174,6 @@ def test_seven_distinct_pairs(groups, known):
     for group in groups:
         words, length = facts[group]
         digits = np.stack(np.unravel_index(np.arange(len(words)), (5,) * length))
-        distinct_pairs = np.bincount(
-            (words >> 6 & 0x1F)[((digits == 0) | (digits == 2)).all(axis=0)], minlength=8
-        )
+        distinct_pairs = np.bincount((words >> 6 & 0x1F)[((digits == 0) | (digits == 2)).all(axis=0)], minlength=8)
         by_pairs = np.convolve(by_pairs, distinct_pairs)[:8]
     assert by_pairs[7] == known
