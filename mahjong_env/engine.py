@@ -23,7 +23,6 @@ from mahjong_env.variants import rules
 from mahjong_env.view import View, look
 
 
-
 class Engine:
     """B games of one variant as arrays with B first; made by `mahjong_env.make_engine`.
 
@@ -52,7 +51,9 @@ class Engine:
         _check_count("num_games", num_games)
         _check_count("num_hands", num_hands)
         if start not in (None, "first", "random"):
-            raise RulesError(f"start={start!r} is not valid; valid are 'first', 'random' and None (random for single hands)")
+            raise RulesError(
+                f"start={start!r} is not valid; valid are 'first', 'random' and None (random for single hands)"
+            )
         self.rules = rules
         self.num_games = num_games
         self.num_hands = num_hands
@@ -71,7 +72,7 @@ class Engine:
 
     def _new_table(self) -> Table:
         rewards = np.zeros(self.state.points.shape, np.int32)
-        return Table(self.state, self.rules, rewards, floors=self.num_hands > 1 or not self.rules.ends_by_hands)
+        return Table(self.state, self.rules, rewards, several_hands=self.num_hands > 1 or not self.rules.ends_by_hands)
 
     # --- What the games wait for -------------------------------------------------------------------------------
     @property
@@ -88,6 +89,11 @@ class Engine:
     def seat_to_act(self) -> Int8Array:
         """[B] int8 the person who must act, -1 where the game is over; a fresh array."""
         return self._persons(np.arange(self.num_games), self.state.actor)
+
+    @property
+    def dealer(self) -> Int8Array:
+        """[B] int8 the person who deals; a fresh array."""
+        return self._persons(np.arange(self.num_games), self.state.dealer)
 
     @property
     def action_mask(self) -> BoolArray:
@@ -258,7 +264,9 @@ class Engine:
             return np.zeros(0, np.intp)
         numbers = np.atleast_1d(numbers)
         if numbers.ndim != 1 or not np.issubdtype(numbers.dtype, np.integer):
-            raise ActionError(f"games are a one-dimensional array of integers, not {numbers.dtype} of shape {numbers.shape}")
+            raise ActionError(
+                f"games are a one-dimensional array of integers, not {numbers.dtype} of shape {numbers.shape}"
+            )
         wrong = numbers[(numbers < 0) | (numbers >= self.num_games)]
         if wrong.size:
             raise ActionError(f"there is no game {int(wrong[0])}; games are 0 to {self.num_games - 1}")

@@ -148,6 +148,9 @@ def score(
     )
     _check_situation(played, situation)
     all_melds = _read_melds(played, seat, melds, other_melds or {})
+    kongs = sum(meld.type not in (MeldType.CHOW, MeldType.PUNG) for meld in all_melds[seat])
+    if kong_draws > kongs:
+        raise HandError(f"kong_draws={kong_draws}, but the winner has {kongs} kongs")
     concealed = _read_tiles(played, hand, winning_tile, all_melds[seat], situation)
     wins = _describe(played, concealed, winning_tile, all_melds, situation)
     scores = played.score(wins)
@@ -176,7 +179,9 @@ def _check_situation(rules: Rules, told: _Situation) -> None:
     elif told.from_seat is not None:
         raise HandError(f"source={told.source!r} has no from_seat")
     if told.source != "draw" and (told.kong_draws or told.flower_draw or told.first_draw or told.robbing_gold):
-        raise HandError("kong_draws, flower_draw, first_draw and robbing_gold are about tiles drawn by oneself (source='draw')")
+        raise HandError(
+            "kong_draws, flower_draw, first_draw and robbing_gold are about tiles drawn by oneself (source='draw')"
+        )
     for name in ("kong_draws", "dealer_streak", "red_discards", "gambits"):
         value = getattr(told, name)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 1000:
@@ -205,7 +210,9 @@ def _check_seat(rules: Rules, name: str, value: Any) -> None:
         raise HandError(f"{name} is a seat from 0 to {rules.seats - 1}, not {value!r}")
 
 
-def _read_melds(rules: Rules, seat: int, melds: Sequence[str], other_melds: Mapping[int, Sequence[str]]) -> list[list[Meld]]:
+def _read_melds(
+    rules: Rules, seat: int, melds: Sequence[str], other_melds: Mapping[int, Sequence[str]]
+) -> list[list[Meld]]:
     """The melds of each seat; `HandError` for those that nobody could have made."""
     texts: list[Sequence[str]] = [()] * rules.seats
     texts[seat] = melds
@@ -235,7 +242,9 @@ def _check_origin(rules: Rules, owner: int, meld: Meld) -> None:
         raise HandError(f"the meld '{meld}' of seat {owner} comes from the seat itself")
     left = (owner - 1) % rules.seats
     if meld.type is MeldType.CHOW and meld.from_seat != left:
-        raise HandError(f"the chow '{meld}' of seat {owner} does not come from the left: only seat {left}'s discards can be chowed")
+        raise HandError(
+            f"the chow '{meld}' of seat {owner} does not come from the left: only seat {left}'s discards can be chowed"
+        )
 
 
 def _read_tiles(rules: Rules, hand: str, winning_tile: str | None, melds: list[Meld], told: _Situation) -> list[int]:
@@ -257,7 +266,9 @@ def _read_tiles(rules: Rules, hand: str, winning_tile: str | None, melds: list[M
     return concealed
 
 
-def _describe(rules: Rules, concealed: list[int], winning_tile: str | None, melds: list[list[Meld]], told: _Situation) -> Wins:
+def _describe(
+    rules: Rules, concealed: list[int], winning_tile: str | None, melds: list[list[Meld]], told: _Situation
+) -> Wins:
     """One win as a batch of one."""
     flowers = parse_tiles(told.flowers)
     if any(not rules.flower_kinds[kind] for kind in flowers):
@@ -270,7 +281,11 @@ def _describe(rules: Rules, concealed: list[int], winning_tile: str | None, meld
         _check_wild_melds(melds, wild)
 
     shape = (1, rules.seats, MAX_MELDS)
-    meld_type, meld_kind, meld_from = np.zeros(shape, np.int8), np.full(shape, NO_TILE, np.int8), np.full(shape, -1, np.int8)
+    meld_type, meld_kind, meld_from = (
+        np.zeros(shape, np.int8),
+        np.full(shape, NO_TILE, np.int8),
+        np.full(shape, -1, np.int8),
+    )
     for owner, listed in enumerate(melds):
         for place, meld in enumerate(listed):
             meld_type[0, owner, place] = meld.type

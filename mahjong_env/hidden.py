@@ -94,7 +94,9 @@ def _redistribute(state: State, games: Games, kept: BoolArray, unseen: Int8Array
         changed = ~kept[:, seat]
         state.hand[games[changed], seat] = counts[changed]
         given += sizes[:, seat]
-    row, which = np.nonzero((np.arange(tiles.shape[1]) >= given[:, None]) & (np.arange(tiles.shape[1]) < is_there.sum(axis=1)[:, None]))
+    row, which = np.nonzero(
+        (np.arange(tiles.shape[1]) >= given[:, None]) & (np.arange(tiles.shape[1]) < is_there.sum(axis=1)[:, None])
+    )
     rest = tiles[row, which]
     rest = rest[np.lexsort((rng.random(rest.size), row))]
     front, end = state.front[games], length - state.back[games]

@@ -177,5 +177,3 @@ def check_supply(kinds: Iterable[int], supply: Int8Array, what: str, error: type
             have = "none" if supply[kind] == 0 else f"only {supply[kind]}"
             fifth = " (a fifth tile)" if count == 5 and supply[kind] == 4 else ""
             raise error(f"{what} names {count} tiles {KIND_NAMES[kind]}{fifth}; there are {have} in the set")
-
-

@@ -53,7 +53,11 @@ PIECES: Final[tuple[Piece, ...]] = (
         "for each slot: discards lying there (count); number of its latest discard of the kind, 1 = the first of the hand, "
         "also if it was claimed; tiles in melds that are seen by all (count)",
     ),
-    Piece("flowers", SLOTS, "for each slot: places 0-7 flowers F1-F4 S1-S4 exposed; places 27-33 honours exposed as flowers"),
+    Piece(
+        "flowers",
+        SLOTS,
+        "for each slot: places 0-7 flowers F1-F4 S1-S4 exposed; places 27-33 honours exposed as flowers",
+    ),
     Piece(
         "melds",
         SLOTS,
@@ -61,7 +65,11 @@ PIECES: Final[tuple[Piece, ...]] = (
         "kong), kind + 1 (lowest of a chow; 0 if hidden), slot that it was claimed from + 1, claimed kind + 1, 0, 0",
     ),
     Piece("facts", 1, "see FACTS"),
-    Piece("points", 1, "running points of each slot: places 0-3 hundreds (rounded down, -127 to 127), places 4-7 the rest, 0-99"),
+    Piece(
+        "points",
+        1,
+        "running points of each slot: places 0-3 hundreds (rounded down, -127 to 127), places 4-7 the rest, 0-99",
+    ),
     Piece("legal_discards", 1, "1 at kinds that may be discarded now"),
     Piece("legal_concealed_kongs", 1, "1 at kinds of which a concealed kong may be declared now"),
     Piece("legal_added_kongs", 1, "1 at kinds that may be added to an open pung now"),
@@ -188,7 +196,12 @@ def meld_facts(
 ) -> tuple[Int8Array, Int8Array, Int8Array, Int8Array]:
     """[n, S, M] type, kind, giving slot and claimed kind of all melds as the looking seat sees them (-1: none, hidden)."""
     at = games[:, None], order
-    types, kinds, givers, claimed = state.meld_type[at], state.meld_kind[at], state.meld_from[at], state.meld_claimed[at]
+    types, kinds, givers, claimed = (
+        state.meld_type[at],
+        state.meld_kind[at],
+        state.meld_from[at],
+        state.meld_claimed[at],
+    )
     if rules.hides_concealed_kongs and (types == MeldType.CONCEALED_KONG).any():
         hidden = types == MeldType.CONCEALED_KONG
         hidden[present, 0] = False
@@ -207,7 +220,9 @@ def _write_facts(
     seats = state.num_seats
     looker = seat
     facts = out[:, _AT["facts"]]
-    hands_to_come = num_hands - 1 - state.hand_in_match[games] if rules.ends_by_hands else np.zeros(len(games), np.int16)
+    hands_to_come = (
+        num_hands - 1 - state.hand_in_match[games] if rules.ends_by_hands else np.zeros(len(games), np.int16)
+    )
     numbers = (
         state.phase[games],
         state.left(games),
@@ -233,7 +248,9 @@ def _write_facts(
     place += SLOTS
     for mark in range(len(rules.marks)):
         facts[:, place + mark * SLOTS + slot] = np.clip(marks_of(state, games, order)[..., mark], -127, 127)
-    points = np.take_along_axis(state.points[games], np.take_along_axis(state.person_at[games], order, axis=1).astype(np.intp), axis=1)
+    points = np.take_along_axis(
+        state.points[games], np.take_along_axis(state.person_at[games], order, axis=1).astype(np.intp), axis=1
+    )
     out[:, _AT["points"], slot] = np.clip(points // 100, -127, 127)
     out[:, _AT["points"], SLOTS + slot] = points % 100
 

@@ -58,17 +58,29 @@ class Outcome:
         games = np.concatenate([end.games for end in ended])
         order = np.argsort(games, kind="stable")
         parts = [_by_person(end, rules) for end in ended]
-        winner, giver, payments, value = (np.concatenate(part)[order] for part in zip(*(p[:4] for p in parts), strict=True))
+        winner, giver, payments, value = (
+            np.concatenate(part)[order] for part in zip(*(p[:4] for p in parts), strict=True)
+        )
         rows = [row for part in parts for row in part[4]]
         source = np.concatenate([end.source for end in ended])[order]
         tile = np.concatenate([end.tile for end in ended])[order]
         games = games[order]
         return cls(
-            games, winner, _WORDS[source], giver, tile, value, payments, state.points[games], tuple(rows[place] for place in order)
+            games,
+            winner,
+            _WORDS[source],
+            giver,
+            tile,
+            value,
+            payments,
+            state.points[games],
+            tuple(rows[place] for place in order),
         )
 
 
-def _by_person(end: Ended, rules: Rules) -> tuple[Int8Array, Int8Array, Int32Array, Int64Array, list[list[tuple[str, int]]]]:
+def _by_person(
+    end: Ended, rules: Rules
+) -> tuple[Int8Array, Int8Array, Int32Array, Int64Array, list[list[tuple[str, int]]]]:
     n = len(end.games)
     places = np.arange(n)
     winner = np.where(end.winner >= 0, end.person_at[places, end.winner], -1).astype(np.int8)
@@ -85,7 +97,15 @@ def _nothing(people: int) -> Outcome:
     nobody = np.zeros(0, np.int8)
     nothing = np.zeros((0, people), np.int32)
     return Outcome(
-        np.zeros(0, np.intp), nobody, np.zeros(0, _WORDS.dtype), nobody, nobody, np.zeros(0, np.int64), nothing, nothing, ()
+        np.zeros(0, np.intp),
+        nobody,
+        np.zeros(0, _WORDS.dtype),
+        nobody,
+        nobody,
+        np.zeros(0, np.int64),
+        nothing,
+        nothing,
+        (),
     )
 
 

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from mahjong_env.state import State
 
 
-def knob(default: Any, *, choices: tuple[Any, ...] | None = None, minimum: int | None = None, none: bool = False, about: str) -> Any:
+def knob(
+    default: Any, *, choices: tuple[Any, ...] | None = None, minimum: int | None = None, none: bool = False, about: str
+) -> Any:
     """Declare a knob of a variant.
 
     Args:
@@ -83,7 +85,11 @@ class Rules:
     def knob_help(cls) -> dict[str, tuple[Any, str, str]]:
         """For each knob: its default, its valid values in words, what it does."""
         return {
-            item.name: (None if item.default is MISSING else item.default, _valid_values(item.metadata), item.metadata["about"])
+            item.name: (
+                None if item.default is MISSING else item.default,
+                _valid_values(item.metadata),
+                item.metadata["about"],
+            )
             for item in fields(cls)
         }
 
@@ -191,7 +197,7 @@ class Rules:
 
     # --- Claims -----------------------------------------------------------------------------------------------
     def limit_claims(self, state: State, games: Games, options: Int8Array) -> None:
-        """Take options out of [n, S] option bits of a discard (see phases/claims.py)."""
+        """Take options out of the [n, S] option bits for a discard or a tile that may be robbed (phases/claims.py)."""
 
     def added_from_discard(self, state: State, games: Games) -> BoolArray | None:
         """[n, S] seats that may add the offered discard to their open pung (None: nobody)."""
@@ -203,7 +209,9 @@ class Rules:
         return True
 
     # --- Kongs ------------------------------------------------------------------------------------------------
-    def kong_payments(self, state: State, games: Games, seat: Int8Array, meld_type: int, from_seat: Any) -> Int32Array | None:
+    def kong_payments(
+        self, state: State, games: Games, seat: Int8Array, meld_type: int, from_seat: Any
+    ) -> Int32Array | None:
         """[n, S] what is paid at once for kongs that stand; None: nothing."""
         return None
 

@@ -43,8 +43,8 @@ class Deal:
     replacements: str = ""
     indicator: str | None = None
     wild: str | None = None
-    dealer: int | None = None
-    dealer_streak: int | None = None
+    dealer: int | None = 0
+    dealer_streak: int | None = 0
     round_wind: str | None = None
     house_winds: str | None = None
     running_points: Sequence[int] | None = None
@@ -95,6 +95,7 @@ class Scenes:
                 state.turnover[game] = scene.round_wind * self.rules.seats
             if deal.running_points is not None:
                 state.points[game] = deal.running_points
+                state.floored[game] = True
 
     def set_winds(self, state: State, games: Games) -> None:
         """House winds, as far as they are named."""
@@ -113,7 +114,12 @@ class Scenes:
 
     def arrange(self, state: State, games: Games, walls: Int8Array) -> Int8Array:
         """[n, W] the shuffled walls, reordered so that every named tile lies where it will be drawn."""
-        return np.stack([self._wall(scene, int(state.dealer[game]), wall) for game, scene, wall in zip(games, self.scenes, walls, strict=True)])
+        return np.stack(
+            [
+                self._wall(scene, int(state.dealer[game]), wall)
+                for game, scene, wall in zip(games, self.scenes, walls, strict=True)
+            ]
+        )
 
     def _wall(self, scene: _Scene, dealer: int, shuffled: Int8Array) -> Int8Array:
         rules = self.rules
@@ -121,7 +127,9 @@ class Scenes:
         wall = np.full(length, NO_TILE, np.int8)
         for seat, hand in enumerate(scene.hands):
             if len(hand) > size and seat != dealer:
-                raise DealError(f"seat {seat} names {len(hand)} tiles; only the dealer (seat {dealer}) may name {size + 1}")
+                raise DealError(
+                    f"seat {seat} names {len(hand)} tiles; only the dealer (seat {dealer}) may name {size + 1}"
+                )
             wall[seat * size : seat * size + min(len(hand), size)] = hand[:size]
             if len(hand) > size:
                 wall[seats * size] = hand[size]
@@ -181,7 +189,9 @@ def _read(deal: Deal, rules: Rules) -> _Scene:
     check_supply(everything, rules.deck, "the deal", DealError)
     room = int(rules.deck.sum()) - rules.seats * size - 1 - rules.turns_indicator
     if len(scene.draws) + len(scene.replacements) > room:
-        raise DealError(f"{len(scene.draws)} draws and {len(scene.replacements)} replacements are more than the {room} tiles of the wall")
+        raise DealError(
+            f"{len(scene.draws)} draws and {len(scene.replacements)} replacements are more than the {room} tiles of the wall"
+        )
     return scene
 
 
@@ -212,7 +222,9 @@ def _indicators(deal: Deal, rules: Rules) -> list[int]:
         turned = parse_tiles(deal.indicator)
         flowers = [bool(rules.flower_kinds[kind]) for kind in turned]
         if not turned or flowers[-1] or not all(flowers[:-1]):
-            raise DealError(f"indicator={deal.indicator!r}: name one tile that can be wild, preceded only by flowers that are turned up first")
+            raise DealError(
+                f"indicator={deal.indicator!r}: name one tile that can be wild, preceded only by flowers that are turned up first"
+            )
         return turned
     wanted = parse_tiles(str(deal.wild))
     kinds = np.flatnonzero(~rules.flower_kinds[:34]).astype(np.int8)

@@ -143,6 +143,7 @@ class Scores:
     row_value: Int32Array  # [n, rows]
     points: Int64Array  # [n] the value of the hand
     payments: Int32Array  # [n, S] what each table seat receives; sums to zero
+    source: Int8Array | None = None  # [n] Source as it was scored, where that may differ from what was asked
 
     def rows_of(self, place: int, rows: tuple[Row, ...]) -> list[tuple[str, int]]:
         """The entries of one win in the order of the table: (row name, value)."""
@@ -195,5 +196,5 @@ def wins_from_state(state: State, games: Games, seat: Any, tile: Any, source: So
         house_wind=state.house_wind[games, seats],
         dice=state.dice[games],
         points=np.take_along_axis(state.points[games], state.person_at[games].astype(np.intp), axis=1),
-        floor=np.zeros(n, np.bool_),
+        floor=state.floored[games],
     )

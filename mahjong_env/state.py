@@ -72,6 +72,7 @@ class State:
     house_wind: Int8Array = _array("BS", np.int8, 0, "all")
     dice: Int8Array = _array("B", np.int8, 0, "all")  # what the variant threw for this hand, 0 for nothing
     points: Int32Array = _array("BP", np.int32, 0, "all")
+    floored: BoolArray = _array("B", np.bool_, 0, "all")  # running points may limit what is paid
     person_at: Int8Array = _array("BS", np.int8, 0, "all")  # who sits there; all but rotations: the seat's own number
 
     # The wall. Tiles are drawn at the front, replacements at the back; left = W - front - back - reserve.
@@ -84,7 +85,9 @@ class State:
 
     # Tiles of the seats.
     hand: Int8Array = _array("BST", np.int8, 0, "owner")  # concealed tiles, wild ones included
-    code: Int32Array = _array("BSG", np.int32, 0, "engine")  # the same as codes of hands/codes.py, without the wild ones
+    code: Int32Array = _array(
+        "BSG", np.int32, 0, "engine"
+    )  # the same as codes of hands/codes.py, without the wild ones
     flowers: Int8Array = _array("BSA", np.int8, 0, "all")
     public: Int8Array = _array("BSLT", np.int8, 0, "all")
     # public planes: DISCARDED tiles lying before the seat; LATEST the number (1 = the hand's first discard) of its
@@ -132,11 +135,21 @@ class State:
     @classmethod
     def allocate(cls, axes: dict[str, int]) -> State:
         """A state of empty arrays; ``axes`` gives the lengths of B, S, P, W and K."""
-        lengths = {"T": NUM_KINDS, "A": NUM_ALL_KINDS, "M": MAX_MELDS, "G": 4, "L": NUM_PLANES, "X": NUM_ACTIONS, "R": MAX_DISCARDS}
+        lengths = {
+            "T": NUM_KINDS,
+            "A": NUM_ALL_KINDS,
+            "M": MAX_MELDS,
+            "G": 4,
+            "L": NUM_PLANES,
+            "X": NUM_ACTIONS,
+            "R": MAX_DISCARDS,
+        }
         lengths |= axes
         return cls(
             **{
-                item.name: np.full([lengths[axis] for axis in item.metadata["axes"]], item.metadata["empty"], item.metadata["dtype"])
+                item.name: np.full(
+                    [lengths[axis] for axis in item.metadata["axes"]], item.metadata["empty"], item.metadata["dtype"]
+                )
                 for item in fields(cls)
             }
         )

@@ -129,7 +129,9 @@ def look(state: State, rules: Rules, games: Games, seat: Games, present: BoolArr
         unseen=_unseen(state, rules, games, hand, table, types, kinds, flowers),
         wild=state.wild[games],
         offered=state.offered[games],
-        offered_from=np.where(state.offered[games] >= 0, observation.slot_of(state.offered_by[games], seat, seats), np.int8(-1)),
+        offered_from=np.where(
+            state.offered[games] >= 0, observation.slot_of(state.offered_by[games], seat, seats), np.int8(-1)
+        ),
         phase=state.phase[games],
         left=state.left(games),
         dealer=observation.slot_of(state.dealer[games], seat, seats),
@@ -162,7 +164,12 @@ def _unseen(
 ) -> Int8Array:
     """[n, 34] tiles of each kind that the looking seat has not seen."""
     rows = np.arange(len(games))
-    unseen = rules.deck[:NUM_KINDS] - hand - table[:, :, DISCARDED].sum(axis=1, dtype=np.int8) - table[:, :, MELDED].sum(axis=1, dtype=np.int8)
+    unseen = (
+        rules.deck[:NUM_KINDS]
+        - hand
+        - table[:, :, DISCARDED].sum(axis=1, dtype=np.int8)
+        - table[:, :, MELDED].sum(axis=1, dtype=np.int8)
+    )
     unseen -= flowers[..., :NUM_KINDS].sum(axis=1, dtype=np.int8)
     for seen, where in (
         (state.indicator[games], state.indicator[games] >= 0),

@@ -16,14 +16,14 @@ from typing import Any, Final
 import numpy as np
 
 from mahjong_env.actions import CHOW_LOW, KONG, PASS, PUNG, WIN
-from mahjong_env.hands import POWER, SUIT, look_up
 from mahjong_env.notation import MeldType
 from mahjong_env.phases import kongs
+from mahjong_env.phases.draw import is_complete
 from mahjong_env.phases.table import Table, Won
 from mahjong_env.scoring import Source, wins_from_state
 from mahjong_env.state import DISCARDED, MELDED, NO_SEAT, Phase
 from mahjong_env.tiles import HONOURS, IS_SUITED, NO_TILE, NUM_ALL_KINDS
-from mahjong_env.types import BoolArray, Games, Int8Array, Int64Array
+from mahjong_env.types import Games, Int8Array, Int64Array
 
 MAY_CHOW_LOW, MAY_CHOW_MIDDLE, MAY_CHOW_HIGH, MAY_PUNG, MAY_KONG, MAY_WIN = (np.int8(1 << bit) for bit in range(6))
 MAY_CHOW: Final = MAY_CHOW_LOW | MAY_CHOW_MIDDLE | MAY_CHOW_HIGH
@@ -45,7 +45,9 @@ _ACTION_RANK = np.array([1, 1, 1, 2, 2, 3, 0], np.int8)  # from "chow low" to "p
 # The neighbours two below, one below, one above and two above a kind; whether they are of its suit.
 _STEPS = np.array([-2, -1, 1, 2])
 _NEIGHBOURS = np.clip(np.arange(NUM_ALL_KINDS)[:, None] + _STEPS, 0, HONOURS - 1)
-_IS_NEIGHBOUR = IS_SUITED[:, None] & (np.arange(NUM_ALL_KINDS)[:, None] // 9 == (np.arange(NUM_ALL_KINDS)[:, None] + _STEPS) // 9)
+_IS_NEIGHBOUR = IS_SUITED[:, None] & (
+    np.arange(NUM_ALL_KINDS)[:, None] // 9 == (np.arange(NUM_ALL_KINDS)[:, None] + _STEPS) // 9
+)
 
 
 def nearness(giver: Any, seats: int) -> Int8Array:
@@ -63,8 +65,8 @@ def offer_discard(table: Table, games: Games, seat: Int8Array, kind: Int8Array) 
     state.offered[games] = kind
     state.offered_by[games] = seat
     options = _sets_wanted(table, games, seat, kind)
-    rules.limit_claims(state, games, options)
     _add_wins(table, games, seat, kind, Source.DISCARD, options)
+    rules.limit_claims(state, games, options)
     dead = rules.unclaimable(state, games)
     if dead is not None:
         options[dead] = 0
@@ -83,6 +85,7 @@ def offer_added_tile(table: Table, games: Games, seat: Int8Array, kind: Int8Arra
     state.offered_by[games] = seat
     options = np.zeros((len(games), state.num_seats), np.int8)
     _add_wins(table, games, seat, kind, Source.KONG, options)
+    table.rules.limit_claims(state, games, options)
     wanted = options.any(axis=1)
     _ask_first(table, games[wanted], options[wanted], Phase.ROB)
     _nobody_robs(table, games[~wanted])
@@ -136,7 +139,9 @@ def _sets_wanted(table: Table, games: Games, giver: Int8Array, kind: Int8Array) 
     return options
 
 
-def _add_wins(table: Table, games: Games, giver: Int8Array, kind: Int8Array, source: Source, options: Int8Array) -> None:
+def _add_wins(
+    table: Table, games: Games, giver: Int8Array, kind: Int8Array, source: Source, options: Int8Array
+) -> None:
     """Add the win bit for seats that may win with the tile."""
     state, rules = table.state, table.rules
     flagged = state.ready[games].copy()
@@ -144,23 +149,13 @@ def _add_wins(table: Table, games: Games, giver: Int8Array, kind: Int8Array, sou
     row, seat = np.nonzero(flagged)
     if not row.size:
         return
-    complete = _completes(table, games[row], seat, kind[row])
+    complete = is_complete(table, games[row], seat, kind[row])
     row, seat = row[complete], seat[complete]
     if not row.size:
         return
     wins = wins_from_state(state, games[row], seat, kind[row], source, giver[row])
     legal = rules.score(wins).legal
     options[row[legal], seat[legal]] |= MAY_WIN
-
-
-def _completes(table: Table, games: Games, seat: Games, tile: Int8Array) -> BoolArray:
-    """[n] whether a tile that is not wild would complete a seat's hand in one of the variant's shapes."""
-    state, rules = table.state, table.rules
-    codes = state.code[games, seat]
-    codes[np.arange(len(games)), SUIT[tile]] += POWER[tile]
-    wilds = state.wilds_held(games, seat) if rules.has_wild else 0
-    complete = rules.missing(look_up(codes), wilds, state.num_melds[games, seat]) <= wilds
-    return complete & (tile != state.wild[games]) if rules.has_wild else complete
 
 
 def ask_again(table: Table, games: Games) -> None:
@@ -175,13 +170,16 @@ def ask_again(table: Table, games: Games) -> None:
     own = state.options[games, actor]
     robbing = state.phase[games] == Phase.ROB
     options = _sets_wanted(table, games, giver, kind)
-    table.rules.limit_claims(state, games, options)
     options[robbing] = 0
     for is_rob, source in ((False, Source.DISCARD), (True, Source.KONG)):
         some = np.flatnonzero(robbing == is_rob)
         part = options[some]
         _add_wins(table, games[some], giver[some], kind[some], source, part)
         options[some] = part
+    table.rules.limit_claims(state, games, options)
+    dead = table.rules.unclaimable(state, games)
+    if dead is not None:
+        options[dead] = 0
     options[rows, actor] = own
     state.options[games] = options
     keys = _keys(table, games)

@@ -27,6 +27,7 @@ def begin_matches(table: Table, games: Games, *, at_random: bool) -> None:
     state, rules = table.state, table.rules
     state.hand_in_match[games] = 0
     state.points[games] = rules.starting_points
+    state.floored[games] = table.several_hands
     state.person_at[games] = np.arange(rules.seats, dtype=np.int8)
     keys = hand_keys(state.seed[games], state.stream[games], state.hands_dealt[games])
     rules.begin_match(state, games, keys, at_random=at_random)
@@ -157,7 +158,9 @@ def without_wild(state: State, games: Games) -> Int8Array:
 def _flag_ready(table: Table, games: Games) -> None:
     """Set "one tile away" for all seats; the dealer, who has his extra tile, is looked at when his turn is judged."""
     state, rules = table.state, table.rules
-    wilds = np.where(state.wild[games, None] >= 0, state.hand[games[:, None], np.arange(rules.seats), state.wild[games, None]], 0)
+    wilds = np.where(
+        state.wild[games, None] >= 0, state.hand[games[:, None], np.arange(rules.seats), state.wild[games, None]], 0
+    )
     state.ready[games] = rules.missing(look_up(state.code[games]), wilds, state.num_melds[games]) <= wilds + 1
 
 

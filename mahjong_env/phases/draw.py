@@ -113,9 +113,12 @@ def is_complete(table: Table, games: Games, seat: Any, tile: Any = None) -> Bool
     codes = state.code[games, seat]
     wilds = state.wilds_held(games, seat) if rules.has_wild else 0
     if tile is not None:
-        is_wild = tile == state.wild[games]
-        codes[np.arange(len(games)), SUIT[tile]] += np.where(is_wild, 0, POWER[tile])
-        wilds = wilds + is_wild
+        steps = POWER[tile]
+        if rules.has_wild:
+            is_wild = tile == state.wild[games]
+            steps = np.where(is_wild, 0, steps)
+            wilds = wilds + is_wild
+        codes[np.arange(len(games)), SUIT[tile]] += steps
     return rules.missing(look_up(codes), wilds, state.num_melds[games, seat]) <= wilds
 
 

@@ -22,9 +22,9 @@ def settle(table: Table) -> None:
         wins = describe(table, won)
         scores = table.rules.score(wins)
         table.pay(won.games, scores.payments)
-        table.ended.append(
-            Ended(won.games, wins.seat, wins.source, wins.from_seat, wins.winning_tile, scores, table.state.person_at[won.games])
-        )
+        source = wins.source if scores.source is None else scores.source
+        person_at = table.state.person_at[won.games]
+        table.ended.append(Ended(won.games, wins.seat, source, wins.from_seat, wins.winning_tile, scores, person_at))
     table.won.clear()
     drawn, nobody = table.drawn_hands.take()
     if drawn.size:
@@ -36,9 +36,7 @@ def describe(table: Table, won: Won) -> Wins:
     """The wins that were said, as scoring wants them."""
     if won.opening:
         return table.rules.take_opening(table.state, won.games, won.seat, table.state.stage[won.games])
-    wins = wins_from_state(table.state, won.games, won.seat, won.tile, won.source, won.from_seat)
-    wins.floor[:] = table.floors
-    return wins
+    return wins_from_state(table.state, won.games, won.seat, won.tile, won.source, won.from_seat)
 
 
 def next_hands(table: Table, games: Games, winner: Int8Array, num_hands: int) -> tuple[BoolArray, BoolArray]:

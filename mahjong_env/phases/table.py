@@ -73,8 +73,8 @@ class Table:
     state: State
     rules: Rules
     rewards: Int32Array  # [B, P] points paid in this step, by person
-    floors: bool = False
-    """Whether running points limit what is paid (matches of several hands)."""
+    several_hands: bool = False
+    """Whether matches have several hands."""
     next_turns: Queue = field(default_factory=Queue)
     """Games whose given seat draws next."""
     replacements: Queue = field(default_factory=Queue)

@@ -68,8 +68,18 @@ ROWS = (
     Row("All Pungs", "碰碰胡 pèng pèng hú", "3 (knob all_pungs)", "every set is a pung or kong"),
     Row("Closed Hand", "门清 mén qīng", 2, "nothing claimed; concealed kongs are allowed"),
     Row("Robbing a Kong", "抢杠胡 qiǎng gàng hú", 2, "won with the tile that another player adds to his pung"),
-    Row("Kong-Drawn Win", "杠上开花 gàng shàng kāi huā", 2, "won with the replacement tile of a kong, once however many kongs"),
-    Row("Single Hanging Tile", "大吊车 dà diào chē", 2, "four melds on the table, one tile in hand (knob single_hanging)"),
+    Row(
+        "Kong-Drawn Win",
+        "杠上开花 gàng shàng kāi huā",
+        2,
+        "won with the replacement tile of a kong, once however many kongs",
+    ),
+    Row(
+        "Single Hanging Tile",
+        "大吊车 dà diào chē",
+        2,
+        "four melds on the table, one tile in hand (knob single_hanging)",
+    ),
     Row("Pure One Suit", "清一色 qīng yī sè", 3, "one suit, no honours"),
     Row("Mixed One Suit", "混一色 hùn yī sè", 2, "one suit and honours"),
     Row("One Dragon", "一条龙 yī tiáo lóng", 2, "runs 123, 456 and 789 of one suit"),
@@ -106,14 +116,22 @@ class Hebei(Rules):
     base_score: int = knob(1, minimum=1, about="the base point that multipliers multiply")
     initial_points: int = knob(50, minimum=0, about="points of each person when a match begins")
     players: int = knob(3, choices=(3, 4), about="players at the table")
-    rotation: bool = knob(False, choices=(False, True), about="four people, three play: the winner of a hand makes room for the one who sat out")
+    rotation: bool = knob(
+        False,
+        choices=(False, True),
+        about="four people, three play: the winner of a hand makes room for the one who sat out",
+    )
     all_pungs: int = knob(3, choices=(3, 2), about="the multiplier of All Pungs")
     cap: int | None = knob(None, minimum=1, none=True, about="the product of multipliers is cut to it")
     single_hanging: str = knob(
-        "four_melds_out", choices=("four_melds_out", "any_single_wait"), about="what Single Hanging Tile wants: four melds, or one winning kind"
+        "four_melds_out",
+        choices=("four_melds_out", "any_single_wait"),
+        about="what Single Hanging Tile wants: four melds, or one winning kind",
     )
     discard_payers: str = knob("discarder", choices=("discarder", "all"), about="who pays for a win on a discard")
-    closed_hand_on_discard: bool = knob(True, choices=(True, False), about="whether Closed Hand counts unless self-drawn")
+    closed_hand_on_discard: bool = knob(
+        True, choices=(True, False), about="whether Closed Hand counts unless self-drawn"
+    )
     dealer_on_draw: str = knob("stay", choices=("stay", "next"), about="who deals after a drawn hand")
 
     def __post_init__(self) -> None:
