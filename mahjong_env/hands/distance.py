@@ -52,7 +52,7 @@ def _tables() -> _Tables:
 
 def _joint(tables: _Tables, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.intp]:
     """Return the joint states of two groups."""
-    joint: NDArray[np.intp] = tables.joined.take(one * np.intp(tables.states) + other).astype(np.intp)
+    joint: NDArray[np.intp] = tables.joined.take(one.astype(np.intp) * tables.states + other).astype(np.intp)
     return joint
 
 
