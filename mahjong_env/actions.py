@@ -1,6 +1,7 @@
 """The one table of actions, the same for every variant; an action's number is its place in the table.
 
-The numbers never change within ``v0``, so that policies carry over between variants. Nothing here decides what is legal.
+The numbers never change within ``v0``, so that policies carry over between variants. Nothing here decides what is
+legal.
 """
 
 from __future__ import annotations

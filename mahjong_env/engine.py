@@ -26,8 +26,8 @@ from mahjong_env.view import View, look
 class Engine:
     """B games of one variant as arrays with B first; made by `mahjong_env.make_engine`.
 
-    Persons are numbered 0 to P-1 through a match, and seats are asked for and reported by the person who sits there (the same
-    number, except in games where people take turns in sitting out).
+    Persons are numbered 0 to P-1 through a match, and seats are asked for and reported by the person who sits
+    there (the same number, except in games where people take turns in sitting out).
 
     Attributes:
         rules: the variant with its knobs.
@@ -97,7 +97,10 @@ class Engine:
 
     @property
     def action_mask(self) -> BoolArray:
-        """[B, 109] bool legal actions of the seat to act, all False where the game is over; read-only, valid until the next step."""
+        """[B, 109] bool legal actions of the seat to act, all False where the game is over.
+
+        Read-only, and valid until the next step.
+        """
         mask = self.state.mask.view()
         mask.flags.writeable = False
         return mask
@@ -340,7 +343,8 @@ def make_engine(
         seed: any integer from 0; None draws one. Game i's cards depend on (seed, i, number of its hand) alone.
         num_hands: hands of a match, with dealer, streak, winds and running points carried over.
         auto_reset: deal a new match within the step in which one ends, so that every game always waits for an action.
-        start: "first": as a new match begins; "random": streak and winds drawn from the seed; None: random for single hands.
+        start: "first": as a new match begins; "random": streak and winds drawn from the seed; None: random for
+            single hands.
         **knobs: house rules of the variant.
 
     Raises:

@@ -25,7 +25,8 @@ class HandScore:
     Attributes:
         legal: whether it may win.
         reason: why it may not, in words; empty if it may.
-        rows: the rows scored as (name, value), one entry per meld, kong, flower or the like that has a value of its own.
+        rows: the rows scored as (name, value), one entry per meld, kong, flower or the like that has a value of
+            its own.
         points: the value of the hand; 0 if it may not win.
         payments: what each seat receives; sums to zero.
     """
@@ -94,8 +95,9 @@ def score(
         variant: a name in `mahjong_env.VARIANTS`, or rules.
         hand: the concealed tiles before the winning tile, such as ``"456s 234p 55m"``.
         winning_tile: the tile that completes it; None only for wins by flowers alone.
-        melds: the winner's, in the order they were made: ``"chow 123s@3"``, ``"pung 444p@2"``, ``"kong 1111s@2"`` (from a discard),
-            ``"kong 1111s+@2"`` (a pung from seat 2 with the fourth tile added), ``"kong 1111s"`` (concealed).
+        melds: the winner's, in the order they were made: ``"chow 123s@3"``, ``"pung 444p@2"``, ``"kong 1111s@2"``
+            (from a discard), ``"kong 1111s+@2"`` (a pung from seat 2 with the fourth tile added), ``"kong 1111s"``
+            (concealed).
         other_melds: other seats' melds, where a liability depends on them.
         source: "draw", "discard", "kong" (robbed) or "flowers".
         from_seat: who gave the tile; wanted for discard and kong, and only there.
@@ -256,7 +258,7 @@ def _read_tiles(rules: Rules, hand: str, winning_tile: str | None, melds: list[M
     allowed = (wanted, wanted + 1) if winning_tile is None else (wanted,)
     if len(concealed) not in allowed:
         raise HandError(
-            f"the hand has {len(concealed)} tiles; with {len(melds)} melds it must have {wanted} before the winning tile"
+            f"the hand has {len(concealed)} tiles; with {len(melds)} melds it has {wanted} before the winning tile"
         )
     if winning_tile is not None:
         concealed = [*concealed, parse_kind(winning_tile)]

@@ -17,8 +17,8 @@ def resample(table: Table, games: Games, seats: Games, rng: np.random.Generator)
     """Give every tile that seat ``seats[i]`` of game i has not seen another place, uniformly among those possible.
 
     Hidden concealed kongs of others get a kind of which the seat has seen no tile. Seats that the looking seat cannot
-    know to have been asked already count as having passed. Another seat that is just being asked keeps its hand: that it
-    is asked tells something about it.
+    know to have been asked already count as having passed. Another seat that is just being asked keeps its hand:
+    that it is asked tells something about it.
     """
     if not games.size:
         return

@@ -1,14 +1,15 @@
 """What a seat may see, as named pieces of one block of numbers, the same layout for every variant.
 
-An observation is [C, 34] int8: C planes of one number for each tile kind, or of up to 34 plain numbers. Seats are relative
-to the one that looks: slot 0 is itself, 1 the next player, 2 the player across, 3 the previous one; at three-handed tables slot 2
-is empty, so that networks carry over. `PIECES` is the table of planes; documentation prints it.
+An observation is [C, 34] int8: C planes of one number for each tile kind, or of up to 34 plain numbers. Seats are
+relative to the one that looks: slot 0 is itself, 1 the next player, 2 the player across, 3 the previous one; at
+three-handed tables slot 2 is empty, so that networks carry over. `PIECES` is the table of planes; documentation
+prints it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -50,7 +51,7 @@ PIECES: Final[tuple[Piece, ...]] = (
     Piece(
         "table",
         SLOTS * NUM_PLANES,
-        "for each slot: discards lying there (count); number of its latest discard of the kind, 1 = the first of the hand, "
+        "for each slot: discards lying there (count); number of its latest discard of the kind, 1 = the hand's first, "
         "also if it was claimed; tiles in melds that are seen by all (count)",
     ),
     Piece(
@@ -61,8 +62,8 @@ PIECES: Final[tuple[Piece, ...]] = (
     Piece(
         "melds",
         SLOTS,
-        "for each slot, for each of five melds in order, six places: type (1 chow, 2 pung, 3 exposed kong, 4 added kong, 5 concealed "
-        "kong), kind + 1 (lowest of a chow; 0 if hidden), slot that it was claimed from + 1, claimed kind + 1, 0, 0",
+        "for each slot, for each of five melds in order, six places: type (1 chow, 2 pung, 3 exposed, 4 added, "
+        "5 concealed kong), kind + 1 (lowest of a chow; 0 if hidden), slot that it came from + 1, claimed kind + 1, 0, 0",
     ),
     Piece("facts", 1, "see FACTS"),
     Piece(
@@ -194,7 +195,7 @@ def _write_melds(
 def meld_facts(
     state: State, rules: Rules, games: Games, seat: Games, order: Games, present: BoolArray
 ) -> tuple[Int8Array, Int8Array, Int8Array, Int8Array]:
-    """[n, S, M] type, kind, giving slot and claimed kind of all melds as the looking seat sees them (-1: none, hidden)."""
+    """[n, S, M] type, kind, giving slot, claimed kind of all melds as the looking seat sees them (-1: none)."""
     at = games[:, None], order
     types, kinds, givers, claimed = (
         state.meld_type[at],
@@ -239,6 +240,7 @@ def _write_facts(
         np.minimum(state.hand_in_match[games], 127),
         np.clip(hands_to_come, 0, 127),
     )
+    number: Any
     for place, number in enumerate(numbers):
         facts[:, place] = number
     place = len(numbers)

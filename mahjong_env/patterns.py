@@ -1,7 +1,7 @@
 """The shared vocabulary of scoring: predicates about hands and melds, without prices.
 
-`Forms` are the ways to read n hands: every reading of a hand as sets and a pair with its melds, and one form for each other
-shape. A variant prices forms; `best_forms` keeps the best one of each hand.
+`Forms` are the ways to read n hands: every reading of a hand as sets and a pair with its melds, and one form for
+each other shape. A variant prices forms; `best_forms` keeps the best one of each hand.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Forms:
     @property
     def all_triplets(self) -> BoolArray:
         """[m] no set is a run."""
-        return ~self.runs.any(axis=1)
+        return ~np.any(self.runs, axis=1)
 
     @property
     def all_runs(self) -> BoolArray:
         """[m] every set is a run."""
-        return ~self.triplets.any(axis=1)
+        return ~np.any(self.triplets, axis=1)
 
 
 def read(wins: Wins, counts: Int8Array | None = None) -> Forms:
@@ -117,7 +117,7 @@ def is_mixed_one_suit(tiles: Int8Array) -> BoolArray:
 
 def is_all_honours(tiles: Int8Array) -> BoolArray:
     """[n] honours only (字一色 zì yī sè)."""
-    return ~suits_present(tiles)[:, :3].any(axis=1)
+    return ~np.any(suits_present(tiles)[:, :3], axis=1)
 
 
 def count_melds(wins: Wins, *types: MeldType) -> Int8Array:
@@ -176,7 +176,7 @@ def best_forms(owner: Games, value: Int64Array | Int32Array, n: int) -> Games:
 # --- Paying ----------------------------------------------------------------------------------------------------------
 
 
-def paid_by(payers: BoolArray, amount: Any, winner: Games) -> Int32Array:
+def paid_by(payers: BoolArray, amount: Any, winner: Any) -> Int32Array:
     """Everyone who pays, pays ``amount`` to the winner.
 
     Args:

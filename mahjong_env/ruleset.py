@@ -149,7 +149,7 @@ class Rules:
 
     # --- The start of a match and of a hand ----------------------------------------------------------------------
     def begin_match(self, state: State, games: Games, keys: UInt64Array, *, at_random: bool) -> None:
-        """Set dealer, streak and round wind for new matches; ``keys`` feed `chance.draw_numbers` (places 100 to 199)."""
+        """Set dealer, streak and round wind of new matches; ``keys`` feed `chance.draw_numbers` (places 100-199)."""
         state.dealer[games] = draw_numbers(keys, 100, self.seats)
         state.streak[games] = draw_numbers(keys, 101, 3) if at_random else 0
         state.turnover[games] = draw_numbers(keys, 102, 4 * self.seats) if at_random else 0
@@ -241,7 +241,7 @@ class Rules:
         raise NotImplementedError
 
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
-        """Set dealer, streak, turnover and round wind for the next hand; ``winner`` is a table seat, -1 after a draw."""
+        """Set dealer, streak, turnover, round wind for the next hand; ``winner`` is a table seat, -1 after a draw."""
         stays = winner == state.dealer[games]
         self.pass_deal(state, games, stays)
 

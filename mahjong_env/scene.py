@@ -24,7 +24,8 @@ class Deal:
     """The start of a hand. What is not named is shuffled from the seed.
 
     Attributes:
-        hands: tiles of each seat, in text; partial hands are filled at random. The dealer may name one tile more than the
+        hands: tiles of each seat, in text; partial hands are filled at random. The dealer may name one tile more
+            than the
             others: the last one is his first draw. Flowers named in a hand are replaced as in play.
         draws: the next tiles of the wall, in order, after the dealer's first.
         replacements: the tiles drawn as replacements, in order.
@@ -136,11 +137,16 @@ class Scenes:
         place = seats * size + 1
         if rules.turns_indicator:
             wall[place : place + len(scene.indicators)] = scene.indicators
-            place += max(len(scene.indicators), 1)
+            place += len(scene.indicators) + _turns_up_more(rules, scene)
         wall[place : place + len(scene.draws)] = scene.draws
         back = length - len(scene.replacements)
         wall[back:] = scene.replacements[::-1]
         return _fill(wall, shuffled, rules, scene)
+
+
+def _turns_up_more(rules: Rules, scene: _Scene) -> bool:
+    """Whether a tile that the scene does not name is turned up after those that it names."""
+    return not scene.indicators or bool(rules.flower_kinds[scene.indicators[-1]])
 
 
 def _fill(wall: Int8Array, shuffled: Int8Array, rules: Rules, scene: _Scene) -> Int8Array:
@@ -156,8 +162,8 @@ def _fill(wall: Int8Array, shuffled: Int8Array, rules: Rules, scene: _Scene) -> 
     filled = wall.copy()
     filled[free] = rest
     # Where a scene leaves the tile turned up to chance, it is no flower: that would shift the draws that it names.
-    turned = rules.seats * rules.hand_size + 1
-    if rules.turns_indicator and not scene.indicators and rules.flower_kinds[filled[turned]]:
+    turned = rules.seats * rules.hand_size + 1 + len(scene.indicators)
+    if rules.turns_indicator and _turns_up_more(rules, scene) and rules.flower_kinds[filled[turned]]:
         later = free[(free > turned) & ~rules.flower_kinds[filled[free]]]
         filled[[turned, later[0]]] = filled[[later[0], turned]]
     return filled
@@ -190,7 +196,7 @@ def _read(deal: Deal, rules: Rules) -> _Scene:
     room = int(rules.deck.sum()) - rules.seats * size - 1 - rules.turns_indicator
     if len(scene.draws) + len(scene.replacements) > room:
         raise DealError(
-            f"{len(scene.draws)} draws and {len(scene.replacements)} replacements are more than the {room} tiles of the wall"
+            f"{len(scene.draws)} draws and {len(scene.replacements)} replacements: the wall has {room} tiles"
         )
     return scene
 
@@ -220,10 +226,9 @@ def _indicators(deal: Deal, rules: Rules) -> list[int]:
         raise DealError("name either the indicator or the wild kind, not both")
     if deal.indicator is not None:
         turned = parse_tiles(deal.indicator)
-        flowers = [bool(rules.flower_kinds[kind]) for kind in turned]
-        if not turned or flowers[-1] or not all(flowers[:-1]):
+        if not turned or not all(rules.flower_kinds[kind] for kind in turned[:-1]):
             raise DealError(
-                f"indicator={deal.indicator!r}: name one tile that can be wild, preceded only by flowers that are turned up first"
+                f"indicator={deal.indicator!r}: name one tile, preceded at most by flowers that are turned up before it"
             )
         return turned
     wanted = parse_tiles(str(deal.wild))

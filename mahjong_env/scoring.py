@@ -1,4 +1,4 @@
-"""What a win is described by, and what scoring it gives: the two batches that pass between engine, `score` and variants."""
+"""What describes a win, and what scoring it gives: the batches that pass between engine, `score` and variants."""
 
 from __future__ import annotations
 

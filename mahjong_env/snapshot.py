@@ -46,7 +46,7 @@ class Snapshot:
         for name, value in _header(engine).items():
             if self.header.get(name) != value:
                 raise SnapshotError(
-                    f"the snapshot does not fit this engine: its {name} is {self.header.get(name)!r}, the engine's is {value!r}"
+                    f"the snapshot does not fit this engine: its {name} is {self.header.get(name)!r}, not {value!r}"
                 )
         current = engine.state.arrays()
         _check_arrays(self.arrays, current)
@@ -71,7 +71,7 @@ class Snapshot:
             with np.load(io.BytesIO(data), allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
             header = json.loads(arrays.pop(_HEADER).tobytes())
-        except Exception as error:  # noqa: BLE001 the readers of zip, zlib, numpy and JSON share no error class
+        except Exception as error:  # the readers of zip, zlib, numpy and JSON share no error class
             raise SnapshotError(f"these bytes are not a snapshot, or are damaged: {error}") from error
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             found = header.get("format") if isinstance(header, dict) else header

@@ -3,10 +3,13 @@
 Allocation, copying, selecting games, snapshots and the privacy test are derived from this table.
 
 Axes:
-    B  games              S  seats at the table (3 or 4)      P  persons (those at the table and, with a rotation, one more)
-    W  places in the wall (136 or 144)     T  kinds in a hand (34)     A  all kinds, flowers included (42)
-    M  melds of a seat (5)     G  groups of a hand code (three suits, honours)     K  marks of the variant     L  public planes
-    X  actions (109)           R  discards of a seat
+    B  games                                S  seats at the table (3 or 4)
+    P  persons: those at the table, and     W  places in the wall (136 or 144)
+       one more with a rotation             T  kinds in a hand (34)
+    A  all kinds, flowers included (42)     M  melds of a seat (5)
+    G  groups of a hand code (4)            K  marks of the variant
+    L  public planes                        X  actions (109)
+    R  discards of a seat
 
 Seats count counter-clockwise: the next player is seat + 1. ``seen_by``: "all" the table, "owner" of the seat axis,
 "nobody"; "engine" marks bookkeeping that follows from other arrays.
@@ -91,7 +94,8 @@ class State:
     flowers: Int8Array = _array("BSA", np.int8, 0, "all")
     public: Int8Array = _array("BSLT", np.int8, 0, "all")
     # public planes: DISCARDED tiles lying before the seat; LATEST the number (1 = the hand's first discard) of its
-    # latest discard of the kind, also if it was claimed; MELDED tiles of its melds (concealed kongs only if they are shown).
+    # latest discard of the kind, also if it was claimed; MELDED tiles of its melds (concealed kongs only if they
+    # are shown).
     num_melds: Int8Array = _array("BS", np.int8, 0, "all")
     meld_type: Int8Array = _array("BSM", np.int8, 0, "all")  # notation.MeldType
     meld_kind: Int8Array = _array("BSM", np.int8, NO_TILE, "all")  # a hidden concealed kong's kind: its owner only
@@ -177,7 +181,7 @@ class State:
         return np.where(wild >= 0, self.hand[games, seat, wild], 0)
 
     def add_tiles(self, games: Games, seat: Any, kind: Any, count: int) -> None:
-        """Put ``count`` tiles of a kind into concealed hands; negative takes them out. One (game, seat) at most once."""
+        """Put ``count`` tiles of a kind into concealed hands (negative: take out). Each (game, seat) at most once."""
         self.hand[games, seat, kind] += np.int8(count)
         steps = POWER[kind] * count
         self.code[games, seat, SUIT[kind]] += np.where(kind == self.wild[games], 0, steps)

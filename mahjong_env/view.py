@@ -29,8 +29,8 @@ class View:
         hand: [n, 34] int8 own concealed tiles, wild ones included.
         drawn: [n] int8 kind that the seat has just drawn, -1 for none.
         num_melds: [n, 4] int8 melds of each slot.
-        meld_type, meld_kind, meld_from, meld_claimed: [n, 4, 5] int8 `MeldType`, kind (lowest of a chow; -1 hidden), giving slot,
-            claimed kind (-1 none).
+        meld_type, meld_kind, meld_from, meld_claimed: [n, 4, 5] int8 `MeldType`, kind (lowest of a chow; -1
+            hidden), giving slot, claimed kind (-1 none).
         discards: [n, 4, 34] int8 discards lying before each slot.
         latest: [n, 4, 34] int8 number of each slot's latest discard of the kind (1 = first of the hand), 0 for none.
         melded: [n, 4, 34] int8 tiles in melds that all can see.

@@ -1,8 +1,8 @@
 """Who may want a tile, who is asked, to whom it is granted.
 
 Each seat with an option is asked once, with all its options together: in order of its best option (win, then kong and
-pung, then chow), and nearest to the seat that gave the tile first. Its answer is kept and shown to nobody. As soon as no
-unasked seat could outrank the best answer, that answer is granted and nobody else is asked.
+pung, then chow), and nearest to the seat that gave the tile first. Its answer is kept and shown to nobody. As soon
+as no unasked seat could outrank the best answer, that answer is granted and nobody else is asked.
 
 The options of a seat are bits; the rank of an option and the distance of its seat make one *key*, so that "outranks" is
 "is greater": key = 4 x (3 win, 2 kong or pung, 1 chow) + (4 - distance), where the giver himself, who can only be asked

@@ -125,8 +125,8 @@ def is_complete(table: Table, games: Games, seat: Any, tile: Any = None) -> Bool
 def judge_turn(table: Table, games: Games, seat: Any, *, unflagged: bool = False) -> None:
     """Set whether a seat that has drawn may win.
 
-    Only seats that were one tile away look their hand up, and only complete hands are judged exactly; ``unflagged`` looks
-    at all of them (the dealer's first hand was never "one tile away").
+    Only seats that were one tile away look their hand up, and only complete hands are judged exactly;
+    ``unflagged`` looks at all of them (the dealer's first hand was never "one tile away").
     """
     state = table.state
     state.can_win[games] = False

@@ -1,4 +1,7 @@
-"""The variants: every module here that defines ``RULES`` is one. A variant is its difference from `mahjong_env.ruleset.Rules`."""
+"""The variants: every module here that defines ``RULES`` is one.
+
+A variant is its difference from `mahjong_env.ruleset.Rules`.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,8 @@ def rules(variant: str | Rules, **knobs: Any) -> Rules:
         Frozen rules.
 
     Raises:
-        RulesError: no such variant, no such knob, or a value that a knob does not have; the message lists the valid ones.
+        RulesError: no such variant, no such knob, or a value that a knob does not have; the message lists the
+            valid ones.
     """
     if isinstance(variant, Rules):
         return with_knobs(variant, knobs)

@@ -3,19 +3,20 @@
 Source: 002, "Hebei Mahjong". Version 0: first release.
 
 **What is played.** 136 tiles, three players (four with `players=4`; four people of whom one sits out with
-`rotation=True`). 13 tiles each, the dealer 14; the last twelve tiles of the wall are never drawn. Chows from the previous player,
-pungs and kongs from anybody; kongs are paid at once. A hand is four sets and a pair, seven pairs (four alike are two pairs), or
-thirteen orphans. A hand with none of the rows below but Dealer Win is a Ping Hu and may only be won by self-draw.
+`rotation=True`). 13 tiles each, the dealer 14; the last twelve tiles of the wall are never drawn. Chows from the
+previous player, pungs and kongs from anybody; kongs are paid at once. A hand is four sets and a pair, seven pairs
+(four alike are two pairs), or thirteen orphans. A hand with none of the rows below but Dealer Win is a Ping Hu and
+may only be won by self-draw.
 
 **Payment.** The hand's value is the base point times the product of its rows. Self-draw: every other player pays it;
-a discard: the discarder alone; a robbed kong: the konger alone. Kongs at once: concealed, every other player pays 2; from a discard, the
-discarder pays 2; added, every other player pays 1, also if nobody wins the hand.
+a discard: the discarder alone; a robbed kong: the konger alone. Kongs at once: concealed, every other player pays
+2; from a discard, the discarder pays 2; added, every other player pays 1, also if nobody wins the hand.
 
 **Readings and deviations**
 
-====================================  ======================================================================================
+====================================  ================================================================================
 question                              here
-====================================  ======================================================================================
+====================================  ================================================================================
 All Pungs x3 in the table, x2 in the  x3 (`all_pungs=2` for the other)
 worked example
 "add up all the multipliers"          their product, as the formula and the worked example have it
@@ -29,7 +30,7 @@ who pays for a discard                the discarder alone (`discard_payers="all"
 discards are scattered, so that       observations show every discard with its owner and order: a player with perfect
 players must remember them            memory
 the replacement for an exposed kong   drawn, as for every kong: the sentence is missing in the source
-====================================  ======================================================================================
+====================================  ================================================================================
 """
 
 from __future__ import annotations
@@ -231,8 +232,8 @@ class Hebei(Rules):
         rows[:, _PLACE["Pure One Suit"]] = pure[standard.owner]
         rows[:, _PLACE["Mixed One Suit"]] = mixed[standard.owner]
         rows[:, _PLACE["All Pungs"]] = standard.all_triplets
-        rows[:, _PLACE["One Dragon"]] = (standard.runs[:, _SUIT_STARTS] > 0).all(axis=2).any(axis=1)
-        rows[:, _PLACE["Flower Dragon"]] = (standard.runs[:, _MIXED_STARTS] > 0).all(axis=2).any(axis=1)
+        rows[:, _PLACE["One Dragon"]] = _has_runs(standard.runs, _SUIT_STARTS)
+        rows[:, _PLACE["Flower Dragon"]] = _has_runs(standard.runs, _MIXED_STARTS)
         owners, forms = [standard.owner], [rows]
 
         def add_form(who: BoolArray, *names: str) -> None:
@@ -286,6 +287,11 @@ class Hebei(Rules):
         seat = winner[winner >= 0]
         sits_out = (6 - state.person_at[won].sum(axis=1)).astype(np.int8)
         state.person_at[won, seat] = sits_out
+
+
+def _has_runs(runs: Int8Array, starts: Any) -> BoolArray:
+    """[m] whether all runs of one of the groups of starts ([groups, runs]) are there."""
+    return np.any(np.all(runs[:, starts] > 0, axis=2), axis=1)
 
 
 def count_kongs(wins: Wins) -> Int8Array:
