@@ -13,7 +13,7 @@ from mahjong_env.notation import Meld, MeldType, check_supply, count_tiles, pars
 from mahjong_env.ruleset import Rules
 from mahjong_env.scoring import Source, Wins
 from mahjong_env.state import MAX_MELDS
-from mahjong_env.tiles import EAST, NO_TILE, NORTH, NUM_ALL_KINDS, NUM_KINDS
+from mahjong_env.tiles import EAST, NO_TILE, NORTH, NUM_ALL_KINDS, NUM_KINDS, RED
 from mahjong_env.types import Int8Array
 from mahjong_env.variants import rules
 
@@ -33,7 +33,7 @@ class HandScore:
 
     legal: bool
     reason: str
-    rows: tuple[tuple[str, int], ...]
+    rows: tuple[tuple[str, int | float], ...]
     points: int
     payments: tuple[int, ...]
 
@@ -278,9 +278,9 @@ def _describe(
     wild = _wild_kind(rules, told)
     melded = [kind for owner in melds for meld in owner for kind in meld.tiles]
     turned = _turned_up(rules, wild, told)
-    check_supply([*concealed, *melded, *flowers, *turned], rules.deck, "the description", HandError)
-    if wild != NO_TILE:
-        _check_wild_melds(melds, wild)
+    discarded = [RED] * told.red_discards
+    check_supply([*concealed, *melded, *flowers, *turned, *discarded], rules.deck, "the description", HandError)
+    _check_melds(melds, rules, wild)
 
     shape = (1, rules.seats, MAX_MELDS)
     meld_type, meld_kind, meld_from = (
@@ -351,9 +351,11 @@ def _turned_up(rules: Rules, wild: int, told: _Situation) -> list[int]:
     return [int(leads[0])] if len(leads) == 1 else []
 
 
-def _check_wild_melds(melds: list[list[Meld]], wild: int) -> None:
+def _check_melds(melds: list[list[Meld]], rules: Rules, wild: int) -> None:
     for listed in melds:
         for meld in listed:
+            if rules.never_melded[meld.tiles].any():
+                raise HandError(f"the meld '{meld}' cannot be made in {rules.name}")
             if wild in meld.tiles and meld.type is not MeldType.CONCEALED_KONG:
                 raise HandError(f"the meld '{meld}' contains the wild tile, which is never claimed nor claims")
 

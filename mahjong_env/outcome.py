@@ -44,7 +44,7 @@ class Outcome:
     value: Int64Array
     payments: Int32Array
     points: Int32Array
-    rows: tuple[list[tuple[str, int]], ...] = field(repr=False)
+    rows: tuple[list[tuple[str, int | float]], ...] = field(repr=False)
 
     def __len__(self) -> int:
         """The number of hands that ended."""
@@ -80,7 +80,7 @@ class Outcome:
 
 def _by_person(
     end: Ended, rules: Rules
-) -> tuple[Int8Array, Int8Array, Int32Array, Int64Array, list[list[tuple[str, int]]]]:
+) -> tuple[Int8Array, Int8Array, Int32Array, Int64Array, list[list[tuple[str, int | float]]]]:
     n = len(end.games)
     places = np.arange(n)
     winner = np.where(end.winner >= 0, end.person_at[places, end.winner], -1).astype(np.int8)

@@ -143,6 +143,11 @@ class Rules:
         """The wild kind if it is the same in every hand."""
         return None
 
+    @property
+    def never_melded(self) -> BoolArray:
+        """[42] kinds that no declared meld can contain."""
+        return np.zeros(NUM_ALL_KINDS, np.bool_)
+
     def unclaimable(self, state: State, games: Games) -> BoolArray | None:
         """[n] offered tiles that nobody may claim for anything; None: none. A wild tile never can (rulebook 0.12)."""
         return state.offered[games] == state.wild[games] if self.has_wild else None

@@ -10,7 +10,7 @@ import numpy as np
 
 from mahjong_env.hands import encode
 from mahjong_env.state import State
-from mahjong_env.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array
+from mahjong_env.types import BoolArray, Float64Array, Games, Int8Array, Int16Array, Int32Array, Int64Array
 
 
 class Source(IntEnum):
@@ -41,7 +41,7 @@ class Row(NamedTuple):
 
     name: str
     chinese: str
-    value: int | str
+    value: int | float | str
     meaning: str
 
 
@@ -140,18 +140,19 @@ class Scores:
     legal: BoolArray  # [n]
     reason: Int8Array  # [n] place in Rules.reasons; 0 where legal
     row_count: Int8Array  # [n, rows]
-    row_value: Int32Array  # [n, rows]
+    row_value: Int32Array | Float64Array  # [n, rows] floats where a factor is not whole
     points: Int64Array  # [n] the value of the hand
     payments: Int32Array  # [n, S] what each table seat receives; sums to zero
     source: Int8Array | None = None  # [n] Source as it was scored, where that may differ from what was asked
 
-    def rows_of(self, place: int, rows: tuple[Row, ...]) -> list[tuple[str, int]]:
-        """The entries of one win in the order of the table: (row name, value)."""
-        return [
-            (rows[row].name, int(self.row_value[place, row]))
-            for row in np.flatnonzero(self.row_count[place])
-            for _ in range(int(self.row_count[place, row]))
-        ]
+    def rows_of(self, place: int, rows: tuple[Row, ...]) -> list[tuple[str, int | float]]:
+        """The entries of one win in the order of the table: (row name, value); whole values are integers."""
+        entries: list[tuple[str, int | float]] = []
+        for row in np.flatnonzero(self.row_count[place]):
+            value = float(self.row_value[place, row])
+            entry = (rows[row].name, int(value) if value.is_integer() else value)
+            entries += [entry] * int(self.row_count[place, row])
+        return entries
 
 
 def wins_from_state(state: State, games: Games, seat: Any, tile: Any, source: Source, from_seat: Any) -> Wins:
