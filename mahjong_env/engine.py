@@ -163,37 +163,35 @@ class Engine:
         draw.begin_turns(table)
         self._open_waiting()
         settle.settle(table)
-        ended = table.ended
-        hand_over, done, truncated, outcome = self._close_hands(ended)
+        hand_over, done, truncated, outcome = self._close_hands(g)
         masks.write_masks(table, live)
-        return StepResult(table.rewards[g], hand_over[g], done[g], truncated[g], outcome)
+        return StepResult(table.rewards[g], hand_over, done, truncated, outcome)
 
     def _open_waiting(self) -> None:
         for games in self._table.opened:
             deal.open_games(self._table, games)
         self._table.opened.clear()
 
-    def _close_hands(self, ended: list[Any]) -> tuple[BoolArray, BoolArray, BoolArray, Outcome]:
-        """End the hands that were settled: close matches, deal the next hands."""
+    def _close_hands(self, games: Games) -> tuple[BoolArray, BoolArray, BoolArray, Outcome]:
+        """End the hands that were settled: close matches, deal the next hands; [n] flags of the games stepped."""
         state, table = self.state, self._table
-        hand_over, done, truncated = (np.zeros(self.num_games, np.bool_) for _ in range(3))
-        outcome = Outcome.collect(ended, self.rules, state)
-        if not ended:
-            return hand_over, done, truncated, outcome
-        games = np.concatenate([end.games for end in ended])
-        winner = np.concatenate([end.winner for end in ended])
-        ended.clear()
-        over, cut = settle.next_hands(table, games, winner, self.num_hands)
-        hand_over[games] = True
-        done[games[over]] = True
-        truncated[games[cut]] = True
-        dealt = games[~over]
+        outcome = Outcome.collect(table.ended, self.rules, state)
+        flags = np.zeros((3, self.num_games if table.ended else len(games)), np.bool_)
+        if not table.ended:
+            return flags[0], flags[1], flags[2], outcome
+        ended = np.concatenate([end.games for end in table.ended])
+        winner = np.concatenate([end.winner for end in table.ended])
+        table.ended.clear()
+        over, cut = settle.next_hands(table, ended, winner, self.num_hands)
+        flags[0, ended] = True
+        flags[1, ended[over]] = True
+        flags[2, ended[cut]] = True
+        dealt = ended[~over]
         if self.auto_reset:
-            fresh = games[over]
-            deal.begin_matches(table, fresh, at_random=self.start == "random")
-            dealt = games
+            deal.begin_matches(table, ended[over], at_random=self.start == "random")
+            dealt = ended
         deal.deal_hands(table, np.sort(dealt))
-        return hand_over, done, truncated, outcome
+        return flags[0, games], flags[1, games], flags[2, games], outcome
 
     def reset(self, seed: int | None = None, deals: Deal | Sequence[Deal] | None = None, games: Any = None) -> None:
         """Begin new matches.

@@ -210,11 +210,15 @@ def _keys(table: Table, games: Games) -> Int8Array:
 
 def answer(table: Table, games: Games, actions: Int64Array) -> None:
     """Take the answers of seats that were asked; ask the next ones, or grant."""
+    if not games.size:
+        return
     state = table.state
     stranded = state.phase[games] == Phase.STRANDED
     if stranded.any():
         _answer_stranded(table, games[stranded], actions[stranded])
         games, actions = games[~stranded], actions[~stranded]
+        if not games.size:
+            return
     rows = np.arange(len(games))
     seat = state.actor[games]
     rank = _ACTION_RANK[actions - CHOW_LOW]

@@ -17,6 +17,8 @@ from mahjong_env.types import Games, Int8Array, Int64Array
 
 def play(table: Table, games: Games, actions: Int64Array) -> None:
     """Carry out the actions of seats in their turn."""
+    if not games.size:
+        return
     state = table.state
     discards = actions < CONCEALED_KONG
     if discards.all():
