@@ -155,9 +155,7 @@ class Fuzhou(Variant):
         return Verdict(True, tied[0], points, self.payments(situation, points), tied_rows=tied)
 
     def refusal(self, situation):
-        if situation.robbing_gold and (
-            situation.source != "draw" or situation.winning_tile != situation.wild
-        ):
+        if situation.robbing_gold and (situation.source != "draw" or situation.winning_tile != situation.wild):
             raise ValueError("robbing the gold: the winning tile is the gold, not claimed from a seat")
         if situation.source == "kong" and not self.knobs["rob_kong"]:
             return "a kong cannot be robbed"  # 5B14
@@ -221,9 +219,7 @@ class Fuzhou(Variant):
 
     def is_all_gold(self, situation, group):
         """Whether every tile of the group is really a gold: a wild one, or the robbed one as itself."""
-        return all(
-            joker or kind == situation.wild for kind, joker in zip(group.tiles, group.jokers, strict=True)
-        )
+        return all(joker or kind == situation.wild for kind, joker in zip(group.tiles, group.jokers, strict=True))
 
     def other_rows(self, situation, reading):
         rows = []
@@ -233,9 +229,7 @@ class Fuzhou(Variant):
             rows.append(("One Flower", 15))
         if situation.robbing_gold:
             rows.append(("Robbing the Gold", 50))
-        elif (
-            situation.first_draw and situation.self_drawn and not situation.melds and not situation.kong_draws
-        ):
+        elif situation.first_draw and situation.self_drawn and not situation.melds and not situation.kong_draws:
             if situation.seat == situation.dealer:
                 rows.append(("Blessing of Heaven", 50))
             elif not situation.flower_draw:

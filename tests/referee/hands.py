@@ -53,9 +53,7 @@ def divides(tiles, jokers, sets, pairs):
                 jokers_left -= 1
         is_pair = type_ == "pair"
         if is_pair or sets > 0:
-            fits = jokers_left >= 0 and divides(
-                tuple(rest), jokers_left, sets - (not is_pair), pairs - is_pair
-            )
+            fits = jokers_left >= 0 and divides(tuple(rest), jokers_left, sets - (not is_pair), pairs - is_pair)
             if fits:
                 return True
     return False
@@ -109,10 +107,7 @@ def in_order_with(names, mask):
 
 def readings(tiles, jokers, sets, pairs=1, kinds=KINDS):
     """Every reading, each once, as a sorted list of Groups; an empty list when the tiles are not complete."""
-    found = {
-        tuple(sorted(reading))
-        for reading in _all_readings(in_order(tiles), jokers, sets, pairs, tuple(kinds))
-    }
+    found = {tuple(sorted(reading)) for reading in _all_readings(in_order(tiles), jokers, sets, pairs, tuple(kinds))}
     return [list(reading) for reading in sorted(found)]
 
 

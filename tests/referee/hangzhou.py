@@ -145,9 +145,7 @@ class Hangzhou(Variant):
 
     def standard_rows(self, situation):
         plain, fortunes = situation.without_wilds(situation.hand)
-        rest_is_complete = fortunes > 0 and divides(
-            tuple(in_order(plain)), fortunes - 1, 4 - len(situation.melds), 0
-        )
+        rest_is_complete = fortunes > 0 and divides(tuple(in_order(plain)), fortunes - 1, 4 - len(situation.melds), 0)
         return self.common_rows(situation, rest_is_complete)
 
     def seven_pairs_rows(self, situation):
@@ -177,9 +175,7 @@ class Hangzhou(Variant):
         penalised = self.penalised_seats(situation)
         if penalised:
             total = sum(owed.values())
-            owed = dict.fromkeys(
-                penalised, 2 * total
-            )  # 2A.14; replaces a captured kong's payment (6 Hangzhou)
+            owed = dict.fromkeys(penalised, 2 * total)  # 2A.14; replaces a captured kong's payment (6 Hangzhou)
         if situation.running_points is not None and self.knobs["points_floor"]:
             owed = {payer: min(debt, max(0, situation.running_points[payer])) for payer, debt in owed.items()}
         return paid_to(situation, owed)  # 2A.16: the shortfall is the winner's loss
@@ -205,13 +201,9 @@ class Hangzhou(Variant):
     def penalised_seats(self, situation):
         """Three Meld Penalty, plain and reverse (2A.14): those who each pay twice the sum."""
         gave_three = {
-            seat
-            for seat, count in claimed_from(situation.melds).items()
-            if count >= 3 and seat != situation.seat
+            seat for seat, count in claimed_from(situation.melds).items() if count >= 3 and seat != situation.seat
         }
-        took_three = {
-            seat for seat, melds in situation.other_melds.items() if claimed_from(melds)[situation.seat] >= 3
-        }
+        took_three = {seat for seat, melds in situation.other_melds.items() if claimed_from(melds)[situation.seat] >= 3}
         return sorted(gave_three | took_three)
 
 

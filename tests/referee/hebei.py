@@ -153,14 +153,12 @@ class Hebei(Variant):
             rows.append(("All Pungs", self.knobs["all_pungs"]))
         rows += suit_rows(all_tiles(reading, situation.melds))
         if any(
-            {(f"1{s}", f"2{s}", f"3{s}"), (f"4{s}", f"5{s}", f"6{s}"), (f"7{s}", f"8{s}", f"9{s}")}
-            <= set(runs)
+            {(f"1{s}", f"2{s}", f"3{s}"), (f"4{s}", f"5{s}", f"6{s}"), (f"7{s}", f"8{s}", f"9{s}")} <= set(runs)
             for s in "mps"
         ):
             rows.append(("One Dragon", 2))
         if any(
-            {(f"1{a}", f"2{a}", f"3{a}"), (f"4{b}", f"5{b}", f"6{b}"), (f"7{c}", f"8{c}", f"9{c}")}
-            <= set(runs)
+            {(f"1{a}", f"2{a}", f"3{a}"), (f"4{b}", f"5{b}", f"6{b}"), (f"7{c}", f"8{c}", f"9{c}")} <= set(runs)
             for a in "mps"
             for b in "mps"
             for c in "mps"

@@ -171,9 +171,7 @@ class Play:
         if player.hand.count(tile) >= 3 or (self.variant.adds_discard_to_pung() and self.pung_of(seat, tile)):
             options.add("kong")
         if seat == (discarder + 1) % self.variant.seats:  # rulebook 0.3
-            options |= {
-                name for name, run in self.chows(tile).items() if self.has_rest_of_run(player, tile, run)
-            }
+            options |= {name for name, run in self.chows(tile).items() if self.has_rest_of_run(player, tile, run)}
         return options
 
     def chows(self, tile):
@@ -189,9 +187,7 @@ class Play:
         }
 
     def has_rest_of_run(self, player, tile, run):
-        return all(
-            other in player.hand and self.variant.may_meld(self, other) for other in run if other != tile
-        )
+        return all(other in player.hand and self.variant.may_meld(self, other) for other in run if other != tile)
 
     def pung_of(self, seat, tile):
         """The seat's open pung of this kind, or None."""

@@ -133,11 +133,7 @@ def meld_from(text, owner, seats):
     from_seat = None if from_text is None else int(from_text)
     if word == "chow":
         ranks = sorted(int(tile[0]) for tile in tiles if tile[1] in "mps")
-        if (
-            len({tile[1] for tile in tiles}) != 1
-            or len(ranks) != 3
-            or ranks != list(range(ranks[0], ranks[0] + 3))
-        ):
+        if len({tile[1] for tile in tiles}) != 1 or len(ranks) != 3 or ranks != list(range(ranks[0], ranks[0] + 3)):
             raise ValueError(f"not a chow: {text!r}")
     elif len(set(tiles)) != 1 or len(tiles) != (3 if word == "pung" else 4):
         raise ValueError(f"not a {word}: the wrong tiles in {text!r}")

@@ -109,9 +109,7 @@ class Referee(Play):
         for seat, player in enumerate(self.players):
             extra = seat == self.dealer_seat and self.variant.dealer_is_dealt_first_draw
             if len(player.hand) != self.variant.dealt + extra:
-                raise ValueError(
-                    f"seat {seat} is dealt {len(player.hand)} tiles; the dealer is {self.dealer_seat}"
-                )
+                raise ValueError(f"seat {seat} is dealt {len(player.hand)} tiles; the dealer is {self.dealer_seat}")
         self.wall, self.indicators = list(start.wall), list(start.indicators)
         if not set(self.wall + self.indicators) <= set(EVERY_KIND):
             raise ValueError("unknown tiles in the wall")
@@ -133,9 +131,7 @@ class Referee(Play):
         if start.house_winds is not None and (self.hands_played == 0 or start.house_dice is None):
             return list(start.house_winds)
         east = self.variant.east_house(self.dealer_seat, start.house_dice)
-        return [
-            ["1z", "2z", "3z", "4z"][(seat - east) % self.variant.seats] for seat in range(self.variant.seats)
-        ]
+        return [["1z", "2z", "3z", "4z"][(seat - east) % self.variant.seats] for seat in range(self.variant.seats)]
 
     def open_with_dealers_last_tile(self):
         """The dealer plays first; the last tile dealt to him counts as drawn (rulebook 0.14)."""

@@ -71,11 +71,7 @@ class Taiwan(Variant):
     def next_round_wind(self, table):
         """4A.11: after all four have lost the deal."""
         has_just_passed = table.streak == 0
-        return (
-            next_wind(table.round_wind)
-            if has_just_passed and table.dealer_passes % 4 == 0
-            else table.round_wind
-        )
+        return next_wind(table.round_wind) if has_just_passed and table.dealer_passes % 4 == 0 else table.round_wind
 
     def opening(self, table):
         """4A.3: the dealer replaces first, then to the right; then the dealer draws his seventeenth tile."""
@@ -135,9 +131,7 @@ class Taiwan(Variant):
         return len(waits) == 1
 
     def rows(self, situation, reading, waits_for_one):
-        heavenly = (
-            situation.first_draw and situation.self_drawn and not situation.melds and not situation.kong_draws
-        )
+        heavenly = situation.first_draw and situation.self_drawn and not situation.melds and not situation.kong_draws
         rows = self.rows_of_the_win(situation, waits_for_one, heavenly)
         rows += self.gang_rows(situation) + self.flower_rows(situation)
         rows += self.honour_rows(situation, reading)

@@ -1,4 +1,4 @@
-"""The referee tested by itself: whole games of its own shuffling, and examples worked out from the documents."""
+"""The referee by itself: whole games of its own shuffling, for crashes, conservation and endings."""
 
 import random
 from collections import Counter

@@ -35,9 +35,7 @@ class Variant:
         self.knobs = {knob: default for knob, (default, _) in self.knob_choices.items()}
         for knob, value in (knobs or {}).items():
             if knob not in self.knob_choices:
-                raise ValueError(
-                    f"unknown knob {knob!r} for {self.name}, valid: {', '.join(self.knob_choices)}"
-                )
+                raise ValueError(f"unknown knob {knob!r} for {self.name}, valid: {', '.join(self.knob_choices)}")
             allowed = self.knob_choices[knob][1]
             fits = allowed(value) if callable(allowed) else any(value is v or value == v for v in allowed)
             if not fits:
@@ -164,9 +162,7 @@ def split_pair(reading):
 
 def all_tiles(reading, melds):
     """The tiles of a reading (jokers as what they stand for) and of the melds, together."""
-    return [tile for group in reading for tile in group.tiles] + [
-        tile for meld in melds for tile in meld.tiles
-    ]
+    return [tile for group in reading for tile in group.tiles] + [tile for meld in melds for tile in meld.tiles]
 
 
 def set_kinds(reading, melds):

@@ -151,9 +151,7 @@ class Wuhan(Variant):
             large = [("Flat Hand", 1, "base")]
         if RED in situation.concealed and "Big Three Dragons" not in names:
             return None  # 1A.9d
-        jokers = [
-            kind for group in reading for kind, joker in zip(group.tiles, group.jokers, strict=True) if joker
-        ]
+        jokers = [kind for group in reading for kind, joker in zip(group.tiles, group.jokers, strict=True) if joker]
         is_hard = all(kind == situation.wild for kind in jokers)
         return large + self.factors(situation, is_hard)
 
