@@ -1,0 +1,338 @@
+"""Fuzhou mahjong (福州麻将 Fúzhōu májiàng), also Fujian mahjong or Gold Rush mahjong.
+
+Source: 004, "Fuzhou Mahjong". Version 0: first release.
+
+**What is played.** 144 tiles, four players, 16 tiles each and the dealer 17. The eight flowers and all 28 honours are
+flowers: laid open and replaced at once, so that hands are made of the 108 suit tiles. After the opening flowers one tile
+is turned up, the gold (金 jīn): its three live copies are wild. 18 tiles, the gold among them, are never drawn; an
+exposed or added kong adds one to them, a concealed kong two. Chows from the previous player, pungs and kongs from
+anybody, never with a gold; a discarded gold can be claimed by nobody, and who has discarded one wins by self-draw only
+for the rest of the hand. A hand is five sets and a pair, with no minimum.
+
+**Before the first turn.** The dealer may win with his 17 tiles (Heaven). Then every other player, from the dealer's
+right, may rob the gold if his 16 tiles and the gold, as the tile that it is, are a complete hand; last the dealer may
+rob it by giving up one of his 17 tiles for it.
+
+**Payment.** (base points + flowers + golds + dealer continuation + kongs) x 2 + special hands. Self-draw and robbing
+the gold: every other player pays it; a discard: the discarder alone. Nothing is paid for a drawn hand.
+
+**Readings and deviations**
+
+====================================  ==================================================================================
+question                              here
+====================================  ==================================================================================
+All Sequences 10 in the table, 15 in  10 (`all_sequences=15` for the example)
+the worked example
+a concealed kong "1 per", "adds two"  2 (`concealed_kong=1`)
+Full Bloom "adds six", "stacks with   6 on top of the four flower points (`full_bloom="total"`: 6 with them)
+individual flower points"
+"does not stack" (marked * below)     the best of the starred rows, or the sum of all others, whichever is more
+                                      (`specials="highest"`: the single best row)
+a flower is turned up for the gold    it is the dealer's flower, and the next tile is turned; each costs one drawable
+                                      tile
+when the gold can be robbed           once, when it is turned; golds already in the hand help as wild tiles. The robbed
+                                      gold counts as a gold of the hand
+which tile the dealer gives up        the one that leaves the hand of highest value; it lies where the gold lay and is
+                                      nobody's discard
+a discarded gold                      cannot be claimed for anything, so that nobody can win on it either
+Earth: "before any tiles are drawn    the first draw of a player other than the dealer, if nobody has claimed a tile or
+or flower are replaced"               declared a kong, and the tile that he draws is no flower; opening flowers do not
+                                      matter
+Three Gold Knockdown                  for a complete hand, not at once with the third gold
+the last tiles "cannot support all    fewer than four drawable tiles after a kong, its replacement and the tiles that it
+remaining players to draw"            reserves: the hand ends after the konger's discard, which can only be won on
+robbing a kong                        not played (`rob_kong=True`; paid like a discard)
+who pays for a discard                the discarder alone (`discard_payers="all"`)
+the dealer after a draw               passes the deal on (`dealer_on_draw="stay"`)
+"One Flower"                          an honour is a flower, and opening flowers count
+dealer continuation                   counts for a dealer who wins, not for one who pays
+====================================  ==================================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mahjong_env.hands import POWER, SUIT, encode, look_up, substitutions
+from mahjong_env.notation import MeldType
+from mahjong_env.patterns import best_forms, count_melds, everyone, only, paid_by, read
+from mahjong_env.ruleset import Rules, knob
+from mahjong_env.scoring import Row, Scores, Source, Wins, wins_from_state
+from mahjong_env.state import State
+from mahjong_env.tiles import FLOWERS, HONOURS, IS_SUITED, NO_TILE, NUM_ALL_KINDS, NUM_KINDS, SEASONS
+from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array
+
+ROWS = (
+    Row("Base Points", "底分 dǐ fēn", "5 (knob base_score)", "every hand"),
+    Row("Flower Points", "花分 huā fēn", 1, "each flower laid open, honours included"),
+    Row("Full Bloom", "", "6 (knob full_bloom)", "each full set: four flowers, four seasons, four of an honour"),
+    Row("Gold Points", "金分 jīn fēn", 1, "each gold in the hand"),
+    Row("Dealer Continuation", "", "hands", "a dealer who wins: hands for which he has already kept the deal"),
+    Row("Open Kong", "明杠 míng gàng", 1, "each exposed or added kong"),
+    Row("Concealed Kong", "暗杠 àn gàng", "2 (knob concealed_kong)", "each concealed kong"),
+    Row("All Sequences", "平胡 píng hú", "10 (knob all_sequences)", "every set is a run, melds included"),
+    Row("One Flower", "只有一张花 zhǐ yǒu yī zhāng huā", 15, "exactly one flower laid open"),
+    Row("Golden Pair", "金雀 jīn què", 20, "the pair is two golds *"),
+    Row("Three Gold Knockdown", "三金倒 sān jīn dǎo", 30, "three golds in the hand *"),
+    Row("Golden Dragon", "金龙 jīn lóng", 40, "three golds as a triplet *"),
+    Row("Robbing the Gold", "抢金 qiǎng jīn", 50, "won with the gold that was turned up"),
+    Row("Blessing of Earth", "地和 dì hé", 40, "another player than the dealer wins on his first draw"),
+    Row("Blessing of Heaven", "天和 tiān hé", 50, "the dealer wins with his first 17 tiles"),
+)
+_PLACE = {row.name: place for place, row in enumerate(ROWS)}
+_IS_SPECIAL = np.arange(len(ROWS)) >= _PLACE["All Sequences"]
+_IS_STARRED = np.isin(np.arange(len(ROWS)), [_PLACE[row.name] for row in ROWS if row.meaning.endswith("*")])
+_SUITED_KINDS = np.arange(HONOURS)
+_HEAVEN, _ROBBERY = range(2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fuzhou(Rules):
+    """The rules of Fuzhou mahjong; the fields are its knobs."""
+
+    name: ClassVar[str] = "fuzhou"
+    title: ClassVar[str] = "Fuzhou"
+    chinese: ClassVar[str] = "福州麻将"
+    rows: ClassVar[tuple[Row, ...]] = ROWS
+    reasons: ClassVar[tuple[str, ...]] = (
+        "",
+        "the tiles are not a complete hand",
+        "a kong cannot be robbed (rob_kong=True allows it)",
+        "a discarded gold cannot be claimed, not even to win",
+        "a player who has discarded a gold can only win by self-draw",
+    )
+    marks: ClassVar[tuple[str, ...]] = ("discarded_wild",)
+    score_arguments: ClassVar[frozenset[str]] = frozenset({"robbing_gold"})
+    hand_size: ClassVar[int] = 16
+    has_wild: ClassVar[bool] = True
+    uses_flowers: ClassVar[bool] = True
+    hides_concealed_kongs: ClassVar[bool] = False
+    opening_stages: ClassVar[int] = 2
+
+    base_score: int = knob(5, minimum=1, about="the base points of every hand")
+    initial_points: int = knob(50, minimum=0, about="points of each person when a match begins")
+    all_sequences: int = knob(10, choices=(10, 15), about="the value of All Sequences")
+    concealed_kong: int = knob(2, choices=(2, 1), about="the points of a concealed kong")
+    full_bloom: str = knob(
+        "on_top", choices=("on_top", "total"), about="a full set of flowers: 6 more than its flower points, or 6 in all"
+    )
+    specials: str = knob(
+        "starred_or_sum",
+        choices=("starred_or_sum", "highest"),
+        about="special hands: the best starred one or the sum of the others, or the single best of all",
+    )
+    discard_payers: str = knob("discarder", choices=("discarder", "all"), about="who pays for a win on a discard")
+    dealer_on_draw: str = knob("next", choices=("next", "stay"), about="who deals after a drawn hand")
+    rob_kong: bool = knob(False, choices=(False, True), about="whether the tile added to a pung can be won")
+
+    @property
+    def flower_kinds(self) -> BoolArray:
+        """Flowers, seasons and all honours (004 §Tiles)."""
+        return np.arange(NUM_ALL_KINDS) >= HONOURS
+
+    @property
+    def reserve(self) -> int:
+        """With the gold, which is the last tile of the dead wall, 18 tiles (004 §Breaking the Wall)."""
+        return 17
+
+    @property
+    def turns_indicator(self) -> bool:
+        """The gold; it is itself of the wild kind."""
+        return True
+
+    @property
+    def robs_kongs(self) -> bool:
+        """A house rule."""
+        return self.rob_kong
+
+    # --- Before the first turn ----------------------------------------------------------------------------------
+    def opening_options(self, state: State, games: Games, stage: int) -> tuple[BoolArray, Int8Array]:
+        """Heaven for the dealer; then robbing the gold, from the dealer's right, the dealer last."""
+        dealer = state.dealer[games]
+        rows = np.arange(len(games))
+        may_win = np.zeros((len(games), self.seats), np.bool_)
+        if stage == _HEAVEN:
+            golds = state.wilds_held(games, dealer)
+            may_win[rows, dealer] = self.missing(look_up(state.code[games, dealer]), golds, 0) <= golds
+            return may_win, dealer
+        with_gold, golds = _with_gold(state, games)
+        may_win[:] = self.missing(look_up(with_gold), golds, 0) <= golds
+        may_win[rows, dealer] = self._swaps(state, games).any(axis=1)
+        return may_win, dealer
+
+    def _swaps(self, state: State, games: Games) -> BoolArray:
+        """[n, 27] tiles that the dealer may give up so that, with the gold as itself, he has a complete hand."""
+        dealer, gold = state.dealer[games], state.wild[games]
+        codes, golds = (part[np.arange(len(games)), dealer] for part in _with_gold(state, games))
+        swaps = np.zeros((len(games), len(_SUITED_KINDS)), np.bool_)
+        # The tile given up could have been part of a set with two tiles more.
+        near = np.flatnonzero(self.missing(look_up(codes), golds, 0) <= golds + 2)
+        if not near.size:
+            return swaps
+        holds = state.hand[games[near], dealer[near], :HONOURS] > 0
+        is_gold = gold[near, None] == _SUITED_KINDS
+        without = np.repeat(codes[near, None], len(_SUITED_KINDS), axis=1)
+        without[:, _SUITED_KINDS, SUIT[_SUITED_KINDS]] -= np.where(holds & ~is_gold, POWER[_SUITED_KINDS], 0)
+        golds_left = golds[near, None] - is_gold
+        swaps[near] = holds & (self.missing(look_up(without), golds_left, 0) <= golds_left)
+        return swaps
+
+    def take_opening(self, state: State, games: Games, seat: Int8Array, stage: Int8Array) -> Wins:
+        """Heaven moves nothing; the robbed gold joins the hand, and the tile that a dealer gives up lies in its place."""
+        robs = stage == _ROBBERY
+        gold = state.wild[games]
+        given = np.full(len(games), NO_TILE, np.int8)
+        swaps = np.flatnonzero(robs & (seat == state.dealer[games]))
+        if swaps.size:
+            given[swaps] = self._best_swap(state, games[swaps])
+            state.add_tiles(games[swaps], seat[swaps], given[swaps], -1)
+        state.add_tiles(games[robs], seat[robs], gold[robs], 1)
+        state.indicator[games[robs]] = given[robs]
+        wins = wins_from_state(state, games, seat, np.where(robs, gold, state.drawn[games]), Source.DRAW, -1)
+        wins.opening = robs
+        return wins
+
+    def _best_swap(self, state: State, games: Games) -> Int8Array:
+        """[n] the tile to give up for the gold that leaves the dealer the hand of highest value."""
+        game, given = np.nonzero(self._swaps(state, games))
+        g, places = games[game], np.arange(len(game))
+        wins = wins_from_state(state, g, state.dealer[g], state.wild[g], Source.DRAW, -1)
+        wins.counts[places, given] -= 1
+        wins.counts[places, state.wild[g]] += 1
+        wins.opening[:] = True
+        return given[best_forms(game, self.score(wins).points, len(games))].astype(np.int8)
+
+    # --- Play -----------------------------------------------------------------------------------------------------
+    def on_discard(self, state: State, games: Games, seat: Int8Array, kind: Int8Array) -> None:
+        """Who discards a gold wins by self-draw only (004 §Discarding a Tile)."""
+        is_gold = kind == state.wild[games]
+        state.marks[games[is_gold], seat[is_gold], 0] = 1
+
+    def after_kong(self, state: State, games: Games, seat: Int8Array, meld_type: int) -> None:
+        """The reserve grows; without a tile for every player the hand is about to end (004 §End of the Game)."""
+        state.reserve[games] += 2 if meld_type == MeldType.CONCEALED_KONG else 1
+        state.closing[games] |= state.left(games) < self.seats
+
+    def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
+        """The dealer stays if he wins; else the next seat deals (004 §Determining the Dealer)."""
+        stays = winner == state.dealer[games]
+        if self.dealer_on_draw == "stay":
+            stays = stays | (winner < 0)
+        self.pass_deal(state, games, stays)
+
+    # --- Scoring --------------------------------------------------------------------------------------------------
+    def score(self, wins: Wins) -> Scores:
+        """The sum of the rows before the special hands is doubled (004 §Winning Hand Payout Formula)."""
+        natural, golds = _natural_and_golds(wins)
+        reason = self._reason(wins, self.missing(look_up(encode(natural)), golds, wins.own_melds) <= golds)
+        legal = reason == 0
+        values = self._row_values(wins)
+        counts = self._common_rows(wins)
+        winners = np.flatnonzero(legal)
+        if winners.size:
+            specials = self._specials(wins.take(winners), natural[winners], golds[winners], values[winners])
+            counts[np.ix_(winners, _IS_SPECIAL)] = specials[:, _IS_SPECIAL]
+        counts[~legal] = 0
+        points = (counts * values * np.where(_IS_SPECIAL, 1, 2)).sum(axis=1, dtype=np.int64)
+        by_all = (wins.source == Source.DRAW) | (self.discard_payers == "all")
+        payers = np.where(by_all[:, None], everyone(wins), only(wins, wins.from_seat))
+        return Scores(legal, reason, counts, values, points, paid_by(payers, points, wins.seat))
+
+    def _reason(self, wins: Wins, complete: BoolArray) -> Int8Array:
+        """[n] places in `reasons`, the first that holds."""
+        drawn = wins.source == Source.DRAW
+        barred = (
+            ~complete,
+            (wins.source == Source.KONG) & (not self.rob_kong),
+            ~drawn & (wins.winning_tile == wins.wild),
+            ~drawn & (wins.own_marks[:, 0] > 0),
+        )
+        return np.select(barred, range(1, len(self.reasons)), 0).astype(np.int8)
+
+    def _row_values(self, wins: Wins) -> Int32Array:
+        """[n, rows] what one entry of each row is worth."""
+        values = np.array([row.value if isinstance(row.value, int) else 0 for row in ROWS], np.int32)
+        values[_PLACE["Base Points"]] = self.base_score
+        values[_PLACE["Full Bloom"]] = 6 if self.full_bloom == "on_top" else 2
+        values[_PLACE["Concealed Kong"]] = self.concealed_kong
+        values[_PLACE["All Sequences"]] = self.all_sequences
+        per_win = np.tile(values, (len(wins), 1))
+        per_win[:, _PLACE["Dealer Continuation"]] = wins.streak
+        return per_win
+
+    def _common_rows(self, wins: Wins) -> Int8Array:
+        """[n, rows] entries of all rows that do not depend on how the tiles are read."""
+        counts = np.zeros((len(wins), len(ROWS)), np.int8)
+        is_dealer = wins.seat == wins.dealer
+        flowers = wins.flowers
+        counts[:, _PLACE["Base Points"]] = 1
+        counts[:, _PLACE["Flower Points"]] = flowers.sum(axis=1)
+        counts[:, _PLACE["Full Bloom"]] = (
+            flowers[:, FLOWERS:SEASONS].all(axis=1).astype(np.int8)
+            + flowers[:, SEASONS:].all(axis=1)
+            + (flowers[:, HONOURS:NUM_KINDS] == 4).sum(axis=1)
+        )
+        counts[:, _PLACE["Gold Points"]] = wins.wilds
+        counts[:, _PLACE["Dealer Continuation"]] = is_dealer & (wins.streak > 0)
+        counts[:, _PLACE["Open Kong"]] = count_melds(wins, MeldType.EXPOSED_KONG, MeldType.ADDED_KONG)
+        counts[:, _PLACE["Concealed Kong"]] = count_melds(wins, MeldType.CONCEALED_KONG)
+        counts[:, _PLACE["One Flower"]] = flowers.sum(axis=1) == 1
+        counts[:, _PLACE["Three Gold Knockdown"]] = wins.wilds >= 3
+        counts[:, _PLACE["Robbing the Gold"]] = wins.opening
+        at_once = wins.first_draw & ~wins.opening
+        counts[:, _PLACE["Blessing of Earth"]] = at_once & ~is_dealer & ~wins.flower_draw
+        counts[:, _PLACE["Blessing of Heaven"]] = at_once & is_dealer
+        return counts
+
+    def _specials(self, wins: Wins, natural: Int8Array, golds: Int8Array, values: Int32Array) -> BoolArray:
+        """[n, rows] the special hands of complete hands, read so that they pay most."""
+        found = substitutions(natural, golds, IS_SUITED[:NUM_KINDS])
+        forms = read(wins.take(found.owner), found.counts)
+        owner = found.owner[forms.owner]
+        are_golds = found.wild_as[forms.owner]
+        robbed = np.flatnonzero(wins.opening[owner])
+        are_golds[robbed, wins.wild[owner[robbed]]] += 1
+        rows = self._common_rows(wins)[owner] > 0
+        rows[:, _PLACE["All Sequences"]] = forms.all_runs
+        rows[:, _PLACE["Golden Pair"]] = are_golds[np.arange(len(owner)), forms.pair] >= 2
+        rows[:, _PLACE["Golden Dragon"]] = ((forms.hidden_triplets > 0) & (are_golds >= 3)).any(axis=1)
+        rows, worth = self._choose(rows & _IS_SPECIAL, values[owner])
+        return rows[best_forms(owner, worth, len(wins))]
+
+    def _choose(self, rows: BoolArray, values: Int32Array) -> tuple[BoolArray, Int32Array]:
+        """Of the special rows of each form those that count, and what they are worth together."""
+        worth = np.where(rows, values, 0)
+        starred = np.where(_IS_STARRED, worth, 0)
+        others = worth - starred
+        candidates = worth if self.specials == "highest" else starred
+        best = (np.arange(len(ROWS)) == candidates.argmax(axis=1)[:, None]) & rows
+        if self.specials == "highest":
+            return best, worth.max(axis=1)
+        use_starred = starred.max(axis=1) > others.sum(axis=1)
+        chosen = np.where(use_starred[:, None], best, rows & ~_IS_STARRED)
+        return chosen, np.maximum(starred.max(axis=1), others.sum(axis=1))
+
+
+def _with_gold(state: State, games: Games) -> tuple[Int32Array, Int8Array]:
+    """[n, S, 4] codes of all hands with the gold turned up, as the tile that it is; [n, S] golds that they hold."""
+    gold = state.wild[games]
+    codes = state.code[games]
+    codes[np.arange(len(games)), :, SUIT[gold]] += POWER[gold][:, None]
+    return codes, state.hand[games, :, gold]
+
+
+def _natural_and_golds(wins: Wins) -> tuple[Int8Array, Int8Array]:
+    """[n, 34] concealed tiles that are what they are, and [n] golds that stand for any tile.
+
+    The robbed gold is what it is: it must be the tile that the hand waits for (004 §Gold Tiles).
+    """
+    natural = wins.natural
+    robbed = np.flatnonzero(wins.opening)
+    natural[robbed, wins.winning_tile[robbed]] += 1
+    return natural, wins.wilds - wins.opening.astype(np.int8)
+
+
+RULES = Fuzhou()
