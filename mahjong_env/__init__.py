@@ -1,5 +1,8 @@
 """Chinese regional mahjong for reinforcement learning: exact rules, a vectorised engine, standard interfaces."""
 
+from importlib import import_module as _import_module
+from types import ModuleType as _ModuleType
+
 from mahjong_env.actions import ACTIONS, NUM_ACTIONS, action
 from mahjong_env.engine import Engine, make_engine
 from mahjong_env.errors import (
@@ -51,3 +54,15 @@ __all__ = [
     "rules",
     "score",
 ]
+
+# Last, because the registry looks at this package.
+from mahjong_env import registration as _registration
+
+_registration.register_all()
+
+
+def __getattr__(name: str) -> _ModuleType:
+    """Make ``mahjong_env.<variant>_v0`` reachable without importing it first."""
+    if name in _registration.ENTRY_MODULES:
+        return _import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
