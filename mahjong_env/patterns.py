@@ -6,12 +6,13 @@ each other shape. A variant prices forms; `best_forms` keeps the best one of eac
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mahjong_env.hands import look_up, orphan_kinds, pairs, readings
+from mahjong_env.hands import POWER, SUIT, encode, look_up, orphan_kinds, pairs, readings
 from mahjong_env.notation import MeldType
 from mahjong_env.scoring import Wins
 from mahjong_env.tiles import HONOURS, NUM_KINDS
@@ -128,6 +129,34 @@ def count_melds(wins: Wins, *types: MeldType) -> Int8Array:
 def is_closed(wins: Wins) -> BoolArray:
     """[n] nothing was claimed: concealed kongs are the only melds (门清 mén qīng)."""
     return count_melds(wins, MeldType.CONCEALED_KONG) == wins.own_melds
+
+
+def count_kongs(wins: Wins) -> Int8Array:
+    """[n, 34] kongs of each kind among the winner's melds."""
+    kongs = np.zeros((len(wins), NUM_KINDS), np.int8)
+    types, kinds = wins.own_type, wins.own_kind
+    for place in range(types.shape[1]):
+        row = np.flatnonzero(types[:, place] >= MeldType.EXPOSED_KONG)
+        kongs[row, kinds[row, place]] += 1
+    return kongs
+
+
+def waits_for_one(wins: Wins, missing: Callable[[UInt32Array, Any, Any], Int8Array]) -> BoolArray:
+    """[n] before the winning tile came, exactly one kind completed the hand (独听 dú tīng).
+
+    Kinds of which the player himself holds all four, melds included, do not count.
+
+    Args:
+        wins: complete hands without wild tiles.
+        missing: `Rules.missing` of the variant; the hand may be read in all shapes that it knows.
+    """
+    before = wins.counts.copy()
+    before[np.arange(len(wins)), wins.winning_tile] -= 1
+    held = before + all_tiles(wins, np.zeros_like(before)) + count_kongs(wins)
+    codes = np.repeat(encode(before)[:, None], NUM_KINDS, axis=1)
+    codes[:, np.arange(NUM_KINDS), SUIT] += np.where(before < 4, POWER, 0)
+    completes = missing(look_up(codes), 0, wins.own_melds[:, None]) <= 0
+    return (completes & (held < 4)).sum(axis=1) == 1
 
 
 # --- Shapes other than sets and a pair: how many tiles they lack (see Rules.missing) --------------------------------

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from mahjong_env.phases.table import Ended, Table, Won
-from mahjong_env.scoring import Wins, wins_from_state
+from mahjong_env.scoring import Source, Wins, wins_from_state
 from mahjong_env.state import NO_SEAT, Phase
 from mahjong_env.tiles import NO_TILE
 from mahjong_env.types import BoolArray, Games, Int8Array
@@ -23,8 +23,9 @@ def settle(table: Table) -> None:
         scores = table.rules.score(wins)
         table.pay(won.games, scores.payments)
         source = wins.source if scores.source is None else scores.source
+        tile = np.where(source == Source.FLOWERS, np.int8(NO_TILE), wins.winning_tile)
         person_at = table.state.person_at[won.games]
-        table.ended.append(Ended(won.games, wins.seat, source, wins.from_seat, wins.winning_tile, scores, person_at))
+        table.ended.append(Ended(won.games, wins.seat, source, wins.from_seat, tile, scores, person_at))
     table.won.clear()
     drawn, nobody = table.drawn_hands.take()
     if drawn.size:

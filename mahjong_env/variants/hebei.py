@@ -41,7 +41,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mahjong_env.errors import RulesError
-from mahjong_env.hands import POWER, SUIT, look_up, sets_and_pair_missing
+from mahjong_env.hands import sets_and_pair_missing
 from mahjong_env.notation import MeldType
 from mahjong_env.patterns import (
     all_tiles,
@@ -57,11 +57,11 @@ from mahjong_env.patterns import (
     read,
     seven_pairs_missing,
     thirteen_orphans_missing,
+    waits_for_one,
 )
 from mahjong_env.ruleset import Rules, knob
 from mahjong_env.scoring import Row, Scores, Source, Wins
 from mahjong_env.state import State
-from mahjong_env.tiles import NUM_KINDS
 from mahjong_env.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, UInt32Array
 
 ROWS = (
@@ -210,19 +210,7 @@ class Hebei(Rules):
     def _hangs(self, wins: Wins) -> BoolArray:
         if self.single_hanging == "four_melds_out":
             return wins.own_melds == 4
-        codes = wins.codes
-        rows = np.arange(len(wins))
-        codes[rows, SUIT[wins.winning_tile]] -= POWER[wins.winning_tile]
-        before = wins.counts.copy()
-        before[rows, wins.winning_tile] -= 1
-        # A kind of which the player holds all four, melds included, is no wait.
-        held = before + np.where(count_kongs(wins) > 0, 4, 0) + all_tiles(wins, np.zeros_like(before))
-        waits = np.zeros(before.shape, np.bool_)
-        for kind in range(NUM_KINDS):
-            with_kind = codes.copy()
-            with_kind[:, SUIT[kind]] += np.where(before[:, kind] < 4, POWER[kind], 0)
-            waits[:, kind] = self.missing(look_up(with_kind), 0, wins.own_melds) <= 0
-        return (waits & (held < 4)).sum(axis=1) == 1
+        return waits_for_one(wins, self.missing)
 
     def _forms(self, wins: Wins, tiles: Int8Array) -> tuple[Games, BoolArray]:
         """Every form of every hand: [m] its owner, and [m, rows] the rows that the form brings."""
@@ -292,16 +280,6 @@ class Hebei(Rules):
 def _has_runs(runs: Int8Array, starts: Any) -> BoolArray:
     """[m] whether all runs of one of the groups of starts ([groups, runs]) are there."""
     return np.any(np.all(runs[:, starts] > 0, axis=2), axis=1)
-
-
-def count_kongs(wins: Wins) -> Int8Array:
-    """[n, 34] kongs of each kind among the winner's melds."""
-    kongs = np.zeros((len(wins), NUM_KINDS), np.int8)
-    types, kinds = wins.own_type, wins.own_kind
-    for place in range(types.shape[1]):
-        row = np.flatnonzero(types[:, place] >= MeldType.EXPOSED_KONG)
-        kongs[row, kinds[row, place]] += 1
-    return kongs
 
 
 RULES = Hebei()
