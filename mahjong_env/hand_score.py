@@ -13,7 +13,7 @@ from mahjong_env.notation import Meld, MeldType, check_supply, count_tiles, pars
 from mahjong_env.ruleset import Rules
 from mahjong_env.scoring import Source, Wins
 from mahjong_env.state import MAX_MELDS
-from mahjong_env.tiles import EAST, NO_TILE, NORTH, NUM_ALL_KINDS, NUM_KINDS, RED
+from mahjong_env.tiles import EAST, KIND_NAMES, NO_TILE, NORTH, NUM_ALL_KINDS, NUM_KINDS, RED
 from mahjong_env.types import Int8Array
 from mahjong_env.variants import rules
 
@@ -184,6 +184,10 @@ def _check_situation(rules: Rules, told: _Situation) -> None:
         raise HandError(
             "kong_draws, flower_draw, first_draw and robbing_gold are about tiles drawn by oneself (source='draw')"
         )
+    if told.robbing_gold and (told.kong_draws or told.flower_draw or told.first_draw or told.discarded_wild):
+        raise HandError(
+            "robbing_gold is before the first turn: without kong_draws, flower_draw, first_draw and discarded_wild"
+        )
     for name in ("kong_draws", "dealer_streak", "red_discards", "gambits"):
         value = getattr(told, name)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 1000:
@@ -264,7 +268,10 @@ def _read_tiles(rules: Rules, hand: str, winning_tile: str | None, melds: list[M
         concealed = [*concealed, parse_kind(winning_tile)]
     for kind in concealed:
         if rules.flower_kinds[kind] or kind >= NUM_KINDS:
-            raise HandError(f"{rules.name}: flowers are laid open and cannot be in the hand; name them in flowers=")
+            raise HandError(
+                f"{KIND_NAMES[kind]} is a flower in {rules.name}: flowers are laid open and cannot be in the hand; "
+                "name them in flowers="
+            )
     return concealed
 
 
@@ -276,6 +283,7 @@ def _describe(
     if any(not rules.flower_kinds[kind] for kind in flowers):
         raise HandError(f"flowers={told.flowers!r} names tiles that are no flowers in {rules.name}")
     wild = _wild_kind(rules, told)
+    _check_robbing(told, winning_tile, wild)
     melded = [kind for owner in melds for meld in owner for kind in meld.tiles]
     turned = _turned_up(rules, wild, told)
     discarded = [RED] * told.red_discards
@@ -340,6 +348,11 @@ def _wild_kind(rules: Rules, told: _Situation) -> int:
     if fixed is None and kind not in rules.wild_kinds(np.flatnonzero(~rules.flower_kinds[:NUM_KINDS]).astype(np.int8)):
         raise HandError(f"wild={told.wild!r} is never wild in {rules.name}")
     return kind
+
+
+def _check_robbing(told: _Situation, winning_tile: str | None, wild: int) -> None:
+    if told.robbing_gold and (winning_tile is None or parse_kind(winning_tile) != wild):
+        raise HandError(f"robbing_gold: the winning tile is the gold, which wild= names, not {winning_tile!r}")
 
 
 def _turned_up(rules: Rules, wild: int, told: _Situation) -> list[int]:

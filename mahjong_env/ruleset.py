@@ -146,7 +146,7 @@ class Rules:
     @property
     def never_melded(self) -> BoolArray:
         """[42] kinds that no declared meld can contain."""
-        return np.zeros(NUM_ALL_KINDS, np.bool_)
+        return self.flower_kinds
 
     def unclaimable(self, state: State, games: Games) -> BoolArray | None:
         """[n] offered tiles that nobody may claim for anything; None: none. A wild tile never can (rulebook 0.12)."""

@@ -3,9 +3,9 @@
 Source: 004, "Fuzhou Mahjong". Version 0: first release.
 
 **What is played.** 144 tiles, four players, 16 tiles each and the dealer 17. The eight flowers and all 28 honours are
-flowers: laid open and replaced at once, so that hands are made of the 108 suit tiles. After the opening flowers one tile
-is turned up, the gold (金 jīn): its three live copies are wild. 18 tiles, the gold among them, are never drawn; an
-exposed or added kong adds one to them, a concealed kong two. Chows from the previous player, pungs and kongs from
+flowers: laid open and replaced at once, so that hands are made of the 108 suit tiles. After the opening flowers one
+tile is turned up, the gold (金 jīn): its three live copies are wild. 18 tiles, the gold among them, are never drawn;
+an exposed or added kong adds one to them, a concealed kong two. Chows from the previous player, pungs and kongs from
 anybody, never with a gold; a discarded gold can be claimed by nobody, and who has discarded one wins by self-draw only
 for the rest of the hand. A hand is five sets and a pair, with no minimum.
 
@@ -166,7 +166,8 @@ class Fuzhou(Rules):
     def _swaps(self, state: State, games: Games) -> BoolArray:
         """[n, 27] tiles that the dealer may give up so that, with the gold as itself, he has a complete hand."""
         dealer, gold = state.dealer[games], state.wild[games]
-        codes, golds = (part[np.arange(len(games)), dealer] for part in _with_gold(state, games))
+        codes, golds = _with_gold(state, games)
+        codes, golds = codes[np.arange(len(games)), dealer], golds[np.arange(len(games)), dealer]
         swaps = np.zeros((len(games), len(_SUITED_KINDS)), np.bool_)
         # The tile given up could have been part of a set with two tiles more.
         near = np.flatnonzero(self.missing(look_up(codes), golds, 0) <= golds + 2)
@@ -176,12 +177,12 @@ class Fuzhou(Rules):
         is_gold = gold[near, None] == _SUITED_KINDS
         without = np.repeat(codes[near, None], len(_SUITED_KINDS), axis=1)
         without[:, _SUITED_KINDS, SUIT[_SUITED_KINDS]] -= np.where(holds & ~is_gold, POWER[_SUITED_KINDS], 0)
-        golds_left = golds[near, None] - is_gold
+        golds_left = golds[near, None] - is_gold.astype(np.int8)
         swaps[near] = holds & (self.missing(look_up(without), golds_left, 0) <= golds_left)
         return swaps
 
     def take_opening(self, state: State, games: Games, seat: Int8Array, stage: Int8Array) -> Wins:
-        """Heaven moves nothing; the robbed gold joins the hand, and the tile that a dealer gives up lies in its place."""
+        """Heaven moves nothing; a robbed gold joins the hand, and a tile that the dealer gives up lies in its place."""
         robs = stage == _ROBBERY
         gold = state.wild[games]
         given = np.full(len(games), NO_TILE, np.int8)
@@ -290,7 +291,7 @@ class Fuzhou(Rules):
     def _specials(self, wins: Wins, natural: Int8Array, golds: Int8Array, values: Int32Array) -> BoolArray:
         """[n, rows] the special hands of complete hands, read so that they pay most."""
         found = substitutions(natural, golds, IS_SUITED[:NUM_KINDS])
-        forms = read(wins.take(found.owner), found.counts)
+        forms = read(wins.take(found.owner), found.counts.astype(np.int8))
         owner = found.owner[forms.owner]
         are_golds = found.wild_as[forms.owner]
         robbed = np.flatnonzero(wins.opening[owner])
