@@ -15,16 +15,17 @@ from pathlib import Path, PurePosixPath
 # Each package may import those before it, and nothing after it.
 LAYERS = ("mahjong_env", "agents", "training")
 
-# The modules of mahjong_env that may know gymnasium and pettingzoo, beside every `<variant>_v0`. All others
-# are the engine, which needs numpy alone and knows no shell.
+# The modules of mahjong_env (and packages, with all that is inside) that may know gymnasium and pettingzoo,
+# beside every `<variant>_v0`. All others are the engine, which needs numpy alone and knows no shell.
 SHELLS = {
     "mahjong_env",
     "mahjong_env.__main__",
-    "mahjong_env.aec_env",
-    "mahjong_env.gym_env",
+    "mahjong_env.aec",
+    "mahjong_env.single_seat",
     "mahjong_env.vector_env",
     "mahjong_env.registration",
     "mahjong_env.bench",
+    "mahjong_env.cli",
 }
 ENGINE_NEEDS = {"numpy"}
 CORE_NEEDS = ENGINE_NEEDS | {"gymnasium", "pettingzoo"}
@@ -58,7 +59,8 @@ class Module:
 
     @property
     def is_shell(self) -> bool:
-        return self.name in SHELLS or self.is_variant_entry
+        inside = any(self.name.startswith(f"{shell}.") for shell in SHELLS - {self.layer})
+        return self.name in SHELLS or inside or self.is_variant_entry
 
     def at(self, node: ast.AST) -> str:
         return f"{self.path}:{getattr(node, 'lineno', 1)}"
