@@ -100,8 +100,7 @@ def imports(module: Module) -> Iterator[Import]:
     lazy = {
         id(inner)
         for node in ast.walk(module.tree)
-        if isinstance(node, FUNCTIONS)
-        or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
+        if isinstance(node, FUNCTIONS) or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
         for inner in ast.walk(node)
     }
     for node in ast.walk(module.tree):
@@ -146,9 +145,7 @@ def engine_imports_beyond_numpy(root: Path) -> list[str]:
         for imported in imports(module):
             if imported.top == "mahjong_env":
                 if defining_module(imported.name, names) in shells:
-                    found.append(
-                        f"{module.at(imported.node)} an engine module imports the shell {imported.name}"
-                    )
+                    found.append(f"{module.at(imported.node)} an engine module imports the shell {imported.name}")
             elif imported.top not in sys.stdlib_module_names | ENGINE_NEEDS:
                 found.append(f"{module.at(imported.node)} an engine module imports {imported.name}")
     return found
@@ -208,9 +205,7 @@ def own_variants(module: Module, variants: set[str]) -> set[str]:
 def words(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
     """Every identifier, and every text that is not a docstring."""
     prose = {
-        id(node.value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant):
@@ -229,9 +224,7 @@ def words(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
 
 def public_without_docstring(root: Path) -> list[str]:
     """Modules, and public classes, functions and methods, say what they are for."""
-    found = [
-        f"{module.path}:1 has no docstring" for module in modules(root) if not ast.get_docstring(module.tree)
-    ]
+    found = [f"{module.path}:1 has no docstring" for module in modules(root) if not ast.get_docstring(module.tree)]
     for module in modules(root):
         found += [
             f"{module.at(node)} {node.name} has no docstring"

@@ -28,8 +28,7 @@ def grow(tmp_path: Path) -> Grow:
     sound = {
         "mahjong_env/__init__.py": '"""Face."""\nimport gymnasium\nfrom mahjong_env import hebei_v0\n',
         "mahjong_env/tiles.py": '"""Tiles."""\nimport numpy as np\n',
-        "mahjong_env/engine.py": '"""Engine."""\nimport enum\nfrom mahjong_env import tiles\n'
-        "from . import state\n",
+        "mahjong_env/engine.py": '"""Engine."""\nimport enum\nfrom mahjong_env import tiles\nfrom . import state\n',
         "mahjong_env/state.py": '"""State."""\nfrom mahjong_env.tiles import np\n',
         "mahjong_env/hebei_v0.py": '"""Hebei."""\nfrom pettingzoo import AECEnv\nNAME = "hebei"\n',
         "mahjong_env/variants/__init__.py": '"""Registry."""\nfrom mahjong_env.variants import hebei\n',
@@ -121,9 +120,7 @@ def test_a_new_variant_is_watched_without_being_listed(grow: Grow):
 
 
 def test_prose_may_name_a_variant(grow: Grow):
-    text = (
-        '"""As in Hebei."""\ndef f():\n    """Wuhan does not."""  # nor Taiwan\nLAO = 1\n"""Hangzhou\'s."""\n'
-    )
+    text = '"""As in Hebei."""\ndef f():\n    """Wuhan does not."""  # nor Taiwan\nLAO = 1\n"""Hangzhou\'s."""\n'
     assert architecture.variants_named_elsewhere(grow({"mahjong_env/engine.py": text})) == []
 
 
