@@ -51,17 +51,17 @@ def suits_in(tiles):
 def tiles_from(text):
     """The tiles of a text such as "456s 78p55m F1 S2", in its order; ValueError for anything else."""
     tiles = []
-    rest = text.replace(" ", "").replace(",", "")
-    while rest:
-        match = re.match(r"([1-9]+)([mps])|([1-7]+)(z)|([FS])([1-4]+)", rest)
-        if match is None:
-            raise ValueError(f"cannot read the tiles {rest!r} in {text!r}")
-        digits, letter = match.group(1) or match.group(3), match.group(2) or match.group(4)
-        if digits:
-            tiles += [digit + letter for digit in digits]
-        else:
-            tiles += [match.group(5) + digit for digit in match.group(6)]
-        rest = rest[match.end() :]
+    for rest in text.replace(",", " ").split():
+        while rest:
+            match = re.match(r"([1-9]+)([mps])|([1-7]+)(z)|([FS])([1-4]+)", rest)
+            if match is None:
+                raise ValueError(f"cannot read the tiles {rest!r} in {text!r}")
+            digits, letter = match.group(1) or match.group(3), match.group(2) or match.group(4)
+            if digits:
+                tiles += [digit + letter for digit in digits]
+            else:
+                tiles += [match.group(5) + digit for digit in match.group(6)]
+            rest = rest[match.end() :]
     return tiles
 
 
