@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +31,7 @@ class Deal:
         replacements: the tiles drawn as replacements, in order.
         indicator: the tile turned up (where several are turned up because of flowers, all of them in order).
         wild: the wild kind, instead of the indicator that leads to it.
-        dealer: seat of the dealer; None: from the seed.
+        dealer: seat of the dealer; None: the seat that names one tile more, or else from the seed.
         dealer_streak: hands for which the dealer has already kept the deal; None: as the match begins.
         round_wind: "1z" to "4z"; None: as the match begins.
         house_winds: the wind of each seat, such as "1z 2z 3z 4z"; None: as the variant seats them.
@@ -113,24 +113,15 @@ class Scenes:
             left = int(state.left(np.array([game]))[0])
             state.reserve[game] += max(left - wanted, 0)
 
-    def arrange(self, state: State, games: Games, walls: Int8Array) -> Int8Array:
+    def arrange(self, walls: Int8Array) -> Int8Array:
         """[n, W] the shuffled walls, reordered so that every named tile lies where it will be drawn."""
-        return np.stack(
-            [
-                self._wall(scene, int(state.dealer[game]), wall)
-                for game, scene, wall in zip(games, self.scenes, walls, strict=True)
-            ]
-        )
+        return np.stack([self._wall(scene, wall) for scene, wall in zip(self.scenes, walls, strict=True)])
 
-    def _wall(self, scene: _Scene, dealer: int, shuffled: Int8Array) -> Int8Array:
+    def _wall(self, scene: _Scene, shuffled: Int8Array) -> Int8Array:
         rules = self.rules
         size, seats, length = rules.hand_size, rules.seats, len(shuffled)
         wall = np.full(length, NO_TILE, np.int8)
         for seat, hand in enumerate(scene.hands):
-            if len(hand) > size and seat != dealer:
-                raise DealError(
-                    f"seat {seat} names {len(hand)} tiles; only the dealer (seat {dealer}) may name {size + 1}"
-                )
             wall[seat * size : seat * size + min(len(hand), size)] = hand[:size]
             if len(hand) > size:
                 wall[seats * size] = hand[size]
@@ -179,8 +170,11 @@ def _read(deal: Deal, rules: Rules) -> _Scene:
         if len(hand) > limit:
             whose = "the dealer" if limit > size else f"seat {seat}"
             raise DealError(f"seat {seat} names {len(hand)} tiles; {whose} may name at most {limit}")
-    if sum(len(hand) > size for hand in hands) > 1:
+    full = [seat for seat, hand in enumerate(hands) if len(hand) > size]
+    if len(full) > 1:
         raise DealError(f"two seats name {size + 1} tiles; only the dealer has one more")
+    if full:
+        deal = replace(deal, dealer=full[0])
     scene = _Scene(
         deal,
         hands,

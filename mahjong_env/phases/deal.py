@@ -52,7 +52,7 @@ def deal_hands(table: Table, games: Games, scenes: Scenes | None = None) -> None
     walls = shuffle(keys, kinds)
     if scenes is not None:
         scenes.set_match(state, games)
-        walls = scenes.arrange(state, games, walls)
+        walls = scenes.arrange(walls)
     rules.begin_hand(state, games, keys)
     if scenes is not None:
         scenes.set_winds(state, games)
