@@ -62,8 +62,8 @@ PIECES: Final[tuple[Piece, ...]] = (
     Piece(
         "melds",
         SLOTS,
-        "for each slot, for each of five melds in order, six places: type (1 chow, 2 pung, 3 exposed kong, 4 added kong, "
-        "5 concealed kong), kind + 1 (lowest of a chow; 0 if hidden), giving slot + 1, claimed kind + 1, 0, 0",
+        "for each slot, for each of five melds in order, six places: type (1 chow, 2 pung, 3 exposed kong, 4 added "
+        "kong, 5 concealed kong), kind + 1 (lowest of a chow; 0 if hidden), giving slot + 1, claimed kind + 1, 0, 0",
     ),
     Piece("facts", 1, "see FACTS"),
     Piece(
