@@ -245,6 +245,10 @@ class Rules:
         """Whether each hand may win, what it is worth and who pays: the one place that settles wins."""
         raise NotImplementedError
 
+    def legal(self, wins: Wins) -> BoolArray:
+        """[n] whether complete hands may win: what `score` says, for variants that know it without pricing hands."""
+        return self.score(wins).legal
+
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
         """Set dealer, streak, turnover, round wind for the next hand; ``winner`` is a table seat, -1 after a draw."""
         stays = winner == state.dealer[games]

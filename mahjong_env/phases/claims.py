@@ -154,7 +154,7 @@ def _add_wins(
     if not row.size:
         return
     wins = wins_from_state(state, games[row], seat, kind[row], source, giver[row])
-    legal = rules.score(wins).legal
+    legal = rules.legal(wins)
     options[row[legal], seat[legal]] |= MAY_WIN
 
 

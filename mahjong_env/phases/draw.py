@@ -137,7 +137,7 @@ def judge_turn(table: Table, games: Games, seat: Any, *, unflagged: bool = False
         g, s = g[complete], s[complete]
         if g.size:
             wins = wins_from_state(state, g, s, state.drawn[g], Source.DRAW, -1)
-            state.can_win[g] = table.rules.score(wins).legal
+            state.can_win[g] = table.rules.legal(wins)
     at_once = table.rules.may_win_at_once(state, games, seat)
     if at_once is not None:
         state.can_win[games] |= at_once
