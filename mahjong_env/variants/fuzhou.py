@@ -228,7 +228,7 @@ class Fuzhou(Rules):
     def score(self, wins: Wins) -> Scores:
         """The sum of the rows before the special hands is doubled (004 §Winning Hand Payout Formula)."""
         natural, golds = _natural_and_golds(wins)
-        reason = self._reason(wins, self.missing(look_up(encode(natural)), golds, wins.own_melds) <= golds)
+        reason = self._reason(wins, natural, golds)
         legal = reason == 0
         values = self._row_values(wins)
         counts = self._common_rows(wins)
@@ -242,11 +242,15 @@ class Fuzhou(Rules):
         payers = np.where(by_all[:, None], everyone(wins), only(wins, wins.from_seat))
         return Scores(legal, reason, counts, values, points, paid_by(payers, points, wins.seat))
 
-    def _reason(self, wins: Wins, complete: BoolArray) -> Int8Array:
+    def legal(self, wins: Wins) -> BoolArray:
+        """What a hand is worth does not matter for whether it may win."""
+        return self._reason(wins, *_natural_and_golds(wins)) == 0
+
+    def _reason(self, wins: Wins, natural: Int8Array, golds: Int8Array) -> Int8Array:
         """[n] places in `reasons`, the first that holds."""
         drawn = wins.source == Source.DRAW
         barred = (
-            ~complete,
+            self.missing(look_up(encode(natural)), golds, wins.own_melds) > golds,
             (wins.source == Source.KONG) & (not self.rob_kong),
             ~drawn & (wins.winning_tile == wins.wild),
             ~drawn & (wins.own_marks[:, 0] > 0),
