@@ -135,8 +135,8 @@ class Rules:
         return False
 
     def wild_kinds(self, indicator: Int8Array) -> Int8Array:
-        """[n] the wild kind that follows from the tile turned up; asked only if `has_wild`."""
-        return indicator
+        """[n] the wild kind that follows from the tile turned up (-1 if none is); asked only if `has_wild`."""
+        return indicator if self.fixed_wild is None else np.full_like(indicator, self.fixed_wild)
 
     @property
     def fixed_wild(self) -> int | None:
@@ -264,7 +264,7 @@ class Rules:
         """Change who sits where before the next hand."""
 
     def match_over(self, state: State, games: Games, winner: Int8Array) -> BoolArray | None:
-        """[n] matches that end although hands are left; asked after `succeed`. None: by `num_hands` alone."""
+        """[n] matches that end although hands are left; asked before `succeed`. None: by `num_hands` alone."""
         return None
 
     @property
