@@ -89,23 +89,33 @@ def _take_hands(table: Table, games: Games, walls: Int8Array) -> None:
 
 
 def _replace_opening_flowers(table: Table, games: Games) -> None:
-    """The dealer replaces his flowers until he holds none, then the next seat, and so on (rulebook 5.3)."""
+    """The dealer replaces his flowers until he holds none, then the next seat, and so on (rulebook 5A.3)."""
     state, rules = table.state, table.rules
-    for step in range(rules.seats):
-        seat = (state.dealer[games] + step) % rules.seats
-        has_extra = step == 0 and not rules.dealer_draws_last
-        lacking = rules.hand_size + has_extra - state.hand[games, seat].sum(axis=1)
-        while (open_places := np.flatnonzero(lacking > 0)).size:
-            g, s = games[open_places], seat[open_places]
-            tile = take_back(table, g)
-            flower = rules.flower_kinds[tile]
-            state.flowers[g[flower], s[flower], tile[flower]] += 1
-            kept, kept_tile = g[~flower], tile[~flower]
-            state.hand[kept, s[~flower], kept_tile] += 1
-            if has_extra:
-                state.drawn[kept] = kept_tile  # the last tile dealt to the dealer counts as drawn (rulebook 0.14)
-            lacking[open_places[~flower]] -= 1
-        rules.on_flower(state, games, seat)
+    n, seats = len(games), rules.seats
+    order = (state.dealer[games, None] + np.arange(seats)) % seats
+    dealer_has_extra = not rules.dealer_draws_last
+    lacking = rules.hand_size - state.hand[games[:, None], order].sum(axis=2)
+    lacking[:, 0] += dealer_has_extra
+    wanted = lacking.cumsum(axis=1)  # tiles that the seats up to each need
+
+    wall = state.wall[games, : seats * rules.hand_size : -1]  # from the back of the wall to the tiles dealt
+    keeps = ~rules.flower_kinds[wall]
+    kept_before = keeps.cumsum(axis=1) - keeps
+    row, place = np.nonzero(kept_before < wanted[:, -1:])
+    seat = order[row, (kept_before[row, place, None] >= wanted[row]).sum(axis=1)]
+    cell = (row * seats + seat) * NUM_ALL_KINDS + wall[row, place]
+    counts = np.bincount(cell, minlength=n * seats * NUM_ALL_KINDS)
+    counts = counts.reshape(n, seats, NUM_ALL_KINDS).astype(np.int8)
+    flowered = np.where(rules.flower_kinds, counts, np.int8(0))
+    state.flowers[games] += flowered
+    state.hand[games] += (counts - flowered)[..., :NUM_KINDS]
+    state.back[games] += np.bincount(row, minlength=n).astype(np.int16)
+    if dealer_has_extra:  # the last tile dealt to the dealer counts as drawn (rulebook 0.14)
+        replaced = np.flatnonzero(lacking[:, 0])
+        last = (keeps & (kept_before == wanted[:, :1] - 1))[replaced].argmax(axis=1)
+        state.drawn[games[replaced]] = wall[replaced, last]
+    for step in range(seats):
+        rules.on_flower(state, games, order[:, step])
 
 
 def _turn_indicator(table: Table, games: Games) -> None:
