@@ -1,0 +1,335 @@
+"""Hangzhou mahjong (杭州麻将 Hángzhōu májiàng).
+
+Source: 001, "Hangzhou Mahjong". Version 0: first release.
+
+**What is played.** 136 tiles, four players, 13 tiles each, the dealer 14. A tile is turned up; the three others of
+its kind are the *fortunes* (财神 cáishén), which may stand for any tile (`fortune="white"`: the four White Dragons).
+The last 20 tiles of the wall are never drawn. Chows from the previous player, pungs and kongs from anybody. A hand is
+four sets and a pair or, without melds, seven pairs; patterns are neither needed nor worth anything.
+
+*Lao* (老庄 lǎo zhuāng) counts the hands that the dealer deals in a row, from 1; he keeps the deal by winning and after
+a draw, else the winner deals next. At 1 and 2 Lao only self-draws win. From 3 Lao the dealer also wins on discards,
+and the others on the dealer's; the tile that is added to a pung may be won under the same conditions.
+
+*Fortune Gambit* (财飘 cái piāo): who discards a fortune may, in his next turn, only win, declare a concealed kong or
+discard the tile just drawn, and claims nothing before. Until he has discarded, the others may only draw as well. If he
+discards another fortune the gambit goes on; any other discard ends it.
+
+**Payment.** The hand's value S is the base score times its rows. A share is S x 2, 4, 8 at 1, 2, 3 Lao where the dealer
+wins; else S, and 2 S for the dealer who loses to a self-draw. Self-draw: everyone pays his share. Discard: the
+discarder pays his share. Captured kong: the konger pays three shares. Three melds claimed by one player from another:
+where one of the two wins, the other pays double what would have been paid in all, and nobody else pays. In matches
+nobody pays more than he has; what is missing, the winner does without.
+
+**Readings and deviations**
+
+====================================  ================================================================================
+question                              here
+====================================  ================================================================================
+"Base Score^(gambits + kongs + 1)"    base score times 2 for each (with a base score of 1 the power is always 1)
+1 x 2 x 2 x 4 "is 8"                  16
+the dealer's loss                     doubled, whatever the Lao (`dealer_loss="lao"`: times 2, 4, 8), at self-draws only
+who pays for a discard                the discarder his own share (`discard_payment="all_shares"`: three shares)
+captured kongs at 1 and 2 Lao, and    not allowed, like discards (`kong_capture="always"`)
+between non-dealers
+a seat wins "on a single-tile pair    one fortune set aside, all other tiles were complete before the draw: any tile
+wait using a fortune"                 wins. In the shape that is scored, four sets or six pairs; self-draws only
+when a gambit begins                  with every discard of a fortune, whatever the hand
+what a gambit forbids                 all claims, kongs and captured kongs included; it ends with the gambiter's next
+                                      discard of another tile, which may be claimed
+gambits and kongs in one win          multiplied ("Explosive Kong" and "Kong Gambit" are such products, no extra rows)
+quads in seven pairs                  x2 each, natural tiles only; "Luxury Seven Pairs x4" is 2 x 2
+the three meld penalty                for every kind of win, on what would have been paid; adding a tile to a pung is no
+                                      new meld, concealed kongs are claimed from nobody
+"combined" penalty                    both pay the double sum in full
+score cap                             cuts each payer's share after the dealer's factor, before a penalty (`cap`)
+doubles or a 12 make a hand 3 Lao     house rule (`lao_dice=True`), for that hand only
+8 or 16 "rounds"                      hands (`num_hands`)
+match by points, after a draw         ends too if somebody has no points left: the dealer did not win
+====================================  ================================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from mahjong_env.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG
+from mahjong_env.chance import draw_numbers
+from mahjong_env.hands import encode, look_up, pairs, sets_and_pair_missing, sets_missing
+from mahjong_env.patterns import everyone, only, paid_by, seven_pairs_missing
+from mahjong_env.ruleset import Rules, knob
+from mahjong_env.scoring import Row, Scores, Source, Wins
+from mahjong_env.state import State
+from mahjong_env.tiles import WHITE
+from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array, UInt64Array
+
+ROWS = (
+    Row("Base Score", "底分 dǐ fēn", "1 (knob base_score)", "every hand"),
+    Row(
+        "Explosive Pair",
+        "爆头 bào tóu",
+        2,
+        "self-drawn; all but one fortune was complete before the draw, so that any tile won",
+    ),
+    Row("Fortune Gambit", "财飘 cái piāo", 2, "self-drawn in the turn after discarding a fortune; for each in a row"),
+    Row("Kong Blossom", "杠开 gàng kāi", 2, "self-drawn as the replacement tile of a kong; for each in a row"),
+    Row("Seven Pairs", "七对 qī duì", 2, "seven pairs"),
+    Row("Pure Seven Pairs", "清七对 qīng qī duì", 2, "no fortune in the hand; beside Seven Pairs"),
+    Row("Luxury Pairs", "豪华对 háo huá duì", 2, "for each four alike in seven pairs, fortunes not counted"),
+)
+_PLACE = {row.name: place for place, row in enumerate(ROWS)}
+
+_GAMBITS = 0
+"""Place of the fortunes that a seat has discarded in a row, up to its last discard, in the marks."""
+_MOST_GAMBITS = 4
+_LAO_DICE = 200
+"""Place of the two dice in the chance of a hand."""
+_MELDS_FOR_PENALTY = 3
+
+NOT_COMPLETE, FORTUNE_GIVEN, IN_GAMBIT, LOCKED, LOW_LAO, NO_DEALER = range(1, 7)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hangzhou(Rules):
+    """The rules of Hangzhou mahjong; the fields are its knobs."""
+
+    name: ClassVar[str] = "hangzhou"
+    title: ClassVar[str] = "Hangzhou"
+    chinese: ClassVar[str] = "杭州麻将"
+    rows: ClassVar[tuple[Row, ...]] = ROWS
+    reasons: ClassVar[tuple[str, ...]] = (
+        "",
+        "the tiles are not a complete hand",
+        "a fortune that another player discards can be claimed by nobody",
+        "during his own Fortune Gambit a player wins by self-draw only",
+        "while another player's Fortune Gambit lasts, hands are won by self-draw only",
+        "at 1 and 2 Lao hands are won by self-draw only",
+        "the tile of another player wins only for the dealer or from the dealer",
+    )
+    marks: ClassVar[tuple[str, ...]] = ("gambits",)
+    has_wild: ClassVar[bool] = True
+
+    base_score: int = knob(1, choices=(1, 2, 3, 5), about="the value of every hand, which its rows multiply")
+    fortune: str = knob(
+        "indicator",
+        choices=("indicator", "white"),
+        about="which tiles are wild: the three others of the kind turned up, or the four White Dragons",
+    )
+    cap: int | None = knob(None, choices=(None, 64, 128, 256), about="what each payer's share is cut to")
+    initial_points: int = knob(50, minimum=0, about="points of each person when a match begins")
+    points_floor: bool = knob(
+        True, choices=(True, False), about="nobody pays more than he has (matches, and given running points)"
+    )
+    lao_dice: bool = knob(False, choices=(False, True), about="two dice before each hand: doubles make it 3 Lao")
+    dealer_loss: str = knob(
+        "double",
+        choices=("double", "lao"),
+        about="what multiplies a losing dealer's share of a self-draw: 2, or 2, 4, 8 by Lao",
+    )
+    discard_payment: str = knob(
+        "own_share", choices=("own_share", "all_shares"), about="what a discarder pays: his share, or all three"
+    )
+    kong_capture: str = knob(
+        "gated",
+        choices=("gated", "always"),
+        about="when the tile added to a pung can be won: under the conditions for discards, or always",
+    )
+    match_end: str = knob(
+        "hands",
+        choices=("hands", "points"),
+        about="when a match ends: after num_hands, or when somebody has no points left after a hand that the dealer "
+        "did not win",
+    )
+
+    # --- The table --------------------------------------------------------------------------------------------
+    @property
+    def turns_indicator(self) -> bool:
+        """Whether a tile is turned up to name the fortunes."""
+        return self.fortune == "indicator"
+
+    @property
+    def fixed_wild(self) -> int | None:
+        """White, if the four White Dragons are the fortunes."""
+        return WHITE if self.fortune == "white" else None
+
+    @property
+    def reserve(self) -> int:
+        """The last 20 tiles, of which the tile turned up is one, are never drawn (001 §Breaking The Wall)."""
+        return 20 - self.turns_indicator
+
+    def begin_hand(self, state: State, games: Games, keys: UInt64Array) -> None:
+        """Seat the winds; with `lao_dice`, throw: ``state.dice`` is the sum of doubles, and 0 for all other throws."""
+        super().begin_hand(state, games, keys)
+        if self.lao_dice:
+            one, other = (1 + draw_numbers(keys, _LAO_DICE + die, 6) for die in range(2))
+            state.dice[games] = np.where(one == other, one + other, 0)
+
+    # --- Fortune Gambits --------------------------------------------------------------------------------------
+    def on_discard(self, state: State, games: Games, seat: Int8Array, kind: Int8Array) -> None:
+        """A fortune begins or goes on with a gambit, any other tile ends it (001 §Fortune Gambit)."""
+        gambits = state.marks[games, seat, _GAMBITS]
+        state.marks[games, seat, _GAMBITS] = np.where(kind == state.wild[games], gambits + 1, 0)
+
+    def limit_claims(self, state: State, games: Games, options: Int8Array) -> None:
+        """While a gambit lasts nobody claims: not the gambiter, and the others only draw."""
+        options[state.marks[games, :, _GAMBITS].any(axis=1)] = 0
+
+    def limit_turn(self, state: State, games: Games, seat: Int8Array) -> None:
+        """In a gambit: win, a concealed kong, or discard the tile just drawn."""
+        g = games[state.marks[games, seat, _GAMBITS] > 0]
+        if g.size:
+            state.mask[g, :CONCEALED_KONG] = False
+            state.mask[g, state.drawn[g]] = True
+            state.mask[g, ADDED_KONG:CHOW_LOW] = False
+
+    # --- Shapes and scoring -----------------------------------------------------------------------------------
+    def missing(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
+        """Four sets and a pair, or seven pairs (001 §Winning in Hangzhou Mahjong)."""
+        return np.minimum(sets_and_pair_missing(words), seven_pairs_missing(words, melds))
+
+    def score(self, wins: Wins) -> Scores:
+        """The better of the two shapes: base score times the product of its rows (001 §Payout Formula)."""
+        n = len(wins)
+        is_shape, shapes = self._shapes(wins)
+        value = self._row_values()
+        products = np.where(is_shape, np.prod(value.astype(np.int64) ** shapes, axis=2), 0)
+        best = products.argmax(axis=1)  # four sets and a pair, where both are worth the same
+        reason = self._reasons(wins, is_shape[:, 0] | is_shape[:, 1])
+        legal = reason == 0
+        points = np.where(legal, products[np.arange(n), best], 0)
+        return Scores(
+            legal=legal,
+            reason=reason,
+            row_count=np.where(legal[:, None], shapes[np.arange(n), best], 0).astype(np.int8),
+            row_value=np.broadcast_to(value, (n, len(ROWS))),
+            points=points,
+            payments=self._payments(wins, points),
+        )
+
+    def _row_values(self) -> Int32Array:
+        return np.array([self.base_score if row.name == "Base Score" else row.value for row in ROWS], np.int32)
+
+    def _shapes(self, wins: Wins) -> tuple[BoolArray, Int8Array]:
+        """Both shapes, four sets and a pair and seven pairs.
+
+        Fortunes stand for whatever completes the shape: nothing that a row asks for depends on what they stand for.
+
+        Returns:
+            [n, 2] whether the hand has the shape, and [n, 2, rows] the entries of each row that it then has.
+        """
+        wilds = wins.wilds
+        words = look_up(wins.codes)
+        is_shape = np.column_stack(
+            [sets_and_pair_missing(words) <= wilds, seven_pairs_missing(words, wins.own_melds) <= wilds]
+        )
+        drawn = wins.source == Source.DRAW
+        rows = np.zeros((len(wins), 2, len(ROWS)), np.int8)
+        rows[:, :, _PLACE["Base Score"]] = 1
+        rows[:, :, _PLACE["Explosive Pair"]] = _is_explosive(wins) & drawn[:, None]
+        gambits = np.minimum(wins.own_marks[:, _GAMBITS], _MOST_GAMBITS)
+        rows[:, :, _PLACE["Fortune Gambit"]] = np.where(drawn, gambits, 0)[:, None]
+        rows[:, :, _PLACE["Kong Blossom"]] = np.where(drawn, wins.kong_draws, 0)[:, None]
+        rows[:, 1, _PLACE["Seven Pairs"]] = 1
+        rows[:, 1, _PLACE["Pure Seven Pairs"]] = wilds == 0
+        rows[:, 1, _PLACE["Luxury Pairs"]] = (wins.natural == 4).sum(axis=1)
+        return is_shape, rows
+
+    def _reasons(self, wins: Wins, complete: BoolArray) -> Int8Array:
+        """[n] why the hands may not win, 0 where they may (001 §Winning in Hangzhou Mahjong)."""
+        given = wins.source != Source.DRAW
+        in_gambit = wins.own_marks[:, _GAMBITS] > 0
+        others = np.where(everyone(wins), wins.marks[:, :, _GAMBITS], 0)
+        gated = given
+        if self.kong_capture == "always":
+            gated = given & (wins.source != Source.KONG)
+        with_dealer = (wins.seat == wins.dealer) | (wins.from_seat == wins.dealer)
+        conditions: list[BoolArray] = [
+            ~complete,
+            given & (wins.winning_tile == wins.wild),
+            given & in_gambit,
+            given & others.any(axis=1),
+            gated & (_lao(wins) < 3),
+            gated & ~with_dealer,
+        ]
+        return np.select(conditions, [NOT_COMPLETE, FORTUNE_GIVEN, IN_GAMBIT, LOCKED, LOW_LAO, NO_DEALER], 0).astype(
+            np.int8
+        )
+
+    def _payments(self, wins: Wins, points: Int64Array) -> Int32Array:
+        """[n, S] 001 §Who Pays, §Dealer Multipliers, §Special Payment Penalties, §Initial Points."""
+        owed = self._owed(wins, points)
+        penalised = _pays_penalty(wins)
+        double_sum = 2 * owed.sum(axis=1, keepdims=True)
+        owed = np.where(penalised.any(axis=1, keepdims=True), np.where(penalised, double_sum, 0), owed)
+        if self.points_floor:
+            owed = np.where(wins.floor[:, None], np.minimum(owed, np.maximum(wins.points, 0)), owed)
+        return paid_by(everyone(wins), owed, wins.seat)
+
+    def _owed(self, wins: Wins, points: Int64Array) -> Int64Array:
+        """[n, S] what each seat owes before penalties; the winner nothing."""
+        lao_factor = 2 ** _lao(wins)
+        drawn, by_dealer = wins.source == Source.DRAW, wins.seat == wins.dealer
+        dealers_loss = np.where(drawn, lao_factor if self.dealer_loss == "lao" else 2, 1)
+        factors = np.where(only(wins, wins.dealer), dealers_loss[:, None], 1)
+        factors = np.where(by_dealer[:, None], lao_factor[:, None], factors)
+        shares = np.where(everyone(wins), points[:, None] * factors, 0)
+        if self.cap is not None:
+            shares = np.minimum(shares, self.cap)
+        all_shares = wins.source == Source.KONG
+        if self.discard_payment == "all_shares":
+            all_shares = all_shares | (wins.source == Source.DISCARD)
+        by_one = np.where(all_shares[:, None], shares.sum(axis=1, keepdims=True), shares)
+        return np.where(drawn[:, None], shares, np.where(only(wins, wins.from_seat), by_one, 0))
+
+    # --- The match --------------------------------------------------------------------------------------------
+    def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
+        """The dealer stays if he wins and after a draw, else the winner deals (001 §How to Determine the Dealer)."""
+        dealer = state.dealer[games]
+        stays = (winner == dealer) | (winner < 0)
+        self.pass_deal(state, games, stays)
+        state.dealer[games] = np.where(stays, dealer, winner)
+
+    def match_over(self, state: State, games: Games, winner: Int8Array) -> BoolArray | None:
+        """By points: somebody has none left, and the dealer did not win (001 §Determining When the Game Ends)."""
+        if self.ends_by_hands:
+            return None
+        return (winner != state.dealer[games]) & (state.points[games] <= 0).any(axis=1)
+
+    @property
+    def ends_by_hands(self) -> bool:
+        """Whether a match ends after `num_hands` hands."""
+        return self.match_end == "hands"
+
+
+def _lao(wins: Wins) -> Int64Array:
+    """[n] 1 to 3: how many hands the dealer has dealt in a row, 3 standing for all more and for doubles."""
+    return np.where(wins.dice > 0, 3, np.minimum(wins.streak.astype(np.int64) + 1, 3))
+
+
+def _is_explosive(wins: Wins) -> BoolArray:
+    """[n, 2] before the winning tile came all but one fortune was complete: four sets, or six pairs."""
+    rows = np.arange(len(wins))
+    before = wins.counts.copy()
+    before[rows, wins.winning_tile] -= 1
+    wilds = np.where(wins.wild >= 0, before[rows, wins.wild], 0)
+    some = np.flatnonzero(wins.wild >= 0)
+    before[some, wins.wild[some]] = 0
+    words = look_up(encode(before))
+    four_sets = sets_missing(words) <= wilds - 1
+    six_pairs = (wins.own_melds == 0) & (pairs(words) + wilds - 1 >= 6)
+    return (wilds > 0)[:, None] & np.column_stack([four_sets, six_pairs])
+
+
+def _pays_penalty(wins: Wins) -> BoolArray:
+    """[n, S] seats of which the winner claimed three melds, or that claimed three of the winner."""
+    winner = wins.seat[:, None, None]
+    from_seat = wins.own_from[:, :, None] == np.arange(wins.num_melds.shape[1])
+    fed = from_seat.sum(axis=1) >= _MELDS_FOR_PENALTY
+    took = (wins.meld_from == winner).sum(axis=2) >= _MELDS_FOR_PENALTY
+    return (fed | took) & everyone(wins)
+
+
+RULES: Final = Hangzhou()
