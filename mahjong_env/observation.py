@@ -15,7 +15,7 @@ import numpy as np
 
 from mahjong_env.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, NUM_ACTIONS
 from mahjong_env.notation import MeldType
-from mahjong_env.state import MAX_MELDS, MELDED, NO_SEAT, NUM_PLANES, Phase, State
+from mahjong_env.state import MELD_LIST, NO_SEAT, SLOT_OF_OFFSET, Phase, State
 from mahjong_env.tiles import FLOWERS, HONOURS, NUM_KINDS
 from mahjong_env.types import BoolArray, Games, Int8Array, Int16Array
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mahjong_env.ruleset import Rules
 
 SLOTS: Final = 4
+_TABLE_PLANES: Final = MELD_LIST  # the public planes of tiles, which stand before the list of melds
 MAX_MARKS: Final = 3
 
 
@@ -50,7 +51,7 @@ PIECES: Final[tuple[Piece, ...]] = (
     Piece("hidden_kongs", 1, "4 at own concealed kongs that the others cannot see"),
     Piece(
         "table",
-        SLOTS * NUM_PLANES,
+        SLOTS * _TABLE_PLANES,
         "for each slot: discards lying there (count); number of its latest discard of the kind, 1 = the hand's first, "
         "also if it was claimed; tiles in melds that are seen by all (count)",
     ),
@@ -63,7 +64,8 @@ PIECES: Final[tuple[Piece, ...]] = (
         "melds",
         SLOTS,
         "for each slot, for each of five melds in order, six places: type (1 chow, 2 pung, 3 exposed kong, 4 added "
-        "kong, 5 concealed kong), kind + 1 (lowest of a chow; 0 if hidden), giving slot + 1, claimed kind + 1, 0, 0",
+        "kong, 5 concealed kong); kind + 1 (lowest of a chow; 0 if hidden); whose discard made it (1 the player after "
+        "the owner, 2 across, 3 before, 0 nobody's); claimed kind + 1; 0; 0",
     ),
     Piece("facts", 1, "see FACTS"),
     Piece(
@@ -116,9 +118,6 @@ def plane(name: str) -> slice:
 _AT = {piece.name: plane(piece.name).start for piece in PIECES}
 _TABLE = plane("table")
 
-# Slots of the other seats at tables for three and four: offset of the seat -> slot.
-SLOT_OF_OFFSET: Final = {3: np.array([0, 1, 3]), 4: np.array([0, 1, 2, 3])}
-
 
 def slots(seat: Games, seats: int) -> tuple[Games, Games]:
     """For each looking seat its table seats in the order of their slots ([n, S]), and those slots ([S])."""
@@ -153,13 +152,15 @@ def observe(state: State, rules: Rules, games: Games, seat: Games, present: Bool
         _mark(out, "wild", rows, state.wild[games], state.wild[games] >= 0)
         _mark(out, "indicator", rows, state.indicator[games], state.indicator[games] >= 0)
 
-    table = out[:, _TABLE].reshape(n, SLOTS, NUM_PLANES, NUM_KINDS)
-    table[:, slot] = state.public[games[:, None], order]
+    public = state.public[games[:, None], order]
+    out[:, _TABLE].reshape(n, SLOTS, _TABLE_PLANES, NUM_KINDS)[:, slot] = public[:, :, :MELD_LIST]
+    out[:, _AT["melds"] + slot] = public[:, :, MELD_LIST]
     if rules.uses_flowers:
         flowers = state.flowers[games[:, None], order]
         out[:, _AT["flowers"] + slot, : NUM_KINDS + 8 - FLOWERS] = flowers[..., FLOWERS:]
         out[:, _AT["flowers"] + slot, HONOURS:] = flowers[..., HONOURS:NUM_KINDS]
-    _write_melds(out, state, rules, games, seat, order, slot, present)
+    if rules.hides_concealed_kongs:
+        _write_hidden_kongs(out, state, games, seat, present)
     _write_facts(out, state, rules, games, seat, order, slot, num_hands)
 
     mask = state.mask[games] & to_act[:, None]
@@ -174,22 +175,14 @@ def _mark(out: Int8Array, name: str, rows: Games, kind: Int8Array, where: BoolAr
     out[rows[where], _AT[name], kind[where]] = 1
 
 
-def _write_melds(
-    out: Int8Array, state: State, rules: Rules, games: Games, seat: Games, order: Games, slot: Games, present: BoolArray
-) -> None:
-    """Melds with the slots that they came from; the kinds of hidden kongs only for their owner."""
-    if not state.num_melds[games].any():
+def _write_hidden_kongs(out: Int8Array, state: State, games: Games, seat: Games, present: BoolArray) -> None:
+    """The kinds of concealed kongs that the others cannot see, for their owner."""
+    owner = np.flatnonzero((state.num_melds[games, seat] > 0) & present)
+    if not owner.size:
         return
-    types, kinds, givers, claimed = meld_facts(state, rules, games, seat, order, present)
-    block = np.zeros((len(games), len(slot), MAX_MELDS, 6), np.int8)
-    block[..., 0] = types
-    block[..., 1] = kinds + 1
-    block[..., 2] = givers + 1
-    block[..., 3] = claimed + 1
-    out[:, _AT["melds"] + slot, : MAX_MELDS * 6] = block.reshape(len(games), len(slot), -1)
-    if rules.hides_concealed_kongs:
-        row, place = np.nonzero((types[:, 0] == MeldType.CONCEALED_KONG) & present[:, None])
-        out[row, _AT["hidden_kongs"], kinds[row, 0, place]] = 4
+    row, place = np.nonzero(state.meld_type[games[owner], seat[owner]] == MeldType.CONCEALED_KONG)
+    row = owner[row]
+    out[row, _AT["hidden_kongs"], state.meld_kind[games[row], seat[row], place]] = 4
 
 
 def meld_facts(
@@ -267,8 +260,3 @@ def _slot_to_act(state: State, games: Games, looker: Games) -> Int8Array:
 def marks_of(state: State, games: Games, order: Games) -> Int16Array:
     """[n, S, K] marks of the seats in the order of their slots."""
     return state.marks[games[:, None], order]
-
-
-def melded_tiles(observation: Int8Array) -> Int8Array:
-    """[n, 4, 34] tiles in visible melds, by slot, of observations [n, C, 34]."""
-    return observation[:, _TABLE].reshape(len(observation), SLOTS, NUM_PLANES, NUM_KINDS)[:, :, MELDED]

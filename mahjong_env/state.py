@@ -28,12 +28,16 @@ from mahjong_env.tiles import NO_TILE, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array, UInt64Array
 
 MAX_MELDS: Final = 5
+# Slots of the other seats at tables for three and four: offset of the seat -> slot (1 next, 2 across, 3 previous).
+SLOT_OF_OFFSET: Final = {3: np.array([0, 1, 3]), 4: np.array([0, 1, 2, 3])}
 MAX_DISCARDS: Final = 64
 NO_SEAT: Final = -1
 
 # The planes of `State.public`.
-DISCARDED, LATEST, MELDED = range(3)
-NUM_PLANES: Final = 3
+DISCARDED, LATEST, MELDED, MELD_LIST = range(4)
+NUM_PLANES: Final = 4
+MELD_PLACES: Final = 6
+"""Places that one meld takes in the plane MELD_LIST."""
 
 
 class Phase:
@@ -94,8 +98,8 @@ class State:
     flowers: Int8Array = _array("BSA", np.int8, 0, "all")
     public: Int8Array = _array("BSLT", np.int8, 0, "all")
     # public planes: DISCARDED tiles lying before the seat; LATEST the number (1 = the hand's first discard) of its
-    # latest discard of the kind, also if it was claimed; MELDED tiles of its melds (concealed kongs only if they
-    # are shown).
+    # latest discard of the kind, also if it was claimed; MELDED tiles of its melds (concealed kongs only if they are shown);
+    # MELD_LIST the melds in order, each as MELD_PLACES numbers (see observation.py).
     num_melds: Int8Array = _array("BS", np.int8, 0, "all")
     meld_type: Int8Array = _array("BSM", np.int8, 0, "all")  # notation.MeldType
     meld_kind: Int8Array = _array("BSM", np.int8, NO_TILE, "all")  # a hidden concealed kong's kind: its owner only
@@ -186,14 +190,27 @@ class State:
         steps = POWER[kind] * count
         self.code[games, seat, SUIT[kind]] += np.where(kind == self.wild[games], 0, steps)
 
-    def add_meld(self, games: Games, seat: Any, meld_type: Any, kind: Any, from_seat: Any, claimed: Any) -> None:
-        """Lay down one meld a game (its tiles are moved by the caller)."""
+    def add_meld(
+        self, games: Games, seat: Any, meld_type: Any, kind: Any, from_seat: Any, claimed: Any, *, shown: bool = True
+    ) -> None:
+        """Lay down one meld a game; the caller moves its tiles. ``shown``: whether all may see its kind."""
         place = self.num_melds[games, seat]
         self.meld_type[games, seat, place] = meld_type
         self.meld_kind[games, seat, place] = kind
         self.meld_from[games, seat, place] = from_seat
         self.meld_claimed[games, seat, place] = claimed
         self.num_melds[games, seat] = place + 1
+        listed = place.astype(np.intp) * MELD_PLACES
+        self.public[games, seat, MELD_LIST, listed] = meld_type
+        self.public[games, seat, MELD_LIST, listed + 1] = kind + 1 if shown else 0
+        from_slot = SLOT_OF_OFFSET[self.num_seats][(from_seat - seat) % self.num_seats]
+        self.public[games, seat, MELD_LIST, listed + 2] = np.where(np.asarray(from_seat) >= 0, from_slot, 0)
+        self.public[games, seat, MELD_LIST, listed + 3] = claimed + 1
+
+    def raise_pung(self, games: Games, seat: Any, place: Any, meld_type: Any) -> None:
+        """Turn the pung at this place of the melds into a kong."""
+        self.meld_type[games, seat, place] = meld_type
+        self.public[games, seat, MELD_LIST, place * MELD_PLACES] = meld_type
 
 
 def hand_arrays() -> tuple[str, ...]:

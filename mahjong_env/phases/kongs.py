@@ -14,7 +14,7 @@ def complete_added(table: Table, games: Games, seat: Int8Array, kind: Int8Array)
     """The added tile was not robbed: the kong stands."""
     state = table.state
     place = _find_pung(table, games, seat, kind)
-    state.meld_type[games, seat, place] = MeldType.ADDED_KONG
+    state.raise_pung(games, seat, place, MeldType.ADDED_KONG)
     state.open_pung[games, seat, kind] = False
     state.public[games, seat, MELDED, kind] += 1
     stand(table, games, seat, MeldType.ADDED_KONG, state.meld_from[games, seat, place])

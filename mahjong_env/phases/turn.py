@@ -63,8 +63,9 @@ def concealed_kong(table: Table, games: Games, kind: Int8Array) -> None:
     state = table.state
     seat = state.actor[games]
     state.add_tiles(games, seat, kind, -4)
-    state.add_meld(games, seat, MeldType.CONCEALED_KONG, kind, NO_SEAT, NO_TILE)
-    if not table.rules.hides_concealed_kongs:
+    shown = not table.rules.hides_concealed_kongs
+    state.add_meld(games, seat, MeldType.CONCEALED_KONG, kind, NO_SEAT, NO_TILE, shown=shown)
+    if shown:
         state.public[games, seat, MELDED, kind] += 4
     kongs.stand(table, games, seat, MeldType.CONCEALED_KONG, NO_SEAT)
 
