@@ -284,9 +284,11 @@ def _describe(
         raise HandError(f"flowers={told.flowers!r} names tiles that are no flowers in {rules.name}")
     wild = _wild_kind(rules, told)
     _check_robbing(told, winning_tile, wild)
+    if wild == NO_TILE and (told.gambits or told.discarded_wild):
+        raise HandError("discarded_wild and gambits are about wild tiles, and no kind is wild")
     melded = [kind for owner in melds for meld in owner for kind in meld.tiles]
     turned = _turned_up(rules, wild, told)
-    discarded = [RED] * told.red_discards
+    discarded = [RED] * told.red_discards + [wild] * max(told.gambits, int(told.discarded_wild))
     check_supply([*concealed, *melded, *flowers, *turned, *discarded], rules.deck, "the description", HandError)
     _check_melds(melds, rules, wild)
 
