@@ -85,6 +85,13 @@ class Wins:
         """Some of them: a boolean mask or indices, repeats allowed."""
         return Wins(**{item.name: getattr(self, item.name)[which] for item in fields(self)})
 
+    @classmethod
+    def join(cls, parts: list[Wins]) -> Wins:
+        """All wins of several batches, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(**{item.name: np.concatenate([getattr(part, item.name) for part in parts]) for item in fields(cls)})
+
     @property
     def own_type(self) -> Int8Array:
         """[n, M] types of the winner's melds."""

@@ -18,14 +18,15 @@ CUT_AFTER: Final = 200
 
 def settle(table: Table) -> None:
     """Pay the wins of this step and record the hands that ended."""
-    for won in table.won:
-        wins = describe(table, won)
+    if table.won:
+        games = np.concatenate([won.games for won in table.won])
+        wins = Wins.join([describe(table, won) for won in table.won])
         scores = table.rules.score(wins)
-        table.pay(won.games, scores.payments)
+        table.pay(games, scores.payments)
         source = wins.source if scores.source is None else scores.source
         tile = np.where(source == Source.FLOWERS, np.int8(NO_TILE), wins.winning_tile)
-        person_at = table.state.person_at[won.games]
-        table.ended.append(Ended(won.games, wins.seat, source, wins.from_seat, tile, scores, person_at))
+        person_at = table.state.person_at[games]
+        table.ended.append(Ended(games, wins.seat, source, wins.from_seat, tile, scores, person_at))
     table.won.clear()
     drawn, nobody = table.drawn_hands.take()
     if drawn.size:
