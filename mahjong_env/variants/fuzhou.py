@@ -234,8 +234,8 @@ class Fuzhou(Rules):
         counts = self._common_rows(wins)
         winners = np.flatnonzero(legal)
         if winners.size:
-            specials = self._specials(wins.take(winners), natural[winners], golds[winners], values[winners])
-            counts[np.ix_(winners, _IS_SPECIAL)] = specials[:, _IS_SPECIAL]
+            best = self._read_best(wins, winners, natural, golds, (counts > 0) & _IS_SPECIAL, values)
+            counts[winners] = np.where(_IS_SPECIAL, best, counts[winners])
         counts[~legal] = 0
         points = (counts * values * np.where(_IS_SPECIAL, 1, 2)).sum(axis=1, dtype=np.int64)
         by_all = (wins.source == Source.DRAW) | (self.discard_payers == "all")
@@ -292,20 +292,35 @@ class Fuzhou(Rules):
         counts[:, _PLACE["Blessing of Heaven"]] = at_once & is_dealer
         return counts
 
-    def _specials(self, wins: Wins, natural: Int8Array, golds: Int8Array, values: Int32Array) -> BoolArray:
-        """[n, rows] the special hands of complete hands, read so that they pay most."""
-        found = substitutions(natural, golds, IS_SUITED[:NUM_KINDS])
-        forms = read(wins.take(found.owner), found.counts.astype(np.int8))
-        owner = found.owner[forms.owner]
+    def _read_best(
+        self, wins: Wins, winners: Games, natural: Int8Array, golds: Int8Array, specials: BoolArray, values: Int32Array
+    ) -> BoolArray:
+        """Read complete hands so that their special hands pay most.
+
+        Args:
+            wins: all wins.
+            winners: [m] those that are complete.
+            natural: [n, 34] their tiles that are what they are.
+            golds: [n] their golds that stand for any tile.
+            specials: [n, rows] special hands that they have in any reading.
+            values: [n, rows] what each row is worth.
+
+        Returns:
+            [m, rows] the special hands that count.
+        """
+        found = substitutions(natural[winners], golds[winners], IS_SUITED[:NUM_KINDS])
+        forms = read(wins.take(winners[found.owner]), found.counts.astype(np.int8))
+        place = found.owner[forms.owner]
+        owner = winners[place]
         are_golds = found.wild_as[forms.owner]
         robbed = np.flatnonzero(wins.opening[owner])
         are_golds[robbed, wins.wild[owner[robbed]]] += 1
-        rows = self._common_rows(wins)[owner] > 0
+        rows = specials[owner]
         rows[:, _PLACE["All Sequences"]] = forms.all_runs
         rows[:, _PLACE["Golden Pair"]] = are_golds[np.arange(len(owner)), forms.pair] >= 2
         rows[:, _PLACE["Golden Dragon"]] = ((forms.hidden_triplets > 0) & (are_golds >= 3)).any(axis=1)
-        rows, worth = self._choose(rows & _IS_SPECIAL, values[owner])
-        return rows[best_forms(owner, worth, len(wins))]
+        rows, worth = self._choose(rows, values[owner])
+        return rows[best_forms(place, worth, len(winners))]
 
     def _choose(self, rows: BoolArray, values: Int32Array) -> tuple[BoolArray, Int32Array]:
         """Of the special rows of each form those that count, and what they are worth together."""
