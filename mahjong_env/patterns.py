@@ -80,13 +80,11 @@ def read(wins: Wins, counts: Int8Array | None = None) -> Forms:
 def melded_sets(wins: Wins) -> tuple[Int8Array, Int8Array]:
     """[n, 34] chows by their lowest tile, and [n, 34] pungs and kongs, among the winner's melds."""
     types, kinds = wins.own_type, wins.own_kind
-    chows, triplets = (np.zeros((len(wins), NUM_KINDS), np.int8) for _ in range(2))
-    for place in range(types.shape[1]):
-        row = np.flatnonzero(types[:, place] == MeldType.CHOW)
-        chows[row, kinds[row, place]] += 1
-        row = np.flatnonzero(types[:, place] > MeldType.CHOW)
-        triplets[row, kinds[row, place]] += 1
-    return chows, triplets
+    hand, place = np.nonzero(types)
+    is_triplet = types[hand, place] > MeldType.CHOW
+    cell = (is_triplet * len(wins) + hand) * NUM_KINDS + kinds[hand, place]
+    sets = np.bincount(cell, minlength=2 * len(wins) * NUM_KINDS).astype(np.int8).reshape(2, len(wins), NUM_KINDS)
+    return sets[0], sets[1]
 
 
 def all_tiles(wins: Wins, counts: Int8Array | None = None) -> Int8Array:
@@ -133,12 +131,10 @@ def is_closed(wins: Wins) -> BoolArray:
 
 def count_kongs(wins: Wins) -> Int8Array:
     """[n, 34] kongs of each kind among the winner's melds."""
-    kongs = np.zeros((len(wins), NUM_KINDS), np.int8)
     types, kinds = wins.own_type, wins.own_kind
-    for place in range(types.shape[1]):
-        row = np.flatnonzero(types[:, place] >= MeldType.EXPOSED_KONG)
-        kongs[row, kinds[row, place]] += 1
-    return kongs
+    hand, place = np.nonzero(types >= MeldType.EXPOSED_KONG)
+    cell = hand * NUM_KINDS + kinds[hand, place]
+    return np.bincount(cell, minlength=len(wins) * NUM_KINDS).astype(np.int8).reshape(-1, NUM_KINDS)
 
 
 def waits_for_one(wins: Wins, missing: Callable[[UInt32Array, Any, Any], Int8Array]) -> BoolArray:
