@@ -98,8 +98,8 @@ class State:
     flowers: Int8Array = _array("BSA", np.int8, 0, "all")
     public: Int8Array = _array("BSLT", np.int8, 0, "all")
     # public planes: DISCARDED tiles lying before the seat; LATEST the number (1 = the hand's first discard) of its
-    # latest discard of the kind, also if it was claimed; MELDED tiles of its melds (concealed kongs only if they are shown);
-    # MELD_LIST the melds in order, each as MELD_PLACES numbers (see observation.py).
+    # latest discard of the kind, also if it was claimed; MELDED tiles of its melds (concealed kongs only if they are
+    # shown); MELD_LIST the melds in order, each as MELD_PLACES numbers (see observation.py).
     num_melds: Int8Array = _array("BS", np.int8, 0, "all")
     meld_type: Int8Array = _array("BSM", np.int8, 0, "all")  # notation.MeldType
     meld_kind: Int8Array = _array("BSM", np.int8, NO_TILE, "all")  # a hidden concealed kong's kind: its owner only

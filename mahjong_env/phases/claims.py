@@ -11,7 +11,7 @@ before the first turn, has distance 4. Key 0 is a pass.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -50,10 +50,13 @@ _IS_NEIGHBOUR = IS_SUITED[:, None] & (
 )
 
 
-def nearness(giver: Any, seats: int) -> Int8Array:
-    """[n, S] 3 for the seat after the giver, then 2, 1 and at last 0."""
-    distance = (np.arange(seats, dtype=np.int8) - np.asarray(giver)[:, None] - 1) % seats
+def _nearness(seats: int) -> Int8Array:
+    distance = (np.arange(seats) - np.arange(seats)[:, None] - 1) % seats
     return np.where(distance == seats - 1, 0, 3 - distance).astype(np.int8)
+
+
+# By seats and giver: 3 for the seat after the giver, then 2, 1 and at last, for himself, 0.
+_NEARNESS = {seats: _nearness(seats) for seats in (3, 4)}
 
 
 # --- Offering a tile ------------------------------------------------------------------------------------------------
@@ -205,7 +208,7 @@ def _keys(table: Table, games: Games) -> Int8Array:
     """[n, S] the rank of what each unasked seat could answer at best."""
     state = table.state
     ranks = _RANK[state.options[games]]
-    return np.where(ranks > 0, 4 * ranks + nearness(state.offered_by[games], state.num_seats), 0).astype(np.int8)
+    return np.where(ranks > 0, 4 * ranks + _NEARNESS[state.num_seats][state.offered_by[games]], 0).astype(np.int8)
 
 
 def answer(table: Table, games: Games, actions: Int64Array) -> None:
@@ -219,10 +222,9 @@ def answer(table: Table, games: Games, actions: Int64Array) -> None:
         games, actions = games[~stranded], actions[~stranded]
         if not games.size:
             return
-    rows = np.arange(len(games))
     seat = state.actor[games]
     rank = _ACTION_RANK[actions - CHOW_LOW]
-    key = np.where(rank > 0, 4 * rank + nearness(state.offered_by[games], state.num_seats)[rows, seat], 0)
+    key = np.where(rank > 0, 4 * rank + _NEARNESS[state.num_seats][state.offered_by[games], seat], 0)
     better = key > state.best_key[games]
     improved = games[better]
     state.best_key[improved] = key[better]
