@@ -145,7 +145,7 @@ def observe(state: State, rules: Rules, games: Games, seat: Games, present: Bool
 
     out[:, _AT["hand"]] = state.hand[games, seat] * present[:, None]
     to_act = (state.actor[games] == seat) & present
-    own_turn = to_act & (state.drawn[games] >= 0)
+    own_turn = to_act & (state.turn[games] == seat) & (state.drawn[games] >= 0)
     _mark(out, "drawn", rows, state.drawn[games], own_turn)
     _mark(out, "offered", rows, state.offered[games], state.offered[games] >= 0)
     if rules.has_wild:

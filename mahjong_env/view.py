@@ -116,7 +116,7 @@ def look(state: State, rules: Rules, games: Games, seat: Games, present: BoolArr
         observation=planes,
         action_mask=state.mask[games] & to_act[:, None],
         hand=hand,
-        drawn=np.where(to_act, state.drawn[games], np.int8(NO_TILE)),
+        drawn=np.where(to_act & (state.turn[games] == seat), state.drawn[games], np.int8(NO_TILE)),
         num_melds=_by_slot(state.num_melds[at], slot, 0),
         meld_type=_by_slot(types, slot, 0),
         meld_kind=_by_slot(kinds, slot, -1),
