@@ -155,7 +155,7 @@ class LearningSeats:
 
     def _forget(self, games: Games) -> None:
         """Begin to count anew for the next decision."""
-        self.earned[games] *= self._was_asked[games]
+        self.earned[games] *= ~self._was_asked[games]
         self.truncated[games] = False
         if self.last_hand:
             for game in games.tolist():
@@ -193,7 +193,7 @@ class LearningSeats:
         return actions
 
     def _ask(self, agent: Opponent, games: Games, rng: np.random.Generator) -> Int64Array:
-        if isinstance(agent, RandomOpponent):
+        if type(agent) is RandomOpponent:
             # What it would do with a view, without making one.
             return choose_at_random(self.engine.action_mask[games], rng)
         return checked_answers(agent, agent.act(self.engine.view(games), rng), len(games))
