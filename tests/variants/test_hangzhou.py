@@ -1,0 +1,384 @@
+"""Hangzhou: every substitution searched, payments against the referee, gambits in play, dice, matches by points."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from itertools import chain
+
+import numpy as np
+import pytest
+
+import mahjong_env
+from agents import make_agent
+from mahjong_env import Deal, RulesError, make_engine
+from mahjong_env.notation import format_tiles
+from mahjong_env.state import Phase
+from mahjong_env.testing import check_variant, count_all_tiles, random_actions
+from referee import score as referee_score
+from variants.slow_hangzhou import Hand, best_readings
+
+WHITE = 31
+KONG_NOTATIONS = ("kong {}", "kong {}@{}", "kong {}+@{}")
+
+
+# --- Random winning hands --------------------------------------------------------------------------------------------
+
+
+def flat(parts):
+    return list(chain.from_iterable(parts))
+
+
+def random_parts(rng, kinds):
+    """Fourteen tiles of these kinds: a pair and four sets, or seven pairs; at most four alike."""
+    runs = [kind for kind in kinds if kind < 27 and kind % 9 <= 6 and {kind + 1, kind + 2} <= set(kinds)]
+    while True:
+        if rng.random() < 0.35:
+            parts = [[kind] * 2 for kind in rng.choices(kinds, k=7)]
+        elif runs and rng.random() < 0.3:  # runs in pairs can often be read in both shapes
+            twins = [[kind, kind + 1, kind + 2] for kind in rng.choices(runs, k=2) for _ in range(2)]
+            parts = [[rng.choice(kinds)] * 2, *twins]
+        else:
+            sets = [
+                [kind, kind + 1, kind + 2] if kind in runs and rng.random() < 0.7 else [kind] * 3
+                for kind in rng.choices(kinds, k=4)
+            ]
+            parts = [[rng.choice(kinds)] * 2, *sets]
+        if max(Counter(flat(parts)).values()) <= 4:
+            return parts
+
+
+def random_hand(rng, fortunes):
+    """A random hand that wins or is nearly one, and the arguments of `score` for it (seat 0 wins)."""
+    wild = WHITE if fortunes == 4 else rng.randrange(34)
+    low = rng.choice([0, 9, 18, 4, 13])
+    kinds = [kind for kind in (range(34) if rng.random() < 0.5 else [*range(low, low + 9), 28, 30]) if kind != wild]
+    parts = random_parts(rng, kinds)
+    melds = []
+    while len(parts) <= 5 and len(parts) > max(1, fortunes) and rng.random() < 0.4:
+        melds.append(parts.pop())
+    concealed = flat(parts)
+    if rng.random() < 0.25:
+        concealed[rng.randrange(len(concealed))] = rng.choice(kinds)
+    rng.shuffle(concealed)
+    concealed[:fortunes] = [wild] * fortunes
+    winning_tile = rng.choice(concealed)
+    everything = Counter(concealed + flat(melds))
+    if everything[wild] != fortunes or max(everything.values()) > 4:
+        return random_hand(rng, fortunes)
+    return describe(rng, concealed, winning_tile, wild, melds)
+
+
+def describe(rng, concealed, winning_tile, wild, melds):
+    texts, kongs = [], 0
+    everything = Counter(concealed + flat(melds))
+    for meld in melds:
+        if len(set(meld)) == 3:
+            texts.append(f"chow {format_tiles(meld)}@3")
+        elif everything[meld[0]] == 3 and rng.random() < 0.5:
+            kongs += 1
+            texts.append(rng.choice(KONG_NOTATIONS).format(format_tiles([meld[0]] * 4), rng.randrange(1, 4)))
+        else:
+            texts.append(f"pung {format_tiles(meld)}@{rng.randrange(1, 4)}")
+    fortunes = concealed.count(wild)
+    live = 4 if fortunes == 4 else 3
+    drawn = rng.random() < 0.7
+    hand = Hand(
+        natural=Counter(kind for kind in concealed if kind != wild),
+        fortunes=fortunes,
+        winning_tile=None if winning_tile == wild else winning_tile,
+        melds=len(melds),
+        drawn=drawn,
+        gambits=rng.randrange(live - fortunes + 1) if drawn else 0,
+        kong_draws=rng.randrange(kongs + 1) if drawn else 0,
+        base_score=rng.choice([1, 2, 3, 5]),
+    )
+    before = concealed.copy()
+    before.remove(winning_tile)
+    arguments = {
+        "hand": format_tiles(sorted(before)),
+        "winning_tile": format_tiles([winning_tile]),
+        "melds": texts,
+        "source": "draw" if drawn else "discard",
+        "from_seat": None if drawn else 1,
+        "dealer_streak": 2,
+        "gambits": hand.gambits,
+        "kong_draws": hand.kong_draws,
+        "base_score": hand.base_score,
+    }
+    arguments |= {"fortune": "white"} if live == 4 else {"wild": format_tiles([wild])}
+    return hand, arguments
+
+
+def compare_with_search(number, fortunes, seed):
+    """How many of the hands won; `AssertionError` for the first that the search values differently."""
+    rng = random.Random(seed)
+    won = 0
+    for _ in range(number):
+        hand, arguments = random_hand(rng, fortunes)
+        value, readings = best_readings(hand)
+        if not hand.drawn and hand.winning_tile is None:
+            value = 0  # a discarded fortune
+        result = mahjong_env.score("hangzhou", **arguments)
+        assert result.legal == (value > 0), f"{arguments}: {result.reason!r}, the search finds {value}"
+        assert result.points == value, f"{arguments}: {result}, the search finds {value}"
+        assert not value or sorted(result.rows) in readings, f"{arguments}: {result.rows}, the search finds {readings}"
+        won += value > 0
+    return won
+
+
+@pytest.mark.parametrize(("fortunes", "number"), [(0, 500), (1, 500), (2, 60), (3, 8), (4, 1)])
+def test_the_best_of_all_substitutions(fortunes, number):
+    assert compare_with_search(number, fortunes, seed=fortunes) >= number // 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("fortunes", "number"), [(0, 20_000), (1, 20_000), (2, 2_000), (3, 200), (4, 20)])
+def test_the_best_of_all_substitutions_at_length(fortunes, number):
+    assert compare_with_search(number, fortunes, seed=100 + fortunes) >= number // 2
+
+
+def test_explosive_is_a_wait_for_any_tile():
+    """Four sets and a pair: the row is there if, and only if, an honour that nothing else is like would win too."""
+    rng = random.Random(5)
+    seen = Counter()
+    while min(seen[True], seen[False]) < 30:
+        hand, arguments = random_hand(rng, rng.choice([1, 2, 3]))
+        rows = dict(mahjong_env.score("hangzhou", **arguments).rows)
+        if not hand.drawn or not rows or "Seven Pairs" in rows:
+            continue
+        strange = set("1234567") - set("".join(re.findall(r"(\d+)z", str(arguments))))
+        if not strange:
+            continue
+        wins = mahjong_env.score("hangzhou", **arguments | {"winning_tile": f"{min(strange)}z"}).legal
+        assert wins == ("Explosive Pair" in rows), arguments
+        seen[wins] += 1
+
+
+# --- Payments --------------------------------------------------------------------------------------------------------
+
+
+CHOWS = ["456m", "789m", "123p", "456p", "789p"]
+PUNGS = [*(f"{rank}s" for rank in range(1, 10)), "1z", "2z", "4z", "6z", "7z"]
+
+
+def random_situation(rng):
+    """Any kind of win with the same simple hand: melds between all seats, running points, knobs."""
+    chows, pungs = rng.sample(CHOWS, len(CHOWS)), rng.sample(PUNGS, len(PUNGS))
+    melds = {owner: [] for owner in range(4)}
+    for owner in range(4):
+        favourite = rng.choice([other for other in range(4) if other != owner])
+        for _ in range(rng.choice([0, 3, 4])):
+            giver = favourite if rng.random() < 0.8 else rng.choice([other for other in range(4) if other != owner])
+            if giver == (owner - 1) % 4 and chows and rng.random() < 0.7:
+                melds[owner].append(f"chow {chows.pop()}@{giver}")
+            elif pungs:
+                rank, suit = pungs.pop()
+                texts = [f"pung {rank * 3}{suit}@{giver}"] * 4
+                texts += [f"kong {rank * 4}{suit}@{giver}", f"kong {rank * 4}{suit}+@{giver}", f"kong {rank * 4}{suit}"]
+                melds[owner].append(rng.choice(texts))
+    seat = rng.randrange(4)
+    own = melds.pop(seat)
+    source = rng.choice(["draw", "draw", "discard", "kong"])
+    return {
+        "hand": "123m " * (4 - len(own)) + "5z",
+        "winning_tile": "3z",
+        "wild": "5z",
+        "seat": seat,
+        "melds": own,
+        "other_melds": melds,
+        "source": source,
+        "from_seat": None if source == "draw" else rng.choice([other for other in range(4) if other != seat]),
+        "dealer": rng.randrange(4),
+        "dealer_streak": rng.randrange(5),
+        "gambits": rng.choice([0, 0, 1, 2]) if source == "draw" else 0,
+        "running_points": rng.choice([None, [rng.randrange(0, 60) for _ in range(4)], [rng.randrange(-5, 9)] * 4]),
+        "base_score": rng.choice([1, 2, 3, 5]),
+        "cap": rng.choice([None, None, 64, 128, 256]),
+        "points_floor": rng.random() < 0.8,
+        "dealer_loss": rng.choice(["double", "lao"]),
+        "discard_payment": rng.choice(["own_share", "all_shares"]),
+        "kong_capture": rng.choice(["gated", "always"]),
+    }
+
+
+def test_payments_are_the_referees():
+    rng = random.Random(11)
+    penalised = legal = 0
+    for _ in range(1500):
+        situation = random_situation(rng)
+        ours = mahjong_env.score("hangzhou", **situation)
+        theirs = referee_score("hangzhou", **situation)
+        assert ours.legal == theirs.legal, f"{situation}: {ours.reason!r} or {theirs.reason!r}"
+        assert list(ours.payments) == list(theirs.payments), f"{situation}: {ours}"
+        assert sum(ours.payments) == 0
+        legal += ours.legal
+        penalised += ours.legal and 0 in ours.payments and situation["source"] == "draw"
+    assert legal > 700
+    assert penalised > 100
+
+
+# --- Play ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("knobs", [{}, {"fortune": "white", "lao_dice": True, "kong_capture": "always"}])
+def test_the_conformance_kit(knobs):
+    check_variant("hangzhou", games=12, seed=3, **knobs)
+
+
+@pytest.mark.parametrize(("fortune", "live"), [("indicator", 3), ("white", 4)])
+def test_fortunes_and_dead_wall(fortune, live):
+    engine = make_engine("hangzhou", 50, seed=2, fortune=fortune)
+    state = engine.state
+    games = np.arange(50)
+    assert (state.left(games) == 63).all()
+    places = np.arange(136)
+    in_play = (places < 53) | ((places >= state.front[:, None]) & (places < 136))
+    assert (((state.wall == state.wild[:, None]) & in_play).sum(axis=1) == live).all()
+    if fortune == "white":
+        assert (state.wild == WHITE).all()
+        assert (state.indicator == -1).all()
+    else:
+        assert (state.indicator == state.wild).all()
+        assert len(np.unique(state.wild)) > 10
+
+
+def test_gambits_in_random_play():
+    """What rulebook 2A.8 says of every moment of a gambit, over whole matches."""
+    engine = make_engine("hangzhou", 200, seed=4, num_hands=2)
+    state, rng, every = engine.state, np.random.default_rng(4), np.arange(200)
+    own_turns = several = locked_turns = 0
+    while (engine.seat_to_act >= 0).any():
+        mask, actor, wild = engine.action_mask, state.actor.copy(), np.maximum(state.wild, 0)
+        gambits = state.marks[:, :, 0].copy()
+        running = np.flatnonzero((gambits > 0).any(axis=1) & (actor >= 0))
+        assert (state.phase[running] == Phase.TURN).all(), "somebody is asked for a claim or a robbery"
+        own = running[gambits[running, actor[running]] > 0]
+        assert (mask[own, :34].sum(axis=1) == 1).all()
+        assert mask[own, state.drawn[own]].all()
+        assert not mask[own, 68:102].any(), "a gambiter may add to a pung"
+        others = np.setdiff1d(running, own)
+        assert (mask[others, :34] == (state.hand[others, actor[others]] > 0)).all()
+        own_turns, locked_turns = own_turns + len(own), locked_turns + len(others)
+        several += int(((gambits > 0).sum(axis=1) > 1).sum())
+
+        # Fortunes are thrown half of the time: long gambits are rare otherwise.
+        throws = mask[every, wild] & (rng.random(200) < 0.5)
+        actions = np.where(throws, wild, random_actions(mask, rng))
+        discards = (actor >= 0) & (state.phase == Phase.TURN) & (actions < 34)
+        result = engine.step(actions)
+        gambits[discards, actor[discards]] = np.where(actions == wild, gambits[every, actor] + 1, 0)[discards]
+        on = ~result.hand_over & (actor >= 0)
+        assert (state.marks[on, :, 0] == gambits[on]).all()
+    assert min(own_turns, locked_turns) > 500
+    assert several > 50
+
+
+def test_dice_make_one_hand_in_six_3_lao():
+    """Seat 1 waits for 6m, which the dealer discards at 1 Lao: asked only where the dice showed doubles."""
+    hands = ["147m 258p 369s 1234z 6m", "123m 456p 678s 45m 11z", "258m 369p 147s 6677z", "369m 147p 258s 3366z"]
+    deal = Deal(hands=hands, indicator="5z", dealer=0, dealer_streak=0)
+    engine = make_engine("hangzhou", 600, seed=6, lao_dice=True)
+    engine.reset(deals=deal)
+    dice = engine.state.dice.copy()
+    assert 70 < (dice > 0).sum() < 130
+    assert set(dice.tolist()) == {0, 2, 4, 6, 8, 10, 12}
+    engine.step(np.full(600, mahjong_env.action("discard 6m")))
+    asked = engine.action_mask[:, mahjong_env.action("win")]
+    assert (asked == (dice > 0)).all()
+    result = engine.step(
+        np.where(asked, mahjong_env.action("win"), random_actions(engine.action_mask, np.random.default_rng(0)))
+    )
+    assert (result.rewards[dice > 0] == [-1, 1, 0, 0]).all()
+
+    plain = make_engine("hangzhou", 600, seed=6)
+    plain.reset(deals=deal)
+    assert not plain.state.dice.any()
+
+
+def test_later_hands_throw_again():
+    engine = make_engine("hangzhou", 300, seed=8, num_hands=2, lao_dice=True)
+    first = engine.state.dice.copy()
+    engine.reset(deals=Deal(tiles_left=0))
+    rng = np.random.default_rng(0)
+    while (engine.state.hand_in_match == 0).any():
+        engine.step(random_actions(engine.action_mask, rng))
+    second = engine.state.dice
+    assert ((first > 0) & (second == 0)).any()
+    assert ((first == 0) & (second > 0)).any()
+
+
+def play_matches(games, **options):
+    """Play matches with an agent that wins now and then; yields each step, and dealers and streaks before it."""
+    engine = make_engine("hangzhou", games, **options)
+    agent, rng = make_agent("greedy"), np.random.default_rng(1)
+    while (live := np.flatnonzero(engine.seat_to_act >= 0)).size:
+        actions = np.zeros(games, np.int64)
+        actions[live] = agent.act(engine.view(live), rng)
+        dealer, streak = engine.dealer, engine.state.streak.copy()
+        yield engine, dealer, streak, engine.step(actions)
+
+
+def test_matches_by_points_with_a_floor():
+    ended = 0
+    for engine, dealer, _, result in play_matches(8, seed=5, match_end="points", initial_points=6):
+        assert (engine.points >= 0).all()
+        assert (engine.points.sum(axis=1) == 24).all()
+        for game, winner, points in zip(result.outcome.game, result.outcome.winner, result.outcome.points, strict=True):
+            over = winner != dealer[game] and (points <= 0).any()
+            assert result.done[game] == (over or result.truncated[game])
+            ended += over
+    assert ended == 8
+    assert (engine.seat_to_act == -1).all()
+
+
+def test_points_may_fall_below_zero_without_the_floor():
+    lowest = 0
+    for engine, _, _, _ in play_matches(16, seed=5, num_hands=4, initial_points=1, points_floor=False):
+        lowest = min(lowest, int(engine.points.min()))
+    assert lowest < 0
+
+
+def test_the_winner_deals_next():
+    kept = passed = 0
+    for engine, dealer, streak, result in play_matches(16, seed=9, num_hands=6):
+        for game, winner in zip(result.outcome.game, result.outcome.winner, strict=True):
+            if result.done[game]:
+                continue
+            stays = winner in (-1, dealer[game])
+            assert engine.dealer[game] == (dealer[game] if stays else winner)
+            assert engine.state.streak[game] == (streak[game] + 1 if stays else 0)
+            kept, passed = kept + stays, passed + (not stays)
+    assert min(kept, passed) > 10
+
+
+def test_tiles_are_conserved_with_greedy_play():
+    for engine, _, _, _ in play_matches(8, seed=3, num_hands=2):
+        live = engine.seat_to_act >= 0
+        assert (count_all_tiles(engine)[live] == engine.rules.deck).all()
+
+
+# --- What is refused -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("situation", "words"),
+    [
+        ({"gambits": 4}, "fifth"),
+        ({"wild": None, "gambits": 1}, "no kind is wild"),
+        ({"red_discards": 1}, "red_discards"),
+        ({"melds": ["pung 555z@1"], "hand": "123m 456p 678s 1z"}, "wild"),
+        ({"fortune": "white", "wild": "1m"}, "wild"),
+    ],
+)
+def test_impossible_descriptions(situation, words):
+    simple = {"hand": "123m 456p 678s 45m 11z", "winning_tile": "6m", "source": "draw", "wild": "5z"}
+    with pytest.raises(ValueError, match=words):
+        mahjong_env.score("hangzhou", **simple | situation)
+
+
+@pytest.mark.parametrize("knobs", [{"base_score": 4}, {"cap": 0}, {"fortune": "red"}, {"initial_points": -1}])
+def test_invalid_knobs(knobs):
+    with pytest.raises(RulesError, match=f"{next(iter(knobs))}.*valid are"):
+        mahjong_env.rules("hangzhou", **knobs)
