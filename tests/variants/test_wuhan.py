@@ -50,10 +50,14 @@ def _try_hand(rng, wilds):
         naturals = [kind for kind in kinds if kind != wild]
         concealed = Counter({wild: 4}) + Counter(kind for _ in range(5) for kind in [rng.choice(naturals)] * 2)
         return _in_a_situation(rng, concealed, [], wild)
-    melds = [_random_meld(rng, kinds) for _ in range(rng.choice([0, 1, 1, 2, 2, 3, 3, 4]))]
-    concealed = Counter()
-    for _ in range(4 - len(melds)):
-        concealed.update(_random_set(rng, kinds))
+    sets = [_random_set(rng, kinds) for _ in range(4)]
+    if rng.random() < 0.15:
+        sets[:3] = [[31] * 3, [32] * 3, [RED] * 3]
+    rng.shuffle(sets)
+    # Red Dragons are never declared.
+    declared = [RED not in tiles and rng.random() < 0.5 for tiles in sets]
+    melds = [_as_meld(rng, tiles) for tiles, out in zip(sets, declared, strict=True) if out]
+    concealed = Counter(kind for tiles, out in zip(sets, declared, strict=True) if not out for kind in tiles)
     concealed.update([rng.choice(kinds)] * 2)
     spare = [kind for kind in concealed.elements() if kind != wild]
     missing = wilds - concealed[wild]
@@ -94,8 +98,7 @@ def _random_set(rng, kinds):
     return [rng.choice(kinds)] * 3
 
 
-def _random_meld(rng, kinds):
-    tiles = _random_set(rng, [kind for kind in kinds if kind != RED])
+def _as_meld(rng, tiles):
     if tiles[0] != tiles[1]:
         return ("chow", tiles[0], 3)
     word = rng.choice(["pung", "pung", "pung", "exposed", "added", "concealed"])
