@@ -150,6 +150,8 @@ def score(
     )
     _check_situation(played, situation)
     all_melds = _read_melds(played, seat, melds, other_melds or {})
+    if first_draw and any(all_melds):
+        raise HandError("first_draw says that nobody has claimed a tile or declared a kong, but there are melds")
     kongs = sum(meld.type not in (MeldType.CHOW, MeldType.PUNG) for meld in all_melds[seat])
     if kong_draws > kongs:
         raise HandError(f"kong_draws={kong_draws}, but the winner has {kongs} kongs")
@@ -184,6 +186,8 @@ def _check_situation(rules: Rules, told: _Situation) -> None:
         raise HandError(
             "kong_draws, flower_draw, first_draw and robbing_gold are about tiles drawn by oneself (source='draw')"
         )
+    if told.flower_draw and not told.flowers and rules.uses_flowers:
+        raise HandError("flower_draw says that a flower was replaced, but flowers names none")
     if told.robbing_gold and (told.kong_draws or told.flower_draw or told.first_draw or told.discarded_wild):
         raise HandError(
             "robbing_gold is before the first turn: without kong_draws, flower_draw, first_draw and discarded_wild"
