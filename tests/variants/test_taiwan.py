@@ -335,6 +335,35 @@ def test_a_hidden_gang_does_not_end_the_turn_of_the_eighth_flower():
     play(hands, script, draws="S4 2p 2p 7m 8m", replacements="1z 2z 3z 4z 5z 6z 7z 8s 3m")
 
 
+def test_seven_flowers_win_nothing():
+    verdict = mahjong_env.score("taiwan", hand="147m 258p 369s 1234567z", source="flowers", flowers=SEVEN)
+    assert not verdict.legal
+    assert "eight flowers" in verdict.reason
+    assert verdict.payments == (0, 0, 0, 0)
+
+
+# --- What contradicts itself -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("told", "word"),
+    [
+        ({"first_draw": True, "melds": ["kong 1111p"], "hand": "456m 345p 678s 99p 67s"}, "first_draw"),
+        ({"first_draw": True, "other_melds": {2: ["pung 111z@1"]}}, "first_draw"),
+        ({"flower_draw": True}, "flower_draw"),
+        ({"flowers": "F1 F1"}, "F1"),
+        ({"wild": "1m"}, "wild"),
+        ({"kong_draws": 1}, "kong_draws"),
+        ({"hand": "234m 456m 345p 678s 99p 67s 5z"}, "17 tiles"),
+    ],
+)
+def test_contradictions_are_refused(told, word):
+    usual = {"hand": "234m 456m 345p 678s 99p 67s", "winning_tile": "8s", "source": "draw"}
+    assert mahjong_env.score("taiwan", **usual).legal
+    with pytest.raises(ValueError, match=word):
+        mahjong_env.score("taiwan", **usual | told)
+
+
 # --- Whole matches ---------------------------------------------------------------------------------------------------
 
 
