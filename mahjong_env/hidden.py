@@ -29,7 +29,7 @@ def resample(table: Table, games: Games, seats: Games, rng: np.random.Generator)
     rows = np.arange(len(games))
     unseen[rows, :NUM_KINDS] += state.hand[games, seats]  # the looker's own hand was taken off twice
     _redraw_hidden_kongs(table, games, seats, unseen, rng)
-    _redistribute(state, games, kept, unseen, rng)
+    _redistribute(table, games, kept, unseen, rng)
     state.seed[games] = rng.integers(0, 2**63, len(games), dtype=np.uint64)
     _follow_up(table, games, kept, rng)
 
@@ -77,13 +77,14 @@ def _redraw_hidden_kongs(table: Table, games: Games, seats: Games, unseen: Int8A
         unseen[row, kind] -= 4
 
 
-def _redistribute(state: State, games: Games, kept: BoolArray, unseen: Int8Array, rng: np.random.Generator) -> None:
+def _redistribute(table: Table, games: Games, kept: BoolArray, unseen: Int8Array, rng: np.random.Generator) -> None:
     """Deal the unseen tiles to the hands that change, then to the wall from its front to its back."""
+    state, is_flower = table.state, table.rules.flower_kinds
     n, length = len(games), state.wall.shape[1]
     sizes = np.where(kept, 0, state.hand[games].sum(axis=2))
     kinds = np.repeat(np.arange(NUM_ALL_KINDS, dtype=np.int8), 4)
     is_there = np.tile(np.arange(4), NUM_ALL_KINDS) < unseen[:, kinds]
-    order = np.argsort(rng.random(is_there.shape) + 2.0 * ~is_there + 1.0 * (kinds >= NUM_KINDS), axis=1)
+    order = np.argsort(rng.random(is_there.shape) + 2.0 * ~is_there + 1.0 * is_flower[kinds], axis=1)
     tiles = kinds[order]  # unseen tiles that can stand in hands first, then unseen flowers
     given = np.zeros(n, np.intp)
     for seat in range(state.num_seats):
@@ -111,10 +112,11 @@ def _follow_up(table: Table, games: Games, kept: BoolArray, rng: np.random.Gener
     row, seat = np.nonzero(~kept)
     draw.update_ready(table, games[row], seat)
     # A seat in its turn holds its drawn tile; what it was one tile away from before is judged without the flag.
-    turns = games[(state.phase[games] == Phase.TURN) & ~kept[np.arange(len(games)), np.maximum(state.actor[games], 0)]]
+    in_turn = np.isin(state.phase[games], (Phase.TURN, Phase.OPENING))
+    turns = games[in_turn & ~kept[np.arange(len(games)), state.turn[games]]]
     if turns.size:
         _redraw(table, turns, rng)
-    asked = np.isin(state.phase[games], (Phase.CLAIM, Phase.ROB))
+    asked = np.isin(state.phase[games], (Phase.CLAIM, Phase.ROB, Phase.OPENING))
     if asked.any():
         claims.ask_again(table, games[asked])
 
@@ -122,9 +124,9 @@ def _follow_up(table: Table, games: Games, kept: BoolArray, rng: np.random.Gener
 def _redraw(table: Table, games: Games, rng: np.random.Generator) -> None:
     """Choose which tile of its new hand the seat in its turn has drawn."""
     state = table.state
-    actor = state.actor[games]
-    has_drawn = state.drawn[games] >= 0
-    g, seat = games[has_drawn], actor[has_drawn]
+    g = games[state.drawn[games] >= 0]
+    seat = state.turn[g]
     upto = state.hand[g, seat].cumsum(axis=1)
     state.drawn[g] = (upto > rng.integers(0, upto[:, -1])[:, None]).argmax(axis=1)
-    draw.judge_turn(table, g, seat, unflagged=True)
+    begun = state.phase[g] == Phase.TURN
+    draw.judge_turn(table, g[begun], seat[begun], unflagged=True)

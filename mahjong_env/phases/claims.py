@@ -168,9 +168,11 @@ def ask_again(table: Table, games: Games) -> None:
     forgotten: nobody at the table knows of them.
     """
     state = table.state
-    rows = np.arange(len(games))
-    actor, kind, giver = state.actor[games], state.offered[games], state.offered_by[games]
-    own = state.options[games, actor]
+    opening = state.phase[games] == Phase.OPENING
+    if opening.any():
+        _ask_opening_again(table, games[opening])
+        games = games[~opening]
+    kind, giver = state.offered[games], state.offered_by[games]
     robbing = state.phase[games] == Phase.ROB
     options = _sets_wanted(table, games, giver, kind)
     options[robbing] = 0
@@ -183,7 +185,22 @@ def ask_again(table: Table, games: Games) -> None:
     dead = table.rules.unclaimable(state, games)
     if dead is not None:
         options[dead] = 0
-    options[rows, actor] = own
+    _ask_the_rest(table, games, options)
+
+
+def _ask_opening_again(table: Table, games: Games) -> None:
+    state, rules = table.state, table.rules
+    for stage in range(rules.opening_stages):
+        here = games[state.stage[games] == stage]
+        may_win, _ = rules.opening_options(state, here, stage)
+        _ask_the_rest(table, here, np.where(may_win, MAY_WIN, np.int8(0)))
+
+
+def _ask_the_rest(table: Table, games: Games, options: Int8Array) -> None:
+    """Keep the options of the seat to act, and of others only those that come after its own."""
+    state = table.state
+    rows, actor = np.arange(len(games)), state.actor[games]
+    options[rows, actor] = state.options[games, actor]
     state.options[games] = options
     keys = _keys(table, games)
     options[keys > keys[rows, actor][:, None]] = 0

@@ -292,6 +292,23 @@ def test_who_waits_for_the_gold_itself_may_rob_it(number):
     assert_conserved(engine)
 
 
+def test_other_robbers_are_found_anew_when_their_hands_are_resampled():
+    hands = ["", "333s 666s 222p 777p 45p 88p", "", "333m 666m 111p 999p 45p 88p"]
+    engine = mahjong_env.make_engine("fuzhou", 200, seed=5)
+    engine.reset(deals=mahjong_env.Deal(hands=hands, dealer=2, wild="6p"))
+    assert (engine.seat_to_act == 3).all()
+    engine.resample_hidden(3, np.random.default_rng(8))
+    state = engine.state
+    assert (state.hand[np.arange(200), 2, state.drawn] > 0).all()
+    assert not state.hand[:, :, FUZHOU.flower_kinds[:34]].any()
+    assert_conserved(engine)
+    engine.step(np.full(200, PASS))
+    # Seat 1 with another hand is seldom asked, and the dealer after it: if so, then rightly.
+    asked = np.flatnonzero(state.phase == Phase.OPENING)
+    assert len(asked) < 100
+    assert (engine.step(np.full(len(asked), WIN), asked).outcome.value > 0).all()
+
+
 def full_sets(flowers: np.ndarray) -> np.ndarray:
     four_alike = (flowers[:, 27:34] == 4).sum(axis=1)
     return four_alike + flowers[:, 34:38].all(axis=1) + flowers[:, 38:42].all(axis=1)
