@@ -220,6 +220,11 @@ def _observation_space() -> Space[Any]:
     return Dict({"observation": Box(-128, 127, SHAPE, np.int8), "action_mask": Box(0, 1, (NUM_ACTIONS,), np.int8)})
 
 
+def wrapped(bare: AECEnv[str, Any, Any]) -> Wrapped:
+    """PettingZoo's wrappers around an environment: actions out of bounds and calls out of order are refused."""
+    return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(bare))
+
+
 def environments(variant: str) -> tuple[Callable[..., MahjongAEC], Callable[..., Wrapped]]:
     """The two functions that a module `<variant>_v0` offers: ``raw_env``, and ``env`` with PettingZoo's wrappers.
 
@@ -234,7 +239,6 @@ def environments(variant: str) -> tuple[Callable[..., MahjongAEC], Callable[...,
 
     def env(*, render_mode: str | None = None, num_hands: int = 1, start: str | None = None, **knobs: Any) -> Wrapped:
         """The same, wrapped: actions out of bounds and calls out of order are refused."""
-        bare = raw_env(render_mode=render_mode, num_hands=num_hands, start=start, **knobs)
-        return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(bare))
+        return wrapped(raw_env(render_mode=render_mode, num_hands=num_hands, start=start, **knobs))
 
     return raw_env, env

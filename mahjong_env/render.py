@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from mahjong_env.engine import Engine
 from mahjong_env.errors import RulesError
 from mahjong_env.notation import Meld, MeldType, format_tiles
 from mahjong_env.state import NO_SEAT, Phase
-from mahjong_env.tiles import NUM_ALL_KINDS
+from mahjong_env.tiles import KIND_NAMES, NUM_ALL_KINDS
 
 WINDS = ("East", "South", "West", "North")
 
@@ -104,11 +105,30 @@ def rows_text(rows: Iterable[tuple[str, int]]) -> str:
 
 
 def tiles_text(kinds: Iterable[int], unicode: bool = False) -> str:
-    """Tiles in the given order, in notation or as Unicode characters; "-" for none."""
+    """Tiles in the given order, in notation ("123m 55z") or as Unicode characters; "-" for none."""
     listed = [int(kind) for kind in kinds]
     if not listed:
         return "-"
-    return " ".join(GLYPHS[kind] for kind in listed) if unicode else format_tiles(listed)
+    if unicode:
+        return " ".join(GLYPHS[kind] for kind in listed)
+    return re.sub(r"(?<=[mpsz])(?=\d)|(?<=\w)(?=[FS])", " ", format_tiles(listed))
+
+
+def legal_text(numbers: Iterable[int], unicode: bool = False) -> str:
+    """Legal actions in words, those with a tile gathered, as in "discard 1m 55p; concealed kong 5p; win"."""
+    gathered: dict[str, list[int]] = {}
+    for number in numbers:
+        verb, _, kind = ACTIONS[number].rpartition(" ")
+        if kind in KIND_NAMES:
+            gathered.setdefault(verb, []).append(KIND_NAMES.index(kind))
+        else:
+            gathered[ACTIONS[number]] = []
+    return "; ".join(f"{verb} {tiles_text(kinds, unicode)}" if kinds else verb for verb, kinds in gathered.items())
+
+
+def meld_text(engine: Engine, game: int, seat: int, place: int) -> str:
+    """One open meld of a table seat, as in "chow 123s@3 (2s)": claimed from person 3, who had discarded 2s."""
+    return _Drawing(engine, game, None, False).meld(seat, place)
 
 
 class _Drawing:
@@ -206,7 +226,7 @@ class _Drawing:
         if not self.sees(actor):
             in_turn = state.phase[game] == Phase.TURN
             return f"{text}{person_name(self.persons[actor])} is to act" if in_turn else f"{text}claims are asked"
-        legal = ", ".join(ACTIONS[number] for number in np.flatnonzero(state.mask[game]))
+        legal = legal_text(np.flatnonzero(state.mask[game]), self.unicode)
         return f"{text}{person_name(self.persons[actor])} may {legal}"
 
 

@@ -1,0 +1,39 @@
+"""The command line: score a hand, watch a game, play one, measure the speed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from mahjong_env.cli import bench_command, play_command, score_command, show_command
+from mahjong_env.errors import MahjongError
+
+COMMANDS = (score_command, show_command, play_command, bench_command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        arguments: what stands after ``python -m mahjong_env``; None: the process's own.
+
+    Returns:
+        The exit status: 0, or 2 for wrong input (which is said on stderr; nothing has been done then).
+    """
+    parser = argparse.ArgumentParser(prog="python -m mahjong_env", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    for command in COMMANDS:
+        command.add_to(commands)
+    chosen = parser.parse_args(arguments)
+    try:
+        status: int = chosen.run(chosen)
+    except MahjongError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader has gone (``| head``): nothing more can be said, not even by the interpreter at its exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status

@@ -1,0 +1,94 @@
+"""``score``: what a described hand is worth, and who pays."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from typing import Any
+
+from mahjong_env.cli.arguments import add_rules, read_rules
+from mahjong_env.errors import HandError
+from mahjong_env.hand_score import HandScore, score
+
+# Option, type, help; the values are given to `score` under the same name.
+_TEXTS = (
+    ("hand", "the concealed tiles before the winning tile, such as '456s234p78p55m'"),
+    ("winning-tile", "the tile that completes it, such as 9p"),
+    ("wild", "the wild kind"),
+    ("flowers", "exposed by the winner, such as 'F1 S2 1z'"),
+    ("round-wind", "1z to 4z"),
+    ("house-wind", "the winner's, 1z to 4z"),
+)
+_NUMBERS = (
+    ("from-seat", "who gave the tile"),
+    ("seat", "the winner (default: 0)"),
+    ("dealer", "the dealer's seat (default: 0)"),
+    ("dealer-streak", "hands for which the dealer has already kept the deal"),
+    ("kong-draws", "the winning tile is the replacement after this many kongs in a row"),
+    ("red-discards", "Red Dragons that the winner has discarded"),
+    ("gambits", "wild tiles that the winner has discarded in a row"),
+)
+_FLAGS = (
+    ("flower-draw", "the winning tile replaced a flower"),
+    ("last-tile", "no drawable tile is left"),
+    ("first-draw", "the winner's first draw, nobody having claimed or declared anything"),
+    ("robbing-gold", "won with the tile turned up before the first turn"),
+    ("discarded-wild", "the winner has discarded a wild tile"),
+)
+
+
+def add_to(commands: Any) -> None:
+    """Add the command's parser."""
+    parser: argparse.ArgumentParser = commands.add_parser("score", help=__doc__.partition(": ")[2], description=__doc__)
+    add_rules(parser)
+    parser.add_argument("--source", required=True, help="draw, discard, kong (robbed) or flowers")
+    parser.add_argument(
+        "--meld",
+        action="append",
+        dest="melds",
+        metavar="MELD",
+        help="in the order they were made, such as 'chow 123s@3'",
+    )
+    parser.add_argument(
+        "--other-meld", action="append", default=[], metavar="SEAT:MELD", help="another seat's, such as '2:pung 111m@0'"
+    )
+    for name, about in _TEXTS:
+        parser.add_argument(f"--{name}", help=about, required=name == "hand")
+    for name, about in _NUMBERS:
+        parser.add_argument(f"--{name}", type=int, help=about)
+    for name, about in _FLAGS:
+        parser.add_argument(f"--{name}", action="store_true", default=None, help=about)
+    parser.add_argument("--running-points", type=int, nargs="+", metavar="POINTS", help="of each seat, before the hand")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Score the hand and print it."""
+    names = [name.replace("-", "_") for table in (_TEXTS, _NUMBERS, _FLAGS) for name, _ in table]
+    told = {name: getattr(chosen, name) for name in (*names, "source", "melds", "running_points")}
+    told = {name: value for name, value in told.items() if value is not None}
+    scored = score(read_rules(chosen), other_melds=_read_other_melds(chosen.other_meld), **told)
+    print(json.dumps(asdict(scored), indent=2) if chosen.json else score_text(scored))
+    return 0
+
+
+def score_text(scored: HandScore) -> str:
+    """A score as lines: rows, points, payments."""
+    payments = ", ".join(f"seat {seat} {amount:+d}" for seat, amount in enumerate(scored.payments))
+    if not scored.legal:
+        return f"may not win: {scored.reason}"
+    width = max(len(name) for name, _ in scored.rows) if scored.rows else 0
+    rows = [f"    {name:<{width}}  {value}" for name, value in scored.rows]
+    return "\n".join(["rows", *rows, f"points    {scored.points}", f"payments  {payments}"])
+
+
+def _read_other_melds(listed: list[str]) -> dict[int, list[str]]:
+    melds: dict[int, list[str]] = {}
+    for text in listed:
+        seat, colon, meld = text.partition(":")
+        if not colon or not seat.strip().isdigit():
+            raise HandError(f"--other-meld is written SEAT:MELD, such as '2:pung 111m@0', not {text!r}")
+        melds.setdefault(int(seat), []).append(meld.strip())
+    return melds

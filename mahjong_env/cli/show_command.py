@@ -1,0 +1,60 @@
+"""``show``: a game between agents, move by move."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from mahjong_env.cli.arguments import add_agents, add_game, add_rules, read_agents, read_rules, read_seed
+from mahjong_env.engine import Engine
+from mahjong_env.hand_info import hand_info
+from mahjong_env.learning_seats import checked_answers
+from mahjong_env.opponents import Opponent
+from mahjong_env.render import move_text, outcome_text, table_text
+
+TABLES = ("none", "hands", "moves")
+
+
+def add_to(commands: Any) -> None:
+    """Add the command's parser."""
+    parser: argparse.ArgumentParser = commands.add_parser("show", help=__doc__.partition(": ")[2], description=__doc__)
+    add_rules(parser)
+    add_agents(parser, "who plays")
+    add_game(parser)
+    parser.add_argument(
+        "--tables",
+        choices=TABLES,
+        default="hands",
+        help="draw the table never, before and after each hand (default), or before each move",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Play and print one match."""
+    rules, seed = read_rules(chosen), read_seed(chosen)
+    agents = read_agents(chosen.agents, rules.people)
+    engine = Engine(rules, 1, seed=seed, num_hands=chosen.num_hands)
+    rng = np.random.default_rng(seed)
+    print(f"seed {seed}")
+    is_new = True
+    while engine.seat_to_act[0] >= 0:
+        if chosen.tables == "moves" or (chosen.tables == "hands" and is_new):
+            print(table_text(engine, unicode=chosen.unicode))
+        person = int(engine.seat_to_act[0])
+        action = ask(agents[person], engine, rng)
+        print(move_text(person, action))
+        result = engine.step([action])
+        is_new = bool(result.hand_over[0])
+        if is_new:
+            print(outcome_text(hand_info(result.outcome, 0), unicode=chosen.unicode))
+    if chosen.tables != "none":
+        print(table_text(engine, unicode=chosen.unicode))
+    return 0
+
+
+def ask(agent: Opponent, engine: Engine, rng: np.random.Generator) -> int:
+    """The answer of an agent to the question that an engine of one game asks."""
+    return int(checked_answers(agent, agent.act(engine.view(), rng), 1)[0])
