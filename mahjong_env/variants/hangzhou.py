@@ -89,8 +89,6 @@ _LAO_DICE = 200
 """Place of the two dice in the chance of a hand."""
 _MELDS_FOR_PENALTY = 3
 
-NOT_COMPLETE, FORTUNE_GIVEN, IN_GAMBIT, LOCKED, LOW_LAO, NO_DEALER = range(1, 7)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Hangzhou(Rules):
@@ -197,7 +195,8 @@ class Hangzhou(Rules):
         value = self._row_values()
         products = np.where(is_shape, np.prod(value.astype(np.int64) ** shapes, axis=2), 0)
         best = products.argmax(axis=1)  # four sets and a pair, where both are worth the same
-        reason = self._reasons(wins, is_shape[:, 0] | is_shape[:, 1])
+        bars = (~is_shape[:, 0] & ~is_shape[:, 1], *self._bars(wins))
+        reason = np.select(bars, range(1, len(self.reasons)), 0).astype(np.int8)
         legal = reason == 0
         points = np.where(legal, products[np.arange(n), best], 0)
         return Scores(
@@ -237,8 +236,12 @@ class Hangzhou(Rules):
         rows[:, 1, _PLACE["Luxury Pairs"]] = (wins.natural == 4).sum(axis=1)
         return is_shape, rows
 
-    def _reasons(self, wins: Wins, complete: BoolArray) -> Int8Array:
-        """[n] why the hands may not win, 0 where they may (001 §Winning in Hangzhou Mahjong)."""
+    def legal(self, wins: Wins) -> BoolArray:
+        """A complete hand may win unless the way in which it would win is barred."""
+        return ~np.logical_or.reduce(self._bars(wins))
+
+    def _bars(self, wins: Wins) -> tuple[BoolArray, ...]:
+        """What bars a complete hand ([n] each), in the order of `reasons` from its third on (001 §Winning)."""
         given = wins.source != Source.DRAW
         in_gambit = wins.own_marks[:, _GAMBITS] > 0
         others = np.where(everyone(wins), wins.marks[:, :, _GAMBITS], 0)
@@ -246,16 +249,12 @@ class Hangzhou(Rules):
         if self.kong_capture == "always":
             gated = given & (wins.source != Source.KONG)
         with_dealer = (wins.seat == wins.dealer) | (wins.from_seat == wins.dealer)
-        conditions: list[BoolArray] = [
-            ~complete,
+        return (
             given & (wins.winning_tile == wins.wild),
             given & in_gambit,
             given & others.any(axis=1),
             gated & (_lao(wins) < 3),
             gated & ~with_dealer,
-        ]
-        return np.select(conditions, [NOT_COMPLETE, FORTUNE_GIVEN, IN_GAMBIT, LOCKED, LOW_LAO, NO_DEALER], 0).astype(
-            np.int8
         )
 
     def _payments(self, wins: Wins, points: Int64Array) -> Int32Array:
