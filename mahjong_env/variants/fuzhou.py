@@ -26,8 +26,8 @@ the worked example
 a concealed kong "1 per", "adds two"  2 (`concealed_kong=1`)
 Full Bloom "adds six", "stacks with   6 on top of the four flower points (`full_bloom="total"`: 6 with them)
 individual flower points"
-"does not stack" (marked * below)     the best of the starred rows, or the sum of all others, whichever is more
-                                      (`specials="highest"`: the single best row)
+"does not stack" (Golden Pair, Three  the best of these three, or the sum of all other special hands, whichever is
+Gold Knockdown, Golden Dragon)        more (`specials="highest"`: the single best special hand)
 a flower is turned up for the gold    it is the dealer's flower, and the next tile is turned; each costs one drawable
                                       tile
 when the gold can be robbed           once, when it is turned; golds already in the hand help as wild tiles. The robbed
@@ -68,23 +68,24 @@ from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array
 ROWS = (
     Row("Base Points", "底分 dǐ fēn", "5 (knob base_score)", "every hand"),
     Row("Flower Points", "花分 huā fēn", 1, "each flower laid open, honours included"),
-    Row("Full Bloom", "", "6 (knob full_bloom)", "each full set: four flowers, four seasons, four of an honour"),
+    Row("Full Bloom", "花杠 huā gàng", "6 (knob full_bloom)", "all four flowers, seasons, or tiles of an honour"),
     Row("Gold Points", "金分 jīn fēn", 1, "each gold in the hand"),
-    Row("Dealer Continuation", "", "hands", "a dealer who wins: hands for which he has already kept the deal"),
+    Row("Dealer Continuation", "连庄 lián zhuāng", "1 a hand", "a dealer who wins: hands he has already kept the deal"),
     Row("Open Kong", "明杠 míng gàng", 1, "each exposed or added kong"),
     Row("Concealed Kong", "暗杠 àn gàng", "2 (knob concealed_kong)", "each concealed kong"),
     Row("All Sequences", "平胡 píng hú", "10 (knob all_sequences)", "every set is a run, melds included"),
     Row("One Flower", "只有一张花 zhǐ yǒu yī zhāng huā", 15, "exactly one flower laid open"),
-    Row("Golden Pair", "金雀 jīn què", 20, "the pair is two golds *"),
-    Row("Three Gold Knockdown", "三金倒 sān jīn dǎo", 30, "three golds in the hand *"),
-    Row("Golden Dragon", "金龙 jīn lóng", 40, "three golds as a triplet *"),
+    Row("Golden Pair", "金雀 jīn què", 20, "the pair is two golds; does not stack"),
+    Row("Three Gold Knockdown", "三金倒 sān jīn dǎo", 30, "three golds in the hand; does not stack"),
+    Row("Golden Dragon", "金龙 jīn lóng", 40, "three golds as a triplet; does not stack"),
     Row("Robbing the Gold", "抢金 qiǎng jīn", 50, "won with the gold that was turned up"),
     Row("Blessing of Earth", "地和 dì hé", 40, "another player than the dealer wins on his first draw"),
     Row("Blessing of Heaven", "天和 tiān hé", 50, "the dealer wins with his first 17 tiles"),
 )
 _PLACE = {row.name: place for place, row in enumerate(ROWS)}
 _IS_SPECIAL = np.arange(len(ROWS)) >= _PLACE["All Sequences"]
-_IS_STARRED = np.isin(np.arange(len(ROWS)), [_PLACE[row.name] for row in ROWS if row.meaning.endswith("*")])
+# "Does not stack" in the source's table.
+_IS_STARRED = np.isin([row.name for row in ROWS], ("Golden Pair", "Three Gold Knockdown", "Golden Dragon"))
 _SUITED_KINDS = np.arange(HONOURS)
 _HEAVEN, _ROBBERY = range(2)
 
@@ -122,7 +123,7 @@ class Fuzhou(Rules):
     specials: str = knob(
         "starred_or_sum",
         choices=("starred_or_sum", "highest"),
-        about="special hands: the best starred one or the sum of the others, or the single best of all",
+        about="special hands: the best that does not stack or the sum of the others, or the single best of all",
     )
     discard_payers: str = knob("discarder", choices=("discarder", "all"), about="who pays for a win on a discard")
     dealer_on_draw: str = knob("next", choices=("next", "stay"), about="who deals after a drawn hand")

@@ -6,7 +6,7 @@ nothing of the engine's tables: it must find the same payouts.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from itertools import product
 from random import Random
 
@@ -27,7 +27,7 @@ FLOWER_TILES = [kind for kind in range(27, 34) for _ in range(4)] + list(range(3
 # --- The slow search -----------------------------------------------------------------------------------------------
 
 
-@cache
+@lru_cache(maxsize=50_000)
 def layouts(tiles: tuple[int, ...], golds: int, sets: int, pairs: int) -> frozenset[tuple[bool, bool, bool]]:
     """All ways to use up tiles (sorted kinds) and golds: (some set is no run, pair of two golds, triplet of three)."""
     if len(tiles) + golds != 3 * sets + 2 * pairs or min(sets, pairs, golds) < 0:
