@@ -158,7 +158,9 @@ class MahjongAEC(AECEnv[str, Any, Any], EzPickle):
     def _wait(self) -> None:
         """Select the agent that the game waits for, or the first one if the match is over."""
         self._seen.clear()
-        self._to_act = int(self.engine.seat_to_act[0])
+        state = self.engine.state
+        seat = int(state.actor[0])
+        self._to_act = int(state.person_at[0, seat]) if seat >= 0 else -1
         self.agent_selection = self.possible_agents[max(self._to_act, 0)]
         if self._to_act < 0:
             self._deads_step_first()
@@ -176,9 +178,9 @@ class MahjongAEC(AECEnv[str, Any, Any], EzPickle):
             raise MahjongError(f"there is no agent {agent!r}; the agents are {', '.join(self.possible_agents)}")
         seen = self._seen.get(agent)
         if seen is None:
-            seen = self._seen[agent] = self.engine.observe(seats=person)[0]
+            seen = self._seen[agent] = self.engine.observe(seats=None if person == self._to_act else person)[0]
         if person == self._to_act:
-            mask = self.engine.action_mask[0].astype(np.int8)
+            mask = self.engine.state.mask[0].astype(np.int8)
         else:
             mask = np.zeros(NUM_ACTIONS, np.int8)
         return {"observation": seen.copy(), "action_mask": mask}

@@ -118,6 +118,14 @@ def plane(name: str) -> slice:
 _AT = {piece.name: plane(piece.name).start for piece in PIECES}
 _TABLE = plane("table")
 
+# [looking seat, other seat] -> slot; the last column answers for "nobody" (-1).
+_SLOT_OF_SEAT: Final = {
+    seats: np.array(
+        [[offsets[(other - looker) % seats] for other in range(seats)] + [NO_SEAT] for looker in range(seats)], np.int8
+    )
+    for seats, offsets in SLOT_OF_OFFSET.items()
+}
+
 
 def slots(seat: Games, seats: int) -> tuple[Games, Games]:
     """For each looking seat its table seats in the order of their slots ([n, S]), and those slots ([S])."""
@@ -205,7 +213,7 @@ def meld_facts(
 
 def slot_of(table_seat: Int8Array, looker: Games, seats: int) -> Int8Array:
     """Slots of table seats as seen from a looking seat; -1 (nobody) stays -1."""
-    return np.where(table_seat >= 0, SLOT_OF_OFFSET[seats][(table_seat - looker) % seats], NO_SEAT).astype(np.int8)
+    return _SLOT_OF_SEAT[seats][looker, table_seat]
 
 
 def _write_facts(
@@ -214,24 +222,24 @@ def _write_facts(
     seats = state.num_seats
     looker = seat
     facts = out[:, _AT["facts"]]
-    hands_to_come = (
-        num_hands - 1 - state.hand_in_match[games] if rules.ends_by_hands else np.zeros(len(games), np.int16)
-    )
+    hand_in_match = state.hand_in_match[games]
+    hands_to_come: Any = np.minimum(num_hands - 1 - hand_in_match, 127) if rules.ends_by_hands else 0
+    is_offered = state.offered[games] >= 0
     numbers = (
         state.phase[games],
         state.left(games),
         state.num_discards[games],
         np.minimum(state.streak[games], 127),
         state.round_wind[games] + 1,
-        slot_of(state.offered_by[games], looker, seats) * (state.offered[games] >= 0) + (state.offered[games] >= 0),
+        (slot_of(state.offered_by[games], looker, seats) + 1) * is_offered,
         slot_of(state.turn[games], looker, seats) + 1,
         _slot_to_act(state, games, looker),
         state.kong_draws[games],
         state.flower_draw[games],
         state.closing[games],
         state.dice[games],
-        np.minimum(state.hand_in_match[games], 127),
-        np.clip(hands_to_come, 0, 127),
+        np.minimum(hand_in_match, 127),
+        hands_to_come,
     )
     number: Any
     for place, number in enumerate(numbers):
@@ -239,15 +247,14 @@ def _write_facts(
     place = len(numbers)
     facts[:, place + slot] = order == state.dealer[games][:, None]
     place += SLOTS
-    facts[:, place + slot] = np.take_along_axis(state.house_wind[games], order, axis=1) + 1
+    facts[:, place + slot] = state.house_wind[games[:, None], order] + 1
     place += SLOTS
     for mark in range(len(rules.marks)):
         facts[:, place + mark * SLOTS + slot] = np.clip(marks_of(state, games, order)[..., mark], -127, 127)
-    points = np.take_along_axis(
-        state.points[games], np.take_along_axis(state.person_at[games], order, axis=1).astype(np.intp), axis=1
-    )
-    out[:, _AT["points"], slot] = np.clip(points // 100, -127, 127)
-    out[:, _AT["points"], SLOTS + slot] = points % 100
+    column = games[:, None]
+    hundreds, rest = np.divmod(state.points[column, state.person_at[column, order]], 100)
+    out[:, _AT["points"], slot] = np.minimum(np.maximum(hundreds, -127), 127)
+    out[:, _AT["points"], SLOTS + slot] = rest
 
 
 def _slot_to_act(state: State, games: Games, looker: Games) -> Int8Array:
