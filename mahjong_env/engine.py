@@ -222,7 +222,7 @@ class Engine:
     def select(self, games: Any) -> Engine:
         """A new engine with copies of these games, in this order; repeats are allowed."""
         g = self._game_numbers(games, repeats=True)
-        twin = object.__new__(Engine)
+        twin = object.__new__(type(self))
         twin.rules, twin.num_games, twin.num_hands = self.rules, len(g), self.num_hands
         twin.auto_reset, twin.start = self.auto_reset, self.start
         twin.state = self.state.rows(g)

@@ -6,7 +6,7 @@ import numpy as np
 
 from mahjong_env.hands import encode
 from mahjong_env.notation import MeldType
-from mahjong_env.phases import claims, deal, draw
+from mahjong_env.phases import claims, deal, draw, masks
 from mahjong_env.phases.table import Table
 from mahjong_env.state import DISCARDED, MELDED, Phase, State
 from mahjong_env.tiles import NUM_ALL_KINDS, NUM_KINDS
@@ -32,6 +32,7 @@ def resample(table: Table, games: Games, seats: Games, rng: np.random.Generator)
     _redistribute(table, games, kept, unseen, rng)
     state.seed[games] = rng.integers(0, 2**63, len(games), dtype=np.uint64)
     _follow_up(table, games, kept, rng)
+    masks.write_masks(table, games)
 
 
 def unseen_tiles(table: Table, games: Games, seats: Games) -> Int8Array:
