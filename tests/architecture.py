@@ -24,6 +24,7 @@ SHELLS = {
     "mahjong_env.single_seat",
     "mahjong_env.vector_env",
     "mahjong_env.registration",
+    "mahjong_env.testing",
     "mahjong_env.bench",
     "mahjong_env.cli",
 }

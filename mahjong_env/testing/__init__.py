@@ -1,0 +1,98 @@
+"""The conformance kit: what every variant, and every engine built on one, has to satisfy.
+
+Each check plays games, at random and towards wins, and raises `ConformanceError` with the game, the seat and what was
+found. ``make`` is anything that makes an engine: ``make(num_games, seed=..., **options)``. Run all of them with
+`check_variant`::
+
+    from mahjong_env.testing import check_variant
+    check_variant("hebei", cap=8)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from mahjong_env.engine import Engine, make_engine
+from mahjong_env.ruleset import Rules
+from mahjong_env.testing.action_checks import check_legal_actions, check_length, check_mask_exact
+from mahjong_env.testing.chance_checks import check_batch_independent, check_seeds
+from mahjong_env.testing.copy_checks import check_copies, check_deals, check_notation, check_snapshots
+from mahjong_env.testing.knowledge_checks import check_no_leak, check_observation, check_resampling
+from mahjong_env.testing.official_checks import check_gymnasium, check_official, check_pettingzoo
+from mahjong_env.testing.play import ConformanceError, MakeEngine, eager_actions, most_actions, random_actions
+from mahjong_env.testing.point_checks import check_scores, check_zero_sum
+from mahjong_env.testing.table_checks import check_bookkeeping, check_tiles_conserved, count_all_tiles
+
+__all__ = [
+    "CHECKS",
+    "ConformanceError",
+    "MakeEngine",
+    "check_batch_independent",
+    "check_bookkeeping",
+    "check_copies",
+    "check_deals",
+    "check_gymnasium",
+    "check_legal_actions",
+    "check_length",
+    "check_mask_exact",
+    "check_no_leak",
+    "check_notation",
+    "check_observation",
+    "check_official",
+    "check_pettingzoo",
+    "check_resampling",
+    "check_scores",
+    "check_seeds",
+    "check_snapshots",
+    "check_tiles_conserved",
+    "check_variant",
+    "check_zero_sum",
+    "count_all_tiles",
+    "eager_actions",
+    "most_actions",
+    "random_actions",
+]
+
+CHECKS: Final[tuple[Callable[..., None], ...]] = (
+    check_tiles_conserved,
+    check_bookkeeping,
+    check_zero_sum,
+    check_scores,
+    check_mask_exact,
+    check_legal_actions,
+    check_length,
+    check_seeds,
+    check_batch_independent,
+    check_observation,
+    check_no_leak,
+    check_resampling,
+    check_snapshots,
+    check_copies,
+    check_notation,
+    check_deals,
+)
+"""Every check of the engine: ``check(make, games=..., seed=...)``."""
+
+
+def check_variant(variant: str | Rules, *, games: int = 32, seed: int = 0, official: bool = True, **knobs: Any) -> None:
+    """Run every check of the kit on a variant.
+
+    Args:
+        variant: a name in `mahjong_env.VARIANTS`, or rules.
+        games: games played by each check, at least 2.
+        seed: where their cards come from.
+        official: whether to run the kits of PettingZoo and Gymnasium as well.
+        **knobs: house rules.
+
+    Raises:
+        ConformanceError: the first check that fails.
+    """
+
+    def make(num_games: int, *, seed: int, **options: Any) -> Engine:
+        return make_engine(variant, num_games, seed=seed, **options, **knobs)
+
+    for check in CHECKS:
+        check(make, games=games, seed=seed)
+    if official:
+        check_official(variant, **knobs)

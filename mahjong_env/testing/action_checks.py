@@ -1,0 +1,205 @@
+"""Checks of what may be done: the mask is exact, its actions are possible, and hands and matches end."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mahjong_env.actions import (
+    ACTIONS,
+    ADDED_KONG,
+    CHOW_HIGH,
+    CHOW_LOW,
+    CONCEALED_KONG,
+    KONG,
+    NUM_ACTIONS,
+    PASS,
+    PUNG,
+    WIN,
+)
+from mahjong_env.engine import Engine
+from mahjong_env.errors import IllegalActionError
+from mahjong_env.notation import MeldType
+from mahjong_env.outcome import StepResult
+from mahjong_env.phases.deal import without_wild
+from mahjong_env.state import NO_SEAT, Phase
+from mahjong_env.testing.play import (
+    ConformanceError,
+    MakeEngine,
+    changed_array,
+    frozen_arrays,
+    live_games,
+    most_actions,
+    play_games,
+    random_actions,
+)
+from mahjong_env.testing.table_checks import require_tiles
+from mahjong_env.tiles import IS_SUITED, NUM_KINDS
+from mahjong_env.types import BoolArray, Games
+
+_SAMPLED = 7  # every so many steps, a check that is dear looks
+
+
+def check_mask_exact(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
+    """Every action in the mask is applied, every other one is refused, and a refusal changes nothing."""
+    engine = make(games, seed=seed)
+    rng = np.random.default_rng(seed)
+    turns = 0
+
+    def look(_: StepResult | None) -> None:
+        nonlocal turns
+        turns += 1
+        if turns % _SAMPLED == 1 and (live := live_games(engine)).size:
+            _check_applied(engine)
+            for game in rng.choice(live, min(2, len(live)), replace=False):
+                _check_refused(engine, int(game), rng)
+
+    play_games(engine, seed, look)
+
+
+def _check_applied(engine: Engine) -> None:
+    """Play every legal action of every game in a copy of its own."""
+    game, action = np.nonzero(engine.action_mask)
+    copies = engine.select(game)
+    before = frozen_arrays(copies)
+    try:
+        copies.step(action)
+    except IllegalActionError as error:
+        raise ConformanceError(f"an action in the mask was refused: {error}") from error
+    moved = np.zeros(len(game), np.bool_)
+    for name, array in copies.state.arrays().items():
+        moved |= (array != before[name]).reshape(len(game), -1).any(axis=1)
+    if not moved.all():
+        still = np.flatnonzero(~moved)[0]
+        raise ConformanceError(f"game {game[still]}: {ACTIONS[action[still]]!r} changes nothing")
+    require_tiles(copies)
+
+
+def _check_refused(engine: Engine, game: int, rng: np.random.Generator) -> None:
+    before = frozen_arrays(engine)
+    for action in (*np.flatnonzero(~engine.action_mask[game]).tolist(), -1, NUM_ACTIONS):
+        name = ACTIONS[action] if 0 <= action < NUM_ACTIONS else action
+        try:
+            engine.step([action], games=[game])
+        except IllegalActionError:
+            pass
+        else:
+            raise ConformanceError(f"game {game}: {name!r} is not in the mask, and was not refused")
+        changed = changed_array(engine, before)
+        if changed:
+            raise ConformanceError(f"game {game}: the refused action {name!r} changed {changed}")
+    # One wrong action among right ones: the whole step is refused.
+    actions = random_actions(engine.action_mask, rng)
+    actions[game] = np.flatnonzero(~engine.action_mask[game])[-1]
+    try:
+        engine.step(actions)
+    except IllegalActionError:
+        pass
+    else:
+        raise ConformanceError(f"game {game}: an action that is not in the mask was not refused among legal ones")
+    changed = changed_array(engine, before)
+    if changed:
+        raise ConformanceError(f"an action refused in game {game} changed {changed} in the batch")
+
+
+def check_legal_actions(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
+    """Legal actions belong to the phase, and the seat has the tiles that they need (rulebook 0.3-0.7, 0.12)."""
+    engine = make(games, seed=seed)
+    play_games(engine, seed, lambda _: _check_possible(engine))
+
+
+def _check_possible(engine: Engine) -> None:
+    state = engine.state
+    games = live_games(engine)
+    mask, phase = engine.action_mask[games], state.phase[games]
+    possible = np.zeros(mask.shape, np.bool_)
+    in_turn, claims = phase == Phase.TURN, phase == Phase.CLAIM
+    possible[in_turn] = _possible_in_turn(engine, games[in_turn])
+    possible[claims] = _possible_claims(engine, games[claims])
+    asked = ~in_turn & ~claims
+    possible[np.ix_(asked, [WIN, PASS])] = True
+    wrong = np.argwhere(mask & ~possible)
+    if wrong.size:
+        row, action = wrong[0]
+        raise ConformanceError(
+            f"game {games[row]}, seat {state.actor[games[row]]}: {ACTIONS[action]!r} is legal, but is not possible"
+        )
+    lacking = {
+        "is in its turn and may discard nothing": in_turn & ~mask[:, :NUM_KINDS].any(axis=1),
+        "is asked and may not pass": ~in_turn & ~mask[:, PASS],
+        "is asked and has nothing to claim": ~in_turn & ~mask[:, :PASS].any(axis=1),
+    }
+    for what, which in lacking.items():
+        if which.any():
+            game = games[which][0]
+            raise ConformanceError(f"game {game}: seat {state.actor[game]} {what}")
+
+
+def _possible_in_turn(engine: Engine, games: Games) -> BoolArray:
+    """[n, 109] what the tiles in the hand allow."""
+    state = engine.state
+    seat = state.actor[games]
+    held = state.hand[games, seat]
+    possible = np.zeros((len(games), NUM_ACTIONS), np.bool_)
+    possible[:, :CONCEALED_KONG] = held > 0
+    pungs = np.where(state.meld_type[games, seat] == MeldType.PUNG, state.meld_kind[games, seat], -1)
+    has_pung = (pungs[..., None] == np.arange(NUM_KINDS)).any(axis=1)
+    may_kong = ((state.drawn[games] >= 0) & (state.left(games) > 0))[:, None]
+    possible[:, CONCEALED_KONG:ADDED_KONG] = (held == 4) & may_kong
+    possible[:, ADDED_KONG:CHOW_LOW] = (held > 0) & has_pung & may_kong
+    possible[:, WIN] = state.drawn[games] >= 0
+    return possible
+
+
+def _possible_claims(engine: Engine, games: Games) -> BoolArray:
+    """[n, 109] what the tiles in the hand allow for the tile that lies there."""
+    state = engine.state
+    seat, kind, giver = state.actor[games], state.offered[games], state.offered_by[games]
+    rows = np.arange(len(games))
+    natural = without_wild(state, games)[rows, seat]
+    is_dead = kind == state.wild[games]
+    is_last = (state.left(games) <= 0) | state.closing[games]
+    may_meld = (seat != giver) & ~is_dead & ~is_last
+    possible = np.zeros((len(games), NUM_ACTIONS), np.bool_)
+    possible[:, PUNG] = may_meld & (natural[rows, kind] >= 2)
+    pungs = (state.meld_type[games, seat] == MeldType.PUNG) & (state.meld_kind[games, seat] == kind[:, None])
+    possible[:, KONG] = may_meld & ((natural[rows, kind] >= 3) | pungs.any(axis=1))
+    is_next = seat == (giver + 1) % engine.num_seats
+    for place in range(3):
+        run = kind[:, None] - place + np.delete(np.arange(3), place)
+        inside = (run >= 0) & (run < NUM_KINDS)
+        run = np.where(inside, run, 0)
+        has_both = inside.all(axis=1) & (natural[rows[:, None], run] > 0).all(axis=1)
+        in_suit = IS_SUITED[kind] & (run // 9 == kind[:, None] // 9).all(axis=1)
+        possible[:, CHOW_LOW + place] = may_meld & is_next & has_both & in_suit
+    possible[:, WIN] = (seat != giver) & ~is_dead
+    possible[:, PASS] = True
+    assert CHOW_HIGH == CHOW_LOW + 2
+    return possible
+
+
+def check_length(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
+    """Somebody always has a legal action until the hand ends, hands end in time, and matches after their hands."""
+    engine = make(games, seed=seed, num_hands=2)
+    limit = most_actions(engine.rules)
+    actions, hands = np.zeros(games, np.intp), np.zeros(games, np.intp)
+    done = np.zeros(games, np.bool_)
+
+    def look(result: StepResult | None) -> None:
+        if result is None:
+            return
+        nonlocal actions, hands, done
+        actions = np.where(result.hand_over | done, 0, actions + 1)
+        hands += result.hand_over
+        done |= result.done
+        endless = np.flatnonzero(actions > limit)
+        if endless.size:
+            raise ConformanceError(f"game {endless[0]}: a hand does not end within {limit} actions")
+        if not np.array_equal(done, engine.seat_to_act == NO_SEAT):
+            raise ConformanceError("matches that are done wait for an action, or others wait for none")
+        if engine.rules.ends_by_hands and (hands > engine.num_hands).any():
+            raise ConformanceError(f"a match of {engine.num_hands} hands goes on after them")
+
+    play_games(engine, seed, look)
+    if engine.rules.ends_by_hands and not done.all():
+        game = np.flatnonzero(~done)[0]
+        raise ConformanceError(f"game {game}: {engine.num_hands} hands do not end within {limit} actions each")
