@@ -1,0 +1,67 @@
+"""What a policy network is shown: the observation, and how each action would change the distance to a win.
+
+Numpy only, and the same for every variant; `agents.network` turns these small integers into floating-point numbers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.lookahead import FAR, Lookahead
+from mahjong_env import ACTIONS, OBSERVATION_PIECES, View
+
+NUM_ACTIONS: Final = len(ACTIONS)
+PLANE_LENGTH: Final = 34
+
+# What legal actions are is known from the other inputs, and melds are counted by kind in `table`.
+_LEFT_OUT: Final = frozenset(("melds", "legal_discards", "legal_concealed_kongs", "legal_added_kongs"))
+
+PIECES: Final = tuple(piece for piece in OBSERVATION_PIECES if piece.name not in _LEFT_OUT)
+"""The pieces of the observation that are inputs, in order."""
+
+_PLANES: Final = np.repeat(
+    [piece.name not in _LEFT_OUT for piece in OBSERVATION_PIECES], [piece.planes for piece in OBSERVATION_PIECES]
+)
+OBSERVATION_SIZE: Final = int(_PLANES.sum()) * PLANE_LENGTH
+
+INPUTS_VERSION: Final = 1
+"""Raised when the meaning of the inputs changes, so that older policy files are refused."""
+
+BEHIND_LIMIT: Final = 4
+"""Actions that leave the hand this many tiles or more behind the best action look alike."""
+NEAREST_LIMIT: Final = 8
+HELP_LIMIT: Final = 120
+
+SIZE: Final = OBSERVATION_SIZE + 2 * NUM_ACTIONS + 1
+"""F, the length of one row of inputs."""
+
+
+def policy_inputs(view: View, ahead: Lookahead) -> NDArray[np.int8]:
+    """Put the inputs of a network together.
+
+    Args:
+        view: what n seats see.
+        ahead: `agents.look_ahead` of the same view.
+
+    Returns:
+        [n, F] int8, a fresh array: the planes of `PIECES` one after another; for each action how many tiles further from a win it
+        leaves the hand than the best action does (0 to `BEHIND_LIMIT`); for each action the tiles not seen yet that would
+        help after it; the distance that the best action leaves.
+    """
+    nearest = ahead.distance.min(axis=1, keepdims=True)
+    behind = np.minimum(ahead.distance - nearest, BEHIND_LIMIT)
+    behind[ahead.distance == FAR] = BEHIND_LIMIT
+    help_ = np.minimum(ahead.help, HELP_LIMIT).astype(np.int8)
+    observation = view.observation[:, _PLANES].reshape(len(view), -1)
+    return np.concatenate([observation, behind, help_, np.minimum(nearest, NEAREST_LIMIT)], axis=1)
+
+
+def inputs_fingerprint() -> str:
+    """Return a short text that changes whenever the layout of the inputs does: planes, actions, or this module."""
+    pieces = [(piece.name, piece.planes) for piece in PIECES]
+    layout = repr((INPUTS_VERSION, pieces, ACTIONS)).encode()
+    return hashlib.sha256(layout).hexdigest()[:16]

@@ -1,0 +1,121 @@
+"""Files of learned policies: what they were trained for, and the weights, in one zip without pickles."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.base import PolicyFileError
+from agents.inputs import inputs_fingerprint
+from mahjong_env import VARIANTS
+
+FORMAT: Final = 1
+_HEADER, _WEIGHTS = "policy.json", "weights.npz"
+
+
+@dataclass(frozen=True)
+class PolicyFile:
+    """A learned policy on disk.
+
+    Attributes:
+        variant: name of the variant that it was trained for.
+        variant_version: `Rules.version` then.
+        network: sizes of the network (`agents.network.NetworkSpec`).
+        weights: the network's arrays by name.
+        knobs: the house rules that it was trained with.
+        inputs: `agents.inputs.inputs_fingerprint` then.
+        training: how it was trained, for readers.
+    """
+
+    variant: str
+    variant_version: int
+    network: Mapping[str, int]
+    weights: Mapping[str, NDArray[Any]]
+    knobs: Mapping[str, Any] = field(default_factory=dict)
+    inputs: str = field(default_factory=inputs_fingerprint)
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    def write(self, path: Path) -> None:
+        """Write the file; whatever stood there is replaced at once or not at all."""
+        header = {key: value for key, value in asdict(self).items() if key != "weights"}
+        weights = io.BytesIO()
+        np.savez(weights, **{name: np.asarray(array) for name, array in self.weights.items()})
+        partial = path.with_name(f".{path.name}.partial")
+        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(_HEADER, json.dumps({"format": FORMAT} | header, indent=2))
+            archive.writestr(_WEIGHTS, weights.getvalue())
+        os.replace(partial, path)
+
+    @classmethod
+    def read(cls, path: Path) -> PolicyFile:
+        """Read a file.
+
+        Raises:
+            PolicyFileError: it is missing or corrupt, is no policy file, or belongs to another version of the variant or of
+                the inputs.
+        """
+        try:
+            with zipfile.ZipFile(path) as archive:
+                _check_contents(path, archive.namelist())
+                header = json.loads(archive.read(_HEADER))
+                with np.load(io.BytesIO(archive.read(_WEIGHTS)), allow_pickle=False) as arrays:
+                    weights = {name: arrays[name] for name in arrays.files}
+            found = header.pop("format")
+            if found != FORMAT:
+                raise PolicyFileError(f"{path}: a policy file of format {found}; this version reads format {FORMAT}")
+            policy = cls(weights=weights, **header)
+        except FileNotFoundError:
+            raise PolicyFileError(f"{path}: there is no such policy file") from None
+        except (OSError, zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError) as error:
+            if isinstance(error, PolicyFileError):
+                raise
+            raise PolicyFileError(f"{path}: not a policy file, or damaged ({error})") from error
+        policy._check_versions(path)
+        return policy
+
+    def _check_versions(self, path: Path) -> None:
+        if self.inputs != inputs_fingerprint():
+            raise PolicyFileError(
+                f"{path}: trained with other observations (inputs {self.inputs}, here {inputs_fingerprint()}); "
+                "train it again with this version"
+            )
+        if self.variant not in VARIANTS:
+            raise PolicyFileError(f"{path}: trained for {self.variant!r}; known are {', '.join(sorted(VARIANTS))}")
+        version = VARIANTS[self.variant].version
+        if self.variant_version != version:
+            raise PolicyFileError(
+                f"{path}: trained for version {self.variant_version} of {self.variant}; this is version {version}"
+            )
+
+
+def _check_contents(path: Path, names: list[str]) -> None:
+    if _HEADER in names and _WEIGHTS in names:
+        return
+    if "policy.pth" in names:
+        raise PolicyFileError(
+            f"{path}: a Stable-Baselines3 model, not a policy file; training writes policy files as best.zip and last.zip"
+        )
+    raise PolicyFileError(f"{path}: a zip, but not of a policy: {_HEADER} and {_WEIGHTS} are not in it")
+
+
+def find_policy(place: str) -> Path:
+    """Return the file that a text means: a file, a run folder (its best.zip), or the name of a folder in ``runs/``.
+
+    Raises:
+        PolicyFileError: nothing of the kind exists.
+    """
+    given = Path(place)
+    candidates = [given, given / "best.zip", Path("runs") / given / "best.zip"]
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    raise PolicyFileError(f"no policy {place!r}: there is none of {', '.join(map(str, candidates))}")

@@ -1,0 +1,129 @@
+"""The settings of training and evaluation; the command line is made from these classes and their comments."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from training.errors import TrainingError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimisation:
+    """Settings of PPO; see Stable-Baselines3's documentation."""
+
+    learning_rate: float = 5e-4
+    """At the beginning; it falls linearly to a tenth."""
+    steps_per_table: int = 16
+    """Decisions at each table between two updates."""
+    batch_size: int = 2048
+    """Decisions in a minibatch."""
+    epochs: int = 4
+    """Passes over the decisions of an update."""
+    discount: float = 1.0
+    """Hands are short: a point is a point, whenever it comes."""
+    gae_lambda: float = 0.95
+    """How far ahead advantages look."""
+    entropy: float = 0.01
+    """Weight of the entropy bonus."""
+    value: float = 0.5
+    """Weight of the value loss."""
+    clip: float = 0.2
+    """How far an update may move the probability of an action."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """Learn to play a variant: a warm start from a teacher, then PPO."""
+
+    variant: str = "hebei"
+    """The variant to learn."""
+    knobs: tuple[str, ...] = ()
+    """House rules as name=value, e.g. players=4 cap=8; `python -m mahjong_env show` lists them."""
+    out: Path | None = None
+    """The run folder; runs/<variant> if not given."""
+    resume: bool = False
+    """Go on with the run in the folder, up to --total-steps."""
+    total_steps: int = 1_000_000
+    """Decisions that PPO learns from, those of the warm start not counted."""
+    seed: int = 0
+    """Of the deals, the weights and all choices."""
+    tables: int = 512
+    """Tables that are played at once."""
+    opponents: tuple[str, ...] = ("greedy", "random")
+    """Who sits at the other seats, drawn anew for every hand; "self" is the learner as it is at the time."""
+    warm_start_steps: int = 100_000
+    """Decisions of the teacher to imitate before PPO begins; 0: PPO from random weights."""
+    warm_start_epochs: int = 3
+    """Passes over them."""
+    teacher: str = "greedy"
+    """Who is imitated."""
+    reward_scale: float = 0.2
+    """The reward is the points received until the next decision, times this."""
+    shaping: float = 0.0
+    """Weight of potential-based shaping on the distance to a win; 0.3 is good without a warm start."""
+    width: int = 256
+    """Units of each hidden layer."""
+    layers: int = 2
+    """Hidden layers."""
+    evaluations: int = 10
+    """How often the learner is measured (and saved) on the way."""
+    evaluation_deals: int = 300
+    """Deals of each of these measurements, played from every seat against each of --evaluation-agents."""
+    evaluation_agents: tuple[str, ...] = ("random", "greedy")
+    """Whom it is measured against, one at a time, in all other seats; best.zip has the highest mean over them."""
+    threads: int = 1
+    """Threads of torch: more than one is slower wherever cores are shared."""
+    optimisation: Optimisation = field(default_factory=Optimisation)
+    """PPO."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateConfig:
+    """Let agents play the same deals from every seat, and say how sure the result is."""
+
+    agents: tuple[str, ...] = ("greedy", "random")
+    """The agents: random, greedy, policy:FILE_OR_FOLDER, ..."""
+    variant: str = "hebei"
+    """The variant to play."""
+    knobs: tuple[str, ...] = ()
+    """House rules as name=value, e.g. players=4 cap=8."""
+    deals: int = 1000
+    """Deals, each of them played in every order of seats."""
+    seed: int = 20_000
+    """Of the deals and all choices; the same seed gives the same result."""
+    out: Path | None = None
+    """Folder for evaluation.json and evaluation.png; nothing is written if not given."""
+    threads: int = 1
+    """Threads of torch, for policies."""
+
+
+def read_knobs(texts: tuple[str, ...]) -> dict[str, Any]:
+    """Turn ``name=value`` texts into keyword arguments; values are Python's literals, anything else is text.
+
+    Raises:
+        TrainingError: a text without a name or without "=".
+    """
+    knobs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise TrainingError(f"house rules are written name=value, not {text!r}")
+        try:
+            knobs[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            knobs[name] = value
+    return knobs
+
+
+def check_positive(**numbers: float) -> None:
+    """Check counts given by users.
+
+    Raises:
+        TrainingError: one of them is below 1.
+    """
+    for name, number in numbers.items():
+        if number < 1:
+            raise TrainingError(f"--{name.replace('_', '-')} must be at least 1, not {number}")

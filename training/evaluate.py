@@ -1,0 +1,137 @@
+"""``python -m training evaluate``: agents against each other on the same deals, from every seat."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from agents import Agent, make_agent
+from mahjong_env import Rules, __version__, rules
+from training import report
+from training.config import EvaluateConfig, check_positive, read_knobs
+from training.errors import TrainingError
+from training.folders import make_folder, write_text
+from training.lineups import LineupResult, measure, one_against_copies
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What `evaluate` found.
+
+    Attributes:
+        rules: what was played.
+        agents: the agents' names.
+        deals: deals of each line-up.
+        seed: the seed.
+        results: one for each line-up: every agent against copies of every other one, then, if there are as many agents
+            as persons, all of them together.
+    """
+
+    rules: Rules
+    agents: tuple[str, ...]
+    deals: int
+    seed: int
+    results: tuple[LineupResult, ...]
+
+    def against(self, agent: int, other: int) -> LineupResult:
+        """Return the line-up of one agent against copies of another."""
+        wanted = one_against_copies(agent, other, self.rules.people)
+        return next(result for result in self.results if result.lineup == wanted)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything as plain data; agents are named."""
+        return {
+            "mahjong_env": __version__,
+            "variant": self.rules.name,
+            "variant_version": self.rules.version,
+            "knobs": self.rules.knobs,
+            "seed": self.seed,
+            "deals": self.deals,
+            "agents": list(self.agents),
+            "unit": "points and shares per hand and seat; 95 % intervals, clustered by deal",
+            "lineups": [self._lineup_as_json(result) for result in self.results],
+        }
+
+    def _lineup_as_json(self, result: LineupResult) -> dict[str, Any]:
+        standings = [
+            {"agent": self.agents[one.agent]} | {k: v for k, v in asdict(one).items() if k != "agent"}
+            for one in result.standings
+        ]
+        return {
+            "lineup": [self.agents[agent] for agent in result.lineup],
+            "orders": result.orders,
+            "hands": result.hands,
+            "draws": asdict(result.draws),
+            "standings": standings,
+        }
+
+
+def lineups(agents: int, people: int) -> Iterator[tuple[int, ...]]:
+    """Return the line-ups of an evaluation: see `Evaluation.results`. A single agent plays itself."""
+    if agents == 1:
+        yield (0,) * people
+    for agent in range(agents):
+        for other in range(agents):
+            if agent != other:
+                yield one_against_copies(agent, other, people)
+    if agents == people and people > 2:
+        yield tuple(range(people))
+
+
+def evaluate(config: EvaluateConfig, progress: Callable[[str], None] = lambda line: None) -> Evaluation:
+    """Evaluate agents; nothing is printed or written.
+
+    Args:
+        config: what to do.
+        progress: told what is being played.
+
+    Raises:
+        MahjongError: settings, agents or policy files that cannot be used.
+    """
+    check_positive(deals=config.deals)
+    played = rules(config.variant, **read_knobs(config.knobs))
+    agents = [make_agent(spec) for spec in config.agents]
+    if not agents:
+        raise TrainingError("--agents is empty: name at least one")
+    todo = list(lineups(len(agents), played.people))
+    names = _names(agents, config.agents)
+    results = []
+    for number, lineup in enumerate(todo, start=1):
+        progress(f"line-up {number} of {len(todo)}: {', '.join(names[agent] for agent in lineup)}")
+        results.append(measure(played, agents, lineup, deals=config.deals, seed=config.seed))
+    return Evaluation(played, names, config.deals, config.seed, tuple(results))
+
+
+def _names(agents: list[Agent], specs: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the agents' names, or what the user called them where names are not different."""
+    names = [agent.name for agent in agents]
+    if len(set(names)) == len(names):
+        return tuple(names)
+    return tuple(specs) if len(set(specs)) == len(specs) else tuple(f"{spec} #{i}" for i, spec in enumerate(specs, 1))
+
+
+def run(config: EvaluateConfig) -> Evaluation:
+    """Evaluate, print the table, and write the files if a folder is given."""
+    if config.out is not None:
+        make_folder(config.out)
+    set_threads(config.threads)
+    with report.status() as progress:
+        found = evaluate(config, progress)
+    report.print_tables(found)
+    if config.out is not None:
+        write_text(config.out / "evaluation.json", json.dumps(found.as_json(), indent=2))
+        report.plot(found, config.out / "evaluation.png")
+        print(f"written: {config.out / 'evaluation.json'}, {config.out / 'evaluation.png'}")
+    return found
+
+
+def set_threads(threads: int) -> None:
+    """Limit torch's threads, if torch is installed: evaluating agents without it needs none."""
+    check_positive(threads=threads)
+    try:
+        import torch
+    except ImportError:
+        return
+    torch.set_num_threads(threads)

@@ -1,0 +1,134 @@
+"""Line-ups of agents, measured on the same deals in every order of seats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents import Agent
+from mahjong_env import Rules, make_engine
+from training.play import Played, play_out
+from training.statistics import Estimate, ratio
+
+MOST_GAMES = 6000
+"""Games that are played at once, so that memory stays small."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How one agent did in a line-up, per hand that it sat at; rates of several seats are means over them.
+
+    Attributes:
+        agent: its number in the line-up's agents.
+        seats: how many seats it had.
+        points: mean points per hand and seat.
+        wins, self_draws, deal_ins: share of hands won, won by self-draw, lost by giving the winning tile.
+    """
+
+    agent: int
+    seats: int
+    points: Estimate
+    wins: Estimate
+    self_draws: Estimate
+    deal_ins: Estimate
+
+
+@dataclass(frozen=True)
+class LineupResult:
+    """What a line-up came to.
+
+    Attributes:
+        lineup: the agents' numbers, one for each person.
+        orders: orders of seats that every deal was played in.
+        deals: deals.
+        hands: hands played in all.
+        draws: share of hands that nobody won.
+        standings: one for each agent, in the order of the agents' numbers.
+    """
+
+    lineup: tuple[int, ...]
+    orders: int
+    deals: int
+    hands: int
+    draws: Estimate
+    standings: tuple[Standing, ...]
+
+    def of(self, agent: int) -> Standing:
+        """Return the standing of one agent."""
+        return next(standing for standing in self.standings if standing.agent == agent)
+
+
+def orders_of(lineup: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return all different orders of a line-up: one if all are the same agent, P if one differs from the rest."""
+    return sorted(set(permutations(lineup)))
+
+
+def one_against_copies(agent: int, other: int, people: int) -> tuple[int, ...]:
+    """Return the line-up of one agent against copies of another in all other seats."""
+    return (agent, *[other] * (people - 1))
+
+
+def measure(rules: Rules, agents: Sequence[Agent], lineup: Sequence[int], *, deals: int, seed: int) -> LineupResult:
+    """Play a line-up.
+
+    Every deal is played once in each order of the line-up: the same tiles, other seats. Since points sum to zero, the
+    same agent in all seats has a mean of exactly 0.
+
+    Args:
+        rules: what is played, one hand a game.
+        agents: who may play.
+        lineup: numbers of the agents, one for each person.
+        deals: number of deals; deal i is the same for every line-up with this seed.
+        seed: of the deals and of the agents' choices.
+
+    Returns:
+        Means and intervals, clustered by deal.
+    """
+    orders = np.array(orders_of(lineup), np.intp)
+    rng = np.random.default_rng([seed, *lineup])
+    chunks = [_played(rules, agents, orders, chunk, seed, rng) for chunk in _chunks(deals, len(orders))]
+    played = Played(*(np.concatenate(arrays) for arrays in zip(*map(_arrays, chunks), strict=True)))
+    hands = _by_deal(played.hands, len(orders))
+    standings = []
+    for agent in sorted(set(lineup)):
+        is_seat = np.tile(orders == agent, (deals, 1))
+        seats = int(is_seat[0].sum())
+        points, wins, self_draws, deal_ins = (
+            ratio(_by_deal((values * is_seat).sum(axis=1), len(orders)), hands * seats)
+            for values in (played.points, played.wins, played.self_draws, played.deal_ins)
+        )
+        standings.append(Standing(agent, seats, points, wins, self_draws, deal_ins))
+    draws = ratio(_by_deal(played.draws, len(orders)), hands)
+    return LineupResult(tuple(lineup), len(orders), deals, int(hands.sum()), draws, tuple(standings))
+
+
+def _chunks(deals: int, orders: int) -> Iterator[NDArray[np.intp]]:
+    size = max(1, MOST_GAMES // orders)
+    for start in range(0, deals, size):
+        yield np.arange(start, min(start + size, deals))
+
+
+def _played(
+    rules: Rules,
+    agents: Sequence[Agent],
+    orders: NDArray[np.intp],
+    deals: NDArray[np.intp],
+    seed: int,
+    rng: np.random.Generator,
+) -> Played:
+    """Play some deals, each in all orders; the games of a deal stand beside each other."""
+    engine = make_engine(rules, int(deals[-1]) + 1, seed=seed).select(np.repeat(deals, len(orders)))
+    return play_out(engine, agents, np.tile(orders, (len(deals), 1)), rng)
+
+
+def _arrays(played: Played) -> tuple[NDArray[np.int64], ...]:
+    return played.hands, played.points, played.wins, played.self_draws, played.deal_ins, played.draws
+
+
+def _by_deal(values: NDArray[np.int64], orders: int) -> NDArray[np.int64]:
+    """Sum over the orders of each deal: [deals]."""
+    return values.reshape(-1, orders).sum(axis=1)

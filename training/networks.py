@@ -1,0 +1,48 @@
+"""The network of `agents.network` as a policy of Stable-Baselines3."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gymnasium import spaces
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.torch_layers import FlattenExtractor
+from stable_baselines3.common.type_aliases import Schedule
+from torch import nn
+
+from agents.network import NetworkSpec, PolicyNetwork
+
+
+class TablePolicy(MaskableActorCriticPolicy):
+    """Logits and values straight from one `PolicyNetwork`, which can be saved and played without Stable-Baselines3."""
+
+    def __init__(
+        self,
+        observation_space: spaces.Space[Any],
+        action_space: spaces.Space[Any],
+        lr_schedule: Schedule,
+        *,
+        network: NetworkSpec,
+        **kwargs: Any,
+    ) -> None:
+        """Build the policy; what is not named here is `MaskableActorCriticPolicy`'s."""
+        self._spec = network
+        super().__init__(
+            observation_space, action_space, lr_schedule, features_extractor_class=FlattenExtractor, **kwargs
+        )
+
+    @property
+    def network(self) -> PolicyNetwork:
+        """The network itself."""
+        network: PolicyNetwork = self.mlp_extractor
+        return network
+
+    def _build(self, lr_schedule: Schedule) -> None:
+        # The base class would put two linear layers behind `mlp_extractor`; this network has its own heads.
+        self.mlp_extractor = PolicyNetwork(self._spec)
+        self.action_net = nn.Identity()
+        self.value_net = nn.Identity()
+        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        return super()._get_constructor_parameters() | {"network": self._spec}

@@ -1,0 +1,127 @@
+"""A run's folder: its settings, its policies, its learning curve, and what is needed to go on."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Final
+
+from training.config import Optimisation, TrainConfig
+from training.errors import TrainingError
+from training.folders import make_folder, write_text
+
+# What may differ between a run and its continuation.
+_FREE: Final = ("resume", "out", "total_steps", "threads")
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The files of a run.
+
+    Attributes:
+        path: the folder.
+    """
+
+    path: Path
+
+    @property
+    def config(self) -> Path:
+        """Every setting of the run, and the versions it was made with."""
+        return self.path / "config.json"
+
+    @property
+    def best(self) -> Path:
+        """The policy that measured best."""
+        return self.path / "best.zip"
+
+    @property
+    def last(self) -> Path:
+        """The policy as it is now."""
+        return self.path / "last.zip"
+
+    @property
+    def checkpoint(self) -> Path:
+        """Weights and the optimiser's state, from which ``--resume`` goes on."""
+        return self.path / "checkpoint.pt"
+
+    @property
+    def policies(self) -> Path:
+        """The policies on the way, one for each measurement."""
+        return self.path / "policies"
+
+    @property
+    def tensorboard(self) -> Path:
+        """TensorBoard's event files."""
+        return self.path / "tensorboard"
+
+    @property
+    def curve(self) -> Path:
+        """The measurements, a line for each opponent."""
+        return self.path / "learning_curve.csv"
+
+    @property
+    def curve_plot(self) -> Path:
+        """The same as a picture."""
+        return self.path / "learning_curve.png"
+
+    def begin(self, config: TrainConfig, versions: dict[str, str]) -> None:
+        """Prepare a new run.
+
+        Raises:
+            TrainingError: there is a run already, or the folder cannot be written.
+        """
+        if self.config.exists():
+            raise TrainingError(
+                f"{self.path}: there is a run in this folder already; go on with it (--resume) or choose another --out"
+            )
+        make_folder(self.path)
+        make_folder(self.policies)
+        settings = asdict(config) | {"out": str(self.path)}
+        write_text(self.config, json.dumps(settings | {"versions": versions}, indent=2))
+
+    def go_on(self, config: TrainConfig) -> TrainConfig:
+        """Return the settings with which an existing run goes on: its own, up to the total that is asked for now.
+
+        Raises:
+            TrainingError: there is no run, its files are damaged, or a setting contradicts the run's own.
+        """
+        saved = self._saved_config()
+        default = TrainConfig(variant=saved.variant)
+        for item in fields(TrainConfig):
+            asked, kept = getattr(config, item.name), getattr(saved, item.name)
+            if item.name not in _FREE and asked not in (kept, getattr(default, item.name)):
+                raise TrainingError(f"{self.path}: a resumed run keeps its settings: {item.name} is {kept!r}, not {asked!r}")
+        if config.variant != saved.variant:
+            raise TrainingError(f"{self.path}: this is a run for {saved.variant}, not for {config.variant}")
+        make_folder(self.path)
+        kept_settings = replace(saved, resume=True, out=config.out, threads=config.threads)
+        return replace(kept_settings, total_steps=config.total_steps)
+
+    def _saved_config(self) -> TrainConfig:
+        try:
+            settings = json.loads(self.config.read_text(encoding="utf-8"))
+            settings.pop("versions", None)
+            settings["optimisation"] = Optimisation(**settings["optimisation"])
+            return TrainConfig(**{key: tuple(v) if isinstance(v, list) else v for key, v in settings.items()})
+        except FileNotFoundError:
+            raise TrainingError(f"{self.path}: there is no run to resume (no {self.config.name})") from None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise TrainingError(f"{self.config}: the settings of this run cannot be read ({error})") from error
+
+    def append_to_curve(self, rows: list[dict[str, Any]]) -> None:
+        """Add lines to the learning curve."""
+        is_new = not self.curve.exists()
+        with self.curve.open("a", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, rows[0])
+            if is_new:
+                writer.writeheader()
+            writer.writerows(rows)
+
+    def read_curve(self) -> list[dict[str, str]]:
+        """Return the lines of the learning curve, none if there is none."""
+        if not self.curve.exists():
+            return []
+        with self.curve.open(newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))

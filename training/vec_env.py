@@ -1,0 +1,215 @@
+"""The batched engine as a Stable-Baselines3 `VecEnv`: one learning seat at each table, all other seats played inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from stable_baselines3.common.vec_env import VecEnv
+
+from agents import Agent, look_ahead
+from agents.inputs import NUM_ACTIONS, SIZE, policy_inputs
+from agents.lookahead import FAR
+from mahjong_env import Rules, StepResult, View, make_engine
+from training.play import act_by_agent
+
+DRAW = -1
+
+
+@dataclass(frozen=True)
+class RewardSpec:
+    """What the learner is paid.
+
+    Attributes:
+        scale: the reward is the points that its person receives, until it decides again, times this.
+        shaping: weight of the potential -distance to a win, which adds ``shaping * (distance before - distance after)``;
+            the potential of a finished hand is 0, so that the best policy stays the same. 0: no shaping.
+        discount: the learner's discount factor, which the shaping needs.
+    """
+
+    scale: float = 1.0
+    shaping: float = 0.0
+    discount: float = 1.0
+
+
+class TableVecEnv(VecEnv):
+    """B tables, each with one learner; an episode is one hand.
+
+    The learner's place is drawn from the seed and moves on by one with every episode, whoever else sits there is drawn
+    from ``opponents`` for every episode. What happens at a table before the learner's first decision is not part of an
+    episode, and a hand that ends without one is dealt again.
+
+    Episodes that end carry in their ``info``: ``episode`` (r points of the hand, l decisions), ``is_success`` (the learner won),
+    ``terminal_observation`` and ``TimeLimit.truncated``.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        num_tables: int,
+        opponents: Sequence[Agent],
+        *,
+        seed: int = 0,
+        reward: RewardSpec | None = None,
+    ) -> None:
+        """Deal the tables.
+
+        Args:
+            rules: what is played.
+            num_tables: B.
+            opponents: who may sit at the other seats, all equally likely; an agent may be named several times.
+            seed: of the deals, the seats, and the opponents' choices.
+            reward: what the learner is paid.
+        """
+        self.render_mode = None  # VecEnv's constructor asks for it
+        self.rules = rules
+        self.opponents = list(opponents)
+        self.reward = reward or RewardSpec()
+        self.engine = make_engine(rules, num_tables, seed=seed)
+        box = spaces.Box(-128, 127, (SIZE,), np.int8)
+        super().__init__(num_tables, box, spaces.Discrete(NUM_ACTIONS))
+        self._rng = np.random.default_rng(seed)
+        self._chosen: NDArray[np.int64] = np.zeros(num_tables, np.int64)
+        self._begin()
+
+    def _begin(self) -> None:
+        tables, people = self.num_envs, self.engine.num_people
+        self._learner = self._rng.integers(people, size=tables)
+        self._who = np.zeros((tables, people), np.intp)
+        self._draw_opponents(np.arange(tables))
+        self._in_episode = np.zeros(tables, np.bool_)
+        self._reward_points = np.zeros(tables, np.float32)
+        self._hand_points = np.zeros(tables, np.int64)
+        self._decisions = np.zeros(tables, np.int64)
+        self._dones = np.zeros(tables, np.bool_)
+        self._infos: list[dict[str, Any]] = [{} for _ in range(tables)]
+        self._mask = np.zeros((tables, NUM_ACTIONS), np.bool_)
+        self._distance = np.zeros(tables, np.float32)
+
+    def _draw_opponents(self, tables: NDArray[np.intp]) -> None:
+        self._who[tables] = self._rng.integers(len(self.opponents), size=(len(tables), self._who.shape[1]))
+
+    # --- The contract of VecEnv ---------------------------------------------------------------------------------
+    def reset(self) -> NDArray[np.int8]:
+        """Deal every table anew; a seed given with `seed` is used now."""
+        seed = self._seeds[0]
+        if seed is not None:
+            self._rng = np.random.default_rng(seed)
+        self.engine.reset(seed=seed)
+        self._reset_seeds()
+        self._begin()
+        self._play_others()
+        return self._observe()
+
+    def step_async(self, actions: NDArray[Any]) -> None:
+        """Keep the learners' actions."""
+        self._chosen = np.asarray(actions)
+
+    def step_wait(self) -> tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Play the learners' actions, then all others until every learner must decide again.
+
+        Returns:
+            [B, F] int8 inputs, [B] float32 rewards, [B] bool dones, infos: all of them fresh.
+        """
+        before = self._distance
+        self._reward_points = np.zeros(self.num_envs, np.float32)
+        self._dones = np.zeros(self.num_envs, np.bool_)
+        self._infos = [{} for _ in range(self.num_envs)]
+        self._in_episode[:] = True
+        self._decisions += 1
+        tables = np.arange(self.num_envs)
+        self._take_in(self.engine.step(self._chosen), tables)
+        self._play_others()
+        inputs = self._observe()
+        rewards = self._reward_points * np.float32(self.reward.scale)
+        if self.reward.shaping:
+            after = np.where(self._dones, 0.0, self._distance)
+            rewards += np.float32(self.reward.shaping) * (before - self.reward.discount * after).astype(np.float32)
+        return inputs, rewards, self._dones, self._infos
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """[B, 109] legal actions of the learners."""
+        return self._mask
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """The same attribute for each of the tables asked about."""
+        value = getattr(self, attr_name)  # AttributeError for unknown names: VecEnv.has_attr relies on it
+        return [value] * len(list(self._get_indices(indices)))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Set an attribute for all tables; they cannot differ."""
+        if indices is not None:
+            raise ValueError("the tables of a batch share their attributes: indices must be None")
+        setattr(self, attr_name, value)
+
+    def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
+        """Call a method once; a [B, ...] result has one row for each table."""
+        result = getattr(self, method_name)(*args, **kwargs)
+        # Stable-Baselines3 stacks what it gets here, which leaves an array as it is.
+        rows: list[Any] = result if indices is None else [result[index] for index in self._get_indices(indices)]
+        return rows
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """No table is wrapped."""
+        return [False] * len(list(self._get_indices(indices)))
+
+    # --- Playing ------------------------------------------------------------------------------------------------
+    def _play_others(self) -> None:
+        """Play until every table waits for its learner; hands that end on the way are dealt anew."""
+        while True:
+            tables = np.flatnonzero(self.engine.seat_to_act != self._learner)
+            if not tables.size:
+                return
+            who = self._who[tables, self.engine.seat_to_act[tables]]
+            actions = act_by_agent(self.engine.view(games=tables), self.opponents, who, self._rng)
+            self._take_in(self.engine.step(actions, games=tables), tables)
+
+    def _take_in(self, result: StepResult, tables: NDArray[np.intp]) -> None:
+        """Count what the learners were paid; end and begin episodes."""
+        paid = result.rewards[np.arange(len(tables)), self._learner[tables]]
+        self._reward_points[tables] += paid * self._in_episode[tables]
+        self._hand_points[tables] += paid
+        done = result.done
+        if not done.any():
+            return
+        over = tables[done]
+        self._end_episodes(result, over, result.truncated[done])
+        self._learner[over] = (self._learner[over] + 1) % self.engine.num_people
+        self._draw_opponents(over)
+        self._in_episode[over] = False
+        self._hand_points[over] = 0
+        self._decisions[over] = 0
+        self.engine.reset(games=over)
+
+    def _end_episodes(self, result: StepResult, over: NDArray[np.intp], truncated: NDArray[np.bool_]) -> None:
+        ended = self._in_episode[over]
+        tables = over[ended]
+        if not tables.size:
+            return
+        winner = np.full(self.num_envs, DRAW)
+        winner[result.outcome.game] = result.outcome.winner
+        view = self.engine.view(games=tables, seats=self._learner[tables])
+        last = policy_inputs(view, look_ahead(view))
+        for place, table in enumerate(tables):
+            self._infos[table] = {
+                "terminal_observation": last[place],
+                "TimeLimit.truncated": bool(truncated[ended][place]),
+                "episode": {"r": int(self._hand_points[table]), "l": int(self._decisions[table]), "t": 0.0},
+                "is_success": bool(winner[table] == self._learner[table]),
+            }
+        self._dones[tables] = True
+
+    def _observe(self) -> NDArray[np.int8]:
+        view: View = self.engine.view()
+        self._mask = view.action_mask
+        ahead = look_ahead(view)
+        self._distance = np.where(ahead.distance == FAR, 0, ahead.distance).max(axis=1).astype(np.float32)
+        self._distance = ahead.distance.min(axis=1).astype(np.float32)
+        return policy_inputs(view, ahead)
