@@ -19,6 +19,7 @@ from mahjong_env.errors import (
 from mahjong_env.hand_score import HandScore, score
 from mahjong_env.observation import PIECES as OBSERVATION_PIECES
 from mahjong_env.outcome import Outcome, StepResult
+from mahjong_env.rule_sheet import describe_rules
 from mahjong_env.ruleset import Rules
 from mahjong_env.scene import Deal
 from mahjong_env.snapshot import Snapshot
@@ -50,6 +51,7 @@ __all__ = [
     "StepResult",
     "View",
     "action",
+    "describe_rules",
     "make_engine",
     "rules",
     "score",

@@ -1,4 +1,4 @@
-"""``python -m mahjong_env bench | play | show | score``."""
+"""``python -m mahjong_env rules | score | show | play | bench``."""
 
 import sys
 

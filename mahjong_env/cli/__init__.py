@@ -1,4 +1,4 @@
-"""The command line: score a hand, watch a game, play one, measure the speed."""
+"""The command line: read the rules, score a hand, watch a game, play one, measure the speed."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import os
 import sys
 from collections.abc import Sequence
 
-from mahjong_env.cli import bench_command, play_command, score_command, show_command
+from mahjong_env.cli import bench_command, play_command, rules_command, score_command, show_command
 from mahjong_env.errors import MahjongError
 
-COMMANDS = (score_command, show_command, play_command, bench_command)
+COMMANDS = (rules_command, score_command, show_command, play_command, bench_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
