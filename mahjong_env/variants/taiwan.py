@@ -127,7 +127,7 @@ class Taiwan(Rules):
 
     name: ClassVar[str] = "taiwan"
     title: ClassVar[str] = "Taiwanese 16-tile"
-    chinese: ClassVar[str] = "台灣麻將"
+    chinese: ClassVar[str] = "台灣十六張麻將"
     rows: ClassVar[tuple[Row, ...]] = ROWS
     reasons: ClassVar[tuple[str, ...]] = (
         "",
