@@ -15,7 +15,7 @@ def test_the_sheet_is_complete(variant, capsys):
     rules = mahjong_env.VARIANTS[variant]
     sheet = mahjong_env.describe_rules(variant)
     assert rules.chinese in sheet
-    assert re.search(rf"Source: 00\d, .*Version {rules.version}: first release", sheet)
+    assert re.search(rf"(?s)Source: 00\d, .*Version {rules.version}: first release", sheet)
     for heading in ("**What is played.**", "**Payment.**", "**Readings and deviations**"):
         assert heading in sheet
     for row in rules.rows:
