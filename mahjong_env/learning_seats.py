@@ -19,8 +19,9 @@ from mahjong_env.types import BoolArray, Games, Int8Array, Int64Array
 ON_ILLEGAL: Final = ("end", "raise")
 """What may happen on an illegal action: the episode ends, or `IllegalActionError` is raised."""
 
-MOST_ATTEMPTS: Final = 1000
-"""How often a scene is dealt anew because the hand ended before the learning person was asked."""
+MOST_ATTEMPTS: Final = 10_000
+MOST_ATTEMPTS_OF_A_DEAL: Final = 100
+"""How often matches are dealt anew because they ended before the learning person was asked."""
 
 
 class LearningSeats:
@@ -105,7 +106,8 @@ class LearningSeats:
         """
         if deal is not None and not isinstance(deal, Deal):
             raise DealError(f"the option 'deal' is a mahjong_env.Deal, not {deal!r}")
-        for _ in range(MOST_ATTEMPTS):
+        attempts = MOST_ATTEMPTS if deal is None else MOST_ATTEMPTS_OF_A_DEAL
+        for _ in range(attempts):
             self.engine.reset(seed=seed, deals=deal, games=games)
             seed = None
             self.learner[games] = rng.integers(self._candidates, size=len(games)) if self.seat is None else self.seat
@@ -116,7 +118,7 @@ class LearningSeats:
             games = games[self.engine.seat_to_act[games] < 0]
             if not games.size:
                 return
-        raise DealError(f"in {MOST_ATTEMPTS} attempts the hand ended before the learning person was asked once")
+        raise DealError(f"in {attempts} attempts the match ended before the learning person was asked once")
 
     def step(self, games: Games, actions: Any, rng: np.random.Generator) -> BoolArray:
         """Play the learning persons' actions, and then on until they are asked again or their games are over.

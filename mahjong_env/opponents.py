@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.metadata import entry_points
+from inspect import signature
 from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
@@ -32,6 +33,8 @@ class Opponent(Protocol):
 
 class RandomOpponent:
     """Plays uniformly among the legal actions."""
+
+    name = "random"
 
     def act(self, view: View, rng: np.random.Generator) -> Int64Array:
         """Choose [n] actions."""
@@ -70,23 +73,73 @@ def find_agent(agent: Any) -> Opponent:
     """The agent of a name, or the object itself.
 
     Args:
-        agent: an object with ``act(view, rng)``, "random", or a name of the entry-point group `mahjong_env.agents`;
-            what follows a colon is given to the entry point, as in "policy:runs/x/best.zip".
+        agent: an object with ``act(view, rng)``, "random", or a name of the entry-point group `mahjong_env.agents`,
+            with what `parse_agent` reads behind it, as in "policy:runs/x/best.zip".
 
     Raises:
-        MahjongError: neither; the message lists the names that are known.
+        MahjongError: neither (the message lists the names that are known), or the agent does not take what is behind
+            its name.
     """
     if isinstance(agent, str):
-        if agent == "random":
-            return RandomOpponent()
-        name, colon, argument = agent.partition(":")
-        for entry in entry_points(group=ENTRY_POINTS, name=name):
-            maker = entry.load()
-            made: Opponent = maker(argument) if colon else maker()
-            return made
-    elif not isinstance(agent, type) and isinstance(agent, Opponent):
-        return agent
-    raise MahjongError(f"no agent is {agent!r}; valid are {', '.join(agent_names())}, and objects with act(view, rng)")
+        name, arguments, options = parse_agent(agent)
+        made: Opponent = _call(agent, _maker(name), arguments, options)
+        return made
+    if isinstance(agent, type) or not isinstance(agent, Opponent):
+        raise _unknown(agent)
+    return agent
+
+
+def parse_agent(text: str) -> tuple[str, list[str], dict[str, Any]]:
+    """Read ``NAME``, ``NAME:ARGUMENT``, ``NAME?option=value&option=value`` or ``NAME:ARGUMENT?option=value``.
+
+    Returns:
+        The name; at most one argument; the options, their values as `read_value` reads them.
+
+    Raises:
+        MahjongError: options that are written otherwise.
+    """
+    address, _, query = text.partition("?")
+    name, colon, argument = address.partition(":")
+    options = {}
+    for part in filter(None, query.split("&")):
+        key, equals, value = part.partition("=")
+        if not equals or not key.isidentifier():
+            raise MahjongError(f"agent {text!r}: options are written ?option=value&option=value, not {part!r}")
+        options[key] = read_value(value)
+    return name.strip(), [argument] if colon else [], options
+
+
+def read_value(text: str) -> Any:
+    """A value that is written as text: None, true, false, a number, or the text itself."""
+    words = {"none": None, "true": True, "false": False}
+    if text.lower() in words:
+        return words[text.lower()]
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _maker(name: str) -> Any:
+    if name == "random":
+        return RandomOpponent
+    for entry in entry_points(group=ENTRY_POINTS, name=name):
+        return entry.load()
+    raise _unknown(name)
+
+
+def _call(text: str, maker: Any, arguments: list[str], options: dict[str, Any]) -> Any:
+    try:
+        signature(maker).bind(*arguments, **options)
+    except TypeError as error:
+        raise MahjongError(f"agent {text!r}: {error}; it takes {signature(maker)}") from None
+    return maker(*arguments, **options)
+
+
+def _unknown(agent: Any) -> MahjongError:
+    return MahjongError(f"no agent is {agent!r}; valid are {', '.join(agent_names())}, and objects with act(view, rng)")
 
 
 def find_opponents(opponents: Any, number: int) -> list[Opponent]:

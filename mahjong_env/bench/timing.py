@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from time import perf_counter
-from typing import Any
+from time import perf_counter, process_time
+from typing import Any, Final
 
 import numpy as np
+
+TIMES: Final[Mapping[str, Callable[[], float]]] = {"cpu": process_time, "wall": perf_counter}
+"""What can be measured: the processor's time of this process (all threads), or the time that passes."""
 
 
 class Clock:
@@ -18,15 +21,16 @@ class Clock:
         seconds: the time measured so far.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, time: Callable[[], float] = process_time) -> None:
         self.seconds = 0.0
+        self._time = time
         self._started = 0.0
 
     def __enter__(self) -> None:
-        self._started = perf_counter()
+        self._started = self._time()
 
     def __exit__(self, *_: object) -> None:
-        self.seconds += perf_counter() - self._started
+        self.seconds += self._time() - self._started
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,11 @@ class Result:
 
 
 def measure(
-    contenders: Sequence[Contender], seconds: float, rounds: int, watch: Callable[[str], object] = lambda _: None
+    contenders: Sequence[Contender],
+    seconds: float,
+    rounds: int,
+    time: Callable[[], float] = process_time,
+    watch: Callable[[str], object] = lambda _: None,
 ) -> list[Result]:
     """Let the contenders play in turns, so that a slow moment of the machine meets all of them.
 
@@ -75,21 +83,22 @@ def measure(
         contenders: who.
         seconds: timed seconds of each in each round.
         rounds: how many rounds are counted; one more, not counted, comes first.
+        time: one of `TIMES`.
         watch: told what begins.
     """
     rates: dict[str, list[float]] = {contender.name: [] for contender in contenders}
     for round_number in range(rounds + 1):
         for contender in contenders:
             watch(f"round {round_number} of {rounds}: {contender.name}")
-            rate = one_round(contender, seconds if round_number else seconds / 4)
+            rate = one_round(contender, seconds if round_number else seconds / 4, time)
             if round_number:
                 rates[contender.name].append(rate)
     return [Result(contender, tuple(rates[contender.name])) for contender in contenders]
 
 
-def one_round(contender: Contender, seconds: float) -> float:
+def one_round(contender: Contender, seconds: float, time: Callable[[], float]) -> float:
     """Decisions per second over at least some timed seconds."""
-    clock, decisions = Clock(), 0
+    clock, decisions = Clock(time), 0
     while clock.seconds < seconds:
         decisions += contender.play(contender.decisions, clock)
     return decisions / clock.seconds

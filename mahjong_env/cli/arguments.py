@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from mahjong_env.errors import MahjongError, RulesError
-from mahjong_env.opponents import Opponent, agent_names, find_agent
+from mahjong_env.opponents import Opponent, agent_names, find_agent, read_value
 from mahjong_env.ruleset import Rules
 from mahjong_env.variants import VARIANTS, rules
-
-_WORDS = {"None": None, "True": True, "False": False}
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
@@ -37,16 +35,6 @@ def read_knobs(listed: Sequence[str]) -> dict[str, Any]:
             raise RulesError(f"a knob is written NAME=VALUE, such as cap=None, not {text!r}")
         knobs[name.strip()] = read_value(value.strip())
     return knobs
-
-
-def read_value(text: str) -> Any:
-    """A value: None, True, False, an integer, or the text itself."""
-    if text in _WORDS:
-        return _WORDS[text]
-    try:
-        return int(text)
-    except ValueError:
-        return text
 
 
 def add_game(parser: argparse.ArgumentParser) -> None:

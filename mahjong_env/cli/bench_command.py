@@ -27,6 +27,9 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--seconds", type=float, default=0.5, help="timed seconds of each in each round (default: 0.5)")
     parser.add_argument("--rounds", type=int, default=3, help="the median of these rounds counts (default: 3)")
     parser.add_argument(
+        "--clock", choices=("cpu", "wall"), default="cpu", help="cpu: the time of this process alone (default)"
+    )
+    parser.add_argument(
         "--no-peers", action="store_true", help="without other environments (they need the extra bench)"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -35,7 +38,7 @@ def add_to(commands: Any) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Measure and print."""
-    from mahjong_env.bench import measure, own_contenders, peer_contenders, report_json, report_text
+    from mahjong_env.bench import TIMES, measure, own_contenders, peer_contenders, report_json, report_text
 
     if min(chosen.batch) < 1 or chosen.rounds < 1 or not chosen.seconds > 0:
         raise MahjongError("--batch and --rounds are integers from 1, --seconds is a number above 0")
@@ -43,8 +46,9 @@ def run(chosen: argparse.Namespace) -> int:
     played = [rules(variant, **knobs) for variant in chosen.variant]
     peers = [] if chosen.no_peers else peer_contenders()
     contenders = [*peers, *(own for rules_played in played for own in own_contenders(rules_played, chosen.batch))]
-    results = measure(contenders, chosen.seconds, chosen.rounds, _say if sys.stderr.isatty() else lambda _: None)
-    settings = {name: getattr(chosen, name) for name in ("variant", "knob", "batch", "seconds", "rounds")}
+    watch = _say if sys.stderr.isatty() else lambda _: None
+    results = measure(contenders, chosen.seconds, chosen.rounds, TIMES[chosen.clock], watch)
+    settings = {name: getattr(chosen, name) for name in ("variant", "knob", "batch", "seconds", "rounds", "clock")}
     print(json.dumps(report_json(results, settings), indent=2) if chosen.json else report_text(results))
     return 0
 

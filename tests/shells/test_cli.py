@@ -12,7 +12,6 @@ import pytest
 
 import mahjong_env
 from mahjong_env import VARIANTS, Deal, make_engine, score
-from mahjong_env.bench import timing
 from mahjong_env.bench.report import ratios, report_text
 from mahjong_env.bench.timing import Clock, Contender, measure
 from mahjong_env.cli import main
@@ -289,9 +288,8 @@ def test_missing_peers_are_an_error_that_names_the_remedy(capsys, monkeypatch):
     assert "pip install 'mahjong-env[bench]'" in said
 
 
-def test_ratios_and_medians_are_of_this_run(monkeypatch):
+def test_ratios_and_medians_are_of_this_run():
     now = [0.0]
-    monkeypatch.setattr(timing, "perf_counter", lambda: now[0])
 
     def contender(name, seconds_each, *peers):
         def play(decisions, clock):
@@ -302,7 +300,7 @@ def test_ratios_and_medians_are_of_this_run(monkeypatch):
 
         return Contender(name, play, 10, peers)
 
-    results = measure([contender("slow", 0.5), contender("fast", 0.125, "slow", "absent")], seconds=20, rounds=3)
+    results = measure([contender("slow", 0.5), contender("fast", 0.125, "slow", "absent")], 20, 3, lambda: now[0])
     assert [result.rounds for result in results] == [(2.0,) * 3, (8.0,) * 3]
     assert ratios(results) == {"slow": {}, "fast": {"slow": 4.0}}
     assert report_text(results).splitlines()[-1].split() == ["fast", "8", "4.0", "x", "slow"]

@@ -9,7 +9,7 @@ from gymnasium.utils.env_checker import check_env
 
 import mahjong_env
 from mahjong_env import NUM_ACTIONS, Deal, IllegalActionError, MahjongError, action
-from mahjong_env.opponents import RandomOpponent, agent_names, choose_at_random
+from mahjong_env.opponents import RandomOpponent, agent_names, choose_at_random, parse_agent, read_value
 from mahjong_env.registration import ENTRY_MODULES, gymnasium_id
 
 IDS = sorted(gymnasium_id(*entry) for entry in ENTRY_MODULES.values())
@@ -195,7 +195,17 @@ def test_a_list_names_the_agent_of_each_other_seat():
     assert second.views[0].hand[0, 1] == 4
 
 
-def test_an_agent_may_be_a_name(monkeypatch):
+def test_agents_are_named_with_an_argument_and_options():
+    assert parse_agent("random") == ("random", [], {})
+    assert parse_agent("policy:runs/a.zip?sample=true&temperature=0.5&note=a=b") == (
+        "policy",
+        ["runs/a.zip"],
+        {"sample": True, "temperature": 0.5, "note": "a=b"},
+    )
+    assert [read_value(text) for text in ("None", "False", "12", "1e-3", "all")] == [None, False, 12, 0.001, "all"]
+
+
+def test_an_agent_may_be_a_name():
     assert "random" in agent_names()
     env = gymnasium.make(HEBEI, opponents=["random", RandomOpponent()])
     env.reset(seed=1)
@@ -206,6 +216,9 @@ def test_an_agent_may_be_a_name(monkeypatch):
     ("arguments", "message"),
     [
         ({"opponents": "nobody"}, "no agent is 'nobody'; valid are .*random"),
+        ({"opponents": "random:slow"}, "'random:slow': too many positional arguments"),
+        ({"opponents": "random?depth=2"}, "unexpected keyword argument 'depth'"),
+        ({"opponents": "random?depth"}, "option=value"),
         ({"opponents": 3}, "no agent is 3"),
         ({"opponents": RandomOpponent}, "objects with act"),
         ({"opponents": ["random"]}, "list of 2"),
