@@ -11,7 +11,8 @@ from agents.lookahead import CHOW, CONCEALED_KONG, FAR, KONG, PUNG, WIN, Lookahe
 from agents.random_agent import choose_among
 from mahjong_env import ACTIONS, View
 
-# At the same distance a kong, which brings a tile more, comes before a discard or a pass, and these before other claims.
+# At the same distance a kong, which brings a tile more, comes before discards and passes, and these before
+# other claims.
 _RANK = np.full(len(ACTIONS), 1, np.int32)
 _RANK[CONCEALED_KONG:CHOW] = _RANK[KONG] = 0
 _RANK[CHOW : PUNG + 1] = 2

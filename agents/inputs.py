@@ -48,9 +48,9 @@ def policy_inputs(view: View, ahead: Lookahead) -> NDArray[np.int8]:
         ahead: `agents.look_ahead` of the same view.
 
     Returns:
-        [n, F] int8, a fresh array: the planes of `PIECES` one after another; for each action how many tiles further from a win it
-        leaves the hand than the best action does (0 to `BEHIND_LIMIT`); for each action the tiles not seen yet that would
-        help after it; the distance that the best action leaves.
+        [n, F] int8, a fresh array: the planes of `PIECES` one after another; for each action how many tiles
+        further from a win it leaves the hand than the best action does (0 to `BEHIND_LIMIT`); for each action
+        the tiles not seen yet that would help after it; the distance that the best action leaves.
     """
     nearest = ahead.distance.min(axis=1, keepdims=True)
     behind = np.minimum(ahead.distance - nearest, BEHIND_LIMIT)

@@ -1,8 +1,8 @@
 """One action ahead: how far from a win does each legal action leave the hand, and what would help then?
 
-The distance is the fewest tiles that the concealed tiles lack if others may be thrown away (shanten + 1), in the nearest of
-the shapes that the rules play: sets and a pair, seven pairs, thirteen orphans. Whether a complete shape may be won (limits
-on the pair, on wild tiles, on the source of the winning tile) is not asked.
+The distance is the fewest tiles that the concealed tiles lack if others may be thrown away (shanten + 1), in the
+nearest of the shapes that the rules play: sets and a pair, seven pairs, thirteen orphans. Whether a complete
+shape may be won (limits on the pair, on wild tiles, on the source of the winning tile) is not asked.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ PASS: Final = action("pass")
 
 _ORPHANS = np.array([0, 8, 9, 17, 18, 26, *range(27, NUM_KINDS)])
 _IS_ORPHAN = np.isin(np.arange(NUM_KINDS), _ORPHANS)
-# For the actions from 0 on: which kind leaves the hand, and how many tiles of it; the kind of claims is the offered tile.
+# Which kind leaves the hand with each action, and how many tiles of it; the kind of claims is the offered tile.
 _KIND = np.tile(np.arange(NUM_KINDS), 3)
 _AMOUNT = np.zeros(len(ACTIONS), np.int8)
 _AMOUNT[:CONCEALED_KONG], _AMOUNT[CONCEALED_KONG:ADDED_KONG], _AMOUNT[ADDED_KONG:CHOW] = 1, 4, 1
@@ -56,10 +56,10 @@ class Lookahead:
     """What each legal action of n seats leads to.
 
     Attributes:
-        distance: [n, 109] int8 tiles that the hand lacks after the action (for chows and pungs after the best discard that
-            follows, too), 0 for a win, `FAR` for illegal actions.
-        help: [n, 109] int16 tiles not seen yet that would lower the distance, for the actions of the least distance in
-            their row (after a chow or pung: those that would with one of the discards); 0 elsewhere.
+        distance: [n, 109] int8 tiles that the hand lacks after the action (for chows and pungs after the best
+            discard that follows, too), 0 for a win, `FAR` for illegal actions.
+        help: [n, 109] int16 tiles not seen yet that would lower the distance, for the actions of the least
+            distance in their row (after a chow or pung: those that would with one of the discards); 0 elsewhere.
     """
 
     distance: NDArray[np.int8]
@@ -203,5 +203,5 @@ def _helps_seven_pairs(counts: NDArray[np.int8]) -> NDArray[np.bool_]:
 
 def _helps_orphans(counts: NDArray[np.int8]) -> NDArray[np.bool_]:
     """Return [m, 34] ones, nines and honours that lack, all of them while there is no pair."""
-    has_pair = (counts[:, _ORPHANS] > 1).any(axis=1)
-    return _IS_ORPHAN & ((counts == 0) | ((counts == 1) & ~has_pair[:, None]))
+    has_pair = np.any(counts[:, _ORPHANS] > 1, axis=1, keepdims=True)
+    return _IS_ORPHAN & ((counts == 0) | ((counts == 1) & ~has_pair))

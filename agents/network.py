@@ -6,13 +6,14 @@ This module needs torch; nothing imports it until a policy is loaded or trained.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from agents.inputs import BEHIND_LIMIT, NUM_ACTIONS, OBSERVATION_SIZE, PIECES, PLANE_LENGTH
+from agents.inputs import BEHIND_LIMIT, NEAREST_LIMIT, NUM_ACTIONS, OBSERVATION_SIZE, PIECES, PLANE_LENGTH
 from mahjong_env import action
 
 # What a piece's numbers are divided by, so that they lie around 0 to 1; `hand` is shown as thresholds instead.
@@ -21,6 +22,7 @@ _LONGEST_HAND: Final = 30  # discards of a hand, about
 _TABLE_SCALES: Final = (2.0, _LONGEST_HAND, 4.0)  # discards lying there, number of the latest one, melded tiles
 _FACT_SCALE: Final = 16
 _THRESHOLDS: Final = 4
+_HELP_SCALE: Final = 20
 
 # Actions that the distance to a win is weighed for alike.
 _GROUP_STARTS: Final = tuple(
@@ -50,6 +52,10 @@ class PolicyNetwork(nn.Module):
     speed counts.
     """
 
+    scale: Tensor
+    group: Tensor
+    thresholds: Tensor
+
     def __init__(self, spec: NetworkSpec) -> None:
         """Build the network with fresh weights."""
         super().__init__()
@@ -59,7 +65,7 @@ class PolicyNetwork(nn.Module):
         self.register_buffer("thresholds", torch.arange(1, _THRESHOLDS + 1).float(), persistent=False)
         sizes = [self._input_size(), *[spec.width] * spec.layers]
         layers: list[nn.Module] = []
-        for size, next_size in zip(sizes[:-1], sizes[1:], strict=True):
+        for size, next_size in pairwise(sizes):
             layer = nn.Linear(size, next_size)
             nn.init.orthogonal_(layer.weight, np.sqrt(2))
             nn.init.zeros_(layer.bias)
@@ -71,7 +77,7 @@ class PolicyNetwork(nn.Module):
 
     @staticmethod
     def _input_size() -> int:
-        return OBSERVATION_SIZE + (_THRESHOLDS - 1) * PLANE_LENGTH + NUM_ACTIONS + 9
+        return OBSERVATION_SIZE + (_THRESHOLDS - 1) * PLANE_LENGTH + NUM_ACTIONS + NEAREST_LIMIT + 1
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """Return [n, 109] logits, illegal actions not masked, and [n, 1] values, for inputs [n, F] float."""
@@ -93,9 +99,9 @@ class PolicyNetwork(nn.Module):
         """Return the last hidden layer, and the facts of each action [n, 109, facts]."""
         hand = inputs[:, :PLANE_LENGTH, None] >= self.thresholds
         planes = inputs[:, PLANE_LENGTH:OBSERVATION_SIZE] * self.scale
-        behind, helping, nearest = inputs[:, OBSERVATION_SIZE:].split([NUM_ACTIONS, NUM_ACTIONS, 1], dim=1)
-        helping = helping / 20
-        near = nn.functional.one_hot(nearest[:, 0].long(), 9)
+        ahead = inputs[:, OBSERVATION_SIZE:]
+        behind, helping = ahead[:, :NUM_ACTIONS], ahead[:, NUM_ACTIONS:-1] / _HELP_SCALE
+        near = nn.functional.one_hot(ahead[:, -1].long(), NEAREST_LIMIT + 1)
         hidden = self.trunk(torch.cat([hand.flatten(1).float(), planes, helping, near.float()], dim=1))
         facts = torch.stack([*(behind == k for k in range(BEHIND_LIMIT)), helping], dim=2).float()
         return hidden, facts

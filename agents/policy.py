@@ -76,8 +76,8 @@ class PolicyAgent:
 
     def _choose(self, inputs: NDArray[np.int8], mask: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.int64]:
         with torch.inference_mode():
-            logits: NDArray[np.float32] = self.network.forward_actor(torch.from_numpy(inputs).float()).numpy()
-        logits = np.where(mask, logits, -np.inf)
+            logits = self.network.forward_actor(torch.from_numpy(inputs).float()).numpy()
+        logits = np.where(mask, logits, np.float32(-np.inf))
         if self._sample:  # the largest of logits with Gumbel noise is a draw from their distribution
             logits = logits + rng.gumbel(size=logits.shape)
         return logits.argmax(axis=1)

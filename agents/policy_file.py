@@ -48,7 +48,7 @@ class PolicyFile:
         """Write the file; whatever stood there is replaced at once or not at all."""
         header = {key: value for key, value in asdict(self).items() if key != "weights"}
         weights = io.BytesIO()
-        np.savez(weights, **{name: np.asarray(array) for name, array in self.weights.items()})
+        np.savez(weights, **dict(self.weights))  # type: ignore[arg-type]  # taken for allow_pickle
         partial = path.with_name(f".{path.name}.partial")
         with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(_HEADER, json.dumps({"format": FORMAT} | header, indent=2))
@@ -60,8 +60,8 @@ class PolicyFile:
         """Read a file.
 
         Raises:
-            PolicyFileError: it is missing or corrupt, is no policy file, or belongs to another version of the variant or of
-                the inputs.
+            PolicyFileError: it is missing or corrupt, is no policy file, or belongs to another version of the
+                variant or of the inputs.
         """
         try:
             with zipfile.ZipFile(path) as archive:
@@ -102,7 +102,7 @@ def _check_contents(path: Path, names: list[str]) -> None:
         return
     if "policy.pth" in names:
         raise PolicyFileError(
-            f"{path}: a Stable-Baselines3 model, not a policy file; training writes policy files as best.zip and last.zip"
+            f"{path}: a Stable-Baselines3 model; the policy files that training writes are best.zip and last.zip"
         )
     raise PolicyFileError(f"{path}: a zip, but not of a policy: {_HEADER} and {_WEIGHTS} are not in it")
 

@@ -58,6 +58,8 @@ class TrainConfig:
     """Decisions of the teacher to imitate before PPO begins; 0: PPO from random weights."""
     warm_start_epochs: int = 3
     """Passes over them."""
+    warm_start_learning_rate: float = 1e-3
+    """Learning rate of the imitation."""
     teacher: str = "greedy"
     """Who is imitated."""
     reward_scale: float = 0.2

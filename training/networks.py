@@ -34,15 +34,17 @@ class TablePolicy(MaskableActorCriticPolicy):
     @property
     def network(self) -> PolicyNetwork:
         """The network itself."""
-        network: PolicyNetwork = self.mlp_extractor
+        network = self.mlp_extractor
+        assert isinstance(network, PolicyNetwork)
         return network
 
     def _build(self, lr_schedule: Schedule) -> None:
         # The base class would put two linear layers behind `mlp_extractor`; this network has its own heads.
-        self.mlp_extractor = PolicyNetwork(self._spec)
+        self.mlp_extractor = PolicyNetwork(self._spec)  # type: ignore[assignment]
         self.action_net = nn.Identity()
-        self.value_net = nn.Identity()
-        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+        self.value_net = nn.Identity()  # type: ignore[assignment]
+        options = {"lr": lr_schedule(1)} | self.optimizer_kwargs
+        self.optimizer = self.optimizer_class(self.parameters(), **options)
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return super()._get_constructor_parameters() | {"network": self._spec}

@@ -92,7 +92,9 @@ class RunFolder:
         for item in fields(TrainConfig):
             asked, kept = getattr(config, item.name), getattr(saved, item.name)
             if item.name not in _FREE and asked not in (kept, getattr(default, item.name)):
-                raise TrainingError(f"{self.path}: a resumed run keeps its settings: {item.name} is {kept!r}, not {asked!r}")
+                raise TrainingError(
+                    f"{self.path}: a resumed run keeps its settings: {item.name} is {kept!r}, not {asked!r}"
+                )
         if config.variant != saved.variant:
             raise TrainingError(f"{self.path}: this is a run for {saved.variant}, not for {config.variant}")
         make_folder(self.path)
@@ -104,7 +106,8 @@ class RunFolder:
             settings = json.loads(self.config.read_text(encoding="utf-8"))
             settings.pop("versions", None)
             settings["optimisation"] = Optimisation(**settings["optimisation"])
-            return TrainConfig(**{key: tuple(v) if isinstance(v, list) else v for key, v in settings.items()})
+            lists = {key: tuple(value) for key, value in settings.items() if isinstance(value, list)}
+            return TrainConfig(**settings | lists)
         except FileNotFoundError:
             raise TrainingError(f"{self.path}: there is no run to resume (no {self.config.name})") from None
         except (OSError, ValueError, KeyError, TypeError) as error:

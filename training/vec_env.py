@@ -1,4 +1,4 @@
-"""The batched engine as a Stable-Baselines3 `VecEnv`: one learning seat at each table, all other seats played inside."""
+"""The batched engine as a Stable-Baselines3 `VecEnv`: one learning seat a table, all others played inside."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from agents import Agent, look_ahead
 from agents.inputs import NUM_ACTIONS, SIZE, policy_inputs
-from agents.lookahead import FAR
 from mahjong_env import Rules, StepResult, View, make_engine
 from training.play import act_by_agent
 
@@ -26,8 +25,8 @@ class RewardSpec:
 
     Attributes:
         scale: the reward is the points that its person receives, until it decides again, times this.
-        shaping: weight of the potential -distance to a win, which adds ``shaping * (distance before - distance after)``;
-            the potential of a finished hand is 0, so that the best policy stays the same. 0: no shaping.
+        shaping: weight of the potential -distance to a win, which adds ``shaping * (distance before - discount *
+            distance after)``; the potential of a finished hand is 0, so that the best policy stays the same.
         discount: the learner's discount factor, which the shaping needs.
     """
 
@@ -43,8 +42,8 @@ class TableVecEnv(VecEnv):
     from ``opponents`` for every episode. What happens at a table before the learner's first decision is not part of an
     episode, and a hand that ends without one is dealt again.
 
-    Episodes that end carry in their ``info``: ``episode`` (r points of the hand, l decisions), ``is_success`` (the learner won),
-    ``terminal_observation`` and ``TimeLimit.truncated``.
+    Episodes that end carry in their ``info``: ``episode`` (r points of the hand, l decisions), ``is_success`` (the
+    learner won), ``terminal_observation`` and ``TimeLimit.truncated``.
     """
 
     def __init__(
@@ -210,6 +209,5 @@ class TableVecEnv(VecEnv):
         view: View = self.engine.view()
         self._mask = view.action_mask
         ahead = look_ahead(view)
-        self._distance = np.where(ahead.distance == FAR, 0, ahead.distance).max(axis=1).astype(np.float32)
         self._distance = ahead.distance.min(axis=1).astype(np.float32)
         return policy_inputs(view, ahead)

@@ -1,0 +1,61 @@
+"""The command line: ``python -m training train`` and ``python -m training evaluate``; ``--help`` lists all settings."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+from mahjong_env import MahjongError, MissingExtraError
+from training.config import EvaluateConfig, TrainConfig
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        arguments: what stands behind ``python -m training``; None: the process's own.
+
+    Returns:
+        0, or 2 after an error, which has been printed in one line.
+    """
+    # Before numpy's and torch's own threads are started: where cores are shared they only wait for each other.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    try:
+        _run(_parse(arguments))
+    except MahjongError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parse(arguments: list[str] | None) -> TrainConfig | EvaluateConfig:
+    try:
+        import tyro
+    except ImportError as error:
+        raise MissingExtraError("the command line needs tyro: pip install 'mahjong-env[train,evaluate]'") from error
+    train = Annotated[TrainConfig, tyro.conf.subcommand("train", prefix_name=False)]
+    evaluate = Annotated[EvaluateConfig, tyro.conf.subcommand("evaluate", prefix_name=False)]
+    config: TrainConfig | EvaluateConfig = tyro.cli(
+        train | evaluate,
+        prog="python -m training",
+        description="Train agents for mahjong_env, and measure agents against each other.",
+        args=arguments,
+    )
+    return config
+
+
+def _run(config: TrainConfig | EvaluateConfig) -> None:
+    # Imported late: each command asks for its own optional packages.
+    if isinstance(config, TrainConfig):
+        from training import train
+
+        train.run(config)
+    else:
+        from training import evaluate
+
+        evaluate.run(config)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""Learning curves: the learner measured on the way, as lines of a file and as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from agents import Agent
+from mahjong_env import MissingExtraError, Rules
+from training.lineups import LineupResult, measure, one_against_copies
+
+
+def measure_learner(
+    rules: Rules, learner: Agent, others: Sequence[Agent], *, deals: int, seed: int
+) -> list[LineupResult]:
+    """Return how a learner does against copies of each of some agents: it is agent 0, they are agents 1, 2, ..."""
+    agents = [learner, *others]
+    lineups = [one_against_copies(0, other, rules.people) for other in range(1, len(agents))]
+    return [measure(rules, agents, lineup, deals=deals, seed=seed) for lineup in lineups]
+
+
+def curve_rows(results: Sequence[LineupResult], others: Sequence[Agent], **common: Any) -> list[dict[str, Any]]:
+    """Return the lines of one measurement for the learning curve's file."""
+    rows = []
+    for number, (result, other) in enumerate(zip(results, others, strict=True), start=1):
+        own, their = result.of(0), result.of(number)
+        rows.append(
+            common
+            | {
+                "against": other.name,
+                "points": round(own.points.mean, 4),
+                "points_low": round(own.points.low, 4),
+                "points_high": round(own.points.high, 4),
+                "wins": round(own.wins.mean, 4),
+                "self_draws": round(own.self_draws.mean, 4),
+                "deal_ins": round(own.deal_ins.mean, 4),
+                "their_wins": round(their.wins.mean, 4),
+                "draws": round(result.draws.mean, 4),
+            }
+        )
+    return rows
+
+
+def describe(row: dict[str, Any]) -> str:
+    """Return one line of the learning curve in words."""
+    half = (row["points_high"] - row["points_low"]) / 2
+    return (
+        f"against {row['against']}: {row['points']:+.2f} ± {half:.2f} points a hand, "
+        f"wins {100 * row['wins']:.1f} % (each of them {100 * row['their_wins']:.1f} %)"
+    )
+
+
+def plot_curve(rows: Sequence[dict[str, str]], title: str, path: Path) -> None:
+    """Draw points and wins over PPO's decisions; step 0 is the warm start's result."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError("the learning curve needs matplotlib: pip install 'mahjong-env[evaluate]'") from error
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for number, name in enumerate(dict.fromkeys(row["against"] for row in rows)):
+        of_name = [row for row in rows if row["against"] == name]
+        steps = [int(row["steps"]) for row in of_name]
+        points, low, high, wins = (
+            [float(row[key]) for row in of_name] for key in ("points", "points_low", "points_high", "wins")
+        )
+        colour = f"C{number}"
+        left.plot(steps, points, color=colour, marker=".", label=f"against {name}")
+        left.fill_between(steps, low, high, color=colour, alpha=0.2)
+        right.plot(steps, [100 * win for win in wins], color=colour, marker=".", label=f"against {name}")
+    left.axhline(0, color="black", linewidth=0.8)
+    left.set_ylabel("points per hand, 95 % intervals")
+    right.set_ylabel("hands won, %")
+    for axes in (left, right):
+        axes.set_xlabel("decisions learned from (0: after the warm start)")
+        axes.grid(alpha=0.3)
+    left.legend()
+    figure.suptitle(title)
+    figure.savefig(path, dpi=120)

@@ -1,0 +1,313 @@
+"""``python -m training train``: a warm start from a teacher, then MaskablePPO on batched tables."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from agents import Agent, make_agent
+from mahjong_env import MissingExtraError, Rules, __version__, rules
+from training.config import TrainConfig, check_positive, read_knobs
+from training.curve import curve_rows, describe, measure_learner, plot_curve
+from training.errors import TrainingError
+from training.lineups import LineupResult
+from training.run_folder import RunFolder
+
+try:
+    import torch
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3.common.callbacks import BaseCallback
+    from stable_baselines3.common.logger import configure
+    from tqdm import tqdm
+
+    from agents.network import NetworkSpec, PolicyNetwork
+    from agents.policy import PolicyAgent, weights_of
+    from agents.policy_file import PolicyFile
+    from training.networks import TablePolicy
+    from training.vec_env import RewardSpec, TableVecEnv
+    from training.warm_start import Fit, WarmStart
+except ImportError as error:
+    if isinstance(error, MissingExtraError):
+        raise
+    raise MissingExtraError(f"training needs {error.name}: pip install 'mahjong-env[train,evaluate]'") from error
+
+SELF = "self"
+_PACKAGES = ("numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
+
+
+def run(config: TrainConfig) -> RunFolder:
+    """Train, and leave everything in the run folder.
+
+    Raises:
+        MahjongError: settings, agents or folders that cannot be used; nothing has been learned then.
+    """
+    folder = RunFolder(config.out or Path("runs") / config.variant)
+    _check(config)
+    if config.resume:
+        config = folder.go_on(config)
+    training = Training(config, folder)
+    if config.resume:
+        training.load()
+    else:
+        folder.begin(config, {"mahjong_env": __version__} | {name: version(name) for name in _PACKAGES})
+    training.run()
+    return folder
+
+
+def _check(config: TrainConfig) -> None:
+    check_positive(
+        total_steps=config.total_steps,
+        tables=config.tables,
+        width=config.width,
+        layers=config.layers,
+        threads=config.threads,
+        evaluations=config.evaluations,
+        evaluation_deals=config.evaluation_deals,
+        warm_start_epochs=config.warm_start_epochs,
+    )
+    if not config.opponents or not config.evaluation_agents:
+        raise TrainingError("--opponents and --evaluation-agents must name at least one agent each")
+    if config.reward_scale <= 0 or config.shaping < 0 or config.warm_start_steps < 0:
+        raise TrainingError("--reward-scale must be above 0, --shaping and --warm-start-steps at least 0")
+
+
+class Training:
+    """One run: the tables, the learner, and what is measured of it."""
+
+    def __init__(self, config: TrainConfig, folder: RunFolder) -> None:
+        """Deal the tables and make the network; nothing is written.
+
+        Raises:
+            MahjongError: unknown variant, knob or agent, or a policy file that cannot be used.
+        """
+        torch.set_num_threads(config.threads)
+        torch.distributions.Distribution.set_default_validate_args(False)
+        self.config = config
+        self.folder = folder
+        self.rules: Rules = rules(config.variant, **read_knobs(config.knobs))
+        self.others = [make_agent(spec) for spec in config.evaluation_agents]
+        self.teacher = make_agent(config.teacher)
+        named = {spec: make_agent(spec) for spec in set(config.opponents) - {SELF}}
+        reward = RewardSpec(config.reward_scale, config.shaping, config.optimisation.discount)
+        # The opponents are put in their places below: "self" needs the network, and that needs the tables.
+        self.env = TableVecEnv(self.rules, config.tables, [self.teacher], seed=config.seed, reward=reward)
+        self.model = self._new_model()
+        learner = PolicyAgent.playing(self.network, name=SELF, sample=True)
+        self.env.opponents = [named.get(spec, learner) for spec in config.opponents]
+        self.seconds = 0.0
+        self.best_points = -float("inf")
+        self.warm_started = config.warm_start_steps == 0
+
+    @property
+    def network(self) -> PolicyNetwork:
+        """The learner's network."""
+        policy = self.model.policy
+        assert isinstance(policy, TablePolicy)
+        return policy.network
+
+    def _new_model(self) -> MaskablePPO:
+        config, ppo = self.config, self.config.optimisation
+        return MaskablePPO(
+            TablePolicy,
+            self.env,
+            learning_rate=_falling(ppo.learning_rate),
+            n_steps=ppo.steps_per_table,
+            batch_size=min(ppo.batch_size, ppo.steps_per_table * config.tables),
+            n_epochs=ppo.epochs,
+            gamma=ppo.discount,
+            gae_lambda=ppo.gae_lambda,
+            clip_range=ppo.clip,
+            ent_coef=ppo.entropy,
+            vf_coef=ppo.value,
+            policy_kwargs={"network": NetworkSpec(config.width, config.layers)},
+            stats_window_size=2000,
+            seed=config.seed,
+            device="cpu",
+        )
+
+    # --- The run ------------------------------------------------------------------------------------------------
+    def run(self) -> None:
+        """Learn up to the total, measuring and saving on the way; an interrupted run can be resumed."""
+        self.model.set_logger(configure(str(self.folder.tensorboard), ["tensorboard"]))
+        try:
+            if not self.warm_started:
+                self._warm_start()
+            self._learn()
+        except KeyboardInterrupt:
+            self.save()
+            raise TrainingError(f"{self.folder.path}: interrupted; go on with --resume") from None
+
+    def _warm_start(self) -> None:
+        config = self.config
+        start = time.monotonic()
+        warm_start = WarmStart(
+            self.network,
+            learning_rate=config.warm_start_learning_rate,
+            value_weight=config.optimisation.value,
+            batch_size=config.optimisation.batch_size,
+            seed=config.seed,
+        )
+        total = config.warm_start_steps * (1 + config.warm_start_epochs)
+        with _bar("warm start", total) as bar:
+            fits = warm_start.run(
+                self.env,
+                self.teacher,
+                decisions=config.warm_start_steps,
+                epochs=config.warm_start_epochs,
+                progress=bar.update,
+            )
+        self.seconds += time.monotonic() - start
+        self._log_warm_start(fits)
+        self.warm_started = True
+        self.measure("warm start")
+        self.save()
+
+    def _log_warm_start(self, fits: Sequence[Fit]) -> None:
+        for number, fit in enumerate(fits, start=1):
+            for name, value in asdict(fit).items():
+                self.model.logger.record(f"warm_start/{name}", value)
+            self.model.logger.dump(number)
+
+    def _learn(self) -> None:
+        config = self.config
+        left = config.total_steps - self.model.num_timesteps
+        if left <= 0:
+            print(f"{self.folder.path}: has learned from {self.model.num_timesteps} decisions already; nothing to do")
+            return
+        with _bar("PPO", config.total_steps, self.model.num_timesteps) as bar:
+            callback = _Watch(self, bar)
+            self.model.learn(left, callback=callback, reset_num_timesteps=False)
+        self.measure("PPO")
+        self.save()
+        self._report()
+
+    def _report(self) -> None:
+        rate = self.model.num_timesteps / max(self.seconds, 1e-9)
+        print(
+            f"learned for {self.seconds:.0f} s ({rate:.0f} decisions/s); {self.folder.best}, {self.folder.curve_plot}"
+        )
+
+    # --- Measuring and saving -----------------------------------------------------------------------------------
+    def measure(self, phase: str, say: Callable[[str], None] = print) -> None:
+        """Measure the learner, add to the learning curve, and keep the policy if it is the best so far."""
+        config = self.config
+        learner: Agent = PolicyAgent.playing(self.network, name="learner")
+        # The same deals every time: differences between measurements are less noisy than the measurements.
+        results = measure_learner(self.rules, learner, self.others, deals=config.evaluation_deals, seed=config.seed + 1)
+        steps = int(self.model.num_timesteps)
+        rows = curve_rows(results, self.others, phase=phase, steps=steps, seconds=round(self.seconds, 1))
+        self.folder.append_to_curve(rows)
+        say(f"{phase}, {steps} decisions, {self.seconds:.0f} s")
+        for row in rows:
+            say(f"  {describe(row)}")
+            for name in ("points", "wins", "deal_ins"):
+                self.model.logger.record(f"against_{row['against']}/{name}", row[name])
+        self._keep_policy(steps, results)
+        plot_curve(self.folder.read_curve(), f"{self.rules.title}: {self.folder.path.name}", self.folder.curve_plot)
+
+    def _keep_policy(self, steps: int, results: Sequence[LineupResult]) -> None:
+        points = sum(result.of(0).points.mean for result in results) / len(results)
+        policy = self._policy_file(points)
+        policy.write(self.folder.last)
+        policy.write(self.folder.policies / f"{steps:010d}.zip")
+        if points > self.best_points:
+            self.best_points = points
+            policy.write(self.folder.best)
+
+    def _policy_file(self, points: float) -> PolicyFile:
+        config = self.config
+        return PolicyFile(
+            variant=self.rules.name,
+            variant_version=self.rules.version,
+            network=asdict(NetworkSpec(config.width, config.layers)),
+            weights=weights_of(self.network),
+            knobs=self.rules.knobs,
+            training={
+                "mahjong_env": __version__,
+                "steps": int(self.model.num_timesteps),
+                "warm_start_steps": config.warm_start_steps,
+                "seed": config.seed,
+                "points": points,
+            },
+        )
+
+    def save(self) -> None:
+        """Write what ``--resume`` needs."""
+        state = {
+            "network": self.network.state_dict(),
+            "optimiser": self.model.policy.optimizer.state_dict(),
+            "steps": int(self.model.num_timesteps),
+            "seconds": self.seconds,
+            "best_points": self.best_points,
+            "warm_started": self.warm_started,
+        }
+        partial = self.folder.checkpoint.with_suffix(".partial")
+        torch.save(state, partial)
+        partial.replace(self.folder.checkpoint)
+
+    def load(self) -> None:
+        """Read what `save` wrote; the deals go on with others than those before.
+
+        Raises:
+            TrainingError: the checkpoint is missing or damaged.
+        """
+        try:
+            state: dict[str, Any] = torch.load(self.folder.checkpoint, weights_only=True)
+            self.network.load_state_dict(state["network"])
+            self.model.policy.optimizer.load_state_dict(state["optimiser"])
+            self.model.num_timesteps = state["steps"]
+            self.seconds, self.best_points = state["seconds"], state["best_points"]
+            self.warm_started = state["warm_started"]
+        except FileNotFoundError:
+            raise TrainingError(
+                f"{self.folder.checkpoint}: missing; the run was stopped before anything was learned: begin it anew"
+            ) from None
+        except Exception as error:
+            raise TrainingError(f"{self.folder.checkpoint}: damaged or of another version ({error})") from error
+        self.env.seed(self.config.seed + self.model.num_timesteps)
+
+
+class _Watch(BaseCallback):
+    """Moves the progress bar, and measures the learner when it is time."""
+
+    def __init__(self, training: Training, bar: tqdm[Any]) -> None:
+        super().__init__()
+        self._training = training
+        self._bar = bar
+        self._every = max(1, training.config.total_steps // training.config.evaluations)
+        self._due = (training.model.num_timesteps // self._every + 1) * self._every
+        self._since = time.monotonic()
+
+    def _on_step(self) -> bool:
+        self._bar.update(self.training_env.num_envs)
+        return True
+
+    def _on_rollout_start(self) -> None:
+        # Between an update and the next rollout: the policy that is measured is the policy that plays on.
+        if self.num_timesteps < self._due:
+            return
+        self._due = (self.num_timesteps // self._every + 1) * self._every
+        self._count_time()
+        self._training.measure("PPO", self._bar.write)
+        self._training.save()
+        self._since = time.monotonic()
+
+    def _on_training_end(self) -> None:
+        self._count_time()
+
+    def _count_time(self) -> None:
+        self._training.seconds += time.monotonic() - self._since
+
+
+def _falling(begin: float) -> Callable[[float], float]:
+    """Return a learning rate that falls linearly to a tenth; its argument falls from 1 to 0."""
+    return lambda left: begin * (0.1 + 0.9 * left)
+
+
+def _bar(title: str, total: int, done: int = 0) -> tqdm[Any]:
+    """Return a progress bar with the time that is left; nothing is drawn where there is no terminal."""
+    return tqdm(total=total, initial=done, desc=title, unit=" decisions", disable=None, smoothing=0.1, leave=False)

@@ -1,0 +1,159 @@
+"""A warm start: imitate a teacher, and learn to foresee what its hands bring, before PPO begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+
+from agents import Agent
+from agents.network import PolicyNetwork
+from training.vec_env import TableVecEnv
+
+_MOST_DECISIONS: Final = 200_000
+"""Decisions that are kept at once, so that memory stays small."""
+_MASKED: Final = -1e8
+
+Progress = Callable[[int], object]
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """m decisions of a teacher.
+
+    Attributes:
+        inputs: [m, F] int8 what it saw.
+        masks: [m, 109] bool what was legal.
+        actions: [m] what it did.
+        returns: [m] float32 the sum of the rewards from there to the end of the hand.
+    """
+
+    inputs: NDArray[np.int8]
+    masks: NDArray[np.bool_]
+    actions: NDArray[np.int64]
+    returns: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        """The number of decisions."""
+        return len(self.actions)
+
+    def batches(self, size: int, rng: np.random.Generator) -> Iterator[Lessons]:
+        """Return all decisions in random order, in batches; a last one that is not full is left out."""
+        order = rng.permutation(len(self))
+        size = min(size, len(self))
+        for start in range(0, len(self) - size + 1, size):
+            chosen = order[start : start + size]
+            yield Lessons(self.inputs[chosen], self.masks[chosen], self.actions[chosen], self.returns[chosen])
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How well a network agrees with the teacher after a pass: means over the batches of the pass."""
+
+    cross_entropy: float
+    value_loss: float
+
+
+def collect(env: TableVecEnv, teacher: Agent, decisions: int, rng: np.random.Generator, progress: Progress) -> Lessons:
+    """Let a teacher play the learners' seats.
+
+    Args:
+        env: the tables; dealt anew.
+        teacher: who plays.
+        decisions: how many decisions to watch, rounded up to whole rows of tables.
+        rng: where the teacher's chance comes from.
+        progress: told how many decisions were made.
+
+    Returns:
+        The decisions of hands that came to their end.
+    """
+    inputs: Any = env.reset()
+    steps = -(-decisions // env.num_envs)
+    seen = np.zeros((steps, *inputs.shape), np.int8)
+    masks = np.zeros((steps, *env.action_masks().shape), np.bool_)
+    actions = np.zeros((steps, env.num_envs), np.int64)
+    rewards = np.zeros((steps, env.num_envs), np.float32)
+    dones = np.zeros((steps, env.num_envs), np.bool_)
+    for step in range(steps):
+        seen[step], masks[step] = inputs, env.action_masks()
+        actions[step] = teacher.act(env.engine.view(), rng)
+        inputs, rewards[step], dones[step], _ = env.step(actions[step])
+        progress(env.num_envs)
+    returns, complete = returns_to_go(rewards, dones, env.reward.discount)
+    return Lessons(seen[complete], masks[complete], actions[complete], returns[complete])
+
+
+def returns_to_go(
+    rewards: NDArray[np.float32], dones: NDArray[np.bool_], discount: float
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """Return [steps, B] the rewards from each step to the end of its episode, and whether that end was seen."""
+    returns = np.zeros_like(rewards)
+    complete = np.zeros_like(dones)
+    later, ends = np.zeros(rewards.shape[1], np.float32), np.zeros(rewards.shape[1], np.bool_)
+    for step in range(len(rewards))[::-1]:
+        later = rewards[step] + discount * np.where(dones[step], np.float32(0), later)
+        ends = ends | dones[step]
+        returns[step], complete[step] = later, ends
+    return returns, complete
+
+
+class WarmStart:
+    """Fits a network to a teacher's decisions and to the returns of its hands."""
+
+    def __init__(
+        self, network: PolicyNetwork, *, learning_rate: float, value_weight: float, batch_size: int, seed: int
+    ) -> None:
+        """Prepare an optimiser of its own; PPO begins with a fresh one."""
+        self._network = network
+        self._optimiser = torch.optim.Adam(network.parameters(), lr=learning_rate)
+        self._value_weight = value_weight
+        self._batch_size = batch_size
+        self._rng = np.random.default_rng(seed)
+
+    def run(
+        self,
+        env: TableVecEnv,
+        teacher: Agent,
+        *,
+        decisions: int,
+        epochs: int,
+        progress: Progress,
+    ) -> list[Fit]:
+        """Watch the teacher, then go over its decisions; in several rounds if they are very many.
+
+        Args:
+            env: the tables.
+            teacher: who is imitated.
+            decisions: how many decisions to learn from.
+            epochs: passes over them.
+            progress: told how many decisions were watched or gone over.
+
+        Returns:
+            One fit for each pass.
+        """
+        fits = []
+        for start in range(0, decisions, _MOST_DECISIONS):
+            size = min(_MOST_DECISIONS, decisions - start)
+            lessons = collect(env, teacher, size, self._rng, progress)
+            fits += [self._pass_over(lessons, progress) for _ in range(epochs)] if len(lessons) else []
+        return fits
+
+    def _pass_over(self, lessons: Lessons, progress: Progress) -> Fit:
+        losses = []
+        for batch in lessons.batches(self._batch_size, self._rng):
+            logits, values = self._network(torch.from_numpy(batch.inputs).float())
+            logits = logits.masked_fill(~torch.from_numpy(batch.masks), _MASKED)
+            imitation = functional.cross_entropy(logits, torch.from_numpy(batch.actions))
+            value = functional.mse_loss(values[:, 0], torch.from_numpy(batch.returns))
+            self._optimiser.zero_grad()
+            (imitation + self._value_weight * value).backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(self._network.parameters(), 0.5)
+            self._optimiser.step()
+            losses.append((imitation.item(), value.item()))
+            progress(len(batch))
+        return Fit(*np.mean(losses, axis=0).tolist())
