@@ -103,7 +103,6 @@ class Hangzhou(Rules):
         "the tiles are not a complete hand",
         "a fortune that another player discards can be claimed by nobody",
         "during his own Fortune Gambit a player wins by self-draw only",
-        "while another player's Fortune Gambit lasts, hands are won by self-draw only",
         "at 1 and 2 Lao hands are won by self-draw only",
         "the tile of another player wins only for the dealer or from the dealer",
     )
@@ -172,7 +171,7 @@ class Hangzhou(Rules):
         state.marks[games, seat, _GAMBITS] = np.where(kind == state.wild[games], gambits + 1, 0)
 
     def limit_claims(self, state: State, games: Games, options: Int8Array) -> None:
-        """While a gambit lasts nobody claims: not the gambiter, and the others only draw."""
+        """While a gambit lasts nobody claims nor captures a kong: not the gambiter, and the others only draw."""
         options[state.marks[games, :, _GAMBITS].any(axis=1)] = 0
 
     def limit_turn(self, state: State, games: Games, seat: Int8Array) -> None:
@@ -244,7 +243,6 @@ class Hangzhou(Rules):
         """What bars a complete hand ([n] each), in the order of `reasons` from its third on (001 §Winning)."""
         given = wins.source != Source.DRAW
         in_gambit = wins.own_marks[:, _GAMBITS] > 0
-        others = np.where(everyone(wins), wins.marks[:, :, _GAMBITS], 0)
         gated = given
         if self.kong_capture == "always":
             gated = given & (wins.source != Source.KONG)
@@ -252,7 +250,6 @@ class Hangzhou(Rules):
         return (
             given & (wins.winning_tile == wins.wild),
             given & in_gambit,
-            given & others.any(axis=1),
             gated & (_lao(wins) < 3),
             gated & ~with_dealer,
         )

@@ -378,6 +378,15 @@ def test_impossible_descriptions(situation, words):
         mahjong_env.score("hangzhou", **simple | situation)
 
 
+@pytest.mark.parametrize("source", ["discard", "kong"])
+def test_a_gambiter_does_not_win_with_the_tile_of_another(source):
+    dealer = {"hand": "123m 456p 678s 45m 11z", "winning_tile": "6m", "wild": "5z", "dealer_streak": 2}
+    result = mahjong_env.score("hangzhou", **dealer, source=source, from_seat=2, gambits=1)
+    assert not result.legal
+    assert "Gambit" in result.reason
+    assert mahjong_env.score("hangzhou", **dealer, source=source, from_seat=2).legal
+
+
 @pytest.mark.parametrize("knobs", [{"base_score": 4}, {"cap": 0}, {"fortune": "red"}, {"initial_points": -1}])
 def test_invalid_knobs(knobs):
     with pytest.raises(RulesError, match=f"{next(iter(knobs))}.*valid are"):
