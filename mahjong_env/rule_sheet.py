@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Sequence
 
 from mahjong_env.ruleset import Rules
 from mahjong_env.variants import rules
@@ -37,7 +38,7 @@ def _knob_table(played: Rules) -> str:
     return _table("**Knobs**", ("knob", "default", "valid", "what it does"), rows)
 
 
-def _table(title: str, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(title: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [title, "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     return "\n".join(lines)
