@@ -189,17 +189,28 @@ def test_learning_seats_are_drawn_anew():
     assert changed > 10
 
 
-def test_wrappers_of_gymnasium_take_it():
+def test_gymnasium_s_statistics_take_it():
     envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(gymnasium.make_vec(HEBEI, num_envs=8))
-    envs = gymnasium.wrappers.vector.DictInfoToList(envs)
     envs.reset(seed=1)
     rng = np.random.default_rng(0)
-    episodes = []
+    lengths = []
     for _ in range(80):
         *_, infos = envs.step(legal(envs, rng))
-        episodes += [info["episode"] for info in infos if "episode" in info]
-    assert len(episodes) > 5
-    assert all(episode["l"] > 0 for episode in episodes)
+        if "episode" in infos:
+            lengths += infos["episode"]["l"][infos["_episode"]].tolist()
+    assert len(lengths) > 5
+    assert min(lengths) > 0
+
+
+def test_infos_can_be_listed():
+    envs = gymnasium.wrappers.vector.DictInfoToList(gymnasium.make_vec(HEBEI, num_envs=4))
+    _, infos = envs.reset(seed=1)
+    assert [sorted(info) for info in infos] == [["action_mask", "seat"]] * 4
+    rng = np.random.default_rng(0)
+    while not any("final_info" in info for info in infos):
+        *_, infos = envs.step(legal(envs, rng))
+    (final, *_) = (info["final_info"] for info in infos if "final_info" in info)
+    assert final["outcome"]["points"]
 
 
 def test_actions_can_be_sampled_with_masks():
