@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ try:
     from agents.policy_file import PolicyFile
     from training.networks import TablePolicy
     from training.vec_env import RewardSpec, TableVecEnv
-    from training.warm_start import Fit, WarmStart
+    from training.warm_start import Fit, WarmStart, points_spread
 except ImportError as error:
     if isinstance(error, MissingExtraError):
         raise
@@ -53,7 +53,7 @@ def run(config: TrainConfig) -> RunFolder:
     if config.resume:
         training.load()
     else:
-        folder.begin(config, {"mahjong_env": __version__} | {name: version(name) for name in _PACKAGES})
+        folder.begin(training.config, {"mahjong_env": __version__} | {name: version(name) for name in _PACKAGES})
     training.run()
     return folder
 
@@ -71,7 +71,11 @@ def _check(config: TrainConfig) -> None:
     )
     if not config.opponents or not config.evaluation_agents:
         raise TrainingError("--opponents and --evaluation-agents must name at least one agent each")
-    if config.reward_scale <= 0 or config.shaping < 0 or config.warm_start_steps < 0:
+    if (
+        (config.reward_scale is not None and config.reward_scale <= 0)
+        or config.shaping < 0
+        or config.warm_start_steps < 0
+    ):
         raise TrainingError("--reward-scale must be above 0, --shaping and --warm-start-steps at least 0")
 
 
@@ -92,12 +96,15 @@ class Training:
         self.others = [make_agent(spec) for spec in config.evaluation_agents]
         self.teacher = make_agent(config.teacher)
         named = {spec: make_agent(spec) for spec in set(config.opponents) - {SELF}}
-        reward = RewardSpec(config.reward_scale, config.shaping, config.optimisation.discount)
         # The opponents are put in their places below: "self" needs the network, and that needs the tables.
-        self.env = TableVecEnv(self.rules, config.tables, [self.teacher], seed=config.seed, reward=reward)
+        self.env = TableVecEnv(self.rules, config.tables, [self.teacher], seed=config.seed)
         self.model = self._new_model()
         learner = PolicyAgent.playing(self.network, name=SELF, sample=True)
         self.env.opponents = [named.get(spec, learner) for spec in config.opponents]
+        if config.reward_scale is None:
+            spread = points_spread(self.env, self.teacher, seed=config.seed)
+            self.config = config = replace(config, reward_scale=round(1 / max(spread, 1e-6), 6))
+        self.env.reward = RewardSpec(config.reward_scale or 1.0, config.shaping, config.optimisation.discount)
         self.seconds = 0.0
         self.best_points = -float("inf")
         self.warm_started = config.warm_start_steps == 0

@@ -102,6 +102,19 @@ def returns_to_go(
     return returns, complete
 
 
+def points_spread(env: TableVecEnv, player: Agent, *, seed: int, hands: int = 1000) -> float:
+    """Return the standard deviation of the points that a player wins in a hand, from about so many hands."""
+    rng = np.random.default_rng(seed)
+    points: list[int] = []
+    env.seed(seed)
+    env.reset()
+    while len(points) < hands:
+        _, _, dones, infos = env.step(player.act(env.engine.view(), rng))
+        points += [infos[table]["episode"]["r"] for table in np.flatnonzero(dones)]
+    env.seed(seed)
+    return float(np.std(points))
+
+
 class WarmStart:
     """Fits a network to a teacher's decisions and to the returns of its hands."""
 
