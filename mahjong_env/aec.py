@@ -46,7 +46,7 @@ class MahjongAEC(AECEnv[str, Any, Any], EzPickle):
     `mahjong_env.hand_info.hand_info`.
 
     Attributes:
-        engine: the game, as an engine of one.
+        engine: the game, as an engine of one; to be looked at, and stepped by this environment alone.
         state_space: the space of `state`.
     """
 
