@@ -6,7 +6,7 @@ import numpy as np
 
 from mahjong_env.actions import ACTIONS, action
 from mahjong_env.engine import Engine
-from mahjong_env.errors import MahjongError, SnapshotError
+from mahjong_env.errors import MahjongError, NotationError, SnapshotError
 from mahjong_env.notation import (
     Meld,
     MeldType,
@@ -113,7 +113,11 @@ def _check_texts(state: State, game: int, seat: int) -> None:
             int(state.meld_kind[game, seat, place]),
             int(state.meld_from[game, seat, place]),
         )
-        if parse_meld(str(meld)) != meld:
+        try:
+            read = parse_meld(str(meld))
+        except NotationError as error:
+            raise ConformanceError(f"game {game}: the meld {meld} cannot be read: {error}") from error
+        if read != meld:
             raise ConformanceError(f"game {game}: the meld {meld} does not read as it was written")
 
 

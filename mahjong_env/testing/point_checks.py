@@ -43,7 +43,6 @@ def check_zero_sum(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
 
 
 def _check_outcome(engine: Engine, outcome: Outcome) -> None:
-    names = {row.name for row in engine.rules.rows}
     if not np.array_equal(outcome.points, engine.points[outcome.game]):
         raise ConformanceError("an outcome has other points than the game")
     for place, game in enumerate(outcome.game.tolist()):
@@ -51,9 +50,6 @@ def _check_outcome(engine: Engine, outcome: Outcome) -> None:
         where = f"game {game}: the outcome has"
         if payments.sum():
             raise ConformanceError(f"{where} payments {payments.tolist()}, which do not sum to zero")
-        unknown = {name for name, _ in rows} - names
-        if unknown:
-            raise ConformanceError(f"{where} rows {sorted(unknown)}, which are not in the table of rows")
         won = outcome.winner[place] >= 0
         if not won and (payments.any() or rows or outcome.source[place] or outcome.value[place]):
             raise ConformanceError(f"{where} payments, rows, a source or a value, but no winner")
@@ -179,9 +175,9 @@ def _check_scores_of(engine: Engine, wins: Wins, rng: np.random.Generator) -> No
         "a hand may win and is not complete": scores.legal & ~rules.complete(wins),
         "legal() and score() differ": rules.complete(wins) & (rules.legal(wins) != scores.legal),
     }
-    order = rng.permutation(len(wins))
+    some = rng.permutation(len(wins))[: len(wins) // 2 + 1]
     contradictions["what a hand scores depends on the hands beside it"] = _differ(
-        rules.score(wins.take(order)), scores, order
+        rules.score(wins.take(some)), scores, some
     )
     for what, found in contradictions.items():
         rows = np.flatnonzero(np.asarray(found).reshape(len(wins), -1).any(axis=1))
@@ -189,12 +185,12 @@ def _check_scores_of(engine: Engine, wins: Wins, rng: np.random.Generator) -> No
             raise ConformanceError(f"{what}: {_describe(wins, int(rows[0]))}")
 
 
-def _differ(shuffled: Scores, scores: Scores, order: Games) -> BoolArray:
-    """[n] hands that score otherwise in another order of the batch."""
-    differ = np.zeros(len(order), np.bool_)
+def _differ(apart: Scores, scores: Scores, some: Games) -> BoolArray:
+    """[n] hands that score otherwise among some of the batch than among all of it."""
+    differ = np.zeros(len(scores.legal), np.bool_)
     for name in ("legal", "reason", "row_count", "row_value", "points", "payments"):
-        one, other = getattr(shuffled, name), getattr(scores, name)[order]
-        differ[order] |= (one != other).reshape(len(order), -1).any(axis=1)
+        one, other = getattr(apart, name), getattr(scores, name)[some]
+        differ[some] |= (one != other).reshape(len(some), -1).any(axis=1)
     return differ
 
 

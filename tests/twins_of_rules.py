@@ -1,0 +1,184 @@
+"""Rules with one planted fault each, for the conformance kit to find (test_testing)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mahjong_env.actions import WIN
+from mahjong_env.phases.claims import MAY_PUNG
+from mahjong_env.state import DISCARDED
+from mahjong_env.variants.hebei import Hebei
+
+
+@dataclass(frozen=True, kw_only=True)
+class VanishingTile(Hebei):
+    """The next tile of the wall turns into another one."""
+
+    def on_discard(self, state, games, seat, kind):
+        state.wall[games, state.front[games]] = kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenTile(Hebei):
+    """Whoever discards hands another tile to the next player."""
+
+    def on_discard(self, state, games, seat, kind):
+        given = state.hand[games, seat].argmax(axis=1)
+        state.add_tiles(games, seat, given, -1)
+        state.add_tiles(games, (seat + 1) % self.seats, given, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaleCode(Hebei):
+    """Whoever discards changes a tile for the next one of the wall, and only the counts know it."""
+
+    def on_discard(self, state, games, seat, kind):
+        given, front = state.hand[games, seat].argmax(axis=1), state.front[games]
+        taken = state.wall[games, front]
+        state.hand[games, seat, given] -= 1
+        state.hand[games, seat, taken] += 1
+        state.wall[games, front] = given
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnseenDiscard(Hebei):
+    """A discard is missing in the public planes."""
+
+    def on_discard(self, state, games, seat, kind):
+        state.public[games, seat, DISCARDED, kind] -= 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeverReady(Hebei):
+    """Nobody is ever flagged as one tile away."""
+
+    def on_discard(self, state, games, seat, kind):
+        state.ready[games] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class KongsFromTheBank(Hebei):
+    """Kongs are paid by nobody."""
+
+    def kong_payments(self, state, games, seat, meld_type, from_seat):
+        amounts = super().kong_payments(state, games, seat, meld_type, from_seat)
+        return np.maximum(amounts, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WinsFromTheBank(Hebei):
+    """The winner is paid a point too much."""
+
+    def score(self, wins):
+        scores = super().score(wins)
+        scores.payments[np.arange(len(wins)), wins.seat] += 1
+        return scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class LegalByShape(Hebei):
+    """Whether a hand may win is asked of its shape alone."""
+
+    def legal(self, wins):
+        return self.complete(wins)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaidAnyway(Hebei):
+    """Hands that may not win have points."""
+
+    def score(self, wins):
+        scores = super().score(wins)
+        scores.points = scores.points + ~scores.legal
+        return scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedPrice(Hebei):
+    """All hands of a batch are worth what the best one is."""
+
+    def score(self, wins):
+        scores = super().score(wins)
+        scores.points = np.where(scores.legal, scores.points.max(initial=0), 0)
+        return scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaidBackwards(Hebei):
+    """The winner pays."""
+
+    def score(self, wins):
+        scores = super().score(wins)
+        scores.payments = -scores.payments
+        return scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithoutReason(Hebei):
+    """Nobody is told why a hand may not win."""
+
+    def score(self, wins):
+        scores = super().score(wins)
+        scores.reason = np.zeros_like(scores.reason)
+        return scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class BorrowedDiscard(Hebei):
+    """A Red Dragon may be discarded without having one."""
+
+    def limit_turn(self, state, games, seat):
+        state.mask[games, 33] = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class NothingButWins(Hebei):
+    """In its turn a seat may only win."""
+
+    def limit_turn(self, state, games, seat):
+        drawn = games[state.drawn[games] >= 0]
+        state.mask[drawn, :WIN] = False
+        state.mask[drawn, WIN] = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class BorrowedPung(Hebei):
+    """Whoever may claim anything may pung."""
+
+    def limit_claims(self, state, games, options):
+        options[options > 0] |= MAY_PUNG
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stuck(Hebei):
+    """Late in the hand nobody may do anything."""
+
+    def limit_turn(self, state, games, seat):
+        state.mask[games[state.left(games) < 20]] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endless(Hebei):
+    """The wall never gets shorter than 30 tiles, and discards are swept away."""
+
+    def missing(self, words, wilds, melds):
+        return np.full(words.shape[:-1], 14, np.int8)
+
+    def on_discard(self, state, games, seat, kind):
+        state.front[games] = np.minimum(state.front[games], 100)
+        state.river_size[games] = 1
+        state.num_discards[games] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class DependsOnNeighbours(Hebei):
+    """If several games discard at once, each next tile goes under the one after it."""
+
+    def on_discard(self, state, games, seat, kind):
+        if len(games) > 1:
+            front = state.front[games]
+            last = state.wall.shape[1] - 1
+            behind = np.minimum(front + 1, last)
+            state.wall[games, front], state.wall[games, behind] = state.wall[games, behind], state.wall[games, front]
