@@ -1,0 +1,139 @@
+"""Random and greedy as players, and agents by name."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import EntryPoint
+
+import numpy as np
+import pytest
+
+import agents.registry
+from agents import Agent, AgentError, GreedyAgent, RandomAgent, agent_names, look_ahead, make_agent
+from agents.greedy import best_actions
+from agents.lookahead import CHOW, CONCEALED_KONG, PASS, PUNG, WIN
+from mahjong_env import VARIANTS, Deal, MahjongError, MissingExtraError, action, make_engine
+from training.lineups import measure
+
+IDLE = "147m 258p 369s 1234z"
+
+
+class TestGreedy:
+    @pytest.mark.parametrize("variant", sorted(VARIANTS))
+    @pytest.mark.parametrize("agent", [GreedyAgent(), RandomAgent()], ids=lambda agent: agent.name)
+    def test_plays_legal_actions_to_the_end(self, variant, agent):
+        engine = make_engine(variant, 24, seed=6)
+        rng = np.random.default_rng(0)
+        while (live := np.flatnonzero(engine.seat_to_act >= 0)).size:
+            view = engine.view(games=live)
+            chosen = agent.act(view, rng)
+            assert chosen.shape == (len(live),)
+            assert view.action_mask[np.arange(len(live)), chosen].all()
+            engine.step(chosen, games=live)
+
+    @pytest.mark.parametrize("variant", sorted(VARIANTS))
+    def test_wins_when_it_may_and_claims_only_to_come_nearer(self, variant):
+        engine = make_engine(variant, 48, seed=8, auto_reset=True)
+        rng = np.random.default_rng(0)
+        wins, claims, passes = 0, 0, 0
+        for _ in range(250):
+            view = engine.view()
+            chosen = GreedyAgent().act(view, rng)
+            distance = look_ahead(view).distance
+            may_win = view.action_mask[:, WIN]
+            assert (chosen[may_win] == WIN).all()
+            wins += may_win.sum()
+            claimed = (chosen >= CHOW) & (chosen <= PUNG)
+            assert (distance[claimed, chosen[claimed]] < distance[claimed, PASS]).all()
+            claims += claimed.sum()
+            could = view.action_mask[:, CHOW : PUNG + 1].any(axis=1) & (chosen == PASS)
+            assert (distance[could, CHOW : PUNG + 1].min(axis=1) >= distance[could, PASS]).all()
+            passes += could.sum()
+            engine.step(chosen)
+        assert min(wins, claims, passes) > 10
+
+    def test_throws_the_tile_that_leaves_most_help(self):
+        engine = self.dealt("123m 456p 789s 34s 55z 1z")
+        assert GreedyAgent().act(engine.view(), np.random.default_rng(0)) == action("discard 1z")
+        # 4s and 6s wait for one kind; throwing either leaves one tile missing, throwing 9m leaves the wait.
+        engine = self.dealt("123m 456p 111s 46s 55z 9m")
+        assert GreedyAgent().act(engine.view(), np.random.default_rng(0)) == action("discard 9m")
+
+    def test_declares_a_kong_that_does_not_hurt_and_leaves_one_that_does(self):
+        engine = self.dealt("123m 456p 789s 3333z 5m")
+        assert GreedyAgent().act(engine.view(), np.random.default_rng(0)) == action("concealed kong 3z")
+        # Three of the fives stand in runs: without them the hand falls apart.
+        engine = self.dealt("12m 456p 5555s 46s 67s 1z")
+        assert GreedyAgent().act(engine.view(), np.random.default_rng(0)) == action("discard 1z")
+        view = engine.view()
+        assert view.action_mask[0, CONCEALED_KONG + 22]
+
+    @staticmethod
+    def dealt(dealer):
+        other = "147m 258p 369s 1267z"
+        return make_and_deal(Deal(hands=(dealer, other, ""), dealer=0))
+
+    def test_choices_do_not_depend_on_the_batch(self):
+        view = make_engine("hebei", 40, seed=1).view()
+        rows = np.array([3, 39, 11])
+        whole, part = best_actions(view, look_ahead(view)), view.take(rows)
+        np.testing.assert_array_equal(best_actions(part, look_ahead(part)), whole[rows])
+
+    @pytest.mark.parametrize("variant", sorted(VARIANTS))
+    def test_beats_random(self, variant):
+        table = VARIANTS[variant]
+        result = measure(table, [GreedyAgent(), RandomAgent()], (0, *[1] * (table.people - 1)), deals=60, seed=3)
+        assert result.of(0).points.low > 0
+        assert result.of(0).wins.mean > 5 * result.of(1).wins.mean
+
+
+def make_and_deal(deal):
+    engine = make_engine("hebei", 1, seed=0)
+    engine.reset(deals=deal)
+    return engine
+
+
+class TestNames:
+    def test_built_in_agents_are_agents(self):
+        for name in ("random", "greedy"):
+            agent = make_agent(name)
+            assert isinstance(agent, Agent)
+            assert agent.name == name
+
+    def test_an_unknown_name_lists_the_valid_ones(self):
+        with pytest.raises(AgentError, match=r"no agent is called 'clever'; valid are greedy, policy, random"):
+            make_agent("clever")
+        assert issubclass(AgentError, MahjongError)
+
+    @pytest.mark.parametrize("spec", ["greedy?depth=3", "greedy:fast", "random?=1", "random?x", "policy"])
+    def test_what_an_agent_does_not_take_is_refused(self, spec):
+        with pytest.raises(AgentError):
+            make_agent(spec)
+
+    def test_installed_agents_are_found_and_given_their_options(self, monkeypatch):
+        entry = EntryPoint("counted", f"{__name__}:Counted", agents.registry.GROUP)
+        monkeypatch.setattr(agents.registry, "entry_points", lambda group: [entry] if group == entry.group else [])
+        monkeypatch.setitem(sys.modules, __name__, sys.modules.get(__name__) or sys.modules[Counted.__module__])
+        assert "counted" in agent_names()
+        agent = make_agent("counted:here?depth=3&fast=true&share=0.5&label=x")
+        assert agent.given == ("here", 3, True, 0.5, "x")
+
+    def test_an_installed_agent_that_cannot_be_loaded_is_named(self, monkeypatch):
+        entry = EntryPoint("broken", "no_such_module:Agent", agents.registry.GROUP)
+        monkeypatch.setattr(agents.registry, "entry_points", lambda group: [entry])
+        with pytest.raises(AgentError, match="'broken' is installed as no_such_module:Agent but cannot be loaded"):
+            make_agent("broken")
+
+    def test_without_torch_the_pip_line_is_named(self, monkeypatch):
+        for name in [name for name in sys.modules if name.startswith(("agents.policy", "agents.network"))]:
+            monkeypatch.delitem(sys.modules, name)
+        monkeypatch.setitem(sys.modules, "torch", None)
+        with pytest.raises(MissingExtraError, match=r"pip install 'mahjong-env\[train\]'"):
+            make_agent("policy:somewhere")
+
+
+class Counted(RandomAgent):
+    name = "counted"
+
+    def __init__(self, place, *, depth, fast, share, label):
+        self.given = (place, depth, fast, share, label)
