@@ -11,11 +11,13 @@ STEPS   ?= 1000000
 DEALS   ?= 2000
 RUN     ?= runs/$(VARIANT)
 JOBS    ?= 2
+HANDS   ?= 20000
+MINUTES ?= 60
 
 # A second thread per process slows small networks down, by a factor of forty when the cores are shared.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help train test test-slow lint format bench tables notebooks wheel clean distclean
+.PHONY: help train test test-slow lint format proof golden soak bench tables notebooks wheel clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -23,6 +25,10 @@ help:
 	@echo '                      sizes: VARIANT=$(VARIANT) STEPS=$(STEPS) DEALS=$(DEALS) RUN=$(RUN)'
 	@echo 'make test             lint, type-check, run the tests (JOBS=$(JOBS) processes)'
 	@echo 'make test-slow        the proofs that take minutes'
+	@echo 'make proof            engine against referee: HANDS=$(HANDS) of each variant (or VARIANT=), additive'
+	@echo '                      over runs; FRESH=1 begins again; REPLAY=variant:batch plays one batch again'
+	@echo 'make golden           write the readable games of tests/golden anew'
+	@echo 'make soak             MINUTES=$(MINUTES) of play over all variants and knobs: memory stays flat'
 	@echo 'make lint, format     only the linters and types; rewrite the layout'
 	@echo 'make bench            decisions per second, beside other mahjong environments'
 	@echo 'make tables           compute the tables of hands again'
@@ -69,6 +75,18 @@ test: lint
 
 test-slow: $(TEST)
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m slow
+
+# VARIANT has a default, meant for learning: here all variants are played unless one is asked for.
+asked_variant := $(if $(filter command environment,$(origin VARIANT)),$(VARIANT))
+proof: $(TEST)
+	PYTHONPATH=tests $(BIN)/python -m proof --hands $(HANDS) --jobs $(JOBS) $(if $(FRESH),--fresh) \
+	  $(if $(asked_variant),--variant $(asked_variant)) $(if $(REPLAY),--replay $(REPLAY))
+
+golden: $(TEST)
+	PYTHONPATH=tests $(BIN)/python -m golden_games
+
+soak: $(TEST)
+	PYTHONPATH=tests $(BIN)/python -m soak --minutes $(MINUTES)
 
 format: $(TEST)
 	$(BIN)/ruff check --fix .

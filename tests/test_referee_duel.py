@@ -46,5 +46,5 @@ def test_a_disagreement_is_found_and_printed():
     one = Duel(engine, 0, 1)
     one.before()
     engine.state.hand[0, 1, 0] ^= 1
-    with pytest.raises(DisagreementError, match=r"(?s)hand of person 1.*engine.*referee.*seed"):
+    with pytest.raises(DisagreementError, match=r"(?s)hand of seat 1.*engine.*referee.*seed"):
         one.before()

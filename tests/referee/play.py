@@ -25,8 +25,7 @@ class Play:
                 self.answers.append(((RANK[action], question.place[1]), question.seat, action))
             self.ask_next()
         elif action == "win":
-            seat = self.turn
-            self.end_with_win(seat, self.judge(seat, "draw"), "draw", None)
+            self.win_in_turn()
         else:
             verb, tile = action.rsplit(" ", 1)
             {
@@ -35,6 +34,17 @@ class Play:
                 "added kong": self.declare_added_kong,
             }[verb](tile)
         return list(self.rewards)
+
+    def win_in_turn(self):
+        """By the tiles, or by the eighth flower exposed in this turn where that is worth more (4A.12, 4A.15)."""
+        seat = self.turn
+        verdict = self.judge(seat, "draw") if self.drawn is not None else None
+        if self.eighth_flower:
+            by_flowers = self.judge(seat, "flowers")
+            if verdict is None or not verdict.legal or verdict.points < by_flowers.points:
+                self.end_with_win(seat, by_flowers, "flowers", None)
+                return
+        self.end_with_win(seat, verdict, "draw", None)
 
     def pay(self, payments):
         """Move points at once; payments by seat."""
@@ -50,7 +60,7 @@ class Play:
             self.end_with_draw()
             return
         self.turn, self.drawn = seat, None
-        self.kong_draws, self.flower_draw = 0, False
+        self.kong_draws, self.flower_draw, self.eighth_flower = 0, False, False
         self.players[seat].draws += 1
         self.receive(self.wall.pop(0))
 
@@ -61,9 +71,8 @@ class Play:
             player.flowers.append(tile)
             self.flower_draw = True
             if self.variant.eight_flowers_win and len(player.flowers) == 8:
-                self.ask_eight_flowers(self.turn, self.replace_flower)
-            else:
-                self.replace_flower()
+                self.eighth_flower = True
+            self.replace_flower()
             return
         player.hand.append(tile)
         self.drawn = tile
@@ -74,13 +83,15 @@ class Play:
         self.ask_turn()
 
     def replace_flower(self):
-        if self.left == 0:
+        if self.left == 0 and self.eighth_flower:
+            self.ask_eight_flowers(self.turn, self.end_with_draw)  # asked first, then a draw (rulebook 6 Taiwan)
+        elif self.left == 0:
             self.end_with_draw()  # rulebook 0.13
         else:
             self.receive(self.wall.pop())
 
     def ask_eight_flowers(self, seat, when_passed):
-        """Rulebook 4A.15, 6 Taiwan: asked where the eighth flower is exposed."""
+        """A question of its own: before the first turn, or where the eighth flower cannot be replaced."""
 
         def answered(best):
             if best is None:
@@ -97,7 +108,7 @@ class Play:
         if self.drawn is not None:  # rulebook 0.5: self kongs (and a win) only after a draw
             if self.left > 0:
                 options |= self.self_kongs(player)
-            if self.judge(seat, "draw").legal:
+            if self.eighth_flower or self.judge(seat, "draw").legal:
                 options.add("win")
         self.options = self.variant.restricted_turn(self, seat, options)
 
@@ -208,7 +219,7 @@ class Play:
         self.players[discarder].discards.pop()
         self.claims_or_kongs += 1
         self.turn, self.drawn = seat, None
-        self.kong_draws, self.flower_draw = 0, False
+        self.kong_draws, self.flower_draw, self.eighth_flower = 0, False, False
         if action == "kong":
             own_pung = self.pung_of(seat, tile)
             if own_pung is not None:

@@ -120,6 +120,7 @@ class Referee(Play):
         self.turn, self.drawn, self.offered = None, None, None
         self.questions, self.answers, self.finish, self.options = [], [], None, set()
         self.kong_draws, self.flower_draw = 0, False
+        self.eighth_flower = False  # exposed in this turn: the seat may win with any hand (rulebook 4A.15)
         self.claims_or_kongs = 0  # declared by anybody in this hand
         self.pending_growth = None  # what a kong adds to the reserve, once its replacement is drawn
         self.last_discard = False  # the hand ends with the next discard

@@ -2,9 +2,10 @@
 
 Doubts, and what is done here:
 
-* Eight Flowers in play is asked at once, when the eighth flower lies on the table and before it is
-  replaced; in the opening it is asked after everybody has replaced his flowers and before the dealer's
-  first draw (only one player can have all eight). A player who passes goes on as if nothing had been asked.
+* Eight Flowers in play: "asked in the turn in which the eighth is exposed" means that the player may win in that
+  turn, having replaced the flower, until he discards; with a complete hand he wins by what is worth more tai, the
+  hand if they tie. In the opening it is a question of its own, after all flowers have been replaced and the dealer
+  has drawn his seventeenth tile (only one player can have all eight). A player who passes there is not asked again.
 * The round wind advances after every four passes of the deal, counted from the first hand of the match,
   whoever dealt it.
 * With `house_dice` unknown the dealer is East.
@@ -77,12 +78,10 @@ class Taiwan(Variant):
         """4A.3: the dealer replaces first, then to the right; then the dealer draws his seventeenth tile."""
         if not table.replace_opening_flowers():
             return
-        for step in range(4):  # 6 Taiwan: Eight Flowers, dealer first
-            seat = (table.dealer_seat + step) % 4
-            if len(table.players[seat].flowers) == 8:
-                table.ask_eight_flowers(seat, lambda: table.begin_turn(table.dealer_seat))
-                return
+        owners = [seat for seat, player in enumerate(table.players) if len(player.flowers) == 8]
         table.begin_turn(table.dealer_seat)
+        if owners and not table.hand_over:  # 6 Taiwan
+            table.ask_eight_flowers(owners[0], table.ask_turn)
 
     def east_house(self, dealer, dice):
         """4A.3, 4B7: the dealer counts three dice from himself as 1."""

@@ -213,21 +213,23 @@ def test_a_discard_may_be_added_to_an_exposed_pung():
         assert referee.to_act == 1
 
 
-def test_eight_flowers_are_asked_where_the_eighth_is_exposed():
-    """8 tai paid as self-touch: 3 + 8, and 1 more by the dealer; he may also pass and play on."""
+def test_eight_flowers_are_asked_in_the_turn_in_which_the_eighth_is_exposed():
+    """8 tai paid as self-touch: 3 + 8, and 1 more by the dealer; he may also play on, and is not asked again."""
     hands = list(SIXTEEN)
     hands[1] = "F1234 S123 1345z 6789p 2s"
-    for answer, rewards in (("win", [-12, 34, -11, -11]), ("pass", [0] * 4)):
+    for answer, rewards in (("win", [-12, 34, -11, -11]), ("discard 7z", [0] * 4)):
         referee = arranged("taiwan", hands, draws="2m S4", replacements="258p 58s 55m 7z")
         play(referee, "0 discard 9m")
-        assert (referee.to_act, referee.legal()) == (1, {"win", "pass"})
-        assert len(referee.hands[1]) == 16
+        assert referee.to_act == 1
+        assert {"win", "discard 7z"} <= referee.legal()
+        assert "pass" not in referee.legal()
+        assert len(referee.hands[1]) == 17
         assert play(referee, f"1 {answer}") == rewards
         if answer == "win":
             assert referee.result.rows == [("Eight Flowers", 8)]
-        else:
-            assert len(referee.hands[1]) == 17
-            assert "7z" in referee.hands[1]
+        while not referee.hand_over and referee.to_act != 1:
+            referee.apply("pass" if "pass" in referee.legal() else f"discard {referee.drawn}")
+        assert "win" not in referee.legal()
 
 
 def test_the_round_wind_advances_when_all_four_have_lost_the_deal():
