@@ -1,0 +1,166 @@
+"""Policy files: what they keep, what is refused, and that the agent plays what the network says."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+
+from agents import PolicyFileError, look_ahead, make_agent
+from agents.inputs import SIZE, policy_inputs
+from agents.network import NetworkSpec, PolicyNetwork
+from agents.policy import PolicyAgent, weights_of
+from agents.policy_file import PolicyFile, find_policy
+from mahjong_env import VARIANTS, make_engine
+
+SPEC = NetworkSpec(width=16, layers=1)
+
+
+@pytest.fixture
+def network():
+    torch.manual_seed(3)
+    network = PolicyNetwork(SPEC)
+    torch.nn.init.normal_(network.dense.weight)  # fresh heads are all but zero, and would hardly choose
+    return network
+
+
+@pytest.fixture
+def saved(network):
+    return PolicyFile("hebei", 0, {"width": 16, "layers": 1}, weights_of(network), knobs={"players": 3})
+
+
+@pytest.fixture
+def path(saved, tmp_path):
+    saved.write(tmp_path / "best.zip")
+    return tmp_path / "best.zip"
+
+
+def rewrite(path, **changes):
+    """The same file with other entries in its header."""
+    with zipfile.ZipFile(path) as archive:
+        header, weights = json.loads(archive.read("policy.json")), archive.read("weights.npz")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("policy.json", json.dumps(header | changes))
+        archive.writestr("weights.npz", weights)
+
+
+class TestPlaying:
+    def test_plays_the_most_probable_legal_action(self, path, network):
+        agent = make_agent(f"policy:{path}")
+        view = make_engine("hebei", 30, seed=1).view()
+        inputs = torch.from_numpy(policy_inputs(view, look_ahead(view))).float()
+        with torch.no_grad():
+            logits = network(inputs)[0].numpy()
+        wanted = np.where(view.action_mask, logits, -np.inf).argmax(axis=1)
+        np.testing.assert_array_equal(agent.act(view, np.random.default_rng(0)), wanted)
+        assert len(set(wanted.tolist())) > 3
+
+    def test_samples_with_the_probabilities_of_the_network(self, path, network):
+        view = make_engine("hebei", 1, seed=1).view().take(np.zeros(4000, np.intp))
+        drawn = PolicyAgent(path, sample=True).act(view, np.random.default_rng(0))
+        inputs = torch.from_numpy(policy_inputs(view.take([0]), look_ahead(view.take([0])))).float()
+        with torch.no_grad():
+            logits = network(inputs)[0].masked_fill(~torch.from_numpy(view.action_mask[:1]), -1e8)
+        probabilities = torch.softmax(logits, 1)[0].numpy()
+        shares = np.bincount(drawn, minlength=109) / 4000
+        assert np.abs(shares - probabilities).max() < 0.04  # five standard deviations at most
+
+    def test_a_hand_is_played_to_its_end_at_tables_of_any_variant(self, path):
+        agent = make_agent(f"policy:{path}?any_variant=true")
+        for variant in VARIANTS:
+            engine = make_engine(variant, 3, seed=1)
+            while (live := np.flatnonzero(engine.seat_to_act >= 0)).size:
+                engine.step(agent.act(engine.view(games=live), np.random.default_rng(0)), games=live)
+
+    def test_another_variant_is_refused(self, path):
+        view = make_engine("taiwan", 2, seed=1).view()
+        with pytest.raises(PolicyFileError, match="was trained for hebei, not for taiwan"):
+            make_agent(f"policy:{path}").act(view, np.random.default_rng(0))
+
+    def test_inputs_are_small_integers_with_one_row_for_each_seat(self):
+        view = make_engine("fuzhou", 5, seed=1).view()
+        inputs = policy_inputs(view, look_ahead(view))
+        assert inputs.shape == (5, SIZE)
+        assert inputs.dtype == np.int8
+        assert not np.shares_memory(inputs, view.observation)
+
+    def test_value_and_logits_are_those_of_one_pass(self, network):
+        view = make_engine("hebei", 7, seed=1).view()
+        inputs = torch.from_numpy(policy_inputs(view, look_ahead(view))).float()
+        with torch.no_grad():
+            logits, values = network(inputs)
+            assert torch.equal(network.forward_actor(inputs), logits)
+            assert torch.equal(network.forward_critic(inputs), values)
+        assert values.shape == (7, 1)
+
+
+class TestFiles:
+    def test_what_is_written_is_read(self, path, saved):
+        found = PolicyFile.read(path)
+        assert (found.variant, found.variant_version, found.inputs) == ("hebei", 0, saved.inputs)
+        assert found.knobs == {"players": 3}
+        assert found.weights.keys() == saved.weights.keys()
+        for name, array in saved.weights.items():
+            np.testing.assert_array_equal(found.weights[name], array)
+
+    def test_a_run_folder_and_a_name_mean_its_best_policy(self, path, tmp_path, monkeypatch):
+        assert find_policy(str(path.parent)) == path
+        monkeypatch.chdir(tmp_path)
+        named = tmp_path / "runs" / "mine" / "best.zip"
+        named.parent.mkdir(parents=True)
+        named.write_bytes(path.read_bytes())
+        assert find_policy("mine").resolve() == named
+        assert make_agent("policy:mine").name == "mine/best"
+        with pytest.raises(PolicyFileError, match="no policy 'yours'"):
+            find_policy("yours")
+
+    @pytest.mark.parametrize("content", [b"", b"not a zip", "half"])
+    def test_a_damaged_file_is_refused(self, path, content):
+        path.write_bytes(path.read_bytes()[:1000] if content == "half" else content)
+        with pytest.raises(PolicyFileError, match=r"best.zip: not a policy file, or damaged"):
+            PolicyAgent(path)
+
+    def test_a_damaged_array_is_refused(self, path):
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 255
+        path.write_bytes(bytes(data))
+        with pytest.raises(PolicyFileError, match="damaged"):
+            PolicyAgent(path)
+
+    def test_other_zips_are_refused(self, tmp_path):
+        for name, said in (("policy.pth", "Stable-Baselines3 model"), ("x.txt", "a zip, but not of a policy")):
+            with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
+                archive.writestr(name, "")
+            with pytest.raises(PolicyFileError, match=said):
+                PolicyAgent(tmp_path / "other.zip")
+
+    @pytest.mark.parametrize(
+        ("changes", "said"),
+        [
+            ({"format": 99}, "format 99; this version reads format 1"),
+            ({"inputs": "0123"}, "trained with other observations"),
+            ({"variant": "riichi"}, "trained for 'riichi'; known are"),
+            ({"variant_version": 5}, "trained for version 5 of hebei; this is version 0"),
+            ({"network": {"width": 8, "layers": 1}}, "its weights do not fit its network"),
+            ({"network": {"depth": 8}}, "its weights do not fit its network"),
+            ({"surprise": 1}, "damaged"),
+        ],
+    )
+    def test_a_file_of_another_version_is_refused(self, path, changes, said):
+        rewrite(path, **changes)
+        with pytest.raises(PolicyFileError, match=said):
+            PolicyAgent(path)
+
+    def test_writing_replaces_the_file_whole(self, path, saved, monkeypatch):
+        before = path.read_bytes()
+
+        def fail(*_args, **_kwargs):
+            raise OSError("disk full")
+
+        monkeypatch.setattr("agents.policy_file.np.savez", fail)
+        with pytest.raises(OSError, match="disk full"):
+            saved.write(path)
+        assert path.read_bytes() == before
