@@ -60,6 +60,7 @@ class _Situation:
     round_wind: str
     house_wind: str | None
     running_points: Sequence[int] | None
+    marks: Mapping[str, Any]  # what the variant counts for the winner, beyond the fields above
 
 
 def score(
@@ -117,7 +118,7 @@ def score(
         round_wind: "1z" to "4z".
         house_wind: the winner's wind; None: as if the dealer were East.
         running_points: points of each seat before the hand; None: they limit nothing.
-        **knobs: house rules of the variant.
+        **knobs: house rules of the variant, and what it counts for each seat (`Rules.marks`), for the winner.
 
     Returns:
         The score; hands that may not win have ``legal=False``, the reason, no rows and no payments.
@@ -127,6 +128,7 @@ def score(
         NotationError: a text is not tile or meld notation.
         RulesError: unknown variant, knob or value.
     """
+    marks = {name: knobs.pop(name) for name in rules(variant).marks if name in knobs}
     played = rules(variant, **knobs)
     situation = _Situation(
         source,
@@ -147,6 +149,7 @@ def score(
         round_wind,
         house_wind,
         running_points,
+        marks,
     )
     _check_situation(played, situation)
     all_melds = _read_melds(played, seat, melds, other_melds or {})
@@ -192,8 +195,8 @@ def _check_situation(rules: Rules, told: _Situation) -> None:
         raise HandError(
             "robbing_gold is before the first turn: without kong_draws, flower_draw, first_draw and discarded_wild"
         )
-    for name in ("kong_draws", "dealer_streak", "red_discards", "gambits"):
-        value = getattr(told, name)
+    counted = {name: getattr(told, name) for name in ("kong_draws", "dealer_streak", "red_discards", "gambits")}
+    for name, value in {**counted, **told.marks}.items():
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 1000:
             raise HandError(f"{name} is an integer from 0, not {value!r}")
     unknown = {
@@ -308,9 +311,8 @@ def _describe(
             meld_kind[0, owner, place] = meld.kind
             meld_from[0, owner, place] = meld.from_seat
     marks = np.zeros((1, rules.seats, len(rules.marks)), np.int16)
-    for name in ("discarded_wild", "red_discards", "gambits"):
-        if name in rules.marks:
-            marks[0, told.seat, rules.marks.index(name)] = getattr(told, name)
+    for place, name in enumerate(rules.marks):
+        marks[0, told.seat, place] = told.marks[name] if name in told.marks else getattr(told, name, 0)
     house = (told.seat - told.dealer) % rules.seats if told.house_wind is None else _wind("house_wind", told.house_wind)
 
     def one(value: Any, dtype: Any = np.int8) -> Any:
