@@ -227,7 +227,7 @@ def wrapped(bare: AECEnv[str, Any, Any]) -> Wrapped:
     return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(bare))
 
 
-def environments(variant: str) -> tuple[Callable[..., MahjongAEC], Callable[..., Wrapped]]:
+def environments(variant: str | Rules) -> tuple[Callable[..., MahjongAEC], Callable[..., Wrapped]]:
     """The two functions that a module `<variant>_v0` offers: ``raw_env``, and ``env`` with PettingZoo's wrappers.
 
     Both take the arguments of `MahjongAEC`, the variant excepted.
