@@ -13,7 +13,7 @@ import numpy as np
 
 import mahjong_env
 from agents import make_agent
-from mahjong_env.notation import Meld, MeldType, format_tiles
+from mahjong_env.notation import Meld, MeldType
 from mahjong_env.render import WINDS, rows_text, tiles_text
 from mahjong_env.state import Phase
 
@@ -43,8 +43,8 @@ class Storyteller:
         players = {3: "three", 4: "four"}[rules.seats]
         yield f"{rules.title} mahjong ({rules.chinese}), one hand between {players} greedy agents, seed {self.seed}"
         yield "Tiles: 1-9m Characters, 1-9p Dots, 1-9s Bamboo, 1-4z East South West North, 5-7z White Green Red,"
-        yield "F1-F4 flowers, S1-S4 seasons. Seats count in the order of turns; @2 means claimed from seat 2. In brackets"
-        yield "stands what the seat holds when it decides, the tile just drawn included, and its melds."
+        yield "F1-F4 flowers, S1-S4 seasons. Seats count in the order of turns; @2 means claimed from seat 2."
+        yield "In brackets stands what the seat holds when it decides, the tile just drawn included, and its melds."
         yield ""
         yield "Start"
         facts = [f"seat {int(state.dealer[0])} deals", f"{WINDS[int(state.round_wind[0])]} round"]
