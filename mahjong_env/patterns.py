@@ -166,9 +166,12 @@ def seven_pairs_missing(words: UInt32Array, melds: Any) -> Int8Array:
 def thirteen_orphans_missing(words: UInt32Array, melds: Any) -> Int8Array:
     """[...] tiles that the thirteen ones, nines and honours with one doubled still lack, in hands of 13 or 14 tiles."""
     kinds = orphan_kinds(words)
+    near = (kinds >= 12) & (melds == 0)
+    if not near.any():
+        return np.full(near.shape, _IMPOSSIBLE)
     # With 12 kinds or 13 in a hand of 13 or 14 tiles, a pair can only be a pair of one of them.
     lacking = 13 - kinds + (pairs(words) == 0)
-    return np.where((melds == 0) & (kinds >= 12), lacking, _IMPOSSIBLE).astype(np.int8)
+    return np.where(near, lacking, _IMPOSSIBLE).astype(np.int8)
 
 
 def is_seven_pairs(wins: Wins) -> BoolArray:

@@ -40,6 +40,10 @@ MELD_PLACES: Final = 6
 """Places that one meld takes in the plane MELD_LIST."""
 
 
+# What one tile adds to the code of its suit, by wild kind (the last row: none) and kind. Wild tiles add nothing.
+_CODE_STEPS: Final = np.vstack([POWER * ~np.eye(NUM_KINDS, dtype=np.bool_), POWER]).astype(np.int32)
+
+
 class Phase:
     """What a game waits for; the numbers of `State.phase`."""
 
@@ -187,8 +191,7 @@ class State:
     def add_tiles(self, games: Games, seat: Any, kind: Any, count: int) -> None:
         """Put ``count`` tiles of a kind into concealed hands (negative: take out). Each (game, seat) at most once."""
         self.hand[games, seat, kind] += np.int8(count)
-        steps = POWER[kind] * count
-        self.code[games, seat, SUIT[kind]] += np.where(kind == self.wild[games], 0, steps)
+        self.code[games, seat, SUIT[kind]] += _CODE_STEPS[self.wild[games], kind] * count
 
     def add_meld(
         self, games: Games, seat: Any, meld_type: Any, kind: Any, from_seat: Any, claimed: Any, *, shown: bool = True

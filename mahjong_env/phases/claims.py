@@ -40,6 +40,8 @@ def _rank_of_options() -> Int8Array:
 
 
 _RANK = _rank_of_options()
+# The options for a tile of which a seat holds so many.
+_BY_HELD = np.array([0, 0, MAY_PUNG, MAY_PUNG | MAY_KONG, MAY_PUNG | MAY_KONG], np.int8)
 _ACTION_RANK = np.array([1, 1, 1, 2, 2, 3, 0], np.int8)  # from "chow low" to "pass"
 
 # The neighbours two below, one below, one above and two above a kind; whether they are of its suit.
@@ -121,14 +123,11 @@ def _sets_wanted(table: Table, games: Games, giver: Int8Array, kind: Int8Array) 
     state, rules = table.state, table.rules
     seats = state.num_seats
     rows = np.arange(len(games))
-    last = (state.left(games) <= 0) | state.closing[games]
-    held = state.hand[games, :, kind]
-    held[rows, giver] = 0
-    held[last] = 0  # the discard after the last tile can only be won on (rulebook 0.7)
-    options = (held >= 2) * MAY_PUNG + (held >= 3) * MAY_KONG
+    options = _BY_HELD[state.hand[games, :, kind]]
+    options[rows, giver] = 0
     adds = rules.added_from_discard(state, games)
     if adds is not None:
-        options[adds & ~last[:, None]] |= MAY_KONG
+        options[adds] |= MAY_KONG
 
     next_seat = (giver + 1) % seats
     around = state.hand[games[:, None], next_seat[:, None], _NEIGHBOURS[kind]] > 0
@@ -137,8 +136,12 @@ def _sets_wanted(table: Table, games: Games, giver: Int8Array, kind: Int8Array) 
         around &= _NEIGHBOURS[kind] != state.wild[games][:, None]
     two_below, below, above, two_above = around.T
     chows = (above & two_above) * MAY_CHOW_LOW + (below & above) * MAY_CHOW_MIDDLE + (two_below & below) * MAY_CHOW_HIGH
-    chows[last] = 0
     options[rows, next_seat] |= chows
+    wanted = np.flatnonzero(options.any(axis=1))
+    if wanted.size:
+        # The discard after the last tile can only be won on (rulebook 0.7).
+        last = (state.left(games[wanted]) <= 0) | state.closing[games[wanted]]
+        options[wanted[last]] = 0
     return options
 
 
@@ -285,7 +288,7 @@ def _nobody_claims(table: Table, games: Games) -> None:
         return
     state = table.state
     next_seat = (state.offered_by[games] + 1) % state.num_seats
-    table.close_question(games)
+    state.offered[games] = NO_TILE
     table.next_turns.put(games, next_seat)
 
 

@@ -8,7 +8,7 @@ from mahjong_env.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, PASS, WIN
 from mahjong_env.phases.table import Table
 from mahjong_env.state import Phase
 from mahjong_env.tiles import NUM_KINDS
-from mahjong_env.types import Games
+from mahjong_env.types import BoolArray, Games
 
 # The last seven columns of the mask for each of the 64 combinations of option bits: the claims named, and pass.
 _CLAIM_COLUMNS = np.array([[*((options >> bit) & 1 for bit in range(6)), 1] for options in range(64)], np.bool_)
@@ -40,14 +40,21 @@ def _write_turns(table: Table, games: Games) -> None:
     state.mask[games, :NUM_KINDS] = holds
     state.mask[games, WIN] = state.can_win[games]
 
-    # Kongs only after a draw, and only if a replacement can be drawn (rulebook 0.5).
-    may_kong = (state.drawn[games] >= 0) & (state.left(games) > 0)
-    fours = np.flatnonzero((held == 4).any(axis=1) & may_kong)
+    fours = np.flatnonzero((held == 4).any(axis=1))
+    fours = fours[_may_kong(table, games[fours])]
     if fours.size:
         g = games[fours]
         state.mask[g, CONCEALED_KONG:ADDED_KONG] = rules.konged_in_hand(state, g, held[fours])
     adds = holds & state.open_pung[games, seat]
-    adding = np.flatnonzero(adds.any(axis=1) & may_kong)
+    adding = np.flatnonzero(adds.any(axis=1))
+    adding = adding[_may_kong(table, games[adding])]
     if adding.size:
         state.mask[games[adding], ADDED_KONG:CHOW_LOW] = adds[adding]
     rules.limit_turn(state, games, seat)
+
+
+def _may_kong(table: Table, games: Games) -> BoolArray:
+    """[n] whether kongs of one's own are possible: after a draw, if a replacement can be drawn (rulebook 0.5)."""
+    if not games.size:
+        return np.zeros(0, np.bool_)
+    return (table.state.drawn[games] >= 0) & (table.state.left(games) > 0)

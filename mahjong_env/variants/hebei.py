@@ -158,8 +158,11 @@ class Hebei(Rules):
     # --- Shapes and scoring -----------------------------------------------------------------------------------
     def missing(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
         """Four sets and a pair, seven pairs, or thirteen orphans (002 §Winning)."""
+        standard = sets_and_pair_missing(words)
+        if np.all(melds > 0):
+            return standard
         other = np.minimum(seven_pairs_missing(words, melds), thirteen_orphans_missing(words, melds))
-        return np.minimum(sets_and_pair_missing(words), other)
+        return np.minimum(standard, other)
 
     def score(self, wins: Wins) -> Scores:
         """The best form of each hand: base point times the product of its rows (002 §Winning Hand Payout Formula)."""
