@@ -1,0 +1,154 @@
+"""Hand mathematics beside an independent library: the package `mahjong` (riichi), where the shapes agree.
+
+Shanten is our number of missing tiles less one. The shapes agree, but two rules of riichi are not ours:
+
+* A riichi hand cannot wait for a fifth copy of a kind. Ours counts missing tiles without that limit, because a wild
+  tile may stand for a fifth copy (rulebook 0.12): a hand like 2222m, which could only wait for a fifth 2m, is one tile
+  nearer here.
+* Riichi's seven pairs are seven different ones. Here four alike are two pairs (000 Wild Card Seven Pairs, 001 Luxury
+  Pairs, 002 Luxurious Seven Pairs).
+"""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+from mahjong.agari import Agari
+from mahjong.shanten import Shanten
+
+from mahjong_env.hands import (
+    encode,
+    look_up,
+    sets_and_pair_missing,
+    seven_pairs_missing,
+    thirteen_orphans_missing,
+    tiles_missing,
+)
+from mahjong_env.notation import count_tiles, format_counts, parse_tiles
+
+KINDS = {
+    "all kinds": np.arange(34),
+    "two suits": np.arange(18),
+    "one suit": np.arange(9),
+    "one suit and honours": np.r_[0:9, 27:34],
+    "ones, nines and honours": np.array([0, 8, 9, 17, 18, 26, *range(27, 34)]),
+}
+SIZES = (14, 13, 11, 10, 8, 7, 5, 4, 2, 1)
+HANDS = 600
+
+
+def counts_of(text):
+    return count_tiles(parse_tiles(text))
+
+
+def random_hands(kinds, size, number, rng):
+    """[number, 34] hands of tiles of these kinds, at most four of each."""
+    tiles = np.repeat(kinds, 4)
+    picked = rng.random((number, len(tiles))).argsort(axis=1)[:, :size]
+    hands = np.zeros((number, 34), np.int8)
+    np.add.at(hands, (np.arange(number)[:, None], tiles[picked]), 1)
+    return hands
+
+
+def near_hands(number, changes, rng):
+    """[m, 34] complete hands of 14 tiles in which some tiles have been changed for others."""
+    hands = np.zeros((number, 34), np.int8)
+    rows = np.arange(number)
+    starts = np.array([suit + rank for suit in (0, 9, 18) for rank in range(7)])
+    for _ in range(4):
+        is_run, start, kind = rng.random(number) < 0.6, rng.choice(starts, number), rng.integers(0, 34, number)
+        for step in range(3):
+            hands[rows, np.where(is_run, start + step, kind)] += 1
+    hands[rows, rng.integers(0, 34, number)] += 2
+    for _ in range(changes):
+        taken = np.where(hands > 0, rng.random(hands.shape), -1).argmax(axis=1)
+        hands[rows, taken] -= 1
+        hands[rows, rng.integers(0, 34, number)] += 1
+    return hands[(hands <= 4).all(axis=1)]
+
+
+def completed_by(hand, number):
+    """Whether so many tiles more, at most four of each kind in all, can complete the hand."""
+    added = np.array(list(combinations_with_replacement(range(34), number)), np.intp)
+    hands = np.repeat(hand[None], len(added), axis=0)
+    np.add.at(hands, (np.arange(len(added))[:, None], added), 1)
+    hands = hands[(hands <= 4).all(axis=1)]
+    return bool((tiles_missing(encode(hands), int(hand.sum()) // 3) == 0).any())
+
+
+def check_regular(hands):
+    """Compare; returns the hands that rightly differ."""
+    size = int(hands[0].sum())
+    ours = tiles_missing(encode(hands), size // 3)
+    theirs = 1 + np.array([Shanten.calculate_shanten_for_regular_hand(hand) for hand in hands.tolist()])
+    differ = np.flatnonzero(ours != theirs)
+    for place in differ:
+        hand, text = hands[place], format_counts(hands[place])
+        assert theirs[place] == ours[place] + 1, f"{text}: {ours[place]} missing here, {theirs[place]} there"
+        assert not completed_by(hand, ours[place]), f"{text} can be completed without a fifth copy"
+        assert completed_by(hand, theirs[place]), text
+    return hands[differ]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kinds", KINDS.values(), ids=KINDS)
+def test_sets_and_pair(kinds, size):
+    check_regular(random_hands(kinds, size, HANDS, np.random.default_rng(size)))
+
+
+@pytest.mark.parametrize("changes", range(5))
+def test_sets_and_pair_of_hands_near_a_win(changes):
+    check_regular(near_hands(HANDS, changes, np.random.default_rng(changes)))
+
+
+def test_fifth_copies_are_where_the_two_differ():
+    rng = np.random.default_rng(0)
+    hands = random_hands(KINDS["one suit"], 6, 3000, rng)
+    hands[np.arange(len(hands)), rng.integers(0, 9, len(hands))] += 4
+    assert len(check_regular(hands[(hands <= 4).all(axis=1)])) > 0
+    for text in ("2222m", "1235555999m", "1223345679999m"):
+        hand = counts_of(text)
+        assert tiles_missing(encode(hand), hand.sum() // 3) == 1
+        assert Shanten.calculate_shanten_for_regular_hand(hand.tolist()) == 1
+
+
+@pytest.mark.parametrize("size", [13, 14])
+@pytest.mark.parametrize("kinds", KINDS.values(), ids=KINDS)
+def test_seven_pairs(kinds, size):
+    rng = np.random.default_rng(size)
+    hands = random_hands(kinds, size, HANDS, rng)
+    pairs = 2 * random_hands(np.arange(34), 7, HANDS, rng).clip(0, 1)
+    pairs[np.arange(HANDS), rng.integers(0, 34, HANDS)] += 1
+    hands = np.concatenate([hands, pairs[np.isin(pairs.sum(axis=1), (13, 14))]])
+    hands = hands[(hands <= 2).all(axis=1)]
+    theirs = [1 + Shanten.calculate_shanten_for_chiitoitsu_hand(hand) for hand in hands.tolist()]
+    assert seven_pairs_missing(hands).tolist() == theirs
+
+
+@pytest.mark.parametrize(
+    ("text", "here", "there"), [("1111m 22p 33s 44s 55z 66z", 0, 2), ("111m 22p 33s 44s 55z 66z", 1, 2)]
+)
+def test_four_alike_are_two_pairs_here(text, here, there):
+    hand = counts_of(text)
+    assert seven_pairs_missing(hand) == here
+    assert Shanten.calculate_shanten_for_chiitoitsu_hand(hand.tolist()) == there - 1
+
+
+@pytest.mark.parametrize("size", [13, 14])
+@pytest.mark.parametrize("kinds", KINDS.values(), ids=KINDS)
+def test_thirteen_orphans(kinds, size):
+    hands = random_hands(kinds, size, HANDS, np.random.default_rng(size))
+    theirs = [1 + Shanten.calculate_shanten_for_kokushi_hand(hand) for hand in hands.tolist()]
+    assert thirteen_orphans_missing(hands).tolist() == theirs
+
+
+@pytest.mark.parametrize("changes", range(3))
+def test_complete_hands(changes):
+    hands = near_hands(2000, changes, np.random.default_rng(changes))
+    ours = sets_and_pair_missing(look_up(encode(hands))) <= 0
+    ours |= (seven_pairs_missing(hands) == 0) & (hands <= 2).all(axis=1)
+    assert ours.tolist() == [Agari.is_agari(hand) for hand in hands.tolist()]
+    assert ours.any()
+    assert ours.all() == (changes == 0)
