@@ -11,6 +11,8 @@ STEPS   ?= 1000000
 DEALS   ?= 2000
 RUN     ?= runs/$(VARIANT)
 JOBS    ?= 2
+# More options for `python -m training train`, such as FLAGS='--warm-start-steps 0'.
+FLAGS   ?=
 HANDS   ?= 20000
 MINUTES ?= 60
 
@@ -59,7 +61,8 @@ NOTEBOOKS := $(VENV)/.installed-train-evaluate-render-dev-notebooks
 # --- learning -----------------------------------------------------------------------------------------------
 
 train: $(LEARN)
-	$(BIN)/python -m training train --variant $(VARIANT) --total-steps $(STEPS) --out $(RUN)
+	$(BIN)/python -m training train --variant $(VARIANT) --total-steps $(STEPS) --out $(RUN) \
+	  $(if $(wildcard $(RUN)/config.json),--resume) $(FLAGS)
 	$(BIN)/python -m training evaluate --variant $(VARIANT) --agents policy:$(RUN)/best.zip random greedy \
 	  --deals $(DEALS) --out $(RUN)
 
