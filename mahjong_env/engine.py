@@ -271,7 +271,7 @@ class Engine:
         wrong = numbers[(numbers < 0) | (numbers >= self.num_games)]
         if wrong.size:
             raise ActionError(f"there is no game {int(wrong[0])}; games are 0 to {self.num_games - 1}")
-        if not repeats and len(np.unique(numbers)) != len(numbers):
+        if not repeats and np.bincount(numbers).max() > 1:
             raise ActionError("games must not be named twice")
         return numbers.astype(np.intp)
 
