@@ -17,13 +17,10 @@ if TYPE_CHECKING:
     from training.evaluate import Evaluation
 
 try:
-    import matplotlib
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure  # not pyplot, so that no display is needed and notebooks keep their own
     from rich.console import Console
 except ImportError as error:
     raise MissingExtraError(f"evaluation needs {error.name}: pip install 'mahjong-env[evaluate]'") from error
-
-matplotlib.use("Agg")  # files only; a window would need a display
 
 _WIDTH = 110
 
