@@ -19,6 +19,8 @@ from proof.watch import ScoreDifferenceError, tally_of
 GAMES = 32
 MOST_HANDS = 96
 """A batch of matches stops here, so that batches take about the same time."""
+SAME = 8
+"""Games of a steered batch that are dealt by the recipe whose turn it is; the others by any that suits its knobs."""
 NOISE = 0.06
 """Decisions of steered games that are left to chance."""
 
@@ -73,9 +75,9 @@ def make_batch(variant: str, number: int, games: int = GAMES) -> Batch:
     knobs = random_knobs(variant, rng) | first.knobs
     rules = mahjong_env.rules(variant, **knobs)
     suited = [recipe for recipe in recipes if all(knobs[name] == value for name, value in recipe.knobs.items())]
-    chosen: list[Recipe] = [first] * 8 + [suited[int(rng.integers(len(suited)))] for _ in range(games - 8)]
+    chosen: list[Recipe] = [first if game < SAME else suited[int(rng.integers(len(suited)))] for game in range(games)]
     steered = tuple(steer(recipe, rules, rng) for recipe in chosen)
-    num_hands = max([first.hands_played, *(1 if rng.random() < 0.7 else 2 for _ in range(1))])
+    num_hands = max(first.hands_played, 1 if rng.random() < 0.7 else 2)
     return Batch(variant, number, style, knobs, num_hands, "first", steered)
 
 
@@ -123,16 +125,19 @@ def play_batch(variant: str, number: int, games: int = GAMES, most_hands: int = 
     Raises:
         ProofError: they differ, or one of them failed; the message says how to play it again.
     """
-    batch = make_batch(variant, number, games)
-    watched = tally_of(variant)
+    return _play(make_batch(variant, number, games), games, most_hands)
+
+
+def _play(batch: Batch, games: int, most_hands: int | None) -> Played:
+    watched = tally_of(batch.variant)
     deals = None
     if batch.steered:
         deals = [mahjong_env.Deal(dealer=None) if one is None else one.deal for one in batch.steered]
     try:
         hands = duel(
-            variant,
+            batch.variant,
             games,
-            seed=number,
+            seed=batch.number,
             choose=_chooser(batch),
             num_hands=batch.num_hands,
             start=batch.start,
@@ -152,20 +157,48 @@ def play_batch(variant: str, number: int, games: int = GAMES, most_hands: int = 
     return Played(hands, tally)
 
 
+def play_recipes(variant: str, times: int, seed: int = 0) -> Played:
+    """Play every recipe of a variant, with the default knobs but for those that it needs.
+
+    Args:
+        variant: its name.
+        times: how often each is played, in deals that differ.
+        seed: of the deals.
+
+    Raises:
+        ProofError: as `play_batch`; also if a recipe cannot be dealt.
+    """
+    groups: dict[tuple[Any, ...], list[Recipe]] = {}
+    for recipe in RECIPES[variant]:
+        groups.setdefault((recipe.hands_played, *sorted(recipe.knobs.items())), []).append(recipe)
+    hands, tally = 0, Counter[str]()
+    for number, ((num_hands, *knobs), recipes) in enumerate(groups.items()):
+        rng = np.random.default_rng([seed, number])
+        rules = mahjong_env.rules(variant, **dict(knobs))
+        steered = tuple(steer(recipe, rules, rng) for recipe in recipes * times)
+        if None in steered:
+            raise ValueError(f"{variant}: {recipes[steered.index(None) % len(recipes)].name!r} cannot be dealt")
+        batch = Batch(variant, seed + number, "recipes", dict(knobs), num_hands, "first", steered)
+        played = _play(batch, len(steered), None)
+        hands += played.hands
+        tally.update(played.tally)
+    return Played(hands, tally)
+
+
 def _chooser(batch: Batch) -> Chooser:
     if batch.style == "random":
         return choose_random
     greedy = choose_with(make_agent("greedy"))
     if batch.style == "greedy":
         return greedy
-    fallback = greedy if batch.number % 3 else choose_random
+    fallback = choose_random if batch.style == "recipes" or batch.number % 3 == 0 else greedy
 
     def choose(engine: mahjong_env.Engine, rng: np.random.Generator) -> Any:
         actions = fallback(engine, rng)
         for game, steered in enumerate(batch.steered):
             if steered is None or engine.state.actor[game] < 0 or engine.state.hand_in_match[game] > 0:
                 continue
-            if rng.random() < NOISE:
+            if batch.style == "steered" and rng.random() < NOISE:
                 continue
             action = wished(engine, game, steered.wishes, rng)
             if action >= 0:

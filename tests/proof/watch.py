@@ -126,10 +126,11 @@ class Watched(Referee):
         wanted = self.wanted(seat, tile, discarder)
         if not self.variant.may_answer(self, seat, tile):
             self._note_barred(seat, tile, discarder, bool(wanted))
-        elif (self.left == 0 or self.last_discard) and wanted:
-            self.note("play: the last discard may only be won on")
-        elif self.left == 0 and "win" in options:
-            self.note("play: the last discard is won on")
+        elif self.left == 0 or self.last_discard:
+            if wanted:
+                self.note("play: the last discard may only be won on")
+            if "win" in options:
+                self.note("play: the last discard is won on")
         pung = self.pung_of(seat, tile)
         if pung is not None and self.left and not self.last_discard:
             added = "kong" in options

@@ -86,7 +86,8 @@ class Hebei(Variant):
 
     def score(self, situation):
         best = []  # (product, rows) of every reading
-        for patterns in self.pattern_rows_of_each_reading(situation):
+        every = list(self.pattern_rows_of_each_reading(situation))
+        for patterns in every:
             if not patterns and not situation.self_drawn:
                 continue  # 3A.7: a Ping Hu is won by self-draw only
             rows = patterns or [("Ping Hu", 1)]
@@ -94,8 +95,7 @@ class Hebei(Variant):
                 rows = [("Dealer Win", 2), *rows]
             best.append((prod(value for _, value in rows), rows))
         if not best:
-            complete = any(True for _ in self.pattern_rows_of_each_reading(situation))
-            return not_legal(situation, "a ping hu wins by self-draw only" if complete else "not complete")
+            return not_legal(situation, "a ping hu wins by self-draw only" if every else "not complete")
         highest = max(product for product, _ in best)
         tied = [rows for product, rows in best if product == highest]
         cap = self.knobs["cap"]
@@ -112,6 +112,8 @@ class Hebei(Variant):
 
     def pattern_rows_of_each_reading(self, situation):
         """For each way to read the hand, its pattern rows: all rows but Dealer Win (3A.7)."""
+        if not self.completes(situation, situation.winning_tile):
+            return
         anyhow = self.rows_of_any_shape(situation)
         for reading in self.standard_readings(situation):
             yield anyhow + self.standard_rows(situation, reading)

@@ -57,10 +57,10 @@ class Situation:
         self.round_wind = "1z"
         self.house_wind = None
         self.running_points = None
-        for name, value in facts.items():
-            if not hasattr(self, name):
-                raise ValueError(f"unknown argument {name!r}")
-            setattr(self, name, value)
+        unknown = facts.keys() - vars(self).keys()
+        if unknown:
+            raise ValueError(f"unknown argument {min(unknown)!r}")
+        vars(self).update(facts)
 
     @property
     def concealed(self):

@@ -95,8 +95,10 @@ def check_size(name: str, hand: str, extra: int = 0) -> None:
 
 def plays_of_all(size: int, seats: int = 4) -> tuple[Recipe, ...]:
     """Rules of play that every variant shares: the end of the wall, claims of several seats, kongs."""
-    more = "" if size == 13 else "579p"
+    more = "" if size == 13 else "678s"
     last = LETTERS[seats - 1]
+    waits = f"123p456p789p46m11s{more}"
+    late = (0, 2, 3)  # of the dealer: from some time on more wins are allowed
     return (
         Recipe("the last discard is not claimed", {"a": "2m", "b": "55m 46m"}, draws="5m", dealer=last, left=1),
         Recipe("no kong without a replacement", {"a": "333m 579s"}, draws="3m", dealer=last, left=1),
@@ -134,15 +136,40 @@ def plays_of_all(size: int, seats: int = 4) -> tuple[Recipe, ...]:
             play={"a": "chow", "b": "pung", last: "discard 5m"},
         ),
         Recipe(
-            "a win before a pung, and wins of several",
-            {
-                "a": "55m",
-                "b": f"123p456p789p46m11s{more}",
-                **({"c": f"123s456s789s46m22s{more.replace('p', 's')}"} if seats == 4 else {}),
-                last if seats == 3 else "d": "5m",
-            },
+            "a win before a pung",
+            {"a": "55m", "b": waits, last: "5m"},
             dealer=last,
-            play={"a": "pung", "b": "win", **({"c": "win"} if seats == 4 else {}), last: "discard 5m"},
+            streak=late,
+            play={"a": "pung", "b": "win", last: "discard 5m"},
+        ),
+        Recipe(
+            "several could win",
+            {"a": waits, "b": f"123s456s789s46m22s{more.replace('s', 'p')}", last: "5m"},
+            dealer=last,
+            streak=late,
+            play={"a": "win", "b": "win", last: "discard 5m"},
+        ),
+        Recipe(
+            "a win is passed",
+            {"a": waits, last: "5m"},
+            dealer=last,
+            streak=late,
+            play={"a": "pass", last: "discard 5m"},
+        ),
+        Recipe(
+            "the last discard is won on",
+            {"b": waits},
+            draws="?" * (seats - 1) + "5m",
+            dealer=last,
+            streak=late,
+            left=seats,
+            play={"b": "win, keep"},
+        ),
+        Recipe(
+            "no win right after a claim",
+            {"a": f"55m123p456p789p11s{more}", last: "5m"},
+            dealer=last,
+            play={"a": "pung", last: "discard 5m"},
         ),
         Recipe(
             "a kong without payment in the end",

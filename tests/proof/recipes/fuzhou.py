@@ -38,7 +38,21 @@ FUZHOU: tuple[Recipe, ...] = (
     Recipe("the dealer's best swap", {"a": "123m456p789s234s11p57m8m"}, wild="6m", play={"a": "pass, win"}),
     Recipe("the dealer's best swap, taken", {"a": "123m456p789s234s111p5m7m"}, wild="6m", play={"a": "win"}),
     Recipe("Heaven before a robber", {"a": f"{RUNS}56m7m", "b": "123p456p789p444s33s"}, play={"a": "win"}),
-    waiting("Golden Pair", "123m456p789s222s44mww", "4m", streak=STREAK),
+    fed("Golden Pair", "22m456p789s222s46mww1p", "2m", "1p", "5m", draws="5m", streak=STREAK, first="pung, win"),
+    fed("Golden Dragon", "22m456p789s222s4mwww1p", "2m", "1p", "4m", draws="4m", streak=STREAK, first="pung, win"),
+    fed(
+        "Three Gold Knockdown",
+        "22m456p789s22s3m8mwww1p",
+        "2m",
+        "1p",
+        "9m",
+        draws="9m",
+        streak=STREAK,
+        first="pung, win",
+    ),
+    waiting(
+        "everybody pays for a discard", f"{MIXED}57m", "6m", draws=("?6m", "??6m"), knobs={"discard_payers": "all"}
+    ),
     waiting("Golden Pair or a sum", "123m456p789s234s45mww", "6m", streak=STREAK),
     waiting("Three Gold Knockdown", "123m456p789s22s11pwww", "?", streak=STREAK),
     waiting("Golden Dragon", "123m456p789s222s4mwww", "4m", streak=STREAK),
@@ -116,7 +130,10 @@ FUZHOU: tuple[Recipe, ...] = (
         play={"b": "win, keep"},
     ),
     Recipe(
-        "a gold discarded, self-draw only", {"a": f"{MIXED}57mw"}, draws="6m?6m6m", play={"a": "discard w, win, keep"}
+        "a gold discarded, self-draw only",
+        {"a": f"{MIXED}57mw"},
+        draws="6m?6m6m",
+        play={"a": "pass, discard w, win, keep"},
     ),
     Recipe(
         "a gold discarded, no robbing",

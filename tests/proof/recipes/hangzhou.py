@@ -66,7 +66,18 @@ HANGZHOU: tuple[Recipe, ...] = (
     waiting("Explosive Pair", "w123m456p789s111z", "?", streak=LAO),
     waiting("Explosive Pair in pairs", "w1122m3344p5566s", "9p", streak=LAO),
     waiting("Explosive Pair of two fortunes", "ww123m456p789s11z", "1z", streak=LAO),
-    waiting("cap", "w1111m2222p3333s", "9p", streak=3, knobs={"cap": 64}),
+    dealt("cap", "w1111m2222p3333s9p", streak=3, knobs={"cap": 64}),
+    waiting(
+        "the dealer pays by Lao", "123m456p789s11z46m", "5m", draws="5m", streak=(1, 2, 3), knobs={"dealer_loss": "lao"}
+    ),
+    Recipe(
+        "the discarder pays all shares",
+        {"a": "123m456p789s11z46m", "d": "5m"},
+        dealer="d",
+        streak=(2, 3),
+        play={"a": "win, keep", "d": "discard 5m"},
+        knobs={"discard_payment": "all_shares"},
+    ),
     *(
         Recipe(
             f"{count} gambits",
@@ -143,10 +154,10 @@ HANGZHOU: tuple[Recipe, ...] = (
     Recipe(
         "no kong captured during a gambit",
         {"a": "35m678p345s88p123s", "b": "33m", "c": "44m4z", "d": "4m"},
-        draws="?w?4m",
+        draws="??w4m",
         dealer="d",
-        streak=3,
-        play={"d": "discard 4m", "c": "pung, discard 4z, added kong", "b": "discard w", "a": "win"},
+        knobs=OPEN,
+        play={"a": "keep", "b": "discard w", "c": "added kong, pung, discard 4z", "d": "discard 4m"},
     ),
     waiting("Kong Blossom", "333p456p78s22s111z", "3p", draws="3p", back="9s", first="win, concealed kong", streak=LAO),
     Recipe(
@@ -176,7 +187,7 @@ HANGZHOU: tuple[Recipe, ...] = (
     fed("three melds, points floor", "22m55m88m678s5p1z3z9p", "258m", "1z3z9p", "5p", points=POOR),
     Recipe(
         "three melds taken from the winner",
-        {"d": "258m123m456p11z789s", "a": "22m55m88m1z3z9p"},
+        {"d": "258m123s456p11z789s", "a": "22m55m88m1z3z9p"},
         draws="??4m??6m??5m",
         dealer="d",
         streak=LAO,
@@ -197,7 +208,7 @@ HANGZHOU: tuple[Recipe, ...] = (
     Recipe(
         "three melds both ways",
         {"d": "258m11p44p77p9p123s5s", "a": "22m55m88m147p1z"},
-        draws="??????????5s",
+        draws="???5s",
         dealer="d",
         streak=LAO,
         play={

@@ -25,7 +25,7 @@ TAIWAN: tuple[Recipe, ...] = (
     waiting("Earth", f"{RUNS}56m", "7m", draws="7m"),
     waiting("Earth with a flower", f"{RUNS}56m", "7m", draws="F1", back="7m"),
     Recipe("Heaven with a flower", {"a": f"{RUNS}56mF1"}, back="7m", play={"a": "win"}),
-    waiting("Five Hidden Triples", "111m333p555s777s22z88m", "8m", streak=STREAK),
+    waiting("Five Hidden Triples", "111m333p555s777s22z88m", "8m", draws=("8m", "????8m"), streak=STREAK),
     waiting("Three Hidden Triples", "111m333p555s789s22z46m", "5m"),
     waiting("Three Hidden Triples or runs", "111222333m456p22z79s", "8s"),
     waiting(
@@ -140,4 +140,5 @@ TAIWAN: tuple[Recipe, ...] = (
         play={"d": "discard 7m"},
         streak=STREAK,
     ),
+    dealt("the dealer without his tai", f"{RUNS}56m7m", knobs={"dealer_bonus": False}),
 )

@@ -19,6 +19,7 @@ WUHAN: tuple[Recipe, ...] = (
         "1z3z9p3p",
         "4m",
         giver="b",
+        draws=("????4m", "?????4m"),
         knobs={"discard_payers": "all"},
     ),
     fed("Pure or Mixed One Suit with two wilds", "22m55m88m6m4mww1z3z9p", "258m", "1z3z9p", "4m"),
@@ -123,5 +124,19 @@ WUHAN: tuple[Recipe, ...] = (
         "2m",
         first="win, pung",
         draws=("2m", "?2m"),
+    ),
+    fed("a win of an open hand is passed", "22m345p678s55s79m1z", "2m", "1z", "8m", draws=("8m", "?8m"), first="pung"),
+    fed("the last discard is won on, open", "22m345p678s55s79m1z", "2m", "1z", "8m", draws="8m", left=1),
+    fed("the discarder alone pays", "22m345p678s55s79m1z", "2m", "1z", "8m", knobs={"discard_payers": "discarder"}),
+    Recipe(
+        "several open hands could win",
+        {"a": "22m345p678s88s46m1z", "b": "22s345p678p55p46m3z", "d": "2m2s5m"},
+        draws="?????",
+        dealer="d",
+        play={
+            "a": "win, pung, discard 1z, keep",
+            "b": "win, pung, discard 3z, keep",
+            "d": "discard 2m, discard 2s, discard 5m",
+        },
     ),
 )
