@@ -38,7 +38,7 @@ class Optimisation:
 class TrainConfig:
     """Learn to play a variant: a warm start from a teacher, then PPO."""
 
-    variant: str = "hebei"
+    variant: str
     """The variant to learn."""
     knobs: tuple[str, ...] = ()
     """House rules as name=value, e.g. players=4 cap=8; `python -m mahjong_env show` lists them."""
@@ -89,7 +89,7 @@ class EvaluateConfig:
 
     agents: tuple[str, ...] = ("greedy", "random")
     """The agents: random, greedy, policy:FILE_OR_FOLDER, ..."""
-    variant: str = "hebei"
+    variant: str
     """The variant to play."""
     knobs: tuple[str, ...] = ()
     """House rules as name=value, e.g. players=4 cap=8."""
