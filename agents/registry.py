@@ -6,11 +6,13 @@ import inspect
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final
+from typing import Final
 
 from agents.base import Agent, AgentError
+from mahjong_env.errors import MahjongError
+from mahjong_env.opponents import ENTRY_POINTS, parse_agent
 
-GROUP: Final = "mahjong_env.agents"
+GROUP: Final = ENTRY_POINTS
 
 # Modules are imported when their agent is asked for: torch, say, is needed by policies only.
 _BUILT_IN: Final[Mapping[str, str]] = {
@@ -41,11 +43,11 @@ def make_agent(spec: str) -> Agent:
         PolicyFileError: the policy file cannot be used.
         MissingExtraError: the agent needs packages that are not installed; the message names the ``pip install`` line.
     """
-    address, _, query = str(spec).partition("?")
-    name, colon, argument = address.partition(":")
-    factory = _find(name.strip())
-    arguments = [argument] if colon else []
-    options = _read_options(spec, query)
+    try:
+        name, arguments, options = parse_agent(str(spec))
+    except MahjongError as error:
+        raise AgentError(str(error)) from None
+    factory = _find(name)
     try:
         inspect.signature(factory).bind(*arguments, **options)
     except TypeError as error:
@@ -70,24 +72,3 @@ def _load(entry: EntryPoint) -> Callable[..., Agent]:
     except (ImportError, AttributeError) as error:
         raise AgentError(f"agent {entry.name!r} is installed as {entry.value} but cannot be loaded: {error}") from error
     return factory
-
-
-def _read_options(spec: str, query: str) -> dict[str, Any]:
-    options: dict[str, Any] = {}
-    for part in filter(None, query.split("&")):
-        key, equals, value = part.partition("=")
-        if not equals or not key.isidentifier():
-            raise AgentError(f"agent {spec!r}: options are written ?option=value&option=value, not {part!r}")
-        options[key] = _read_value(value)
-    return options
-
-
-def _read_value(text: str) -> Any:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text

@@ -91,7 +91,13 @@ def test_plays_without_any_extra(python: Path, tmp_path: Path):
 def test_advertised_agents_can_be_loaded(python: Path, tmp_path: Path):
     load = (
         "from importlib.metadata import entry_points\n"
+        "from mahjong_env import MissingExtraError\n"
         "for entry in sorted(entry_points(group='mahjong_env.agents')):\n"
-        "    print(entry.name, callable(entry.load()))\n"
+        "    try:\n"
+        "        print(entry.name, callable(entry.load()))\n"
+        "    except MissingExtraError as error:\n"
+        "        print(entry.name, error)\n"
     )
-    assert run(python, "-I", "-c", load, cwd=tmp_path).splitlines() == ["greedy True", "random True"]
+    greedy, policy, random = run(python, "-I", "-c", load, cwd=tmp_path).splitlines()
+    assert (greedy, random) == ("greedy True", "random True")
+    assert policy == "policy policies need torch: pip install 'mahjong-env[train]'"
