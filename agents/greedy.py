@@ -19,6 +19,7 @@ _RANK[CHOW : PUNG + 1] = 2
 _RANKS: Final = 3
 _MOST_HELP: Final = 200  # more than the tiles of any set
 _HAS_WON: Final = -1
+_NEVER: Final = (FAR + 1) * _RANKS * _MOST_HELP
 
 
 class GreedyAgent:
@@ -27,19 +28,32 @@ class GreedyAgent:
     It always wins when it may, claims a chow or pung only if that lowers the distance, and declares a kong unless that
     raises it. It sees neither what a hand is worth nor what the others may be waiting for. See `agents.lookahead` for
     what it takes for a win.
+
+    Attributes:
+        name: "greedy", or "closed greedy" if it does not claim.
     """
 
-    name = "greedy"
+    def __init__(self, *, claims: bool = True) -> None:
+        """Choose the manner.
+
+        Args:
+            claims: False: it never claims a tile but to win, so that its hand stays closed.
+        """
+        self.name = "greedy" if claims else "closed greedy"
+        self._claims = claims
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         """Choose the nearest way; see `agents.Agent.act`."""
-        return choose_among(best_actions(view, look_ahead(view)), rng)
+        best = best_actions(view, look_ahead(view), claims=self._claims)
+        return choose_among(best, rng)
 
 
-def best_actions(view: View, ahead: Lookahead) -> NDArray[np.bool_]:
+def best_actions(view: View, ahead: Lookahead, *, claims: bool = True) -> NDArray[np.bool_]:
     """Return [n, 109] bool the actions between which `GreedyAgent` sees no difference."""
     cost = (ahead.distance.astype(np.int32) * _RANKS + _RANK) * _MOST_HELP - ahead.help
     cost[:, WIN] = _HAS_WON
-    cost[~view.action_mask] = FAR * _RANKS * _MOST_HELP
+    if not claims:
+        cost[:, CHOW : KONG + 1] = _NEVER
+    cost[~view.action_mask] = _NEVER
     best: NDArray[np.bool_] = cost == cost.min(axis=1, keepdims=True)
     return best

@@ -45,6 +45,7 @@ class PolicyAgent:
         path = find_policy(str(place))
         saved = PolicyFile.read(path)
         self.name = f"{path.parent.name}/{path.stem}" if path.parent.name else path.stem
+        self.name += ", sampled" if sample else ""
         self.variant: str | None = None if any_variant else saved.variant
         self.network = network_from(saved, path)
         self._sample = sample

@@ -60,11 +60,11 @@ class TrainConfig:
     """Passes over them."""
     warm_start_learning_rate: float = 1e-3
     """Learning rate of the imitation."""
-    teacher: str = "greedy"
-    """Who is imitated."""
+    teachers: tuple[str, ...] = ("greedy", "greedy?claims=false")
+    """Who may be imitated: the one that wins most points against the opponents, which is tried out first."""
     reward_scale: float | None = None
     """The reward is the points received until the next decision, times this. Not given: one divided by the standard
-    deviation of what the teacher wins in a hand, measured before learning begins."""
+    deviation of what the teacher wins in a hand."""
     shaping: float = 0.0
     """Weight of potential-based shaping on the distance to a win; 0.3 is good without a warm start."""
     width: int = 256

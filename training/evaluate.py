@@ -90,11 +90,7 @@ def evaluate(config: EvaluateConfig, progress: Callable[[str], None] = lambda li
     Raises:
         MahjongError: settings, agents or policy files that cannot be used.
     """
-    check_positive(deals=config.deals)
-    played = rules(config.variant, **read_knobs(config.knobs))
-    agents = [make_agent(spec) for spec in config.agents]
-    if not agents:
-        raise TrainingError("--agents is empty: name at least one")
+    played, agents = _prepare(config)
     todo = list(lineups(len(agents), played.people))
     names = _names(agents, config.agents)
     results = []
@@ -102,6 +98,14 @@ def evaluate(config: EvaluateConfig, progress: Callable[[str], None] = lambda li
         progress(f"line-up {number} of {len(todo)}: {', '.join(names[agent] for agent in lineup)}")
         results.append(measure(played, agents, lineup, deals=config.deals, seed=config.seed))
     return Evaluation(played, names, config.deals, config.seed, tuple(results))
+
+
+def _prepare(config: EvaluateConfig) -> tuple[Rules, list[Agent]]:
+    """Return what is played and who plays, once everything that a user can get wrong has been looked at."""
+    check_positive(deals=config.deals, threads=config.threads)
+    if not config.agents:
+        raise TrainingError("--agents is empty: name at least one")
+    return rules(config.variant, **read_knobs(config.knobs)), [make_agent(spec) for spec in config.agents]
 
 
 def _names(agents: list[Agent], specs: tuple[str, ...]) -> tuple[str, ...]:
@@ -115,6 +119,7 @@ def _names(agents: list[Agent], specs: tuple[str, ...]) -> tuple[str, ...]:
 def run(config: EvaluateConfig) -> Evaluation:
     """Evaluate, print the table, and write the files if a folder is given."""
     if config.out is not None:
+        _prepare(config)  # before anything is written
         make_folder(config.out)
     set_threads(config.threads)
     with report.status() as progress:
@@ -129,7 +134,6 @@ def run(config: EvaluateConfig) -> Evaluation:
 
 def set_threads(threads: int) -> None:
     """Limit torch's threads, if torch is installed: evaluating agents without it needs none."""
-    check_positive(threads=threads)
     try:
         import torch
     except ImportError:

@@ -22,7 +22,7 @@ try:
 except ImportError as error:
     raise MissingExtraError(f"evaluation needs {error.name}: pip install 'mahjong-env[evaluate]'") from error
 
-_WIDTH = 110
+_WIDTH = 118
 
 
 @contextmanager
@@ -52,9 +52,8 @@ def print_tables(found: Evaluation, console: Console | None = None) -> None:
 
 
 def _console() -> Console:
-    """Return a console that is wide enough for the tables where nobody says how wide it is: in files and pipes."""
-    console = Console()
-    return console if console.is_terminal else Console(width=_WIDTH)
+    """Return a console that is wide enough for the tables: a narrow terminal breaks lines, but loses nothing."""
+    return Console(width=max(Console().width, _WIDTH))
 
 
 def _duel_table(found: Evaluation, results: list[LineupResult]) -> Table:
@@ -87,7 +86,7 @@ def _new_table(*headings: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for heading in headings:
         is_text = heading in ("agent", "against", "all at one table")
-        table.add_column(heading, justify="left" if is_text else "right")
+        table.add_column(heading, justify="left" if is_text else "right", no_wrap=not is_text)
     return table
 
 

@@ -29,7 +29,7 @@ try:
     from agents.policy_file import PolicyFile
     from training.networks import TablePolicy
     from training.vec_env import RewardSpec, TableVecEnv
-    from training.warm_start import Fit, WarmStart, points_spread
+    from training.warm_start import Fit, WarmStart, try_out
 except ImportError as error:
     if isinstance(error, MissingExtraError):
         raise
@@ -69,8 +69,8 @@ def _check(config: TrainConfig) -> None:
         evaluation_deals=config.evaluation_deals,
         warm_start_epochs=config.warm_start_epochs,
     )
-    if not config.opponents or not config.evaluation_agents:
-        raise TrainingError("--opponents and --evaluation-agents must name at least one agent each")
+    if not (config.opponents and config.evaluation_agents and config.teachers):
+        raise TrainingError("--opponents, --teachers and --evaluation-agents must name at least one agent each")
     if (
         (config.reward_scale is not None and config.reward_scale <= 0)
         or config.shaping < 0
@@ -94,20 +94,35 @@ class Training:
         self.folder = folder
         self.rules: Rules = rules(config.variant, **read_knobs(config.knobs))
         self.others = [make_agent(spec) for spec in config.evaluation_agents]
-        self.teacher = make_agent(config.teacher)
+        teachers = {spec: make_agent(spec) for spec in config.teachers}
         named = {spec: make_agent(spec) for spec in set(config.opponents) - {SELF}}
         # The opponents are put in their places below: "self" needs the network, and that needs the tables.
-        self.env = TableVecEnv(self.rules, config.tables, [self.teacher], seed=config.seed)
+        self.env = TableVecEnv(self.rules, config.tables, self.others, seed=config.seed)
         self.model = self._new_model()
         learner = PolicyAgent.playing(self.network, name=SELF, sample=True)
         self.env.opponents = [named.get(spec, learner) for spec in config.opponents]
-        if config.reward_scale is None:
-            spread = points_spread(self.env, self.teacher, seed=config.seed)
-            self.config = config = replace(config, reward_scale=round(1 / max(spread, 1e-6), 6))
+        self.teacher = self._choose_teacher(teachers)
+        config = self.config
         self.env.reward = RewardSpec(config.reward_scale or 1.0, config.shaping, config.optimisation.discount)
         self.seconds = 0.0
         self.best_points = -float("inf")
         self.warm_started = config.warm_start_steps == 0
+
+    def _choose_teacher(self, teachers: dict[str, Agent]) -> Agent:
+        """Return the best teacher, and put it and the scale of the rewards into the settings of the run."""
+        config = self.config
+        if len(teachers) == 1 and config.reward_scale is not None:
+            return next(iter(teachers.values()))
+        trials = {
+            spec: try_out(self.rules, teacher, self.env.opponents, seed=config.seed)
+            for spec, teacher in teachers.items()
+        }
+        spec, best = max(trials.items(), key=lambda trial: trial[1].points)
+        for trial in trials.values():
+            print(f"teacher {trial.player.name}: {trial.points:+.2f} points a hand against the opponents")
+        scale = config.reward_scale or round(1 / max(best.spread, 1e-6), 6)
+        self.config = replace(config, teachers=(spec,), reward_scale=scale)
+        return best.player
 
     @property
     def network(self) -> PolicyNetwork:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,6 +13,8 @@ from torch.nn import functional
 
 from agents import Agent
 from agents.network import PolicyNetwork
+from mahjong_env import Rules, make_engine
+from training.play import play_out
 from training.vec_env import TableVecEnv
 
 _MOST_DECISIONS: Final = 200_000
@@ -102,17 +104,24 @@ def returns_to_go(
     return returns, complete
 
 
-def points_spread(env: TableVecEnv, player: Agent, *, seed: int, hands: int = 1000) -> float:
-    """Return the standard deviation of the points that a player wins in a hand, from about so many hands."""
+@dataclass(frozen=True)
+class Trial:
+    """How a player does at the learner's tables: mean and standard deviation of its points in a hand."""
+
+    player: Agent
+    points: float
+    spread: float
+
+
+def try_out(rules: Rules, player: Agent, others: Sequence[Agent], *, seed: int, hands: int = 1200) -> Trial:
+    """Let a player play some hands against opponents drawn from ``others``, its seat moving on from hand to hand."""
     rng = np.random.default_rng(seed)
-    points: list[int] = []
-    env.seed(seed)
-    env.reset()
-    while len(points) < hands:
-        _, _, dones, infos = env.step(player.act(env.engine.view(), rng))
-        points += [infos[table]["episode"]["r"] for table in np.flatnonzero(dones)]
-    env.seed(seed)
-    return float(np.std(points))
+    engine = make_engine(rules, hands, seed=seed)
+    seat = np.arange(hands) % engine.num_people
+    who = rng.integers(1, len(others) + 1, size=(hands, engine.num_people))
+    who[np.arange(hands), seat] = 0
+    points = play_out(engine, [player, *others], who, rng).points[np.arange(hands), seat]
+    return Trial(player, float(points.mean()), float(points.std()))
 
 
 class WarmStart:

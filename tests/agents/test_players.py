@@ -68,6 +68,21 @@ class TestGreedy:
         view = engine.view()
         assert view.action_mask[0, CONCEALED_KONG + 22]
 
+    def test_stays_closed_if_told_to(self):
+        agent = make_agent("greedy?claims=false")
+        assert agent.name == "closed greedy"
+        engine = make_engine("hebei", 48, seed=8)
+        rng = np.random.default_rng(0)
+        passed = 0
+        while (live := np.flatnonzero(engine.seat_to_act >= 0)).size:
+            view = engine.view(games=live)
+            chosen = agent.act(view, rng)
+            assert ((chosen < CHOW) | (chosen >= WIN)).all()
+            assert (chosen[view.action_mask[:, WIN]] == WIN).all()
+            passed += (view.action_mask[:, CHOW:WIN].any(axis=1) & (chosen == PASS)).sum()
+            engine.step(chosen, games=live)
+        assert passed > 100
+
     @staticmethod
     def dealt(dealer):
         other = "147m 258p 369s 1267z"

@@ -1,0 +1,238 @@
+"""The two commands, at sizes that take seconds: files, repeatability, resuming, and every kind of wrong input."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+import training
+from agents import make_agent
+from mahjong_env import VARIANTS
+from training.__main__ import main
+from training.config import read_knobs
+from training.errors import TrainingError
+
+SMALL = (
+    *("--tables", "32", "--warm-start-steps", "1500", "--warm-start-epochs", "1", "--width", "32"),
+    *("--reward-scale", "0.3", "--teachers", "greedy"),
+    *("--evaluations", "2", "--evaluation-deals", "4", "--evaluation-agents", "random"),
+)
+
+
+def train(out, *arguments, steps=2000, variant="hebei"):
+    return main(["train", "--variant", variant, "--out", str(out), "--total-steps", str(steps), *SMALL, *arguments])
+
+
+def evaluate(*arguments, variant="hebei"):
+    return main(["evaluate", "--variant", variant, *map(str, arguments)])
+
+
+def weights(path):
+    with zipfile.ZipFile(path) as archive, np.load(io.BytesIO(archive.read("weights.npz"))) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+def same(one, other):
+    return all(np.array_equal(array, other[name]) for name, array in one.items())
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A small finished run, for tests that only look at it."""
+    out = tmp_path_factory.mktemp("run") / "small"
+    assert train(out) == 0
+    return out
+
+
+class TestTrain:
+    def test_leaves_a_run_folder(self, run):
+        left = {path.name for path in run.iterdir()}
+        assert left >= {"config.json", "best.zip", "last.zip", "learning_curve.csv", "learning_curve.png"}
+        assert left >= {"checkpoint.pt", "policies", "tensorboard"}
+        assert not [path for path in run.rglob("*") if path.name.startswith(".") or "partial" in path.name]
+        config = json.loads((run / "config.json").read_text())
+        assert (config["variant"], config["tables"], config["total_steps"]) == ("hebei", 32, 2000)
+        assert config["reward_scale"] == 0.3
+        assert "torch" in config["versions"]
+        assert list((run / "tensorboard").iterdir())
+        assert (run / "learning_curve.png").read_bytes().startswith(b"\x89PNG")
+
+    def test_the_best_teacher_and_the_scale_of_rewards_are_found_and_kept(self, tmp_path, capsys):
+        arguments = ["--tables", "8", "--warm-start-steps", "300", "--evaluations", "1", "--evaluation-deals", "2"]
+        teachers = ["--teachers", "random", "greedy?claims=false", "greedy"]
+        begin = ["train", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "1"]
+        assert main([*begin, *arguments, *teachers]) == 0
+        config = json.loads((tmp_path / "run" / "config.json").read_text())
+        # With open hands these rules rarely let anyone win on a discard.
+        assert config["teachers"] == ["greedy?claims=false"]
+        assert 0.1 < config["reward_scale"] < 1
+        assert capsys.readouterr().out.count("points a hand against the opponents") == 3
+
+    def test_the_learning_curve_has_a_line_for_each_measurement(self, run):
+        header, *lines = (run / "learning_curve.csv").read_text().splitlines()
+        assert header.startswith("phase,steps,seconds,against,points,points_low,points_high,wins")
+        phases = [line.split(",")[:2] for line in lines]
+        assert phases == [["warm start", "0"], ["PPO", "1024"], ["PPO", "2048"]]
+        assert len(list((run / "policies").iterdir())) == 3
+
+    def test_the_same_seed_gives_the_same_weights(self, run, tmp_path):
+        assert train(tmp_path / "again") == 0
+        assert same(weights(run / "last.zip"), weights(tmp_path / "again" / "last.zip"))
+        assert train(tmp_path / "other", "--seed", "1") == 0
+        assert not same(weights(run / "last.zip"), weights(tmp_path / "other" / "last.zip"))
+
+    def test_resumes(self, tmp_path, capsys):
+        out = tmp_path / "run"
+        assert train(out) == 0
+        before = weights(out / "last.zip")
+        assert train(out, "--resume") == 0
+        assert "nothing to do" in capsys.readouterr().out
+        assert same(weights(out / "last.zip"), before)
+        assert train(out, "--resume", steps=4000) == 0
+        assert not same(weights(out / "last.zip"), before)
+        lines = (out / "learning_curve.csv").read_text().splitlines()
+        assert lines[-1].startswith("PPO,4096,")
+        assert len({line.split(",")[1] for line in lines}) == len(lines)
+
+    def test_goes_on_from_where_it_was(self, tmp_path):
+        """A checkpoint keeps the weights and the optimiser: one more step of nothing changes nothing."""
+        from training.config import TrainConfig
+        from training.run_folder import RunFolder
+        from training.train import Training
+
+        out = tmp_path / "run"
+        assert train(out) == 0
+        folder = RunFolder(out)
+        training = Training(folder.go_on(TrainConfig(variant="hebei", resume=True, out=out)), folder)
+        assert not same(dict(training.network.state_dict()), weights(out / "last.zip"))
+        training.load()
+        assert same({k: v.numpy() for k, v in training.network.state_dict().items()}, weights(out / "last.zip"))
+        assert training.model.policy.optimizer.state_dict()["state"]
+        assert (training.model.num_timesteps, training.warm_started) == (2048, True)
+
+    @pytest.mark.parametrize("variant", sorted(set(VARIANTS) - {"hebei"}))
+    def test_trains_every_other_variant_too(self, variant, tmp_path):
+        arguments = ["--opponents", "greedy", "self"]
+        assert train(tmp_path / variant, *arguments, steps=600, variant=variant) == 0
+        assert make_agent(f"policy:{tmp_path / variant}").variant == variant
+
+    def test_trains_without_a_warm_start_and_with_shaping(self, tmp_path):
+        out = tmp_path / "run"
+        assert train(out, "--warm-start-steps", "0", "--shaping", "0.3", "--knobs", "players=4", steps=600) == 0
+        assert json.loads((out / "config.json").read_text())["knobs"] == ["players=4"]
+        assert "warm start" not in (out / "learning_curve.csv").read_text()
+
+
+class TestEvaluate:
+    def test_writes_what_it_prints(self, run, tmp_path, capsys):
+        arguments = ["--agents", f"policy:{run}", "random", "greedy", "--deals", 6]
+        assert evaluate(*arguments, "--out", tmp_path / "a") == 0
+        printed = capsys.readouterr().out
+        assert "Hebei: 6 deals, each played in every order of seats" in printed
+        for name in ("small/best", "2 x random", "all at one table"):
+            assert name in printed
+        found = json.loads((tmp_path / "a" / "evaluation.json").read_text())
+        assert found["agents"] == ["small/best", "random", "greedy"]
+        assert len(found["lineups"]) == 3 * 2 + 1
+        assert [line["orders"] for line in found["lineups"]] == [3] * 6 + [6]
+        first = found["lineups"][0]["standings"][0]
+        assert f"{first['points']['mean']:+.3f}" in printed
+        assert (tmp_path / "a" / "evaluation.png").read_bytes().startswith(b"\x89PNG")
+        assert evaluate(*arguments, "--out", tmp_path / "b") == 0
+        assert json.loads((tmp_path / "b" / "evaluation.json").read_text()) == found
+
+    def test_writes_nothing_unless_asked(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        assert evaluate("--agents", "random", "--deals", 2, variant="taiwan") == 0
+        assert "3 x random" in capsys.readouterr().out
+        assert not list(tmp_path.iterdir())
+
+    def test_agents_of_one_name_are_told_apart(self, run, capsys):
+        agents = [f"policy:{run}", f"policy:{run}?sample=true"]
+        assert evaluate("--agents", *agents, "--deals", 2) == 0
+        assert "sampled" in capsys.readouterr().out
+
+
+class TestWrongInput:
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (["--knobs", "players=7"], "players=7 is not valid; valid are 3, 4"),
+            (["--knobs", "players"], "house rules are written name=value, not 'players'"),
+            (["--opponents", "nobody"], "no agent is called 'nobody'; valid are"),
+            (["--teachers", "policy:nowhere"], "no policy 'nowhere'"),
+            (["--tables", "0"], "--tables must be at least 1, not 0"),
+            (["--reward-scale", "0"], "--reward-scale must be above 0"),
+            (["--resume"], "there is no run to resume"),
+        ],
+    )
+    def test_train_says_what_is_wrong_and_leaves_nothing(self, arguments, said, tmp_path, capsys):
+        assert train(tmp_path / "run", *arguments) == 2
+        error = capsys.readouterr().err
+        assert error.startswith("error: ")
+        assert said in error
+        assert error.count("\n") == 1
+        assert not (tmp_path / "run").exists()
+
+    def test_an_unknown_variant(self, tmp_path, capsys):
+        assert train(tmp_path / "run", variant="nope") == 2
+        assert evaluate("--out", tmp_path / "run", variant="nope") == 2
+        assert not (tmp_path / "run").exists()
+        assert capsys.readouterr().err.count("error: there is no variant 'nope'; valid are") == 2
+
+    def test_a_run_is_not_overwritten(self, run, capsys):
+        before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+        assert train(run) == 2
+        assert "there is a run in this folder already; go on with it (--resume)" in capsys.readouterr().err
+        assert train(run, "--resume", "--seed", "5") == 2
+        assert "a resumed run keeps its settings: seed is 0, not 5" in capsys.readouterr().err
+        assert train(run, "--resume", variant="taiwan") == 2
+        assert "variant is 'hebei', not 'taiwan'" in capsys.readouterr().err
+        assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+
+    @pytest.mark.parametrize("command", ["train", "evaluate"])
+    def test_a_folder_that_cannot_be_written(self, command, tmp_path, capsys):
+        (tmp_path / "file").write_text("in the way")
+        out = tmp_path / "file" / "run"
+        assert (evaluate("--deals", 2, "--out", out) if command == "evaluate" else train(out)) == 2
+        assert "cannot be written" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("content", [b"", b"damaged"])
+    def test_a_damaged_checkpoint(self, content, tmp_path, capsys):
+        assert train(tmp_path / "run", steps=600) == 0
+        (tmp_path / "run" / "checkpoint.pt").write_bytes(content)
+        assert train(tmp_path / "run", "--resume", steps=2000) == 2
+        assert "checkpoint.pt: damaged or of another version" in capsys.readouterr().err
+        (tmp_path / "run" / "config.json").write_text("{")
+        assert train(tmp_path / "run", "--resume", steps=2000) == 2
+        assert "the settings of this run cannot be read" in capsys.readouterr().err
+
+    def test_a_policy_of_another_variant(self, run, capsys):
+        assert evaluate("--agents", f"policy:{run}", "random", "--deals", 2, variant="wuhan") == 2
+        assert "was trained for hebei, not for wuhan" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("missing", ["tyro", "sb3_contrib", "tqdm"])
+    def test_a_missing_extra_is_named_with_its_pip_line(self, missing, tmp_path, monkeypatch, capsys):
+        monkeypatch.delitem(sys.modules, "training.train", raising=False)
+        monkeypatch.delattr(training, "train", raising=False)
+        monkeypatch.setitem(sys.modules, missing, None)
+        assert train(tmp_path / "run") == 2
+        error = capsys.readouterr().err
+        assert missing in error
+        assert "pip install 'mahjong-env[train,evaluate]'" in error
+
+
+def test_knobs_are_read_as_values():
+    assert read_knobs(("players=4", "cap=None", "rotation=True", "dealer_on_draw=next")) == {
+        "players": 4,
+        "cap": None,
+        "rotation": True,
+        "dealer_on_draw": "next",
+    }
+    with pytest.raises(TrainingError):
+        read_knobs(("4",))

@@ -1,0 +1,142 @@
+"""Line-ups: the same deals in every order of seats, and how sure their means are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from agents import GreedyAgent, RandomAgent
+from mahjong_env import VARIANTS, make_engine, rules
+from training import lineups
+from training.lineups import measure, one_against_copies, orders_of
+from training.play import act_by_agent, play_out
+from training.statistics import ratio
+
+GREEDY, RANDOM = GreedyAgent(), RandomAgent()
+
+
+class TestOrders:
+    def test_every_different_order_once(self):
+        assert orders_of((0, 0, 0)) == [(0, 0, 0)]
+        assert orders_of((1, 0, 0)) == [(0, 0, 1), (0, 1, 0), (1, 0, 0)]
+        assert len(orders_of((0, 1, 2))) == 6
+        assert one_against_copies(2, 0, 4) == (2, 0, 0, 0)
+
+    @pytest.mark.parametrize("variant", sorted(VARIANTS))
+    def test_one_agent_in_all_seats_has_a_mean_of_exactly_nothing(self, variant):
+        table = rules(variant)
+        result = measure(table, [RANDOM, GREEDY], (1,) * table.people, deals=20, seed=1)
+        (standing,) = result.standings
+        assert standing.points.mean == standing.points.low == standing.points.high == 0
+        assert standing.seats == table.people
+        assert (result.orders, result.deals, result.hands) == (1, 20, 20)
+        assert standing.wins.mean * table.people + result.draws.mean == pytest.approx(1)
+
+    def test_two_names_of_one_player_differ_by_chance_only(self):
+        result = measure(rules("hebei"), [LastLegal(), LastLegal()], (0, 1, 1), deals=40, seed=2)
+        # The same moves in every order: who bears which name changes nothing at the table.
+        assert result.of(0).points.mean == result.of(1).points.mean == 0
+        assert result.of(0).wins.mean == result.of(1).wins.mean
+
+
+class LastLegal:
+    """The last action of the table that is legal: no chance in it at all."""
+
+    name = "last"
+
+    def act(self, view, rng):
+        return 108 - view.action_mask[:, ::-1].argmax(axis=1)
+
+
+class TestMeasure:
+    def test_the_same_seed_gives_the_same_result(self):
+        results = [measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=20, seed=5) for _ in range(2)]
+        assert results[0] == results[1]
+        assert measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=20, seed=6) != results[0]
+
+    def test_points_sum_to_nothing_and_every_hand_is_won_or_drawn(self):
+        result = measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=40, seed=5)
+        greedy, others = result.standings
+        assert greedy.points.mean + 2 * others.points.mean == pytest.approx(0)
+        assert greedy.wins.mean + 2 * others.wins.mean + result.draws.mean == pytest.approx(1)
+        assert result.hands == 120
+
+    def test_all_orders_play_the_same_deals(self, monkeypatch):
+        seen = []
+        monkeypatch.setattr(lineups, "play_out", lambda engine, *rest: seen.append(engine) or play_out(engine, *rest))
+        measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=8, seed=5)
+        (engine,) = seen
+        walls = engine.state.wall.reshape(8, 3, -1)
+        assert (walls == walls[:, :1]).all()
+        assert len({wall.tobytes() for wall in walls[:, 0]}) == 8
+        np.testing.assert_array_equal(walls[:, 0], make_engine("hebei", 8, seed=5).state.wall)
+
+    def test_chunks_do_not_change_the_deals(self, monkeypatch):
+        whole = measure(rules("hebei"), [LastLegal(), LastLegal()], (0, 1, 1), deals=10, seed=5)
+        monkeypatch.setattr(lineups, "MOST_GAMES", 9)
+        assert measure(rules("hebei"), [LastLegal(), LastLegal()], (0, 1, 1), deals=10, seed=5) == whole
+
+    def test_what_is_counted_is_what_the_engine_reports(self):
+        engine = make_engine("hebei", 200, seed=3)
+        twin = engine.select(np.arange(200))
+        who = np.zeros((200, 3), np.intp)
+        played = play_out(engine, [GREEDY], who, np.random.default_rng(1))
+        rng = np.random.default_rng(1)
+        winners, givers = np.full(200, -9), np.full(200, -9)
+        while (live := np.flatnonzero(twin.seat_to_act >= 0)).size:
+            result = twin.step(GREEDY.act(twin.view(games=live), rng), games=live)
+            winners[result.outcome.game] = result.outcome.winner
+            givers[result.outcome.game] = result.outcome.from_seat
+        points = twin.points - twin.rules.starting_points
+        np.testing.assert_array_equal(played.points, points)
+        np.testing.assert_array_equal(played.hands, 1)
+        np.testing.assert_array_equal(played.draws, winners == -1)
+        for seat in range(3):
+            np.testing.assert_array_equal(played.wins[:, seat], winners == seat)
+            np.testing.assert_array_equal(played.deal_ins[:, seat], givers == seat)
+            np.testing.assert_array_equal(played.self_draws[:, seat], (winners == seat) & (givers == -1))
+        assert min((winners == -1).sum(), (givers >= 0).sum()) > 0
+
+    def test_rows_are_played_by_their_own_agents(self):
+        view = make_engine("hebei", 9, seed=1).view()
+        who = np.array([0, 1, 2] * 3)
+
+        class Always(LastLegal):
+            def __init__(self, number):
+                self.number = number
+
+            def act(self, view, rng):
+                return np.full(len(view), self.number)
+
+        np.testing.assert_array_equal(act_by_agent(view, [Always(7), Always(8), Always(9)], who, None), who + 7)
+
+
+class TestRatio:
+    def test_equal_clusters_have_students_interval_of_their_means(self):
+        totals = np.random.default_rng(0).normal(1, 4, 50)
+        found = ratio(totals, np.full(50, 3))
+        means = totals / 3
+        low, high = stats.t.interval(0.95, 49, means.mean(), stats.sem(means))
+        assert (found.mean, found.low, found.high) == pytest.approx((means.mean(), low, high))
+        assert found.half_width == pytest.approx((high - low) / 2)
+
+    def test_hands_of_one_deal_are_not_taken_for_independent(self):
+        deals = np.random.default_rng(0).normal(0, 1, 100)
+        clustered = ratio(3 * deals, np.full(100, 3))  # three hands of a deal that all came to the same
+        naive = ratio(np.repeat(deals, 3), np.ones(300))
+        assert clustered.half_width == pytest.approx(np.sqrt(3) * naive.half_width, rel=0.02)
+
+    def test_intervals_cover_the_truth_as_often_as_they_say(self):
+        rng = np.random.default_rng(0)
+        covered = 0
+        for _ in range(1000):
+            counts = rng.integers(1, 6, 60)
+            level = rng.normal(0.5, 1, 60)
+            found = ratio(rng.normal(level * counts, 0.5), counts)
+            covered += found.low <= 0.5 <= found.high
+        assert 930 <= covered <= 968  # 950 give or take 2.5 standard deviations
+
+    def test_one_cluster_says_nothing(self):
+        assert ratio(np.array([3.0]), np.array([2])).low == -np.inf
+        assert not ratio(np.array([3.0]), np.array([2])).is_clear_of_zero
