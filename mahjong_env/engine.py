@@ -10,7 +10,7 @@ import numpy as np
 from mahjong_env import hidden, observation
 from mahjong_env.actions import ACTIONS, NUM_ACTIONS
 from mahjong_env.chance import fold_seed
-from mahjong_env.errors import ActionError, IllegalActionError, MahjongError, RulesError
+from mahjong_env.errors import ActionError, IllegalActionError, RulesError, SnapshotError
 from mahjong_env.outcome import Outcome, StepResult
 from mahjong_env.phases import claims, deal, draw, masks, settle, turn
 from mahjong_env.phases.table import Table
@@ -239,6 +239,8 @@ class Engine:
         Raises:
             SnapshotError: it is of another variant, other knobs, another number of games or another version.
         """
+        if not isinstance(snapshot, Snapshot):
+            raise SnapshotError(f"games are restored from a Snapshot, not from {type(snapshot).__name__}")
         snapshot.put_back(self)
 
     def resample_hidden(self, seats: Any, rng: np.random.Generator, games: Any = None) -> None:
@@ -256,7 +258,7 @@ class Engine:
     def _game_numbers(self, games: Any, *, repeats: bool = False) -> Games:
         if games is None:
             return np.arange(self.num_games)
-        numbers = np.asarray(games)
+        numbers = _as_array("games", games)
         if numbers.dtype == np.bool_:
             if numbers.shape != (self.num_games,):
                 raise ActionError(f"a mask of games has shape ({self.num_games},), not {numbers.shape}")
@@ -277,7 +279,7 @@ class Engine:
 
     def _checked_actions(self, actions: Any, games: Games) -> Int64Array:
         """The actions of the games that are not over."""
-        chosen = np.asarray(actions)
+        chosen = _as_array("actions", actions)
         if chosen.shape != games.shape or not np.issubdtype(chosen.dtype, np.integer):
             raise ActionError(
                 f"actions are {games.shape[0]} integers (one for each game), not {chosen.dtype} of shape {chosen.shape}"
@@ -309,13 +311,24 @@ class Engine:
         state = self.state
         if seats is None:
             return g, np.maximum(state.actor[g], 0).astype(np.intp), np.ones(len(g), np.bool_)
-        persons = np.broadcast_to(np.asarray(seats), g.shape)
+        persons = _as_array("seats", seats)
+        if persons.ndim and persons.shape != g.shape:
+            raise ActionError(f"seats are one for all games or {len(g)}, not of shape {persons.shape}")
         if not np.issubdtype(persons.dtype, np.integer) or ((persons < 0) | (persons >= self.num_people)).any():
-            raise MahjongError(f"seats are integers from 0 to {self.num_people - 1}, not {seats!r}")
+            raise ActionError(f"seats are integers from 0 to {self.num_people - 1}, not {seats!r}")
+        persons = np.broadcast_to(persons, g.shape)
         if self.num_people == self.num_seats:
             return g, persons.astype(np.intp), np.ones(len(g), np.bool_)
         sits = state.person_at[g] == persons[:, None]
         return g, sits.argmax(axis=1), sits.any(axis=1)
+
+
+def _as_array(what: str, values: Any) -> np.ndarray[Any, Any]:
+    """The values as an array; `ActionError` if they cannot be one."""
+    try:
+        return np.asarray(values)
+    except (ValueError, OverflowError) as error:  # lists of unequal lengths
+        raise ActionError(f"{what} are one number, or as many as there are games: {error}") from error
 
 
 def _check_count(name: str, value: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mahjong_env.errors import HandError
 from mahjong_env.notation import Meld, MeldType, check_supply, count_tiles, parse_kind, parse_meld, parse_tiles
-from mahjong_env.ruleset import Rules
+from mahjong_env.ruleset import MOST_POINTS, Rules, are_points
 from mahjong_env.scoring import Source, Wins
 from mahjong_env.state import MAX_MELDS
 from mahjong_env.tiles import EAST, KIND_NAMES, NO_TILE, NORTH, NUM_ALL_KINDS, NUM_KINDS, RED
@@ -214,8 +214,10 @@ def _check_situation(rules: Rules, told: _Situation) -> None:
         if is_unknown:
             raise HandError(f"{rules.name} knows no {name}")
     points = told.running_points
-    if points is not None and (len(points) != rules.seats or not all(isinstance(p, int | np.integer) for p in points)):
-        raise HandError(f"running_points are {rules.seats} integers, one for each seat, not {points!r}")
+    if points is not None and not are_points(points, rules.seats):
+        raise HandError(
+            f"running_points are {rules.seats} integers, one for each seat, at most {MOST_POINTS}, not {points!r}"
+        )
 
 
 def _check_seat(rules: Rules, name: str, value: Any) -> None:
@@ -229,6 +231,8 @@ def _read_melds(
     """The melds of each seat; `HandError` for those that nobody could have made."""
     texts: list[Sequence[str]] = [()] * rules.seats
     texts[seat] = melds
+    if not isinstance(other_melds, Mapping):
+        raise HandError(f"other_melds are lists of melds by seat, such as {{2: ['pung 111m@0']}}, not {other_melds!r}")
     for other, its_melds in other_melds.items():
         _check_seat(rules, "a seat in other_melds", other)
         if other == seat:
@@ -236,8 +240,8 @@ def _read_melds(
         texts[other] = its_melds
     read = []
     for owner, listed in enumerate(texts):
-        if isinstance(listed, str):
-            raise HandError(f"melds are a list of texts, not the text {listed!r}")
+        if isinstance(listed, str) or not isinstance(listed, Sequence):
+            raise HandError(f"melds are a list of texts, not {listed!r}")
         parsed = [parse_meld(text) for text in listed]
         if len(parsed) > rules.sets:
             raise HandError(f"seat {owner} has {len(parsed)} melds; a hand has {rules.sets} sets")
@@ -341,7 +345,7 @@ def _describe(
         round_wind=one(_wind("round_wind", told.round_wind)),
         house_wind=one(house),
         dice=one(0),
-        points=one(told.running_points or [0] * rules.seats, np.int32),
+        points=one([0] * rules.seats if told.running_points is None else told.running_points, np.int32),
         floor=one(told.running_points is not None, np.bool_),
     )
 

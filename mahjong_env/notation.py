@@ -16,7 +16,7 @@ from mahjong_env.types import Int8Array
 
 _KIND_NUMBERS = {name: number for number, name in enumerate(KIND_NAMES)}
 _TOKEN = re.compile(r"(?P<ranks>[1-9]+)(?P<suit>[mpsz])|(?P<flower>[FS][1-4])|(?P<space>[\s,]+)")
-_MELD = re.compile(r"(?P<verb>chow|pung|kong)\s+(?P<tiles>[1-9]+[mpsz])(?P<added>\+?)(?:@(?P<seat>\d+))?")
+_MELD = re.compile(r"(?P<verb>chow|pung|kong)\s+(?P<tiles>[1-9]+[mpsz])(?P<added>\+?)(?:@(?P<seat>[0-9]{1,3}))?")
 
 
 class MeldType(IntEnum):

@@ -7,7 +7,7 @@ answers differently. All questions are about arrays of games: ``games`` are the 
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -22,19 +22,32 @@ if TYPE_CHECKING:
     from mahjong_env.state import State
 
 
+MOST_OF_A_KNOB: Final = 100_000
+MOST_POINTS: Final = 100_000_000
+"""The greatest values of knobs that are integers, and of running points: what is paid and kept then fits 32 bits."""
+
+
 def knob(
-    default: Any, *, choices: tuple[Any, ...] | None = None, minimum: int | None = None, none: bool = False, about: str
+    default: Any,
+    *,
+    choices: tuple[Any, ...] | None = None,
+    minimum: int = 0,
+    maximum: int = MOST_OF_A_KNOB,
+    none: bool = False,
+    about: str,
 ) -> Any:
     """Declare a knob of a variant.
 
     Args:
         default: its value unless the user says otherwise.
-        choices: all valid values, or None for any integer.
+        choices: all valid values, or None for any integer within the limits.
         minimum: the smallest valid integer.
+        maximum: the greatest valid integer.
         none: whether None is valid beside the integers.
         about: what it does, for users.
     """
-    return field(default=default, metadata={"choices": choices, "minimum": minimum, "none": none, "about": about})
+    limits = {"minimum": minimum, "maximum": maximum, "none": none}
+    return field(default=default, metadata={"choices": choices, "about": about, **limits})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,8 +289,8 @@ class Rules:
 def _valid_values(metadata: Any) -> str:
     if metadata["choices"] is not None:
         return ", ".join(repr(choice) for choice in metadata["choices"])
-    lowest = "any integer" if metadata["minimum"] is None else f"any integer from {metadata['minimum']}"
-    return f"None, {lowest}" if metadata["none"] else lowest
+    integers = f"any integer from {metadata['minimum']} to {metadata['maximum']}"
+    return f"None, {integers}" if metadata["none"] else integers
 
 
 def _check_knob(variant: str, name: str, value: Any, metadata: Any) -> None:
@@ -287,9 +300,18 @@ def _check_knob(variant: str, name: str, value: Any, metadata: Any) -> None:
         valid = metadata["none"]
     else:
         valid = isinstance(value, int) and not isinstance(value, bool)
-        valid = valid and (metadata["minimum"] is None or value >= metadata["minimum"])
+        valid = valid and metadata["minimum"] <= value <= metadata["maximum"]
     if not valid:
         raise RulesError(f"{variant}: {name}={value!r} is not valid; valid are {_valid_values(metadata)}")
+
+
+def are_points(value: Any, number: int) -> bool:
+    """Whether these are so many running points: integers within `MOST_POINTS`, in a list or an array."""
+    listed = value.tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(listed, list | tuple) or len(listed) != number:
+        return False
+    integers = all(isinstance(points, int | np.integer) and not isinstance(points, bool) for points in listed)
+    return integers and all(-MOST_POINTS <= points <= MOST_POINTS for points in listed)
 
 
 def with_knobs(rules: Rules, knobs: dict[str, Any]) -> Rules:

@@ -11,6 +11,7 @@ import numpy as np
 
 from mahjong_env.errors import DealError
 from mahjong_env.notation import check_supply, parse_tiles
+from mahjong_env.ruleset import MOST_POINTS, are_points
 from mahjong_env.tiles import EAST, KIND_NAMES, NO_TILE, NORTH
 from mahjong_env.types import Games, Int8Array
 
@@ -78,7 +79,7 @@ class Scenes:
         if isinstance(deals, Deal):
             scene = _read(deals, rules)
             return cls(rules, [scene] * games)
-        listed = list(deals)
+        listed = list(deals) if isinstance(deals, Sequence) else []
         if len(listed) != games or not all(isinstance(one, Deal) for one in listed):
             raise DealError(f"deals are one Deal, or a list of {games} (one for each game dealt), not {deals!r}")
         return cls(rules, [_read(one, rules) for one in listed])
@@ -161,6 +162,8 @@ def _fill(wall: Int8Array, shuffled: Int8Array, rules: Rules, scene: _Scene) -> 
 
 
 def _read(deal: Deal, rules: Rules) -> _Scene:
+    if not isinstance(deal.hands, Sequence):
+        raise DealError(f"hands are a list of texts, one for each seat, not {deal.hands!r}")
     hands = [parse_tiles(text) for text in ([deal.hands] if isinstance(deal.hands, str) else deal.hands)]
     if len(hands) > rules.seats:
         raise DealError(f"a deal names at most {rules.seats} hands (one for each seat), not {len(hands)}")
@@ -201,8 +204,10 @@ def _check_numbers(deal: Deal, rules: Rules) -> None:
     left = int(rules.deck.sum()) - rules.seats * rules.hand_size - 1 - rules.reserve - rules.turns_indicator
     _check_range("tiles_left", deal.tiles_left, 0, left)
     points = deal.running_points
-    if points is not None and (len(points) != rules.people or not all(isinstance(p, int | np.integer) for p in points)):
-        raise DealError(f"running_points are {rules.people} integers, one for each person, not {points!r}")
+    if points is not None and not are_points(points, rules.people):
+        raise DealError(
+            f"running_points are {rules.people} integers, one for each person, at most {MOST_POINTS}, not {points!r}"
+        )
 
 
 def _check_range(name: str, value: Any, low: int, high: int) -> None:

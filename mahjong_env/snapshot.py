@@ -97,6 +97,8 @@ def _check_arrays(arrays: Mapping[str, np.ndarray[Any, Any]], wanted: Mapping[st
         odd = ", ".join(sorted(set(arrays) ^ set(wanted)))
         raise SnapshotError(f"the snapshot's arrays are not those of the state; they differ in: {odd}")
     for name, array in wanted.items():
+        if not isinstance(arrays[name], np.ndarray):
+            raise SnapshotError(f"the snapshot's array {name!r} is no array: {arrays[name]!r}")
         if arrays[name].shape != array.shape or arrays[name].dtype != array.dtype:
             raise SnapshotError(
                 f"the snapshot's array {name!r} is {arrays[name].dtype} of shape {arrays[name].shape}, "

@@ -41,6 +41,6 @@ def rules(variant: str | Rules, **knobs: Any) -> Rules:
     """
     if isinstance(variant, Rules):
         return with_knobs(variant, knobs)
-    if variant not in VARIANTS:
+    if not isinstance(variant, str) or variant not in VARIANTS:
         raise RulesError(f"there is no variant {variant!r}; valid are {', '.join(sorted(VARIANTS))}")
     return with_knobs(VARIANTS[variant], knobs)

@@ -54,7 +54,6 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from mahjong_env.chance import draw_numbers
-from mahjong_env.errors import RulesError
 from mahjong_env.notation import MeldType
 from mahjong_env.patterns import (
     Forms,
@@ -150,18 +149,13 @@ class Taiwan(Rules):
     add_discard_to_pung: bool = knob(
         True, choices=(True, False), about="whether a discard may be added to an exposed pung"
     )
-    dead_tiles: int = knob(16, minimum=0, about="tiles at the end of the wall that are never drawn, at most 71")
+    dead_tiles: int = knob(
+        16, minimum=0, maximum=_MOST_DEAD_TILES, about="tiles at the end of the wall that are never drawn"
+    )
     dealer_is_east: bool = knob(
         False, choices=(False, True), about="the dealer is East House, instead of the player whom three dice name"
     )
     strict_peaceful: bool = knob(False, choices=(False, True), about="Peaceful Win needs a hand without flowers")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.dead_tiles > _MOST_DEAD_TILES:
-            raise RulesError(
-                f"taiwan: dead_tiles={self.dead_tiles} is not valid; valid are integers from 0 to {_MOST_DEAD_TILES}"
-            )
 
     @property
     def reserve(self) -> int:
