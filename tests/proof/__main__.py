@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from itertools import islice
 
 from tqdm import tqdm
 
 import mahjong_env
+from proof import ledger
 from proof.batches import Played, ProofError, play_batch
 from proof.coverage import missing, report
-from proof.ledger import FOLDER, Ledger
+from proof.ledger import Ledger
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     """Run the proof; 0 if nothing differs and nothing stands at zero."""
-    arguments = _read_arguments()
+    arguments = _read_arguments(words)
     if arguments.replay:
         variant, _, number = arguments.replay.partition(":")
-        played = play_batch(variant, int(number))
+        try:
+            played = play_batch(variant, int(number))
+        except ProofError as error:
+            return _tell(error)
         print(f"{played.hands} hands, no difference")
         return 0
     variants = [arguments.variant] if arguments.variant else sorted(mahjong_env.VARIANTS)
@@ -33,17 +37,17 @@ def main() -> int:
             _prove(variant, arguments.hands, arguments.jobs)
         except ProofError as error:
             return _tell(error)
-    ledgers = {variant: Ledger(variant) for variant in variants}
-    for variant, ledger in ledgers.items():
-        print(report(variant, ledger.hands, ledger.tally))
-        print(f"  of these hands, {ledger.current} were compared with the code as it is now\n")
-    zeros = [f"{variant}: {name}" for variant, ledger in ledgers.items() for name in missing(variant, ledger.tally)]
+    shown = {variant: Ledger(variant) for variant in variants}
+    for variant, known in shown.items():
+        print(report(variant, known.hands, known.tally))
+        print(f"  of these hands, {known.current} were compared with the code as it is now\n")
+    zeros = [f"{variant}: {name}" for variant, known in shown.items() for name in missing(variant, known.tally)]
     for zero in zeros:
         print(f"at zero: {zero}")
     return 1 if zeros else 0
 
 
-def _read_arguments() -> argparse.Namespace:
+def _read_arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m proof", description="Compare engine and referee hand by hand.")
     parser.add_argument(
         "--hands", type=int, default=20_000, help="hands of each variant, those of earlier runs included"
@@ -52,18 +56,18 @@ def _read_arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--fresh", action="store_true", help="forget earlier runs")
     parser.add_argument("--replay", metavar="VARIANT:BATCH", help="play one batch again")
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
 def _prove(variant: str, hands: int, jobs: int) -> None:
-    ledger = Ledger(variant)
-    with tqdm(total=hands, initial=min(hands, ledger.hands), desc=f"{variant:>9}", unit=" hands", mininterval=2) as bar:
-        if ledger.hands >= hands:
+    known = Ledger(variant)
+    with tqdm(total=hands, initial=min(hands, known.hands), desc=f"{variant:>9}", unit=" hands", mininterval=2) as bar:
+        if known.hands >= hands:
             return
-        for number, played in _played(variant, iter(ledger.next_batches()), jobs):
-            ledger.add(number, played)
+        for number, played in _played(variant, iter(known.next_batches()), jobs):
+            known.add(number, played)
             bar.update(played.hands)
-            if ledger.hands >= hands:
+            if known.hands >= hands:
                 return
 
 
@@ -87,8 +91,8 @@ def _played(variant: str, numbers: Iterator[int], jobs: int) -> Iterator[tuple[i
 
 
 def _tell(error: ProofError) -> int:
-    FOLDER.mkdir(exist_ok=True)
-    path = FOLDER / f"difference-{error.batch.variant}-{error.batch.number}.txt"
+    ledger.FOLDER.mkdir(exist_ok=True)
+    path = ledger.FOLDER / f"difference-{error.batch.variant}-{error.batch.number}.txt"
     again = f"to play it again: make proof REPLAY={error.batch.variant}:{error.batch.number}"
     path.write_text(f"{error}\n\n{again}\n", encoding="utf-8")
     print(f"{error}\n\n{again}\nwritten to {path}", file=sys.stderr)

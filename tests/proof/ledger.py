@@ -34,8 +34,8 @@ class Ledger:
         batches: their numbers.
     """
 
-    def __init__(self, variant: str, folder: Path = FOLDER) -> None:
-        self.path = folder / f"{variant}.jsonl"
+    def __init__(self, variant: str) -> None:
+        self.path = FOLDER / f"{variant}.jsonl"
         self.hands = self.current = 0
         self.tally: Counter[str] = Counter()
         self.batches: set[int] = set()
