@@ -151,8 +151,9 @@ def score(
         running_points,
         marks,
     )
+    _check_types(situation)
     _check_situation(played, situation)
-    all_melds = _read_melds(played, seat, melds, other_melds or {})
+    all_melds = _read_melds(played, seat, melds, {} if other_melds is None else other_melds)
     if first_draw and any(all_melds):
         raise HandError("first_draw says that nobody has claimed a tile or declared a kong, but there are melds")
     kongs = sum(meld.type not in (MeldType.CHOW, MeldType.PUNG) for meld in all_melds[seat])
@@ -168,6 +169,19 @@ def score(
         points=int(scores.points[0]),
         payments=tuple(int(amount) for amount in scores.payments[0]),
     )
+
+
+def _check_types(told: _Situation) -> None:
+    counted = {name: getattr(told, name) for name in ("kong_draws", "dealer_streak", "red_discards", "gambits")}
+    for name, value in {**counted, **told.marks}.items():
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 1000:
+            raise HandError(f"{name} is an integer from 0, not {value!r}")
+    for name in ("flower_draw", "last_tile", "first_draw", "robbing_gold", "discarded_wild"):
+        if not isinstance(getattr(told, name), bool | np.bool_):
+            raise HandError(f"{name} is True or False, not {getattr(told, name)!r}")
+    for name in ("source", "flowers"):
+        if not isinstance(getattr(told, name), str):
+            raise HandError(f"{name} is a text, not {getattr(told, name)!r}")
 
 
 def _check_situation(rules: Rules, told: _Situation) -> None:
@@ -195,10 +209,6 @@ def _check_situation(rules: Rules, told: _Situation) -> None:
         raise HandError(
             "robbing_gold is before the first turn: without kong_draws, flower_draw, first_draw and discarded_wild"
         )
-    counted = {name: getattr(told, name) for name in ("kong_draws", "dealer_streak", "red_discards", "gambits")}
-    for name, value in {**counted, **told.marks}.items():
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 1000:
-            raise HandError(f"{name} is an integer from 0, not {value!r}")
     unknown = {
         "wild": told.wild is not None and not rules.has_wild,
         "flowers": bool(told.flowers) and not rules.uses_flowers,

@@ -162,6 +162,7 @@ def _fill(wall: Int8Array, shuffled: Int8Array, rules: Rules, scene: _Scene) -> 
 
 
 def _read(deal: Deal, rules: Rules) -> _Scene:
+    _check_numbers(deal, rules)
     if not isinstance(deal.hands, Sequence):
         raise DealError(f"hands are a list of texts, one for each seat, not {deal.hands!r}")
     hands = [parse_tiles(text) for text in ([deal.hands] if isinstance(deal.hands, str) else deal.hands)]
@@ -187,7 +188,6 @@ def _read(deal: Deal, rules: Rules) -> _Scene:
         _wind(deal.round_wind),
         None if deal.house_winds is None else _house_winds(deal.house_winds, rules),
     )
-    _check_numbers(deal, rules)
     everything = [kind for hand in hands for kind in hand] + scene.draws + scene.replacements + scene.indicators
     check_supply(everything, rules.deck, "the deal", DealError)
     room = int(rules.deck.sum()) - rules.seats * size - 1 - rules.turns_indicator
