@@ -223,13 +223,12 @@ class Training:
         steps = int(self.model.num_timesteps)
         rows = curve_rows(results, self.others, phase=phase, steps=steps, seconds=round(self.seconds, 1))
         self.folder.append_to_curve(rows)
-        say(f"{phase}, {steps} decisions, {self.seconds:.0f} s")
-        for row in rows:
-            say(f"  {describe(row)}")
-            for name in ("points", "wins", "deal_ins"):
-                self.model.logger.record(f"against_{row['against']}/{name}", row[name])
         self._keep_policy(steps, results)
         plot_curve(self.folder.read_curve(), f"{self.rules.title}: {self.folder.path.name}", self.folder.curve_plot)
+        for row in rows:
+            for name in ("points", "wins", "deal_ins"):
+                self.model.logger.record(f"against_{row['against']}/{name}", row[name])
+        say("\n  ".join([f"{phase}, {steps} decisions, {self.seconds:.0f} s", *map(describe, rows)]))
 
     def _keep_policy(self, steps: int, results: Sequence[LineupResult]) -> None:
         points = sum(result.of(0).points.mean for result in results) / len(results)

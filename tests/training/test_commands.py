@@ -99,6 +99,21 @@ class TestTrain:
         assert lines[-1].startswith("PPO,4096,")
         assert len({line.split(",")[1] for line in lines}) == len(lines)
 
+    @pytest.mark.parametrize("phase", ["_warm_start", "_learn"])
+    def test_an_interrupted_run_can_go_on(self, phase, tmp_path, monkeypatch, capsys):
+        from training.train import Training
+
+        def interrupted(self):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Training, phase, interrupted)
+            assert train(tmp_path / "run") == 2
+        assert "interrupted; go on with --resume" in capsys.readouterr().err
+        assert train(tmp_path / "run", "--resume") == 0
+        lines = (tmp_path / "run" / "learning_curve.csv").read_text().splitlines()
+        assert [line.split(",")[0] for line in lines] == ["phase", "warm start", "PPO", "PPO"]
+
     def test_goes_on_from_where_it_was(self, tmp_path):
         """A checkpoint keeps the weights and the optimiser: one more step of nothing changes nothing."""
         from training.config import TrainConfig
