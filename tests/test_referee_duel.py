@@ -43,6 +43,21 @@ def test_every_knob(variant, knobs):
     assert hands >= 24
 
 
+def test_a_match_by_points_is_cut_after_200_hands():
+    cut = []
+    hands = duel(
+        "hangzhou",
+        1,
+        seed=4,
+        choose=choose_with(make_agent("greedy")),
+        on_end=lambda engine, result: cut.append(bool(result.truncated[0])),
+        match_end="points",
+        initial_points=100_000,
+    )
+    assert hands == 200
+    assert cut == [False] * 199 + [True]
+
+
 def test_a_disagreement_is_found_and_printed():
     """The comparison itself can fail: a tile that the referee does not know of is noticed at once."""
     engine = mahjong_env.make_engine("hebei", 1, seed=1)
