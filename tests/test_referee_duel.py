@@ -10,6 +10,8 @@ import pytest
 import mahjong_env
 from agents import make_agent
 from duel import DisagreementError, Duel, choose_random, choose_with, duel
+from mahjong_env.phases import settle
+from referee import hangzhou
 
 VARIANTS = sorted(mahjong_env.VARIANTS)
 
@@ -43,7 +45,10 @@ def test_every_knob(variant, knobs):
     assert hands >= 24
 
 
-def test_a_match_by_points_is_cut_after_200_hands():
+def test_a_match_by_points_is_cut_after_200_hands(monkeypatch):
+    assert settle.CUT_AFTER == hangzhou.LONGEST_POINTS_MATCH == 200
+    monkeypatch.setattr(settle, "CUT_AFTER", 10)  # the same match, only shorter
+    monkeypatch.setattr(hangzhou, "LONGEST_POINTS_MATCH", 10)
     cut = []
     hands = duel(
         "hangzhou",
@@ -54,8 +59,8 @@ def test_a_match_by_points_is_cut_after_200_hands():
         match_end="points",
         initial_points=100_000,
     )
-    assert hands == 200
-    assert cut == [False] * 199 + [True]
+    assert hands == 10
+    assert cut == [False] * 9 + [True]
 
 
 def test_a_disagreement_is_found_and_printed():
