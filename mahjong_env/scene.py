@@ -156,8 +156,9 @@ def _fill(wall: Int8Array, shuffled: Int8Array, rules: Rules, scene: _Scene) -> 
     # Where a scene leaves the tile turned up to chance, it is no flower: that would shift the draws that it names.
     turned = rules.seats * rules.hand_size + 1 + len(scene.indicators)
     if rules.turns_indicator and _turns_up_more(rules, scene) and rules.flower_kinds[filled[turned]]:
-        later = free[(free > turned) & ~rules.flower_kinds[filled[free]]]
-        filled[[turned, later[0]]] = filled[[later[0], turned]]
+        others = free[~rules.flower_kinds[filled[free]]]
+        other = others[np.argsort(others < turned, kind="stable")][0]  # a later one if there is one
+        filled[[turned, other]] = filled[[other, turned]]
     return filled
 
 
@@ -190,6 +191,9 @@ def _read(deal: Deal, rules: Rules) -> _Scene:
     )
     everything = [kind for hand in hands for kind in hand] + scene.draws + scene.replacements + scene.indicators
     check_supply(everything, rules.deck, "the deal", DealError)
+    unnamed = int(rules.deck[~rules.flower_kinds].sum()) - sum(not rules.flower_kinds[kind] for kind in everything)
+    if rules.turns_indicator and _turns_up_more(rules, scene) and not unnamed:
+        raise DealError("the deal leaves no tile to be turned up: name the indicator, or fewer other tiles")
     room = int(rules.deck.sum()) - rules.seats * size - 1 - rules.turns_indicator
     if len(scene.draws) + len(scene.replacements) > room:
         raise DealError(
