@@ -161,14 +161,18 @@ class Stuck(Hebei):
 
 @dataclass(frozen=True, kw_only=True)
 class Endless(Hebei):
-    """The wall never gets shorter than 30 tiles, and discards are swept away."""
+    """Every discard goes back to the front of the wall, where the next player draws it; nobody claims or wins."""
 
     def missing(self, words, wilds, melds):
         return np.full(words.shape[:-1], 14, np.int8)
 
+    def limit_claims(self, state, games, options):
+        options[:] = 0
+
     def on_discard(self, state, games, seat, kind):
-        state.front[games] = np.minimum(state.front[games], 100)
-        state.river_size[games] = 1
+        state.front[games] -= 1
+        state.wall[games, state.front[games]] = kind
+        state.river_size[games, seat] = 0
         state.num_discards[games] = 1
 
 
