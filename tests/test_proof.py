@@ -57,6 +57,8 @@ def test_the_summary_names_what_stands_at_zero():
     assert missing("taiwan", tally) == []
     del tally["row: Heaven"]
     assert missing("taiwan", tally) == ["row: Heaven"]
+    assert "        0  Heaven\n" in report("taiwan", 10, tally)
+    assert "        1  Earth\n" in report("taiwan", 10, tally)
     assert "at zero: row: Heaven" in report("taiwan", 10, tally)
 
 

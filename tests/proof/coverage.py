@@ -74,7 +74,7 @@ def report(variant: str, hands: int, tally: Counter[str]) -> str:
     lines = [f"{variant}: {hands} hands compared"]
     known = required(variant)
     names = known + sorted(set(tally) - set(known))
-    for title, beginning in TITLES.items():
+    for beginning, title in TITLES.items():
         listed = [name for name in names if name.startswith(beginning)]
         lines.append(f"  {title}")
         lines += [f"    {tally[name]:>9}  {name[len(beginning) :]}" for name in listed]

@@ -139,6 +139,8 @@ HANGZHOU: dict[str, Condition] = {
     "another on the dealer's discard": lambda w: discarded(w) and w.on_dealer,
     "discarder pays all shares": lambda w: discarded(w) and w.knobs["discard_payment"] == "all_shares",
     "captured kong: three shares": lambda w: robbed(w),
+    "captured kong by the dealer, from 3 Lao": lambda w: robbed(w) and w.by_dealer and w.lao() == 3,
+    "captured kong of the dealer, from 3 Lao": lambda w: robbed(w) and w.on_dealer and w.lao() == 3,
     "captured kong below 3 Lao or between others": lambda w: (
         robbed(w) and (w.lao() < 3 or not (w.by_dealer or w.on_dealer))
     ),
