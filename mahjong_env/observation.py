@@ -169,7 +169,7 @@ def observe(state: State, rules: Rules, games: Games, seat: Games, present: Bool
         out[:, _AT["flowers"] + slot, HONOURS:] = flowers[..., HONOURS:NUM_KINDS]
     if rules.hides_concealed_kongs:
         _write_hidden_kongs(out, state, games, seat, present)
-    _write_facts(out, state, rules, games, seat, order, slot, num_hands)
+    _write_facts(out, state, rules, games, seat, to_act, order, slot, num_hands)
 
     mask = state.mask[games] & to_act[:, None]
     out[:, _AT["legal_discards"]] = mask[:, :CONCEALED_KONG]
@@ -217,10 +217,17 @@ def slot_of(table_seat: Int8Array, looker: Games, seats: int) -> Int8Array:
 
 
 def _write_facts(
-    out: Int8Array, state: State, rules: Rules, games: Games, seat: Games, order: Games, slot: Games, num_hands: int
+    out: Int8Array,
+    state: State,
+    rules: Rules,
+    games: Games,
+    looker: Games,
+    to_act: BoolArray,
+    order: Games,
+    slot: Games,
+    num_hands: int,
 ) -> None:
     seats = state.num_seats
-    looker = seat
     facts = out[:, _AT["facts"]]
     hand_in_match = state.hand_in_match[games]
     hands_to_come: Any = np.minimum(num_hands - 1 - hand_in_match, 127) if rules.ends_by_hands else 0
@@ -233,7 +240,7 @@ def _write_facts(
         state.round_wind[games] + 1,
         (slot_of(state.offered_by[games], looker, seats) + 1) * is_offered,
         slot_of(state.turn[games], looker, seats) + 1,
-        _slot_to_act(state, games, looker),
+        _slot_to_act(state, games, looker, to_act),
         state.kong_draws[games],
         state.flower_draw[games],
         state.closing[games],
@@ -257,11 +264,10 @@ def _write_facts(
     out[:, _AT["points"], SLOTS + slot] = rest
 
 
-def _slot_to_act(state: State, games: Games, looker: Games) -> Int8Array:
+def _slot_to_act(state: State, games: Games, looker: Games, to_act: BoolArray) -> Int8Array:
     """Who is asked for a claim is nobody else's business: it would tell what the asked seat holds."""
-    actor = state.actor[games]
-    is_known = (state.phase[games] == Phase.TURN) | (actor == looker)
-    return np.where(is_known, slot_of(actor, looker, state.num_seats) + 1, 0).astype(np.int8)
+    is_known = (state.phase[games] == Phase.TURN) | to_act
+    return np.where(is_known, slot_of(state.actor[games], looker, state.num_seats) + 1, 0).astype(np.int8)
 
 
 def marks_of(state: State, games: Games, order: Games) -> Int16Array:

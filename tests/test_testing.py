@@ -60,6 +60,11 @@ def test_a_variant_passes_with_house_rules(variant, check):
     check(engines(variant, **KNOBS.get(variant, {})), games=8, seed=2)
 
 
+def test_a_person_who_sits_out_does_not_see_who_is_asked():
+    """He looks at the table from a seat that is not his; the kit found that he saw when that seat was asked."""
+    testing.check_no_leak(engines("hebei", rotation=True), games=12, seed=549339)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
