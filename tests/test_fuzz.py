@@ -17,6 +17,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import mahjong_env
+from agents import AgentError, make_agent
 from fuzz_strategies import INTEGERS, MELDS, SEEDS, TEXTS, VALUES, counted, possible_deal, possible_win
 from mahjong_env import (
     ACTIONS,
@@ -344,6 +345,19 @@ def test_snapshots_of_anything(value, header):
     with pytest.raises(SnapshotError):
         Snapshot.from_bytes(value if not isinstance(value, bytes) else b"")
     assert changed_array(engine, before) is None
+
+
+# --- Agents by name ----------------------------------------------------------------------------------------------
+
+
+@examples(100)
+@given(st.one_of(VALUES, st.from_regex(r"(random|greedy|nobody)(:[a-z./]*)?(\?[a-z=&0-9]*)?", fullmatch=True)))
+def test_agents_by_name(spec):
+    try:
+        agent = make_agent(spec)
+    except AgentError:
+        return
+    assert str(spec).partition("?")[0].partition(":")[0].strip() == agent.name
 
 
 # --- Actions and games -------------------------------------------------------------------------------------------
