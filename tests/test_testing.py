@@ -147,9 +147,12 @@ TWINS = {
         broken_rules.BorrowedDiscard: "-1 tiles 7z",
     },
     testing.check_legal_actions: {
-        broken_rules.BorrowedDiscard: "'discard 7z' is legal, but is not possible",
+        broken_rules.BorrowedDiscard: "'discard 7z' is legal, but not possible",
         broken_rules.NothingButWins: "may discard nothing",
-        broken_rules.BorrowedPung: "'pung' is legal, but is not possible",
+        broken_rules.BorrowedPung: "'pung' is legal, but not possible",
+        broken_engines.ForgetsPungs: "'pung' is possible, but not legal",
+        broken_engines.ForgetsADiscard: "'discard .*' is possible, but not legal",
+        broken_engines.ForgetsConcealedKongs: "'concealed kong .*' is possible, but not legal",
     },
     testing.check_length: {
         broken_rules.Stuck: "has no legal action",

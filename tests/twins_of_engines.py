@@ -46,6 +46,35 @@ class ForgetsWins(Engine):
         return result
 
 
+class ForgetsPungs(Engine):
+    """Whoever may do something else with a discard is not offered a pung."""
+
+    def step(self, actions, games=None):
+        result = super().step(actions, games)
+        several = (self.state.phase == Phase.CLAIM) & (self.state.mask.sum(axis=1) > 2)
+        self.state.mask[several, PUNG] = False
+        return result
+
+
+class ForgetsADiscard(Engine):
+    """The first tile of a hand may not be discarded."""
+
+    def step(self, actions, games=None):
+        result = super().step(actions, games)
+        in_turn = np.flatnonzero((self.state.phase == Phase.TURN) & (self.state.mask[:, :34].sum(axis=1) > 1))
+        self.state.mask[in_turn, self.state.mask[in_turn].argmax(axis=1)] = False
+        return result
+
+
+class ForgetsConcealedKongs(Engine):
+    """Four tiles alike may not be declared."""
+
+    def step(self, actions, games=None):
+        result = super().step(actions, games)
+        self.state.mask[:, 34:68] = False
+        return result
+
+
 class OneActionTooFew(Engine):
     """The mask hides an action where there are several."""
 

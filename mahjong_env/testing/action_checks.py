@@ -20,6 +20,7 @@ from mahjong_env.engine import Engine
 from mahjong_env.errors import IllegalActionError
 from mahjong_env.notation import MeldType
 from mahjong_env.outcome import StepResult
+from mahjong_env.phases.claims import OPTION_ACTIONS
 from mahjong_env.phases.deal import without_wild
 from mahjong_env.state import NO_SEAT, Phase
 from mahjong_env.testing.play import (
@@ -102,7 +103,10 @@ def _check_refused(engine: Engine, game: int, rng: np.random.Generator) -> None:
 
 
 def check_legal_actions(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """Legal actions belong to the phase, and the seat has the tiles that they need (rulebook 0.3-0.7, 0.12)."""
+    """Legal actions are those that phase and tiles allow (rulebook 0.3-0.7, 0.12), less what the variant takes out.
+
+    Wins are looked at by `check_scores`.
+    """
     engine = make(games, seed=seed)
     play_games(engine, seed, lambda _: _check_possible(engine))
 
@@ -117,12 +121,14 @@ def _check_possible(engine: Engine) -> None:
     possible[claims] = _possible_claims(engine, games[claims])
     asked = ~in_turn & ~claims
     possible[np.ix_(asked, [WIN, PASS])] = True
-    wrong = np.argwhere(mask & ~possible)
-    if wrong.size:
-        row, action = wrong[0]
-        raise ConformanceError(
-            f"game {games[row]}, seat {state.actor[games[row]]}: {ACTIONS[action]!r} is legal, but is not possible"
-        )
+    expected = possible.copy()
+    expected[in_turn] &= _kept_in_turn(engine, games[in_turn])
+    expected[claims] &= _kept_claims(engine, games[claims])
+    expected[:, WIN] &= mask[:, WIN]
+    for wrong, what in ((mask & ~possible, "legal, but not possible"), (expected & ~mask, "possible, but not legal")):
+        if wrong.any():
+            row, action = np.argwhere(wrong)[0]
+            raise ConformanceError(f"game {games[row]}, seat {state.actor[games[row]]}: {ACTIONS[action]!r} is {what}")
     lacking = {
         "is in its turn and may discard nothing": in_turn & ~mask[:, :NUM_KINDS].any(axis=1),
         "is asked and may not pass": ~in_turn & ~mask[:, PASS],
@@ -148,6 +154,32 @@ def _possible_in_turn(engine: Engine, games: Games) -> BoolArray:
     possible[:, ADDED_KONG:CHOW_LOW] = (held > 0) & has_pung & may_kong
     possible[:, WIN] = state.drawn[games] >= 0
     return possible
+
+
+def _kept_in_turn(engine: Engine, games: Games) -> BoolArray:
+    """[n, 109] what the rules leave of all actions in a turn."""
+    copies = engine.select(games)
+    state, rows, rules = copies.state, np.arange(len(games)), engine.rules
+    state.mask[:] = True
+    rules.limit_turn(state, rows, state.actor)
+    kept = state.mask.copy()
+    kept[:, CONCEALED_KONG:ADDED_KONG] &= rules.konged_in_hand(state, rows, state.hand[rows, state.actor])
+    return kept
+
+
+def _kept_claims(engine: Engine, games: Games) -> BoolArray:
+    """[n, 109] what the rules leave of all claims for a discard."""
+    copies = engine.select(games)
+    state, rows, rules = copies.state, np.arange(len(games)), engine.rules
+    options = np.zeros((len(games), engine.num_seats), np.int8)
+    options[rows, state.actor] = -1  # all bits
+    rules.limit_claims(state, rows, options)
+    kept = np.ones((len(games), NUM_ACTIONS), np.bool_)
+    kept[:, OPTION_ACTIONS] = options[rows, state.actor, None] >> np.arange(len(OPTION_ACTIONS)) & 1
+    adds = rules.added_from_discard(state, rows)
+    may_add = np.zeros(len(games), np.bool_) if adds is None else adds[rows, state.actor]
+    kept[:, KONG] &= may_add | (without_wild(state, rows)[rows, state.actor, state.offered] >= 3)
+    return kept
 
 
 def _possible_claims(engine: Engine, games: Games) -> BoolArray:
