@@ -24,7 +24,7 @@ class Optimisation:
     """Passes over the decisions of an update."""
     discount: float = 1.0
     """Hands are short: a point is a point, whenever it comes."""
-    gae_lambda: float = 0.9
+    gae_lambda: float = 0.95
     """How far ahead advantages look."""
     entropy: float = 0.01
     """Weight of the entropy bonus."""
@@ -50,7 +50,7 @@ class TrainConfig:
     """Decisions that PPO learns from, those of the warm start not counted."""
     seed: int = 0
     """Of the deals, the weights and all choices."""
-    tables: int = 1024
+    tables: int = 512
     """Tables that are played at once."""
     opponents: tuple[str, ...] = ("greedy", "random")
     """Who sits at the other seats, drawn anew for every hand; "self" is the learner as it is at the time."""
@@ -60,8 +60,8 @@ class TrainConfig:
     """Passes over them."""
     warm_start_learning_rate: float = 1e-3
     """Learning rate of the imitation."""
-    teachers: tuple[str, ...] = ("greedy",)
-    """Who is imitated; of several the one that wins most points against the opponents, which is tried out first."""
+    teachers: tuple[str, ...] = ("greedy", "greedy?claims=false")
+    """Who may be imitated: the one that wins most points against the opponents, which is tried out first."""
     reward_scale: float | None = None
     """The reward is the points received until the next decision, times this. Not given: one divided by the standard
     deviation of what the teacher wins in a hand."""
