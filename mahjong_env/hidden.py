@@ -111,7 +111,7 @@ def _follow_up(table: Table, games: Games, kept: BoolArray, rng: np.random.Gener
     state = table.state
     state.code[games] = encode(deal.without_wild(state, games))
     row, seat = np.nonzero(~kept)
-    draw.update_ready(table, games[row], seat)
+    draw.update_ready(table, games[row], state.chairs(games[row], seat))
     # A seat in its turn holds its drawn tile; what it was one tile away from before is judged without the flag.
     in_turn = np.isin(state.phase[games], (Phase.TURN, Phase.OPENING))
     turns = games[in_turn & ~kept[np.arange(len(games)), state.turn[games]]]

@@ -13,11 +13,15 @@ Axes:
 
 Seats count counter-clockwise: the next player is seat + 1. ``seen_by``: "all" the table, "owner" of the seat axis,
 "nobody"; "engine" marks bookkeeping that follows from other arrays.
+
+A *chair* is one seat in one game, numbered through the batch: ``game * S + seat``. numpy gathers and scatters along one
+axis five times faster than along two or three, so the phases use chairs, and `State.by_chair` and `State.flat`, which
+are views of the same memory.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from typing import Any, Final
 
 import numpy as np
@@ -40,8 +44,11 @@ MELD_PLACES: Final = 6
 """Places that one meld takes in the plane MELD_LIST."""
 
 
-# What one tile adds to the code of its suit, by wild kind (the last row: none) and kind. Wild tiles add nothing.
-_CODE_STEPS: Final = np.vstack([POWER * ~np.eye(NUM_KINDS, dtype=np.bool_), POWER]).astype(np.int32)
+# What one tile adds to the code of its suit, by wild kind (the last row, reached by -1: none) and kind. Wild tiles add
+# nothing.
+_CODE_STEPS: Final = np.vstack([POWER * ~np.eye(NUM_KINDS, dtype=np.bool_), POWER]).astype(np.int32).reshape(-1)
+_GROUP: Final = SUIT.astype(np.intp)
+_KINDS: Final = np.intp(NUM_KINDS)  # numpy integers widen the int8 arrays that they are multiplied with
 
 
 class Phase:
@@ -139,10 +146,29 @@ class State:
 
     mask: BoolArray = _array("BX", np.bool_, 0, "engine")  # legal actions of the seat to act
 
+    # The same memory, seen otherwise.
+    by_chair: State = field(init=False, repr=False)  # arrays with a seat axis as [B * S, ...], the others as they are
+    flat: State = field(init=False, repr=False)  # every array with one axis
+    num_seats: int = field(init=False, repr=False)  # S
+
+    def __post_init__(self) -> None:
+        """Make the views; the arrays are never replaced."""
+        self.num_seats = int(self.hand.shape[1])
+        self.by_chair, self.flat = object.__new__(State), object.__new__(State)
+        for item in array_fields():
+            array = getattr(self, item.name)
+            chairs = (array.shape[0] * self.num_seats, *array.shape[2:])
+            setattr(self.by_chair, item.name, array.reshape(chairs) if item.metadata["axes"][:2] == "BS" else array)
+            setattr(self.flat, item.name, array.reshape(-1))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles have views of their own arrays."""
+        return _from_arrays, (self.arrays(),)
+
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """The names of the arrays, in the order of declaration."""
-        return tuple(item.name for item in fields(cls))
+        return tuple(item.name for item in array_fields())
 
     @classmethod
     def allocate(cls, axes: dict[str, int]) -> State:
@@ -162,7 +188,7 @@ class State:
                 item.name: np.full(
                     [lengths[axis] for axis in item.metadata["axes"]], item.metadata["empty"], item.metadata["dtype"]
                 )
-                for item in fields(cls)
+                for item in array_fields()
             }
         )
 
@@ -174,46 +200,68 @@ class State:
         """The arrays by name; not copies."""
         return {name: getattr(self, name) for name in self.names()}
 
-    @property
-    def num_seats(self) -> int:
-        """S, the seats at the table."""
-        return int(self.hand.shape[1])
+    def chairs(self, games: Games, seat: Any) -> Games:
+        """[n] numbers of chairs; ``seat`` [n] or one for all."""
+        return games * self.num_seats + seat
+
+    def all_chairs(self, games: Games) -> Games:
+        """[S, n] numbers of chairs. Seats come first, because numpy reduces long last axes 30 times faster."""
+        return games * self.num_seats + np.arange(self.num_seats)[:, None]
 
     def left(self, games: Games) -> Int16Array:
         """[n] drawable tiles."""
         return self.wall.shape[1] - self.front[games] - self.back[games] - self.reserve[games]
 
-    def wilds_held(self, games: Games, seat: Any) -> Int8Array:
-        """[n] wild tiles among the concealed tiles of one seat a game."""
+    def wilds_held(self, games: Games, chair: Games) -> Int8Array:
+        """[n] wild tiles among the concealed tiles of one chair a game."""
         wild = self.wild[games]
-        return np.where(wild >= 0, self.hand[games, seat, wild], 0)
+        return np.where(wild >= 0, self.flat.hand[chair * NUM_KINDS + wild], np.int8(0))
 
-    def add_tiles(self, games: Games, seat: Any, kind: Any, count: int) -> None:
-        """Put ``count`` tiles of a kind into concealed hands (negative: take out). Each (game, seat) at most once."""
-        self.hand[games, seat, kind] += np.int8(count)
-        self.code[games, seat, SUIT[kind]] += _CODE_STEPS[self.wild[games], kind] * count
+    def add_tiles(self, games: Games, chair: Games, kind: Any, count: int) -> None:
+        """Put ``count`` tiles of a kind into concealed hands (negative: take out). Each chair at most once."""
+        flat = self.flat
+        flat.hand[chair * NUM_KINDS + kind] += np.int8(count)
+        step = _CODE_STEPS[self.wild[games] * _KINDS + kind]
+        flat.code[chair * 4 + _GROUP[kind]] += step * count
 
     def add_meld(
-        self, games: Games, seat: Any, meld_type: Any, kind: Any, from_seat: Any, claimed: Any, *, shown: bool = True
+        self, chair: Games, meld_type: Any, kind: Any, from_seat: Any, claimed: Any, *, shown: bool = True
     ) -> None:
-        """Lay down one meld a game; the caller moves its tiles. ``shown``: whether all may see its kind."""
-        place = self.num_melds[games, seat]
-        self.meld_type[games, seat, place] = meld_type
-        self.meld_kind[games, seat, place] = kind
-        self.meld_from[games, seat, place] = from_seat
-        self.meld_claimed[games, seat, place] = claimed
-        self.num_melds[games, seat] = place + 1
-        listed = place.astype(np.intp) * MELD_PLACES
-        self.public[games, seat, MELD_LIST, listed] = meld_type
-        self.public[games, seat, MELD_LIST, listed + 1] = kind + 1 if shown else 0
-        from_slot = SLOT_OF_OFFSET[self.num_seats][(from_seat - seat) % self.num_seats]
-        self.public[games, seat, MELD_LIST, listed + 2] = np.where(np.asarray(from_seat) >= 0, from_slot, 0)
-        self.public[games, seat, MELD_LIST, listed + 3] = claimed + 1
+        """Lay down one meld a chair; the caller moves its tiles. ``shown``: whether all may see its kind."""
+        flat = self.flat
+        number = flat.num_melds[chair]
+        flat.num_melds[chair] = number + np.int8(1)
+        place = chair * MAX_MELDS + number
+        flat.meld_type[place] = meld_type
+        flat.meld_kind[place] = kind
+        flat.meld_from[place] = from_seat
+        flat.meld_claimed[place] = claimed
+        listed = public_places(chair, MELD_LIST, number * np.intp(MELD_PLACES))
+        flat.public[listed] = meld_type
+        flat.public[listed + 1] = kind + np.int8(1) if shown else 0
+        if from_seat is not NO_SEAT:
+            offset = (from_seat - chair) % self.num_seats  # chairs of one seat are S apart
+            flat.public[listed + 2] = SLOT_OF_OFFSET[self.num_seats][offset]
+            flat.public[listed + 3] = claimed + np.int8(1)
 
-    def raise_pung(self, games: Games, seat: Any, place: Any, meld_type: Any) -> None:
+    def raise_pung(self, chair: Games, place: Any, meld_type: Any) -> None:
         """Turn the pung at this place of the melds into a kong."""
-        self.meld_type[games, seat, place] = meld_type
-        self.public[games, seat, MELD_LIST, place * MELD_PLACES] = meld_type
+        self.flat.meld_type[chair * MAX_MELDS + place] = meld_type
+        self.flat.public[public_places(chair, MELD_LIST, place * np.intp(MELD_PLACES))] = meld_type
+
+
+def public_places(chair: Games, plane: int, kind: Any) -> Games:
+    """[n] where this plane of `State.public` has this kind in `State.flat`."""
+    return (chair * NUM_PLANES + plane) * NUM_KINDS + kind
+
+
+def array_fields() -> tuple[Field[Any], ...]:
+    """The declarations of the arrays."""
+    return tuple(item for item in fields(State) if "axes" in item.metadata)
+
+
+def _from_arrays(arrays: dict[str, Any]) -> State:
+    return State(**arrays)
 
 
 def hand_arrays() -> tuple[str, ...]:

@@ -26,8 +26,8 @@ class GivenTile(Hebei):
 
     def on_discard(self, state, games, seat, kind):
         given = state.hand[games, seat].argmax(axis=1)
-        state.add_tiles(games, seat, given, -1)
-        state.add_tiles(games, (seat + 1) % self.seats, given, 1)
+        state.add_tiles(games, state.chairs(games, seat), given, -1)
+        state.add_tiles(games, state.chairs(games, (seat + 1) % self.seats), given, 1)
 
 
 @dataclass(frozen=True, kw_only=True)

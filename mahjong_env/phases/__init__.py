@@ -3,7 +3,9 @@
     deal     a shuffled wall, hands, opening flowers, the indicator, questions before the first turn
     draw     a turn begins: a tile from the front of the wall, a replacement from its back, flowers laid open
     turn     the seat that has drawn or claimed: discard, concealed kong, added kong
-    claims   who may want a discard or a robbed tile, who is asked, to whom it is granted
+    claims   who may want a discard or a robbed tile, who is asked, and the answers
+    grants   the best claim is carried out
+    kongs    kongs that stand: what they pay, and their replacement tile
     settle   wins and drawn hands become points; dealer and match go on
     masks    what the seat to act may do
 

@@ -15,15 +15,14 @@ from typing import Final
 
 import numpy as np
 
-from mahjong_env.actions import CHOW_LOW, KONG, PASS, PUNG, WIN
-from mahjong_env.notation import MeldType
-from mahjong_env.phases import kongs
+from mahjong_env.actions import CHOW_LOW, PASS, WIN
+from mahjong_env.phases import grants, kongs
 from mahjong_env.phases.draw import is_complete
 from mahjong_env.phases.table import Table, Won
 from mahjong_env.scoring import Source, wins_from_state
-from mahjong_env.state import DISCARDED, MELDED, NO_SEAT, Phase
-from mahjong_env.tiles import HONOURS, IS_SUITED, NO_TILE, NUM_ALL_KINDS
-from mahjong_env.types import Games, Int8Array, Int64Array
+from mahjong_env.state import NO_SEAT, Phase
+from mahjong_env.tiles import HONOURS, IS_SUITED, NO_TILE, NUM_ALL_KINDS, NUM_KINDS
+from mahjong_env.types import BoolArray, Games, Int8Array, Int64Array
 
 MAY_CHOW_LOW, MAY_CHOW_MIDDLE, MAY_CHOW_HIGH, MAY_PUNG, MAY_KONG, MAY_WIN = (np.int8(1 << bit) for bit in range(6))
 MAY_CHOW: Final = MAY_CHOW_LOW | MAY_CHOW_MIDDLE | MAY_CHOW_HIGH
@@ -39,25 +38,22 @@ def _rank_of_options() -> Int8Array:
     return ranks
 
 
-_RANK = _rank_of_options()
-# The options for a tile of which a seat holds so many.
-_BY_HELD = np.array([0, 0, MAY_PUNG, MAY_PUNG | MAY_KONG, MAY_PUNG | MAY_KONG], np.int8)
+# 4 x rank by option bits.
+_RANK_KEY = 4 * _rank_of_options()
 _ACTION_RANK = np.array([1, 1, 1, 2, 2, 3, 0], np.int8)  # from "chow low" to "pass"
 
-# The neighbours two below, one below, one above and two above a kind; whether they are of its suit.
-_STEPS = np.array([-2, -1, 1, 2])
-_NEIGHBOURS = np.clip(np.arange(NUM_ALL_KINDS)[:, None] + _STEPS, 0, HONOURS - 1)
-_IS_NEIGHBOUR = IS_SUITED[:, None] & (
-    np.arange(NUM_ALL_KINDS)[:, None] // 9 == (np.arange(NUM_ALL_KINDS)[:, None] + _STEPS) // 9
-)
+# [4, 42] the neighbours two below, one below, one above and two above a kind; whether they are of its suit.
+_STEPS = np.array([-2, -1, 1, 2])[:, None]
+_NEIGHBOURS = np.clip(np.arange(NUM_ALL_KINDS) + _STEPS, 0, HONOURS - 1)
+_IS_NEIGHBOUR = IS_SUITED & (np.arange(NUM_ALL_KINDS) // 9 == (np.arange(NUM_ALL_KINDS) + _STEPS) // 9)
 
 
 def _nearness(seats: int) -> Int8Array:
-    distance = (np.arange(seats) - np.arange(seats)[:, None] - 1) % seats
+    distance = (np.arange(seats)[:, None] - np.arange(seats) - 1) % seats
     return np.where(distance == seats - 1, 0, 3 - distance).astype(np.int8)
 
 
-# By seats and giver: 3 for the seat after the giver, then 2, 1 and at last, for himself, 0.
+# By seats, seat and giver: 3 for the seat after the giver, then 2, 1 and at last, for himself, 0.
 _NEARNESS = {seats: _nearness(seats) for seats in (3, 4)}
 
 
@@ -66,18 +62,14 @@ _NEARNESS = {seats: _nearness(seats) for seats in (3, 4)}
 
 def offer_discard(table: Table, games: Games, seat: Int8Array, kind: Int8Array) -> None:
     """Find out who may want the tile just discarded; where nobody does, the next seat draws."""
-    state, rules = table.state, table.rules
+    state = table.state
     state.offered[games] = kind
     state.offered_by[games] = seat
     options = _sets_wanted(table, games, seat, kind)
     _add_wins(table, games, seat, kind, Source.DISCARD, options)
-    rules.limit_claims(state, games, options)
-    dead = rules.unclaimable(state, games)
-    if dead is not None:
-        options[dead] = 0
-    wanted = options.any(axis=1)
-    _ask_first(table, games[wanted], options[wanted], Phase.CLAIM)
-    _nobody_claims(table, games[~wanted])
+    wanted = _limit(table, games, options)
+    _ask_first(table, games[wanted], options.compress(wanted, axis=1), Phase.CLAIM)
+    _nobody_claims(table, games[~wanted], seat[~wanted])
 
 
 def offer_added_tile(table: Table, games: Games, seat: Int8Array, kind: Int8Array) -> None:
@@ -88,11 +80,11 @@ def offer_added_tile(table: Table, games: Games, seat: Int8Array, kind: Int8Arra
         return
     state.offered[games] = kind
     state.offered_by[games] = seat
-    options = np.zeros((len(games), state.num_seats), np.int8)
+    options = np.zeros((state.num_seats, len(games)), np.int8)
     _add_wins(table, games, seat, kind, Source.KONG, options)
-    table.rules.limit_claims(state, games, options)
-    wanted = options.any(axis=1)
-    _ask_first(table, games[wanted], options[wanted], Phase.ROB)
+    table.rules.limit_claims(state, games, options.T)
+    wanted = options.any(axis=0)
+    _ask_first(table, games[wanted], options[:, wanted], Phase.ROB)
     _nobody_robs(table, games[~wanted])
 
 
@@ -111,7 +103,7 @@ def offer_opening(table: Table, games: Games) -> Games:
         may_win, giver = rules.opening_options(state, here, stage)
         asked = may_win.any(axis=1)
         state.offered_by[here] = giver
-        _ask_first(table, here[asked], np.where(may_win[asked], MAY_WIN, np.int8(0)), Phase.OPENING)
+        _ask_first(table, here[asked], np.where(may_win[asked].T, MAY_WIN, np.int8(0)), Phase.OPENING)
         state.stage[here[~asked]] += 1
     if rules.opening_stages:
         done.append(games[state.stage[games] == rules.opening_stages])
@@ -119,49 +111,59 @@ def offer_opening(table: Table, games: Games) -> Games:
 
 
 def _sets_wanted(table: Table, games: Games, giver: Int8Array, kind: Int8Array) -> Int8Array:
-    """[n, S] option bits for pung, kong and chow."""
+    """[S, n] option bits for pung, kong and chow."""
     state, rules = table.state, table.rules
-    seats = state.num_seats
-    rows = np.arange(len(games))
-    options = _BY_HELD[state.hand[games, :, kind]]
-    options[rows, giver] = 0
+    columns = np.arange(len(games))
+    held = state.flat.hand[state.all_chairs(games) * NUM_KINDS + kind]
+    held[giver, columns] = 0
+    options = (held >= 2) * MAY_PUNG + (held >= 3) * MAY_KONG
     adds = rules.added_from_discard(state, games)
     if adds is not None:
-        options[adds] |= MAY_KONG
+        options[adds.T] |= MAY_KONG
 
-    next_seat = (giver + 1) % seats
-    around = state.hand[games[:, None], next_seat[:, None], _NEIGHBOURS[kind]] > 0
-    around &= _IS_NEIGHBOUR[kind]
+    next_seat = (giver + np.int8(1)) % np.int8(state.num_seats)
+    neighbours = _NEIGHBOURS.take(kind, axis=1)
+    around = state.flat.hand[state.chairs(games, next_seat) * NUM_KINDS + neighbours] > 0
+    around &= _IS_NEIGHBOUR.take(kind, axis=1)
     if rules.has_wild:
-        around &= _NEIGHBOURS[kind] != state.wild[games][:, None]
-    two_below, below, above, two_above = around.T
+        around &= neighbours != state.wild[games]
+    two_below, below, above, two_above = around
     chows = (above & two_above) * MAY_CHOW_LOW + (below & above) * MAY_CHOW_MIDDLE + (two_below & below) * MAY_CHOW_HIGH
-    options[rows, next_seat] |= chows
-    wanted = np.flatnonzero(options.any(axis=1))
-    if wanted.size:
-        # The discard after the last tile can only be won on (rulebook 0.7).
-        last = (state.left(games[wanted]) <= 0) | state.closing[games[wanted]]
-        options[wanted[last]] = 0
+    options[next_seat, columns] |= chows
+    # The discard after the last tile can only be won on (rulebook 0.7).
+    last = (state.left(games) <= 0) | state.closing[games]
+    if last.any():
+        options[:, last] = 0
     return options
 
 
 def _add_wins(
     table: Table, games: Games, giver: Int8Array, kind: Int8Array, source: Source, options: Int8Array
 ) -> None:
-    """Add the win bit for seats that may win with the tile."""
+    """Add the win bit to [S, n] options of seats that may win with the tile."""
     state, rules = table.state, table.rules
-    flagged = state.ready[games].copy()
-    flagged[np.arange(len(games)), giver] = False
-    row, seat = np.nonzero(flagged)
-    if not row.size:
+    seat, column = divmod(np.flatnonzero(state.flat.ready[state.all_chairs(games)]), len(games))
+    others = seat != giver[column]
+    seat, column = seat[others], column[others]
+    if not column.size:
         return
-    complete = is_complete(table, games[row], seat, kind[row])
-    row, seat = row[complete], seat[complete]
-    if not row.size:
+    g = games[column]
+    complete = is_complete(table, g, state.chairs(g, seat), kind[column])
+    seat, column = seat[complete], column[complete]
+    if not column.size:
         return
-    wins = wins_from_state(state, games[row], seat, kind[row], source, giver[row])
-    legal = rules.legal(wins)
-    options[row[legal], seat[legal]] |= MAY_WIN
+    legal = rules.legal(wins_from_state(state, games[column], seat, kind[column], source, giver[column]))
+    options[seat[legal], column[legal]] |= MAY_WIN
+
+
+def _limit(table: Table, games: Games, options: Int8Array) -> BoolArray:
+    """Take out of the [S, n] options for a discard what the variant forbids; [n] where any is left."""
+    table.rules.limit_claims(table.state, games, options.T)
+    wanted = np.bitwise_or.reduce(options, axis=0) > 0
+    dead = table.rules.unclaimable(table.state, games)
+    if dead is not None:
+        wanted &= ~dead
+    return wanted
 
 
 def ask_again(table: Table, games: Games) -> None:
@@ -178,16 +180,13 @@ def ask_again(table: Table, games: Games) -> None:
     kind, giver = state.offered[games], state.offered_by[games]
     robbing = state.phase[games] == Phase.ROB
     options = _sets_wanted(table, games, giver, kind)
-    options[robbing] = 0
+    options[:, robbing] = 0
     for is_rob, source in ((False, Source.DISCARD), (True, Source.KONG)):
         some = np.flatnonzero(robbing == is_rob)
-        part = options[some]
+        part = options[:, some]
         _add_wins(table, games[some], giver[some], kind[some], source, part)
-        options[some] = part
-    table.rules.limit_claims(state, games, options)
-    dead = table.rules.unclaimable(state, games)
-    if dead is not None:
-        options[dead] = 0
+        options[:, some] = part
+    options *= _limit(table, games, options)
     _ask_the_rest(table, games, options)
 
 
@@ -196,18 +195,17 @@ def _ask_opening_again(table: Table, games: Games) -> None:
     for stage in range(rules.opening_stages):
         here = games[state.stage[games] == stage]
         may_win, _ = rules.opening_options(state, here, stage)
-        _ask_the_rest(table, here, np.where(may_win, MAY_WIN, np.int8(0)))
+        _ask_the_rest(table, here, np.where(may_win.T, MAY_WIN, np.int8(0)))
 
 
 def _ask_the_rest(table: Table, games: Games, options: Int8Array) -> None:
-    """Keep the options of the seat to act, and of others only those that come after its own."""
+    """Keep the [S, n] options of the seat to act, and of others only those that come after its own."""
     state = table.state
-    rows, actor = np.arange(len(games)), state.actor[games]
-    options[rows, actor] = state.options[games, actor]
-    state.options[games] = options
-    keys = _keys(table, games)
-    options[keys > keys[rows, actor][:, None]] = 0
-    state.options[games] = options
+    columns, actor = np.arange(len(games)), state.actor[games]
+    options[actor, columns] = state.options[games, actor]
+    keys = _keys(table, games, options)
+    options[keys > keys[actor, columns]] = 0
+    state.options[games] = options.T
     state.best_key[games] = 0
 
 
@@ -218,17 +216,16 @@ def _ask_first(table: Table, games: Games, options: Int8Array, phase: int) -> No
     if not games.size:
         return
     state = table.state
-    state.options[games] = options
+    state.flat.options[state.all_chairs(games)] = options
     state.best_key[games] = 0
-    keys = _keys(table, games)
-    table.wait_for(games, keys.argmax(axis=1), phase)
+    table.wait_for(games, _keys(table, games, options).argmax(axis=0), phase)
 
 
-def _keys(table: Table, games: Games) -> Int8Array:
-    """[n, S] the rank of what each unasked seat could answer at best."""
+def _keys(table: Table, games: Games, options: Int8Array) -> Int8Array:
+    """[S, n] the rank of what each unasked seat could answer at best, given the option bits [S, n]."""
     state = table.state
-    ranks = _RANK[state.options[games]]
-    return np.where(ranks > 0, 4 * ranks + _NEARNESS[state.num_seats][state.offered_by[games]], 0).astype(np.int8)
+    nearness = _NEARNESS[state.num_seats].take(state.offered_by[games], axis=1)
+    return (_RANK_KEY[options] + nearness) * (options > 0)
 
 
 def answer(table: Table, games: Games, actions: Int64Array) -> None:
@@ -244,21 +241,23 @@ def answer(table: Table, games: Games, actions: Int64Array) -> None:
             return
     seat = state.actor[games]
     rank = _ACTION_RANK[actions - CHOW_LOW]
-    key = np.where(rank > 0, 4 * rank + _NEARNESS[state.num_seats][state.offered_by[games], seat], 0)
+    key = (4 * rank + _NEARNESS[state.num_seats][seat, state.offered_by[games]]) * (rank > 0)
     better = key > state.best_key[games]
-    improved = games[better]
-    state.best_key[improved] = key[better]
-    state.best_seat[improved] = seat[better]
-    state.best_action[improved] = actions[better]
-    state.options[games, seat] = 0
+    if better.any():
+        improved = games[better]
+        state.best_key[improved] = key[better]
+        state.best_seat[improved] = seat[better]
+        state.best_action[improved] = actions[better]
+    chairs = state.all_chairs(games)
+    state.flat.options[state.chairs(games, seat)] = 0
 
-    keys = _keys(table, games)
-    asks = keys.max(axis=1) > state.best_key[games]
-    state.actor[games[asks]] = keys[asks].argmax(axis=1)
-    decided = games[~asks]
-    claimed = state.best_key[decided] > 0
-    _grant(table, decided[claimed])
-    _all_passed(table, decided[~claimed])
+    keys = _keys(table, games, state.flat.options[chairs])
+    best_key = state.best_key[games]
+    asks = keys.max(axis=0) > best_key
+    if asks.any():
+        state.actor[games[asks]] = keys[:, asks].argmax(axis=0)
+    grants.grant(table, games[~asks & (best_key > 0)])
+    _all_passed(table, games[~asks & (best_key == 0)])
 
 
 def _answer_stranded(table: Table, games: Games, actions: Int64Array) -> None:
@@ -273,21 +272,23 @@ def _answer_stranded(table: Table, games: Games, actions: Int64Array) -> None:
 def _all_passed(table: Table, games: Games) -> None:
     if not games.size:
         return
-    phase = table.state.phase[games]
-    _nobody_claims(table, games[phase == Phase.CLAIM])
+    state = table.state
+    phase = state.phase[games]
+    unclaimed = games[phase == Phase.CLAIM]
+    _nobody_claims(table, unclaimed, state.offered_by[unclaimed])
     _nobody_robs(table, games[phase == Phase.ROB])
     opening = games[phase == Phase.OPENING]
     if opening.size:
         table.close_question(opening)
-        table.state.stage[opening] += 1
+        state.stage[opening] += 1
         table.opened.append(opening)
 
 
-def _nobody_claims(table: Table, games: Games) -> None:
+def _nobody_claims(table: Table, games: Games, giver: Int8Array) -> None:
     if not games.size:
         return
     state = table.state
-    next_seat = (state.offered_by[games] + 1) % state.num_seats
+    next_seat = (giver + np.int8(1)) % np.int8(state.num_seats)
     state.offered[games] = NO_TILE
     table.next_turns.put(games, next_seat)
 
@@ -299,98 +300,3 @@ def _nobody_robs(table: Table, games: Games) -> None:
     seat, kind = state.offered_by[games], state.offered[games]
     table.close_question(games)
     kongs.complete_added(table, games, seat, kind)
-
-
-# --- Granting ---------------------------------------------------------------------------------------------------------
-
-
-def _grant(table: Table, games: Games) -> None:
-    if not games.size:
-        return
-    state = table.state
-    action = state.best_action[games]
-    for number in range(CHOW_LOW, PUNG):
-        _take_chow(table, games[action == number], number - CHOW_LOW)
-    _take_pung(table, games[action == PUNG])
-    _take_kong(table, games[action == KONG])
-    _take_win(table, games[action == WIN])
-
-
-def _take_win(table: Table, games: Games) -> None:
-    state = table.state
-    phase = state.phase[games]
-    for asked_in, source in ((Phase.CLAIM, Source.DISCARD), (Phase.ROB, Source.KONG), (Phase.OPENING, Source.DRAW)):
-        g = games[phase == asked_in]
-        if g.size:
-            is_opening = asked_in == Phase.OPENING
-            giver = np.full(len(g), NO_SEAT, np.int8) if is_opening else state.offered_by[g]
-            table.won.append(Won(g, state.best_seat[g], source, state.offered[g], giver, is_opening))
-
-
-def _lift_discard(table: Table, games: Games) -> tuple[Int8Array, Int8Array, Int8Array]:
-    """Take the claimed tile off the table: [n] claimer, kind, giver."""
-    state = table.state
-    seat, kind, giver = state.best_seat[games], state.offered[games], state.offered_by[games]
-    state.public[games, giver, DISCARDED, kind] -= 1
-    place = state.river_size[games, giver] - np.int8(1)
-    state.river[games, giver, place] = NO_TILE
-    state.river_size[games, giver] = place
-    state.undisturbed[games] = False
-    table.close_question(games)
-    return seat, kind, giver
-
-
-def _begin_claimed_turn(table: Table, games: Games, seat: Int8Array) -> None:
-    """The claimer goes on without a draw: he discards, and may neither win nor declare a kong (rulebook 0.5)."""
-    state = table.state
-    state.turn[games] = seat
-    state.drawn[games] = NO_TILE
-    state.can_win[games] = False
-    state.kong_draws[games] = 0
-    state.flower_draw[games] = False
-    table.wait_for(games, seat, Phase.TURN)
-
-
-def _take_chow(table: Table, games: Games, place: int) -> None:
-    """``place``: where the claimed tile stands in the run, 0 to 2."""
-    if not games.size:
-        return
-    state = table.state
-    seat, kind, giver = _lift_discard(table, games)
-    low = kind - np.int8(place)
-    for step in range(3):
-        state.public[games, seat, MELDED, low + step] += 1
-        if step != place:
-            state.add_tiles(games, seat, low + np.int8(step), -1)
-    state.add_meld(games, seat, MeldType.CHOW, low, giver, kind)
-    _begin_claimed_turn(table, games, seat)
-
-
-def _take_pung(table: Table, games: Games) -> None:
-    if not games.size:
-        return
-    state = table.state
-    seat, kind, giver = _lift_discard(table, games)
-    state.public[games, seat, MELDED, kind] += 3
-    state.add_tiles(games, seat, kind, -2)
-    state.add_meld(games, seat, MeldType.PUNG, kind, giver, kind)
-    state.open_pung[games, seat, kind] = True
-    _begin_claimed_turn(table, games, seat)
-
-
-def _take_kong(table: Table, games: Games) -> None:
-    if not games.size:
-        return
-    state = table.state
-    seat, kind, giver = _lift_discard(table, games)
-    state.kong_draws[games] = 0
-    adds = state.open_pung[games, seat, kind]
-    g = games[adds]
-    if g.size:
-        kongs.complete_added(table, g, seat[adds], kind[adds])
-    g, seat, kind, giver = games[~adds], seat[~adds], kind[~adds], giver[~adds]
-    if g.size:
-        state.public[g, seat, MELDED, kind] += 4
-        state.add_tiles(g, seat, kind, -3)
-        state.add_meld(g, seat, MeldType.EXPOSED_KONG, kind, giver, kind)
-        kongs.stand(table, g, seat, MeldType.EXPOSED_KONG, giver)

@@ -10,7 +10,7 @@ from mahjong_env.hands import POWER, SUIT, look_up
 from mahjong_env.phases.table import Table
 from mahjong_env.scoring import Source, wins_from_state
 from mahjong_env.state import Phase
-from mahjong_env.tiles import NO_TILE
+from mahjong_env.tiles import NO_TILE, NUM_ALL_KINDS
 from mahjong_env.types import BoolArray, Games, Int8Array
 
 
@@ -27,11 +27,13 @@ def begin_turns(table: Table) -> None:
         if not games.size:
             return
     state.turn[games] = seat
-    state.turns[games, seat] += 1
+    chair = state.chairs(games, seat)
+    state.flat.turns[chair] += 1
     state.kong_draws[games] = 0
     state.flower_draw[games] = False
-    tile = state.wall[games, state.front[games]]
-    state.front[games] += 1
+    place = state.front[games]
+    tile = state.flat.wall[games * state.wall.shape[1] + place]
+    state.front[games] = place + np.int16(1)
     _receive(table, games, seat, tile)
 
 
@@ -52,9 +54,9 @@ def draw_replacements(table: Table) -> None:
 def take_back(table: Table, games: Games) -> Int8Array:
     """[n] the last tiles of the walls, taken away; there must be a drawable one."""
     state = table.state
-    tile = state.wall[games, state.wall.shape[1] - 1 - state.back[games]]
-    state.back[games] += 1
-    return tile
+    taken = state.back[games] + np.int16(1)
+    state.back[games] = taken
+    return state.flat.wall[(games + 1) * state.wall.shape[1] - taken]
 
 
 def _receive(table: Table, games: Games, seat: Any, tile: Int8Array) -> None:
@@ -64,7 +66,7 @@ def _receive(table: Table, games: Games, seat: Any, tile: Int8Array) -> None:
         if not games.size:
             return
     state.drawn[games] = tile
-    state.add_tiles(games, seat, tile, 1)
+    state.add_tiles(games, state.chairs(games, seat), tile, 1)
     table.wait_for(games, seat, Phase.TURN)
     judge_turn(table, games, seat)
 
@@ -72,18 +74,25 @@ def _receive(table: Table, games: Games, seat: Any, tile: Int8Array) -> None:
 def _replace_flowers(table: Table, games: Games, seat: Any, tile: Int8Array) -> tuple[Games, Any, Int8Array]:
     """Lay flowers open and draw for them until none is drawn; games that run out of tiles leave (rulebook 0.13)."""
     state, rules = table.state, table.rules
-    is_flower = rules.flower_kinds
-    while (flowered := is_flower[tile]).any():
-        g, s = games[flowered], seat[flowered]
-        state.flowers[g, s, tile[flowered]] += 1
+    places = np.flatnonzero(table.is_flower[tile])
+    stranded: list[Games] = []
+    while places.size:
+        g, s = games[places], seat[places]
+        state.flat.flowers[state.chairs(g, s) * NUM_ALL_KINDS + tile[places]] += 1
         state.flower_draw[g] = True
         rules.on_flower(state, g, s)
-        stranded = flowered & (state.left(games) <= 0)
-        if stranded.any():
-            _strand(table, games[stranded], seat[stranded])
-            games, seat, tile, flowered = games[~stranded], seat[~stranded], tile[~stranded], flowered[~stranded]
-        tile = tile.copy()
-        tile[flowered] = take_back(table, games[flowered])
+        out = state.left(g) <= 0
+        if out.any():
+            stranded.append(places[out])
+            _strand(table, g[out], s[out])
+            places = places[~out]
+        drawn = take_back(table, games[places])
+        tile[places] = drawn
+        places = places[table.is_flower[drawn]]
+    if stranded:
+        stays = np.ones(len(games), np.bool_)
+        stays[np.concatenate(stranded)] = False
+        return games[stays], seat[stays], tile[stays]
     return games, seat, tile
 
 
@@ -99,19 +108,19 @@ def _strand(table: Table, games: Games, seat: Int8Array) -> None:
     table.end_without_winner(games[~may_win])
 
 
-def update_ready(table: Table, games: Games, seat: Any) -> None:
-    """Set the flag "one tile away" of a seat that is between turns."""
+def update_ready(table: Table, games: Games, chair: Games) -> None:
+    """Set the flag "one tile away" of a chair whose seat is between turns."""
     state = table.state
-    words = look_up(state.code[games, seat])
-    wilds = state.wilds_held(games, seat) if table.rules.has_wild else 0
-    state.ready[games, seat] = table.rules.missing(words, wilds, state.num_melds[games, seat]) <= wilds + 1
+    words = look_up(state.by_chair.code.take(chair, axis=0))
+    wilds = state.wilds_held(games, chair) if table.rules.has_wild else 0
+    state.flat.ready[chair] = table.rules.missing(words, wilds, state.flat.num_melds[chair]) <= wilds + 1
 
 
-def is_complete(table: Table, games: Games, seat: Any, tile: Any = None) -> BoolArray:
-    """[n] whether a seat's concealed tiles, with one more where given, are a complete hand."""
+def is_complete(table: Table, games: Games, chair: Games, tile: Any = None) -> BoolArray:
+    """[n] whether a chair's concealed tiles, with one more where given, are a complete hand."""
     state, rules = table.state, table.rules
-    codes = state.code[games, seat]
-    wilds = state.wilds_held(games, seat) if rules.has_wild else 0
+    codes = state.by_chair.code.take(chair, axis=0)
+    wilds = state.wilds_held(games, chair) if rules.has_wild else 0
     if tile is not None:
         steps = POWER[tile]
         if rules.has_wild:
@@ -119,7 +128,7 @@ def is_complete(table: Table, games: Games, seat: Any, tile: Any = None) -> Bool
             steps = np.where(is_wild, 0, steps)
             wilds = wilds + is_wild
         codes[np.arange(len(games)), SUIT[tile]] += steps
-    return rules.missing(look_up(codes), wilds, state.num_melds[games, seat]) <= wilds
+    return rules.missing(look_up(codes), wilds, state.flat.num_melds[chair]) <= wilds
 
 
 def judge_turn(table: Table, games: Games, seat: Any, *, unflagged: bool = False) -> None:
@@ -130,12 +139,12 @@ def judge_turn(table: Table, games: Games, seat: Any, *, unflagged: bool = False
     """
     state = table.state
     state.can_win[games] = False
-    hopeful = np.arange(len(games)) if unflagged else np.flatnonzero(state.ready[games, seat])
+    chair = state.chairs(games, seat)
+    hopeful = np.arange(len(games)) if unflagged else np.flatnonzero(state.flat.ready[chair])
     if hopeful.size:
-        g, s = games[hopeful], seat[hopeful]
-        complete = is_complete(table, g, s)
-        g, s = g[complete], s[complete]
-        if g.size:
+        complete = hopeful[is_complete(table, games[hopeful], chair[hopeful])]
+        if complete.size:
+            g, s = games[complete], seat[complete]
             wins = wins_from_state(state, g, s, state.drawn[g], Source.DRAW, -1)
             state.can_win[g] = table.rules.legal(wins)
     at_once = table.rules.may_win_at_once(state, games, seat)

@@ -5,25 +5,26 @@ from __future__ import annotations
 from mahjong_env.notation import MeldType
 from mahjong_env.phases.draw import update_ready
 from mahjong_env.phases.table import Table
-from mahjong_env.state import MELDED
-from mahjong_env.tiles import NO_TILE
+from mahjong_env.state import MELDED, public_places
+from mahjong_env.tiles import NO_TILE, NUM_KINDS
 from mahjong_env.types import Games, Int8Array
 
 
 def complete_added(table: Table, games: Games, seat: Int8Array, kind: Int8Array) -> None:
     """The added tile was not robbed: the kong stands."""
     state = table.state
-    place = _find_pung(table, games, seat, kind)
-    state.raise_pung(games, seat, place, MeldType.ADDED_KONG)
-    state.open_pung[games, seat, kind] = False
-    state.public[games, seat, MELDED, kind] += 1
-    stand(table, games, seat, MeldType.ADDED_KONG, state.meld_from[games, seat, place])
+    chair = state.chairs(games, seat)
+    place = _find_pung(table, chair, kind)
+    state.raise_pung(chair, place, MeldType.ADDED_KONG)
+    state.flat.open_pung[chair * NUM_KINDS + kind] = False
+    state.flat.public[public_places(chair, MELDED, kind)] += 1
+    stand(table, games, seat, MeldType.ADDED_KONG, state.by_chair.meld_from[chair, place])
 
 
-def _find_pung(table: Table, games: Games, seat: Int8Array, kind: Int8Array) -> Games:
-    """[n] the place of the open pung of this kind among the melds of the seat."""
-    state = table.state
-    is_it = (state.meld_kind[games, seat] == kind[:, None]) & (state.meld_type[games, seat] == MeldType.PUNG)
+def _find_pung(table: Table, chair: Games, kind: Int8Array) -> Games:
+    """[n] the place of the open pung of this kind among the melds of the chair."""
+    melds = table.state.by_chair
+    is_it = (melds.meld_kind[chair] == kind[:, None]) & (melds.meld_type[chair] == MeldType.PUNG)
     return is_it.argmax(axis=1)
 
 
@@ -37,6 +38,6 @@ def stand(table: Table, games: Games, seat: Int8Array, meld_type: MeldType, from
     amounts = table.rules.kong_payments(state, games, seat, meld_type, from_seat)
     if amounts is not None:
         table.pay(games, amounts)
-    update_ready(table, games, seat)
+    update_ready(table, games, state.chairs(games, seat))
     table.replacements.put(games, seat)
     table.konged.append((games, seat, meld_type))

@@ -18,7 +18,10 @@ def write_masks(table: Table, games: Games) -> None:
     """Set the action masks of these games."""
     state = table.state
     phase = state.phase[games]
-    state.mask[games] = False
+    if len(games) == len(state.mask):
+        state.mask[...] = False
+    else:
+        state.mask[games] = False
     in_turn = phase == Phase.TURN
     _write_turns(table, games[in_turn])
     asked = games[(phase == Phase.CLAIM) | (phase == Phase.ROB) | (phase == Phase.OPENING)]
@@ -35,26 +38,24 @@ def _write_turns(table: Table, games: Games) -> None:
         return
     state, rules = table.state, table.rules
     seat = state.actor[games]
-    held = state.hand[games, seat]
+    chair = state.chairs(games, seat)
+    held = state.by_chair.hand.take(chair, axis=0)
     holds = held > 0
     state.mask[games, :NUM_KINDS] = holds
     state.mask[games, WIN] = state.can_win[games]
 
-    fours = np.flatnonzero((held == 4).any(axis=1))
-    fours = fours[_may_kong(table, games[fours])]
-    if fours.size:
-        g = games[fours]
-        state.mask[g, CONCEALED_KONG:ADDED_KONG] = rules.konged_in_hand(state, g, held[fours])
-    adds = holds & state.open_pung[games, seat]
-    adding = np.flatnonzero(adds.any(axis=1))
-    adding = adding[_may_kong(table, games[adding])]
-    if adding.size:
-        state.mask[games[adding], ADDED_KONG:CHOW_LOW] = adds[adding]
+    adds = state.by_chair.open_pung.take(chair, axis=0)
+    adds &= holds
+    # Kongs are rare: their rows are looked for once, in all tiles at a time.
+    row = np.flatnonzero((held == 4) | adds) // NUM_KINDS
+    row = row[_may_kong(table, games[row])]
+    if row.size:
+        g = games[row]
+        state.mask[g, CONCEALED_KONG:ADDED_KONG] = rules.konged_in_hand(state, g, held[row])
+        state.mask[g, ADDED_KONG:CHOW_LOW] = adds[row]
     rules.limit_turn(state, games, seat)
 
 
 def _may_kong(table: Table, games: Games) -> BoolArray:
     """[n] whether kongs of one's own are possible: after a draw, if a replacement can be drawn (rulebook 0.5)."""
-    if not games.size:
-        return np.zeros(0, np.bool_)
     return (table.state.drawn[games] >= 0) & (table.state.left(games) > 0)

@@ -12,7 +12,7 @@ from mahjong_env.ruleset import Rules
 from mahjong_env.scoring import Scores, Source
 from mahjong_env.state import NO_SEAT, State
 from mahjong_env.tiles import NO_TILE
-from mahjong_env.types import Games, Int8Array, Int32Array
+from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array
 
 _NO_GAMES: Games = np.zeros(0, np.intp)
 
@@ -87,6 +87,12 @@ class Table:
     """Kongs made in this step, by seat and type; their replacement tiles are being drawn."""
     won: list[Won] = field(default_factory=list)
     ended: list[Ended] = field(default_factory=list)
+    is_flower: BoolArray = field(init=False)
+    """[42] `Rules.flower_kinds`, asked once."""
+
+    def __post_init__(self) -> None:
+        """Ask what is the same in every hand."""
+        self.is_flower = self.rules.flower_kinds
 
     def pay(self, games: Games, amounts: Int32Array) -> None:
         """Pay [n, S] amounts by table seat."""

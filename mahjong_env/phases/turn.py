@@ -10,7 +10,7 @@ from mahjong_env.phases import claims, kongs
 from mahjong_env.phases.draw import update_ready
 from mahjong_env.phases.table import Table, Won
 from mahjong_env.scoring import Source
-from mahjong_env.state import DISCARDED, LATEST, MELDED, NO_SEAT
+from mahjong_env.state import DISCARDED, LATEST, MAX_DISCARDS, MELDED, NO_SEAT, public_places
 from mahjong_env.tiles import NO_TILE
 from mahjong_env.types import Games, Int8Array, Int64Array
 
@@ -41,19 +41,20 @@ def discard(table: Table, games: Games, kind: Int8Array) -> None:
     """Discard one tile a game, and ask who wants it."""
     if not games.size:
         return
-    state = table.state
+    state, flat = table.state, table.state.flat
     seat = state.actor[games]
-    state.add_tiles(games, seat, kind, -1)
+    chair = state.chairs(games, seat)
+    state.add_tiles(games, chair, kind, -1)
     number = state.num_discards[games] + np.int8(1)
     state.num_discards[games] = number
-    state.public[games, seat, DISCARDED, kind] += 1
-    state.public[games, seat, LATEST, kind] = number
-    place = state.river_size[games, seat]
-    state.river[games, seat, place] = kind
-    state.river_size[games, seat] = place + np.int8(1)
+    flat.public[public_places(chair, DISCARDED, kind)] += 1
+    flat.public[public_places(chair, LATEST, kind)] = number
+    place = flat.river_size[chair]
+    flat.river[chair * MAX_DISCARDS + place] = kind
+    flat.river_size[chair] = place + np.int8(1)
     state.drawn[games] = NO_TILE
     state.can_win[games] = False
-    update_ready(table, games, seat)
+    update_ready(table, games, chair)
     table.rules.on_discard(state, games, seat, kind)
     claims.offer_discard(table, games, seat, kind)
 
@@ -62,11 +63,12 @@ def concealed_kong(table: Table, games: Games, kind: Int8Array) -> None:
     """Lay down four tiles of the hand."""
     state = table.state
     seat = state.actor[games]
-    state.add_tiles(games, seat, kind, -4)
+    chair = state.chairs(games, seat)
+    state.add_tiles(games, chair, kind, -4)
     shown = not table.rules.hides_concealed_kongs
-    state.add_meld(games, seat, MeldType.CONCEALED_KONG, kind, NO_SEAT, NO_TILE, shown=shown)
+    state.add_meld(chair, MeldType.CONCEALED_KONG, kind, NO_SEAT, NO_TILE, shown=shown)
     if shown:
-        state.public[games, seat, MELDED, kind] += 4
+        state.flat.public[public_places(chair, MELDED, kind)] += 4
     kongs.stand(table, games, seat, MeldType.CONCEALED_KONG, NO_SEAT)
 
 
@@ -74,7 +76,7 @@ def added_kong(table: Table, games: Games, kind: Int8Array) -> None:
     """Add a tile of the hand to an open pung, unless somebody wins with it."""
     state = table.state
     seat = state.actor[games]
-    state.add_tiles(games, seat, kind, -1)
+    state.add_tiles(games, state.chairs(games, seat), kind, -1)
     state.drawn[games] = NO_TILE
     state.can_win[games] = False
     claims.offer_added_tile(table, games, seat, kind)

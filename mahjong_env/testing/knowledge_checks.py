@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from mahjong_env.engine import Engine
 from mahjong_env.notation import MeldType
 from mahjong_env.observation import FACTS, PIECES, SLOTS, plane
 from mahjong_env.outcome import StepResult
-from mahjong_env.state import MAX_MELDS, MELD_PLACES, NO_SEAT, Phase, State
+from mahjong_env.state import MAX_MELDS, MELD_PLACES, NO_SEAT, Phase, array_fields
 from mahjong_env.testing.play import (
     ConformanceError,
     MakeEngine,
@@ -202,7 +201,7 @@ def _replace_hidden(engine: Engine, person: int, rng: np.random.Generator) -> No
     elsewhere = (state.actor + rng.integers(1, engine.num_seats, len(games))) % engine.num_seats
     unknown = ~in_turn & ~is_asked & ~sits[games, elsewhere]
     state.actor[unknown] = elsewhere[unknown]
-    for item in fields(State):
+    for item in array_fields():
         array, who = getattr(state, item.name), item.metadata["seen_by"]
         by_seat = item.metadata["axes"].startswith("BS")
         if who == "nobody" or (who == "engine" and not by_seat and item.name != "mask"):

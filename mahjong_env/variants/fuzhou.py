@@ -156,8 +156,9 @@ class Fuzhou(Rules):
         rows = np.arange(len(games))
         may_win = np.zeros((len(games), self.seats), np.bool_)
         if stage == _HEAVEN:
-            golds = state.wilds_held(games, dealer)
-            may_win[rows, dealer] = self.missing(look_up(state.code[games, dealer]), golds, 0) <= golds
+            chair = state.chairs(games, dealer)
+            golds = state.wilds_held(games, chair)
+            may_win[rows, dealer] = self.missing(look_up(state.by_chair.code[chair]), golds, 0) <= golds
             return may_win, dealer
         with_gold, golds = _with_gold(state, games)
         may_win[:] = self.missing(look_up(with_gold), golds, 0) <= golds
@@ -190,8 +191,8 @@ class Fuzhou(Rules):
         swaps = np.flatnonzero(robs & (seat == state.dealer[games]))
         if swaps.size:
             given[swaps] = self._best_swap(state, games[swaps])
-            state.add_tiles(games[swaps], seat[swaps], given[swaps], -1)
-        state.add_tiles(games[robs], seat[robs], gold[robs], 1)
+            state.add_tiles(games[swaps], state.chairs(games[swaps], seat[swaps]), given[swaps], -1)
+        state.add_tiles(games[robs], state.chairs(games[robs], seat[robs]), gold[robs], 1)
         state.indicator[games[robs]] = given[robs]
         wins = wins_from_state(state, games, seat, np.where(robs, gold, state.drawn[games]), Source.DRAW, -1)
         wins.opening = robs
