@@ -8,32 +8,44 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agents import Agent
-from mahjong_env import Engine, View
+from agents import Agent, RandomAgent
+from agents.random_agent import choose_among
+from mahjong_env import Engine
 
 
-def act_by_agent(
-    view: View, agents: Sequence[Agent], who: NDArray[np.intp], rng: np.random.Generator
+def choose_actions(
+    engine: Engine,
+    games: NDArray[np.intp],
+    agents: Sequence[Agent],
+    who: NDArray[np.intp],
+    rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Let each row be played by its agent.
+    """Let the seat to act in each game be played by its agent, one call for each agent.
 
     Args:
-        view: what n seats see; each of them is to act.
+        engine: the tables.
+        games: [n] games that wait for an action.
         agents: who plays.
-        who: [n] number of the agent that plays a row.
+        who: [n] number of the agent that plays in a game.
         rng: where chance comes from.
 
     Returns:
         [n] actions.
     """
-    actions = np.zeros(len(view), np.int64)
+    actions = np.zeros(len(games), np.int64)
     for number, agent in enumerate(agents):
         rows = np.flatnonzero(who == number)
-        if rows.size == len(view):
-            return agent.act(view, rng)
         if rows.size:
-            actions[rows] = agent.act(view.take(rows), rng)
+            # Each agent is shown its own games only: one view of all would be made, and then copied in parts.
+            actions[rows] = _ask(agent, engine, games[rows], rng)
     return actions
+
+
+def _ask(agent: Agent, engine: Engine, games: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int64]:
+    if type(agent) is RandomAgent:
+        # What it would do with a view, without making one.
+        return choose_among(engine.action_mask[games], rng)
+    return agent.act(engine.view(games=games), rng)
 
 
 @dataclass(frozen=True)
@@ -77,7 +89,7 @@ def play_out(engine: Engine, agents: Sequence[Agent], who: NDArray[np.intp], rng
         live = np.flatnonzero(seat >= 0)
         if not live.size:
             return Played(hands, points, wins, self_draws, deal_ins, draws)
-        actions = act_by_agent(engine.view(games=live), agents, who[live, seat[live]], rng)
+        actions = choose_actions(engine, live, agents, who[live, seat[live]], rng)
         result = engine.step(actions, games=live)
         points[live] += result.rewards
         ended = result.outcome

@@ -13,8 +13,9 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from agents import Agent, look_ahead
 from agents.inputs import NUM_ACTIONS, SIZE, policy_inputs
+from agents.lookahead import FAR, Lookahead
 from mahjong_env import Rules, StepResult, View, make_engine
-from training.play import act_by_agent
+from training.play import choose_actions
 
 DRAW = -1
 
@@ -167,7 +168,7 @@ class TableVecEnv(VecEnv):
             if not tables.size:
                 return
             who = self._who[tables, self.engine.seat_to_act[tables]]
-            actions = act_by_agent(self.engine.view(games=tables), self.opponents, who, self._rng)
+            actions = choose_actions(self.engine, tables, self.opponents, who, self._rng)
             self._take_in(self.engine.step(actions, games=tables), tables)
 
     def _take_in(self, result: StepResult, tables: NDArray[np.intp]) -> None:
@@ -195,7 +196,7 @@ class TableVecEnv(VecEnv):
         winner = np.full(self.num_envs, DRAW)
         winner[result.outcome.game] = result.outcome.winner
         view = self.engine.view(games=tables, seats=self._learner[tables])
-        last = policy_inputs(view, look_ahead(view))
+        last = policy_inputs(view, _no_actions(len(tables)))
         for place, table in enumerate(tables):
             self._infos[table] = {
                 "terminal_observation": last[place],
@@ -211,3 +212,8 @@ class TableVecEnv(VecEnv):
         ahead = look_ahead(view)
         self._distance = ahead.distance.min(axis=1).astype(np.float32)
         return policy_inputs(view, ahead)
+
+
+def _no_actions(n: int) -> Lookahead:
+    """Return what `look_ahead` finds for n seats without a legal action, as at tables where the hand is over."""
+    return Lookahead(np.full((n, NUM_ACTIONS), FAR, np.int8), np.zeros((n, NUM_ACTIONS), np.int16))

@@ -10,7 +10,7 @@ from agents import GreedyAgent, RandomAgent
 from mahjong_env import VARIANTS, make_engine, rules
 from training import lineups
 from training.lineups import measure, one_against_copies, orders_of
-from training.play import act_by_agent, play_out
+from training.play import choose_actions, play_out
 from training.statistics import ratio
 
 GREEDY, RANDOM = GreedyAgent(), RandomAgent()
@@ -98,8 +98,9 @@ class TestMeasure:
             np.testing.assert_array_equal(played.self_draws[:, seat], (winners == seat) & (givers == -1))
         assert min((winners == -1).sum(), (givers >= 0).sum()) > 0
 
-    def test_rows_are_played_by_their_own_agents(self):
-        view = make_engine("hebei", 9, seed=1).view()
+    def test_games_are_played_by_their_own_agents(self):
+        engine = make_engine("hebei", 12, seed=1)
+        games = np.array([0, 1, 2, 4, 5, 6, 8, 9, 10])
         who = np.array([0, 1, 2] * 3)
 
         class Always(LastLegal):
@@ -107,9 +108,18 @@ class TestMeasure:
                 self.number = number
 
             def act(self, view, rng):
+                np.testing.assert_array_equal(view.hand, engine.view(games=games[who == self.number - 7]).hand)
                 return np.full(len(view), self.number)
 
-        np.testing.assert_array_equal(act_by_agent(view, [Always(7), Always(8), Always(9)], who, None), who + 7)
+        agents = [Always(7), Always(8), Always(9)]
+        np.testing.assert_array_equal(choose_actions(engine, games, agents, who, None), who + 7)
+
+    def test_the_random_agent_is_asked_without_a_view_and_plays_the_same(self):
+        engine = make_engine("hebei", 12, seed=1)
+        games, who = np.arange(3, 12), np.zeros(9, np.intp)
+        asked = RANDOM.act(engine.view(games=games), np.random.default_rng(4))
+        chosen = choose_actions(engine, games, [RANDOM], who, np.random.default_rng(4))
+        np.testing.assert_array_equal(chosen, asked)
 
 
 class TestRatio:
