@@ -29,7 +29,7 @@ def check_plot(path: Path) -> None:
 
 
 def draw(results: Sequence[Result], path: Path) -> None:
-    """Draw one panel for each way of playing and looking, both axes logarithmic.
+    """Draw one panel for each way of playing and looking, all on the same logarithmic axes.
 
     A line is the median of the runs over the batch sizes of one variant, its bars the least and the greatest run;
     dashed lines are the peers that do the same work.
@@ -47,13 +47,17 @@ def draw(results: Sequence[Result], path: Path) -> None:
         facts = result.contender.facts
         if facts.get("kind", "").startswith("step+mask") and "variant" in facts:
             panels.setdefault((facts["play"], facts["kind"]), []).append(result)
-    figure = Figure(figsize=(5.2 * max(1, len(panels)), 4.2), layout="constrained")
+    columns = min(2, len(panels))
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(5.5 * columns, 4.0 * rows), layout="constrained")
     FigureCanvasAgg(figure)
-    for place, ((play, kind), shown) in enumerate(panels.items()):
-        axes = figure.add_subplot(1, len(panels), place + 1)
+    grid = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
+    for axes, ((play, kind), shown) in zip(grid, panels.items(), strict=False):
         _draw_panel(axes, shown, by_name)
-        axes.set(title=f"{kind}, {play} play", xlabel="games at once (B)", ylabel="decisions/s, one core")
-        axes.legend(fontsize="small")
+        axes.set(title=f"{kind}, {play} play", xlabel="games at once (B)", ylabel="decisions/s")
+        axes.legend(fontsize="small", loc="lower right")
+    for axes in grid[len(panels) :]:
+        axes.remove()
     figure.savefig(path, dpi=120)
 
 
