@@ -181,4 +181,4 @@ def open_games(table: Table, games: Games) -> None:
         return
     dealer = table.state.dealer[asked_out]
     table.wait_for(asked_out, dealer, Phase.TURN)
-    judge_turn(table, asked_out, dealer, unflagged=True)
+    judge_turn(table, asked_out, dealer, table.state.chairs(asked_out, dealer), unflagged=True)

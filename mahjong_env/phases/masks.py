@@ -47,7 +47,7 @@ def _write_turns(table: Table, games: Games) -> None:
     adds = state.by_chair.open_pung.take(chair, axis=0)
     adds &= holds
     # Kongs are rare: their rows are looked for once, in all tiles at a time.
-    row = np.flatnonzero((held == 4) | adds) // NUM_KINDS
+    row = ((held == 4) | adds).reshape(-1).nonzero()[0] // NUM_KINDS
     row = row[_may_kong(table, games[row])]
     if row.size:
         g = games[row]

@@ -72,7 +72,8 @@ class Table:
 
     state: State
     rules: Rules
-    rewards: Int32Array  # [B, P] points paid in this step, by person
+    rewards: Int32Array = field(init=False)
+    """[B, P] points paid in this step, by person; each step has its own."""
     several_hands: bool = False
     """Whether matches have several hands."""
     next_turns: Queue = field(default_factory=Queue)
