@@ -19,8 +19,10 @@ def main(arguments: list[str] | None = None) -> int:
     Returns:
         0, or 2 after an error, which has been printed in one line.
     """
-    # Before numpy's and torch's own threads are started: where cores are shared they only wait for each other.
+    # Before numpy and torch start threads of their own: where cores are shared these only wait for each other, and by
+    # default they wait in a loop that takes the core from whoever they wait for.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         _run(_parse(arguments))
     except MahjongError as error:

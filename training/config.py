@@ -77,8 +77,11 @@ class TrainConfig:
     """Deals of each of these measurements, played from every seat against each of --evaluation-agents."""
     evaluation_agents: tuple[str, ...] = ("random", "greedy")
     """Whom it is measured against, one at a time, in all other seats; best.zip has the highest mean over them."""
+    processes: int = 1
+    """Processes that play the tables, each its share of them; 1: no others than this one. --processes 2 --threads 2
+    uses two cores."""
     threads: int = 1
-    """Threads of torch: more than one is slower wherever cores are shared."""
+    """Threads of torch, which works while the other processes wait."""
     optimisation: Optimisation = field(default_factory=Optimisation)
     """PPO."""
 

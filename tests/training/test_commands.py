@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import multiprocessing
 import sys
 import zipfile
 
@@ -136,6 +137,16 @@ class TestTrain:
         assert train(tmp_path / variant, *arguments, steps=600, variant=variant) == 0
         assert make_agent(f"policy:{tmp_path / variant}").variant == variant
 
+    def test_trains_in_several_processes_and_goes_on_in_one(self, tmp_path):
+        arguments = ["--processes", "2", "--opponents", "greedy", "self"]
+        for name in ("a", "b"):
+            assert train(tmp_path / name, *arguments, steps=1000) == 0
+        assert same(weights(tmp_path / "a" / "last.zip"), weights(tmp_path / "b" / "last.zip"))
+        assert json.loads((tmp_path / "a" / "config.json").read_text())["processes"] == 2
+        assert multiprocessing.active_children() == []
+        assert train(tmp_path / "a", "--resume", steps=1600) == 0
+        assert "PPO,2048," in (tmp_path / "a" / "learning_curve.csv").read_text()
+
     def test_trains_without_a_warm_start_and_with_shaping(self, tmp_path):
         out = tmp_path / "run"
         assert train(out, "--warm-start-steps", "0", "--shaping", "0.3", "--knobs", "players=4", steps=600) == 0
@@ -181,6 +192,8 @@ class TestWrongInput:
             (["--knobs", "players"], "house rules are written name=value, not 'players'"),
             (["--opponents", "nobody"], "no agent is called 'nobody'; valid are"),
             (["--teachers", "policy:nowhere"], "no policy 'nowhere'"),
+            (["--processes", "0"], "--processes must be at least 1, not 0"),
+            (["--processes", "3"], "--tables 32 cannot be shared out evenly among 3 processes"),
             (["--tables", "0"], "--tables must be at least 1, not 0"),
             (["--reward-scale", "0"], "--reward-scale must be above 0"),
             (["--resume"], "there is no run to resume"),
