@@ -291,7 +291,7 @@ class Engine:
             )
         state = self.state
         chosen = chosen.astype(np.int64, copy=False)
-        inside = (chosen >= 0) & (chosen < NUM_ACTIONS)
+        inside = chosen.view(np.uint64) < NUM_ACTIONS  # negative numbers are very large ones
         # Finished games have no legal action: where all actions are legal, nothing else has to be looked at.
         if inside.all() and state.flat.mask[games * NUM_ACTIONS + chosen].all():
             return chosen

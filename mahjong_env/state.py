@@ -213,6 +213,10 @@ class State:
         """
         return games * self.num_seats + _SEATS_AFTER[self.num_seats][:number].take(giver, axis=1)
 
+    def seats_after(self, seat: Int8Array) -> Games:
+        """[n] the next seats."""
+        return _SEATS_AFTER[self.num_seats][0].take(seat)
+
     def left(self, games: Games) -> Int16Array:
         """[n] drawable tiles."""
         return self.wall.shape[1] - self.front[games] - self.back[games] - self.reserve[games]

@@ -317,9 +317,8 @@ def _nobody_claims(table: Table, games: Games, giver: Int8Array) -> None:
     if not games.size:
         return
     state = table.state
-    next_seat = (giver + np.int8(1)) % np.int8(state.num_seats)
     state.offered[games] = NO_TILE
-    table.next_turns.put(games, next_seat)
+    table.next_turns.put(games, state.seats_after(giver))
 
 
 def _nobody_robs(table: Table, games: Games) -> None:

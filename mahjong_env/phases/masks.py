@@ -48,8 +48,8 @@ def _write_turns(table: Table, games: Games) -> None:
     adds &= holds
     # Kongs are rare: their rows are looked for once, in all tiles at a time.
     row = ((held == 4) | adds).reshape(-1).nonzero()[0] // NUM_KINDS
-    row = row[_may_kong(table, games[row])]
     if row.size:
+        row = row[_may_kong(table, games[row])]
         g = games[row]
         state.mask[g, CONCEALED_KONG:ADDED_KONG] = rules.konged_in_hand(state, g, held[row])
         state.mask[g, ADDED_KONG:CHOW_LOW] = adds[row]
