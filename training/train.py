@@ -20,7 +20,6 @@ from training.run_folder import RunFolder
 
 try:
     import torch
-    from sb3_contrib import MaskablePPO
     from stable_baselines3.common.callbacks import BaseCallback
     from stable_baselines3.common.logger import configure
     from tqdm import tqdm
@@ -28,7 +27,7 @@ try:
     from agents.network import NetworkSpec, PolicyNetwork
     from agents.policy import PolicyAgent, weights_of
     from agents.policy_file import PolicyFile
-    from training.networks import TablePolicy
+    from training.networks import TablePolicy, new_learner
     from training.shards import new_tables
     from training.vec_env import RewardSpec
     from training.warm_start import Fit, WarmStart, try_out
@@ -107,7 +106,8 @@ class Training:
         self.env = new_tables(self.rules, config.tables, self.others, processes=config.processes, seed=config.seed)
         with ExitStack() as on_error:
             on_error.callback(self.close)
-            self.model = self._new_model()
+            network = NetworkSpec(config.width, config.layers)
+            self.model = new_learner(self.env, network, config.optimisation, config.seed)
             learner = PolicyAgent.playing(self.network, name=SELF, sample=True)
             self.env.opponents = [named.get(spec, learner) for spec in config.opponents]
             self.teacher = self._choose_teacher(teachers)
@@ -144,26 +144,6 @@ class Training:
         policy = self.model.policy
         assert isinstance(policy, TablePolicy)
         return policy.network
-
-    def _new_model(self) -> MaskablePPO:
-        config, ppo = self.config, self.config.optimisation
-        return MaskablePPO(
-            TablePolicy,
-            self.env,
-            learning_rate=_falling(ppo.learning_rate),
-            n_steps=ppo.steps_per_table,
-            batch_size=min(ppo.batch_size, ppo.steps_per_table * config.tables),
-            n_epochs=ppo.epochs,
-            gamma=ppo.discount,
-            gae_lambda=ppo.gae_lambda,
-            clip_range=ppo.clip,
-            ent_coef=ppo.entropy,
-            vf_coef=ppo.value,
-            policy_kwargs={"network": NetworkSpec(config.width, config.layers)},
-            stats_window_size=2000,
-            seed=config.seed,
-            device="cpu",
-        )
 
     # --- The run ------------------------------------------------------------------------------------------------
     def run(self) -> None:
@@ -339,11 +319,6 @@ class _Watch(BaseCallback):
 
     def _count_time(self) -> None:
         self._training.seconds += time.monotonic() - self._since
-
-
-def _falling(begin: float) -> Callable[[float], float]:
-    """Return a learning rate that falls linearly to a tenth; its argument falls from 1 to 0."""
-    return lambda left: begin * (0.1 + 0.9 * left)
 
 
 def _bar(title: str, total: int, done: int = 0) -> tqdm[Any]:

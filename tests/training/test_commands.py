@@ -193,7 +193,7 @@ class TestWrongInput:
             (["--opponents", "nobody"], "no agent is called 'nobody'; valid are"),
             (["--teachers", "policy:nowhere"], "no policy 'nowhere'"),
             (["--processes", "0"], "--processes must be at least 1, not 0"),
-            (["--processes", "3"], "--tables 32 cannot be shared out evenly among 3 processes"),
+            (["--processes", "3"], "--tables 32 cannot be shared out evenly among --processes 3"),
             (["--tables", "0"], "--tables must be at least 1, not 0"),
             (["--reward-scale", "0"], "--reward-scale must be above 0"),
             (["--resume"], "there is no run to resume"),
