@@ -11,7 +11,7 @@ from mahjong_env.bench.footprint import Memory, Start, measure_footprint
 from mahjong_env.bench.own import own_contenders
 from mahjong_env.bench.peers import peer_contenders
 from mahjong_env.bench.plot import check_plot, draw
-from mahjong_env.bench.records import BenchFileError, ratios, read_record, report_json
+from mahjong_env.bench.records import BenchFileError, read_record, report_json
 from mahjong_env.bench.report import against_text, memory_text, report_text, start_text
 from mahjong_env.bench.shares import PARTS, Shares, profile, shares_text
 from mahjong_env.bench.timing import TIMES, Contender, Meter, Player, Reading, Result, measure
@@ -37,7 +37,6 @@ __all__ = [
     "own_contenders",
     "peer_contenders",
     "profile",
-    "ratios",
     "read_record",
     "report_json",
     "report_text",

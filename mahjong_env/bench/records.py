@@ -31,19 +31,6 @@ class BenchFileError(MahjongError):
     """A file of an earlier measurement that cannot be compared with; the message lists everything that is wrong."""
 
 
-def ratios(results: Sequence[Result]) -> dict[str, dict[str, list[float]]]:
-    """For each contender and peer, how many times faster it was than the peer, run by run."""
-    rates = {result.contender.name: result.rates for result in results}
-    return {
-        result.contender.name: {
-            peer: [own / other for own, other in zip(result.rates, rates[peer], strict=True)]
-            for peer in result.contender.compared_with
-            if peer in rates
-        }
-        for result in results
-    }
-
-
 def report_json(
     results: Sequence[Result],
     settings: dict[str, Any],
@@ -60,13 +47,12 @@ def report_json(
         start: how long imports take.
         shares: profiles.
     """
-    times = ratios(results)
     return {
         "format": FORMAT,
         "version": VERSION,
         "machine": machine(),
         "settings": settings,
-        "results": [_result(result, times[result.contender.name]) for result in results],
+        "results": [_result(result) for result in results],
         "memory": [asdict(one) for one in memory],
         "start": [asdict(one) for one in start],
         "profile": [asdict(one) for one in shares],
@@ -94,13 +80,15 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def _result(result: Result, times: dict[str, list[float]]) -> dict[str, Any]:
+def _result(result: Result) -> dict[str, Any]:
     return {
         "name": result.contender.name,
         **result.contender.facts,
         "decisions_per_second": result.rate,
         "runs": [asdict(reading) for reading in result.runs],
-        "times_faster_than": {peer: {"median": median(each), "runs": each} for peer, each in times.items()},
+        "times_faster_than": {
+            peer: {"median": median(each), "runs": list(each)} for peer, each in result.times.items()
+        },
     }
 
 

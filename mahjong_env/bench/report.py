@@ -8,13 +8,11 @@ from statistics import mean, median
 from typing import Any
 
 from mahjong_env.bench.footprint import Memory, Start
-from mahjong_env.bench.records import ratios
 from mahjong_env.bench.timing import Result
 
 
 def report_text(results: Sequence[Result]) -> str:
     """One line for each contender: its speed, what was played, and how many times faster it is than its peers."""
-    times = ratios(results)
     lines = [("", "decisions/s", "hands/1000", "dealing", "agent us", "")]
     for result in results:
         name, runs = result.contender.name, result.runs
@@ -26,7 +24,7 @@ def report_text(results: Sequence[Result]) -> str:
                 f"{median(reading.hands for reading in runs):.1f}",
                 f"{median(dealing):.1%}" if dealing else "",
                 f"{1e6 * median(reading.agent for reading in runs):.2f}",
-                ", ".join(f"{spread(each, '.1f')} x {peer}" for peer, each in times[name].items()),
+                ", ".join(f"{spread(each, '.1f')} x {peer}" for peer, each in result.times.items()),
             )
         )
     return aligned(lines)

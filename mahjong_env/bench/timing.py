@@ -1,10 +1,10 @@
-"""The measuring itself: in every run every contender plays once, and medians over the runs count."""
+"""The measuring itself: contenders play by turns, in several runs, and medians over the runs count."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import fmean, median
 from time import perf_counter, process_time
 from typing import Any, Final, Protocol
 
@@ -12,6 +12,9 @@ import numpy as np
 
 TIMES: Final[Mapping[str, Callable[[], float]]] = {"cpu": process_time, "wall": perf_counter}
 """What can be measured: the processor's time of this process (all threads), or the time that passes."""
+
+TURNS: Final = 5
+"""Turns in which the contenders of a group share a run."""
 
 
 class Clock:
@@ -111,10 +114,12 @@ class Result:
     Attributes:
         contender: of whom.
         runs: one reading for each run.
+        times: by peer, how many times faster than the peer, in each run.
     """
 
     contender: Contender
     runs: tuple[Reading, ...]
+    times: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def rates(self) -> tuple[float, ...]:
@@ -127,43 +132,98 @@ class Result:
         return median(self.rates)
 
 
+Watch = Callable[[int, int, str], object]
+"""Told what begins: its number, of how many, and what it is."""
+
+
 def measure(
-    contenders: Sequence[Contender],
+    groups: Sequence[Sequence[Contender]],
     seconds: float,
     runs: int,
     time: Callable[[], float] = process_time,
-    watch: Callable[[int, int, str], object] = lambda *_: None,
+    watch: Watch = lambda *_: None,
 ) -> list[Result]:
-    """Measure everything, several times over: a slow moment of the machine meets one run, not all.
+    """Measure everything, several times over.
+
+    The contenders of a group play by turns, each for a short while, and are compared with each other only: a slow
+    minute of the machine meets all of them. A contender may be in several groups, as peers are; its rate is that of
+    all of them together.
 
     Args:
-        contenders: who.
-        seconds: timed seconds of each in each run.
-        runs: how often. Every run begins other games, so that the spread contains the chance of the cards too.
+        groups: who. All games of a group are in memory at once.
+        seconds: timed seconds of each in each run and group.
+        runs: how often. Every run plays other games, so that the spread contains the chance of the cards too.
         time: one of `TIMES`.
-        watch: told what begins: its number, of how many, and what it is.
+        watch: told what begins.
     """
-    readings: dict[str, list[Reading]] = {contender.name: [] for contender in contenders}
-    total = runs * len(contenders)
+    contenders = {contender.name: contender for group in groups for contender in group}
+    readings: dict[str, list[Reading]] = {name: [] for name in contenders}
+    times: dict[str, dict[str, list[float]]] = {name: {} for name in contenders}
+    total = runs * TURNS * sum(map(len, groups))
+    counter, run = iter(range(1, total + 1)), 0
+
+    def say(name: str) -> None:
+        watch(next(counter), total, f"run {run + 1} of {runs}: {name}")
+
     for run in range(runs):
-        for place, contender in enumerate(contenders):
-            watch(run * len(contenders) + place + 1, total, f"run {run + 1} of {runs}: {contender.name}")
-            readings[contender.name].append(one_run(contender, run, seconds, time))
-    return [Result(contender, tuple(readings[contender.name])) for contender in contenders]
+        measured: dict[str, list[Reading]] = {name: [] for name in contenders}
+        for group in groups:
+            told = play_by_turns(group, run, seconds, time, say)
+            for contender in group:
+                measured[contender.name].append(told[contender.name])
+                for peer in contender.compared_with:
+                    if peer in told:
+                        faster = told[contender.name].rate / told[peer].rate
+                        times[contender.name].setdefault(peer, []).append(faster)
+        for name, each in measured.items():
+            readings[name].append(together(each))
+    return [
+        Result(contender, tuple(readings[name]), {peer: tuple(each) for peer, each in times[name].items()})
+        for name, contender in contenders.items()
+    ]
 
 
-def one_run(contender: Contender, seed: int, seconds: float, time: Callable[[], float]) -> Reading:
-    """Start a contender and time it for at least some seconds, after a quarter of them that does not count."""
-    player = contender.start(seed)
-    for length in (seconds / 4, seconds):
-        meter = Meter(time)
-        while meter.environment.seconds < length:
-            player.play(contender.decisions, meter)
+def play_by_turns(
+    group: Sequence[Contender],
+    seed: int,
+    seconds: float,
+    time: Callable[[], float],
+    watch: Callable[[str], object] = lambda _: None,
+) -> dict[str, Reading]:
+    """One run of a group: every contender is timed for at least some seconds, after a quarter that does not count."""
+    players = {contender.name: contender.start(seed) for contender in group}
+    meters = {contender.name: Meter(time) for contender in group}
+    for contender in group:
+        _play(players[contender.name], contender, seconds / 4, Meter(time))
+    for turn in range(TURNS):
+        for contender in group:
+            watch(contender.name)
+            _play(players[contender.name], contender, seconds * (turn + 1) / TURNS, meters[contender.name])
+    return {name: _read(players[name], meter) for name, meter in meters.items()}
+
+
+def _play(player: Player, contender: Contender, seconds: float, meter: Meter) -> None:
+    while meter.environment.seconds < seconds:
+        player.play(contender.decisions, meter)
+
+
+def _read(player: Player, meter: Meter) -> Reading:
     return Reading(
         rate=meter.decisions / meter.environment.seconds,
         hands=1000 * meter.hands / meter.decisions,
         agent=meter.agent.seconds / meter.decisions,
         dealing=player.dealing_share(meter),
+    )
+
+
+def together(readings: Sequence[Reading]) -> Reading:
+    """The same contender in several groups, equally long in each."""
+    dealing = [reading.dealing for reading in readings if reading.dealing is not None]
+    return Reading(
+        rate=fmean(reading.rate for reading in readings),
+        hands=fmean(reading.hands for reading in readings),
+        agent=fmean(reading.agent for reading in readings),
+        dealing=fmean(dealing) if dealing else None,
     )
 
 

@@ -142,12 +142,11 @@ def _check(chosen: argparse.Namespace) -> list[Rules]:
 def _measure(chosen: argparse.Namespace, played: list[Rules]) -> list[Result]:
     from mahjong_env.bench import TIMES, measure, own_contenders, peer_contenders
 
-    contenders = [] if chosen.no_peers or "random" not in chosen.play else peer_contenders()
+    peers = [] if chosen.no_peers or "random" not in chosen.play else peer_contenders()
     observes = (False, True) if chosen.observe is None else (chosen.observe,)
-    for rules_played in played:
-        contenders += own_contenders(rules_played, chosen.batches, chosen.play, observes)
+    groups = [[*peers, *own_contenders(one, chosen.batches, chosen.play, observes)] for one in played]
     return measure(
-        contenders,
+        groups,
         chosen.seconds,
         chosen.runs,
         TIMES[chosen.clock],

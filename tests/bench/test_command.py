@@ -158,6 +158,6 @@ def test_wrong_options_are_said_before_anything_is_measured(capsys, monkeypatch,
 def test_a_terminal_sees_what_is_going_on(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     _, _, said = run(capsys, f"{QUICK} --batches 2 --play random --no-observe --runs 2")
-    assert "[1/4] run 1 of 2: hebei: engine, 2 games, masks" in said
-    assert "[4/4] run 2 of 2: hebei: PettingZoo env()" in said
+    assert "[1/20] run 1 of 2: hebei: engine, 2 games, masks" in said
+    assert "[20/20] run 2 of 2: hebei: PettingZoo env()" in said
     assert said.endswith("\r")

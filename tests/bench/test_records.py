@@ -11,13 +11,13 @@ from mahjong_env.bench.timing import Contender, Reading, Result
 SETTINGS = {"clock": "cpu", "knob": []}
 
 
-def result(name, *rates, peers=(), **facts):
+def result(name, *rates, times=None, **facts):
     runs = tuple(Reading(rate=rate, hands=10.0, agent=1e-6, dealing=None) for rate in rates)
-    return Result(Contender(name, lambda seed: None, 1, peers, facts), runs)
+    return Result(Contender(name, lambda seed: None, 1, (), facts), runs, times or {})
 
 
-def own(name, *rates, peers=()):
-    return result(name, *rates, peers=peers, variant="hebei", batch=1, kind="step+mask", play="random")
+def own(name, *rates, times=None):
+    return result(name, *rates, times=times, variant="hebei", batch=1, kind="step+mask", play="random")
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def written(tmp_path):
 
 
 def test_what_is_written_is_read_again(written):
-    results = [result("peer", 4.0, 5.0, kind="step"), own("engine", 8.0, 20.0, peers=("peer",))]
+    results = [result("peer", 4.0, 5.0, kind="step"), own("engine", 8.0, 20.0, times={"peer": (2.0, 4.0)})]
     record = report_json(results, SETTINGS)
     assert read_record(written(record), SETTINGS) == record
     peer, engine = record["results"]
