@@ -97,10 +97,9 @@ class Setting:
         """What the report calls it, among those with the same opponents."""
         if self.tables == 1:
             return ONE_TABLE
-        many = (
-            f", {self.processes} processes, {self.threads} threads" if (self.processes, self.threads) != (1, 1) else ""
-        )
-        return f"{self.tables} tables{many}"
+        if (self.processes, self.threads) == (1, 1):
+            return f"{self.tables} tables"
+        return f"{self.tables} tables, --processes {self.processes} --threads {self.threads}"
 
 
 @dataclass(frozen=True)

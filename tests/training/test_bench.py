@@ -96,7 +96,6 @@ class TestContender:
         assert set(laps) == set(KINDS)
         assert laps["rollout"].decisions == laps["training"].decisions == contender._rollout
         assert laps["play"].decisions + laps["rollout"].decisions == steps * contender.env.num_envs
-        assert 0 < laps["rollout"].wall < laps["training"].wall
         for weight, old in zip(contender._model.policy.parameters(), before, strict=True):
             assert torch.equal(weight, old)
 
@@ -111,9 +110,10 @@ class TestReport:
         assert fast.rates("play", "wall") == [25, 25]
         assert ratios(fast, slow, "play", "wall") == [5, 10]
         assert ratios(fast, slow, "play", "cpu") == [5, 2.5]
-        lines = report_text([slow, fast]).splitlines()
-        assert "  8 tables / one table at a time  7.50 [5.00, 10.00]" in "\n".join(lines)
-        assert sum(line.startswith("against random") for line in lines) == 2
+        told = [line.split("  ") for line in report_text([slow, fast]).splitlines()]
+        shares = [[cell for cell in line if cell] for line in told if "/" in "".join(line)]
+        assert shares[0] == ["8 tables / one table at a time", *["7.50 [5.00, 10.00]"] * 3]
+        assert shares[1] == ["8 tables / one table at a time", *["3.75 [2.50, 5.00]"] * 3]
 
 
 def test_the_command(tmp_path, capsys):
@@ -133,7 +133,7 @@ def test_the_command(tmp_path, capsys):
         (names[2], names[1]),
     ]
     for result in found["results"]:
-        assert all(lap["cpu"] > 0 and lap["wall"] > 0 for laps in result["laps"].values() for lap in laps)
+        assert {kind: len(laps) for kind, laps in result["laps"].items()} == dict.fromkeys(KINDS, 1)
     one, many = (result["decisions_per_second"]["wall"]["rollout"] for result in found["results"][:2])
     assert found["ratios"][0]["wall"]["rollout"] == pytest.approx(many / one)
 
