@@ -111,7 +111,7 @@ class TestReport:
         assert ratios(fast, slow, "play", "wall") == [5, 10]
         assert ratios(fast, slow, "play", "cpu") == [5, 2.5]
         told = [line.split("  ") for line in report_text([slow, fast]).splitlines()]
-        shares = [[cell for cell in line if cell] for line in told if "/" in "".join(line)]
+        shares = [[cell.strip() for cell in line if cell.strip()] for line in told if "/" in "".join(line)]
         assert shares[0] == ["8 tables / one table at a time", *["7.50 [5.00, 10.00]"] * 3]
         assert shares[1] == ["8 tables / one table at a time", *["3.75 [2.50, 5.00]"] * 3]
 
