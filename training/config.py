@@ -102,6 +102,8 @@ class EvaluateConfig:
     """Of the deals and all choices; the same seed gives the same result."""
     out: Path | None = None
     """Folder for evaluation.json and evaluation.png; nothing is written if not given."""
+    processes: int = 1
+    """Processes that play at the same time; the result is the same with any number."""
     threads: int = 1
     """Threads of torch, for policies."""
 

@@ -14,6 +14,7 @@ import pytest
 import training
 from agents import make_agent
 from mahjong_env import VARIANTS
+from training import lineups, pool
 from training.__main__ import main
 from training.config import read_knobs
 from training.errors import TrainingError
@@ -171,6 +172,27 @@ class TestEvaluate:
         assert (tmp_path / "a" / "evaluation.png").read_bytes().startswith(b"\x89PNG")
         assert evaluate(*arguments, "--out", tmp_path / "b") == 0
         assert json.loads((tmp_path / "b" / "evaluation.json").read_text()) == found
+
+    def test_is_the_same_in_any_number_of_processes(self, run, tmp_path, monkeypatch):
+        monkeypatch.setattr(lineups, "MOST_GAMES", 9)  # several parts of each line-up
+        arguments = ["--agents", f"policy:{run}?sample=true", "random", "--deals", 5]
+        found = []
+        for processes in (1, 2):
+            assert evaluate(*arguments, "--processes", processes, "--out", tmp_path / str(processes)) == 0
+            found.append(json.loads((tmp_path / str(processes) / "evaluation.json").read_text()))
+        assert found[0] == found[1]
+        assert multiprocessing.active_children() == []
+
+    def test_an_agent_that_cannot_play_in_a_process(self, run, capsys):
+        arguments = ["--agents", f"policy:{run}", "random", "--deals", 2, "--processes", 2]
+        assert evaluate(*arguments, variant="wuhan") == 2
+        assert "was trained for hebei, not for wuhan" in capsys.readouterr().err
+        assert multiprocessing.active_children() == []
+
+    def test_a_process_that_dies(self, monkeypatch, capsys):
+        monkeypatch.setattr(pool, "_begin", sys.exit)
+        assert evaluate("--agents", "random", "--deals", 2, "--processes", 2) == 2
+        assert "a worker process ended before its work was done" in capsys.readouterr().err
 
     def test_writes_nothing_unless_asked(self, tmp_path, monkeypatch, capsys):
         monkeypatch.chdir(tmp_path)
