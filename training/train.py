@@ -37,6 +37,7 @@ except ImportError as error:
     raise MissingExtraError(f"training needs {error.name}: pip install 'mahjong-env[train,evaluate]'") from error
 
 SELF = "self"
+_PPO_COUNTS = ("steps_per_table", "batch_size", "epochs")
 _PACKAGES = ("numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 
 
@@ -50,6 +51,7 @@ def run(config: TrainConfig) -> RunFolder:
     _check(config)
     if config.resume:
         config = folder.go_on(config)
+        _check(config)
     with closing(Training(config, folder)) as training:
         if config.resume:
             training.load()
@@ -70,7 +72,10 @@ def _check(config: TrainConfig) -> None:
         evaluations=config.evaluations,
         evaluation_deals=config.evaluation_deals,
         warm_start_epochs=config.warm_start_epochs,
+        **{f"optimisation.{name}": getattr(config.optimisation, name) for name in _PPO_COUNTS},
     )
+    if not 0 <= config.seed < 2**32:
+        raise TrainingError(f"--seed must be from 0 to {2**32 - 1}, not {config.seed}")
     if config.tables % config.processes:
         raise TrainingError(
             f"--tables {config.tables} cannot be shared out evenly among --processes {config.processes}"
@@ -274,9 +279,11 @@ class Training:
             state: dict[str, Any] = torch.load(self.folder.checkpoint, weights_only=True)
             self.network.load_state_dict(state["network"])
             self.model.policy.optimizer.load_state_dict(state["optimiser"])
-            self.model.num_timesteps = state["steps"]
-            self.seconds, self.best_points = state["seconds"], state["best_points"]
-            self.warm_started = state["warm_started"]
+            self.model.num_timesteps = int(state["steps"])
+            if self.model.num_timesteps < 0:
+                raise ValueError(f"{self.model.num_timesteps} steps")
+            self.seconds, self.best_points = float(state["seconds"]), float(state["best_points"])
+            self.warm_started = bool(state["warm_started"])
         except FileNotFoundError:
             raise TrainingError(
                 f"{self.folder.checkpoint}: missing; the run was stopped before anything was learned: begin it anew"
