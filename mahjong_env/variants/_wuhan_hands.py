@@ -126,9 +126,17 @@ def why_not(wins: Wins, *, wild_hand_discard_win: bool) -> Int8Array:
     Returns:
         [n] place in `REASONS`, 0 where the hand may win.
     """
-    seven_pairs = is_wild_card_seven_pairs(wins)
-    claimed = ~wins.drawn
-    reason = first_reason(
+    reason = why_not_read(wins, wild_hand_discard_win=wild_hand_discard_win)
+    unbarred = np.flatnonzero((reason == 0) & ~is_wild_card_seven_pairs(wins))
+    if unbarred.size:
+        reason[unbarred] = why_no_reading(wins, unbarred)
+    return reason
+
+
+def why_not_read(wins: Wins, *, wild_hand_discard_win: bool) -> Int8Array:
+    """`why_not`, as far as it is the same in all readings of a hand."""
+    seven_pairs, claimed = is_wild_card_seven_pairs(wins), ~wins.drawn
+    return first_reason(
         ~seven_pairs & (sets_and_pair_missing(wins.words) > wins.wilds),
         claimed & (wins.winning_tile == wins.wild),
         claimed & (wins.winning_tile == RED),
@@ -136,19 +144,15 @@ def why_not(wins: Wins, *, wild_hand_discard_win: bool) -> Int8Array:
         ~seven_pairs & (open_melds(wins) == 0),
         seven_pairs & (wins.counts[:, RED] > 0),
     )
-    sets = np.flatnonzero(~seven_pairs & (reason == 0))
-    if sets.size:
-        reason[sets] = _why_no_reading(wins, sets)
-    return reason
 
 
 def is_wild_card_seven_pairs(wins: Wins) -> BoolArray:
     """[n] four wild tiles and five natural pairs, four alike being two of them."""
-    even = ~(wins.counts & 1).any(axis=1)
-    return even & (wins.own_melds == 0) & (wins.wilds == NUM_WILDS)
+    possible = (wins.own_melds == 0) & (wins.wilds == NUM_WILDS)
+    return possible & ~(wins.counts & 1).any(axis=1) if possible.any() else possible
 
 
-def _why_no_reading(wins: Wins, hands: Games) -> Int8Array:
+def why_no_reading(wins: Wins, hands: Games) -> Int8Array:
     """[m] what bars every reading of these hands, complete as sets and a pair; found without reading them."""
     wilds = wins.wilds.take(hands)
     reds = wins.counts[:, RED].take(hands) > 0

@@ -76,7 +76,9 @@ from mahjong_env.variants._wuhan_hands import (
     legal_forms,
     open_melds,
     situational_rows,
+    why_no_reading,
     why_not,
+    why_not_read,
 )
 
 _LARGE_BASE = 10
@@ -165,10 +167,9 @@ class Wuhan(Rules):
     def score(self, wins: Wins) -> Scores:
         """The best form of each hand: base times the product of the factors (000 §Winning Hand Payout Formula)."""
         n = len(wins)
-        reason = why_not(wins, wild_hand_discard_win=self.wild_hand_discard_win)
-        legal = reason == 0
+        reason = why_not_read(wins, wild_hand_discard_win=self.wild_hand_discard_win)
+        forms = legal_forms(wins, reason == 0)
         counts = self._rows_of_situation(wins)
-        forms = legal_forms(wins, legal)
 
         values = self._row_values
         large = forms.rows[:, LARGE] | (counts[:, LARGE] > 0).take(forms.owner, axis=0)
@@ -177,8 +178,13 @@ class Wuhan(Rules):
         product = (values[FACTORS] ** counts[:, FACTORS]).prod(axis=1)
         hard = np.where(forms.rows[:, PLACE["Hard Win"]], values[PLACE["Hard Win"]], 1)
         value = np.ceil(base * product.take(forms.owner) * hard).astype(np.int64)
+        best = best_forms(forms.owner, value * TIES + forms.preference, n)
+        legal = best >= 0
+        without_form = np.flatnonzero(~legal & (reason == 0))
+        if without_form.size:
+            reason[without_form] = why_no_reading(wins, without_form)
         winners = np.flatnonzero(legal)
-        best = best_forms(forms.owner, value * TIES + forms.preference, n).take(winners)
+        best = best.take(winners)
 
         rows = np.zeros(counts.shape, np.int8)
         rows[winners] = counts.take(winners, axis=0) + forms.rows.take(best, axis=0)
