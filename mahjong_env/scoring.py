@@ -140,7 +140,7 @@ class Wins:
 
     def _own(self, by_seat: NDArray[Any]) -> NDArray[Any]:
         """[n, ...] the winner's part of an array [n, S, ...]."""
-        return by_seat.reshape(-1, *by_seat.shape[2:]).take(self._chair, axis=0)
+        return by_seat.reshape(self.num_melds.size, *by_seat.shape[2:]).take(self._chair, axis=0)
 
     @cached_property
     def own_type(self) -> Int8Array:

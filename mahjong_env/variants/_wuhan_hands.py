@@ -81,6 +81,7 @@ _DRAGONS = slice(WHITE, RED + 1)
 # whoever is responsible for it pays at least as much as would be paid otherwise.
 _TIES = {"Pure One Suit": 8, "Hard Win": 4, "All Honors": 2, "Terminals Only": 1}
 TIES = sum(_TIES.values()) + 1
+_TIE_WEIGHTS = np.array([_TIES.get(row.name, 0) for row in ROWS], np.int8)
 
 
 class Forms(NamedTuple):
@@ -92,10 +93,7 @@ class Forms(NamedTuple):
     @property
     def preference(self) -> Int8Array:
         """[m] 0 to `TIES` - 1, the greater the better among readings of the same value."""
-        preference = np.zeros(len(self.owner), np.int8)
-        for name, weight in _TIES.items():
-            preference[self.rows[:, PLACE[name]]] += weight
-        return preference
+        return self.rows @ _TIE_WEIGHTS
 
 
 # --- May it win? -----------------------------------------------------------------------------------------------------
