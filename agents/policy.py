@@ -78,7 +78,8 @@ class PolicyAgent:
     def _choose(self, inputs: NDArray[np.int8], mask: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.int64]:
         with torch.inference_mode():
             logits = self.network.forward_actor(torch.from_numpy(inputs).float()).numpy()
-        logits = np.where(mask, logits, np.float32(-np.inf))
+        # Even where huge weights give minus infinity, a legal action stands above the illegal ones.
+        logits = np.where(mask, np.maximum(logits, np.finfo(np.float32).min), np.float32(-np.inf))
         if self._sample:  # the largest of logits with Gumbel noise is a draw from their distribution
             logits = logits + rng.gumbel(size=logits.shape)
         return logits.argmax(axis=1)
@@ -88,10 +89,17 @@ def network_from(saved: PolicyFile, path: Path) -> PolicyNetwork:
     """Build the network of a policy file.
 
     Raises:
-        PolicyFileError: its weights do not fit its own sizes.
+        PolicyFileError: its weights do not fit its own sizes, or are no finite numbers.
     """
     try:
-        network = PolicyNetwork(NetworkSpec(**saved.network))
+        spec = NetworkSpec(**saved.network)
+        # Before anything is made in sizes that only the header names: they might take all memory.
+        hidden = [len(array) for name, array in saved.weights.items() if name.startswith("trunk.") and "bias" in name]
+        if spec.layers != len(hidden) or set(hidden) != {spec.width}:
+            raise ValueError(f"{spec}, but hidden layers of {hidden}")
+        if not all(np.isrealobj(array) and np.isfinite(array).all() for array in saved.weights.values()):
+            raise ValueError("some are no finite real numbers")
+        network = PolicyNetwork(spec)
         network.load_state_dict({name: torch.as_tensor(array) for name, array in saved.weights.items()})
     except (RuntimeError, TypeError, ValueError) as error:
         raise PolicyFileError(f"{path}: its weights do not fit its network ({error})") from error

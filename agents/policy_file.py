@@ -73,13 +73,13 @@ class PolicyFile:
             if found != FORMAT:
                 raise PolicyFileError(f"{path}: a policy file of format {found}; this version reads format {FORMAT}")
             policy = cls(weights=weights, **header)
+            policy._check_versions(path)
+        except PolicyFileError:
+            raise
         except FileNotFoundError:
             raise PolicyFileError(f"{path}: there is no such policy file") from None
-        except (OSError, zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError) as error:
-            if isinstance(error, PolicyFileError):
-                raise
+        except Exception as error:  # zipfile, zlib, json and numpy have a dozen kinds of their own
             raise PolicyFileError(f"{path}: not a policy file, or damaged ({error})") from error
-        policy._check_versions(path)
         return policy
 
     def _check_versions(self, path: Path) -> None:
@@ -116,6 +116,9 @@ def find_policy(place: str) -> Path:
     given = Path(place)
     candidates = [given, given / "best.zip", Path("runs") / given / "best.zip"]
     for candidate in candidates:
-        if candidate.is_file():
-            return candidate
+        try:
+            if candidate.is_file():
+                return candidate
+        except OSError as error:  # a name that is too long, a folder that may not be looked into
+            raise PolicyFileError(f"no policy {place!r}: {error.strerror or error}") from error
     raise PolicyFileError(f"no policy {place!r}: there is none of {', '.join(map(str, candidates))}")

@@ -16,6 +16,7 @@ from mahjong_env.engine import Engine
 from mahjong_env.errors import DealError, MahjongError
 from mahjong_env.hand_info import hand_info
 from mahjong_env.observation import SHAPE
+from mahjong_env.outcome import StepResult
 from mahjong_env.render import check_render_mode, person_name, table_text, warn_without_render_mode
 from mahjong_env.ruleset import Rules
 from mahjong_env.scene import Deal
@@ -92,7 +93,6 @@ class MahjongAEC(AECEnv[str, Any, Any], EzPickle):
         length = played.people * SHAPE[0] * SHAPE[1] + self._wall_size + 3
         self.state_space = Box(-128, 127, (length,), np.int8)
         self._to_act = -1
-        self._seen: dict[str, Int8Array] = {}
         self._last_hand: dict[str, Any] | None = None
 
     def observation_space(self, agent: str) -> Space[Any]:
@@ -147,17 +147,20 @@ class MahjongAEC(AECEnv[str, Any, Any], EzPickle):
             self._accumulate_rewards()
         self._last_hand = None
         if result.hand_over[0]:
-            self._last_hand = hand_info(result.outcome, 0)
-            self.infos = {other: {"outcome": dict(self._last_hand)} for other in self.agents}
+            self._end_hand(result)
+        self._wait()
+
+    def _end_hand(self, result: StepResult) -> None:
+        """Tell the agents how the hand ended, and whether the match did."""
+        self._last_hand = hand_info(result.outcome, 0)
+        self.infos = {agent: {"outcome": dict(self._last_hand)} for agent in self.agents}
         if result.done[0]:
             cut = bool(result.truncated[0])
             self.terminations = dict.fromkeys(self.agents, not cut)
             self.truncations = dict.fromkeys(self.agents, cut)
-        self._wait()
 
     def _wait(self) -> None:
         """Select the agent that the game waits for, or the first one if the match is over."""
-        self._seen.clear()
         state = self.engine.state
         seat = int(state.actor[0])
         self._to_act = int(state.person_at[0, seat]) if seat >= 0 else -1
@@ -176,14 +179,9 @@ class MahjongAEC(AECEnv[str, Any, Any], EzPickle):
         person = self._person.get(agent)
         if person is None:
             raise MahjongError(f"there is no agent {agent!r}; the agents are {', '.join(self.possible_agents)}")
-        seen = self._seen.get(agent)
-        if seen is None:
-            seen = self._seen[agent] = self.engine.observe(seats=None if person == self._to_act else person)[0]
         if person == self._to_act:
-            mask = self.engine.state.mask[0].astype(np.int8)
-        else:
-            mask = np.zeros(NUM_ACTIONS, np.int8)
-        return {"observation": seen.copy(), "action_mask": mask}
+            return {"observation": self.engine.observe()[0], "action_mask": self.engine.state.mask[0].astype(np.int8)}
+        return {"observation": self.engine.observe(seats=person)[0], "action_mask": np.zeros(NUM_ACTIONS, np.int8)}
 
     def state(self) -> Int8Array:
         """Everything, for critics that may see what players may not.

@@ -66,13 +66,13 @@ class Engine:
             "W": int(rules.deck.sum()),
             "K": len(rules.marks),
         }
+        self._all_games = _numbers_up_to(num_games)
         self.state = State.allocate(axes)
         self._table = self._new_table()
         self.reset(seed=fold_seed(seed) if seed is None else seed)
 
     def _new_table(self) -> Table:
-        rewards = np.zeros(self.state.points.shape, np.int32)
-        return Table(self.state, self.rules, rewards, several_hands=self.num_hands > 1 or not self.rules.ends_by_hands)
+        return Table(self.state, self.rules, several_hands=self.num_hands > 1 or not self.rules.ends_by_hands)
 
     # --- What the games wait for -------------------------------------------------------------------------------
     @property
@@ -153,19 +153,24 @@ class Engine:
         g = self._game_numbers(games)
         chosen = self._checked_actions(actions, g)
         state, table = self.state, self._table
-        table.rewards[g] = 0
         live = g if chosen.size == g.size else g[state.actor[g] != NO_SEAT]
 
+        table.rewards = np.zeros(state.points.shape, np.int32)
         in_turn = state.phase[live] == Phase.TURN
-        claims.answer(table, live[~in_turn], chosen[~in_turn])
-        turn.play(table, live[in_turn], chosen[in_turn])
+        if in_turn.all():
+            turn.play(table, live, chosen)
+        else:
+            asked = ~in_turn
+            claims.answer(table, live[asked], chosen[asked])
+            turn.play(table, live[in_turn], chosen[in_turn])
         draw.draw_replacements(table)
         draw.begin_turns(table)
         self._open_waiting()
         settle.settle(table)
         hand_over, done, truncated, outcome = self._close_hands(g)
         masks.write_masks(table, live)
-        return StepResult(table.rewards[g], hand_over, done, truncated, outcome)
+        rewards = table.rewards if games is None else table.rewards[g]
+        return StepResult(rewards, hand_over, done, truncated, outcome)
 
     def _open_waiting(self) -> None:
         for games in self._table.opened:
@@ -216,7 +221,6 @@ class Engine:
         deal.begin_matches(table, g, at_random=self.start == "random")
         deal.deal_hands(table, g, scenes)
         masks.write_masks(table, g)
-        table.rewards[g] = 0
 
     # --- Copies --------------------------------------------------------------------------------------------------
     def select(self, games: Any) -> Engine:
@@ -225,6 +229,7 @@ class Engine:
         twin = object.__new__(type(self))
         twin.rules, twin.num_games, twin.num_hands = self.rules, len(g), self.num_hands
         twin.auto_reset, twin.start = self.auto_reset, self.start
+        twin._all_games = _numbers_up_to(len(g))
         twin.state = self.state.rows(g)
         twin._table = twin._new_table()
         return twin
@@ -257,7 +262,7 @@ class Engine:
     # --- Checks and translations ---------------------------------------------------------------------------------
     def _game_numbers(self, games: Any, *, repeats: bool = False) -> Games:
         if games is None:
-            return np.arange(self.num_games)
+            return self._all_games
         numbers = _as_array("games", games)
         if numbers.dtype == np.bool_:
             if numbers.shape != (self.num_games,):
@@ -285,11 +290,13 @@ class Engine:
                 f"actions are {games.shape[0]} integers (one for each game), not {chosen.dtype} of shape {chosen.shape}"
             )
         state = self.state
-        live = state.actor[games] != NO_SEAT
-        if not live.all():
-            chosen, games = chosen[live], games[live]
         chosen = chosen.astype(np.int64, copy=False)
-        inside = (chosen >= 0) & (chosen < NUM_ACTIONS)
+        inside = chosen.view(np.uint64) < NUM_ACTIONS  # negative numbers are very large ones
+        # Finished games have no legal action: where all actions are legal, nothing else has to be looked at.
+        if inside.all() and state.flat.mask[games * NUM_ACTIONS + chosen].all():
+            return chosen
+        live = state.actor[games] != NO_SEAT
+        chosen, games, inside = chosen[live], games[live], inside[live]
         legal = inside & state.mask[games, np.where(inside, chosen, 0)]
         if not legal.all():
             place = int(np.flatnonzero(~legal)[0])
@@ -321,6 +328,12 @@ class Engine:
             return g, persons.astype(np.intp), np.ones(len(g), np.bool_)
         sits = state.person_at[g] == persons[:, None]
         return g, sits.argmax(axis=1), sits.any(axis=1)
+
+
+def _numbers_up_to(number: int) -> Games:
+    numbers = np.arange(number)
+    numbers.flags.writeable = False
+    return numbers
 
 
 def _as_array(what: str, values: Any) -> np.ndarray[Any, Any]:

@@ -130,4 +130,4 @@ def _redraw(table: Table, games: Games, rng: np.random.Generator) -> None:
     upto = state.hand[g, seat].cumsum(axis=1)
     state.drawn[g] = (upto > rng.integers(0, upto[:, -1])[:, None]).argmax(axis=1)
     begun = state.phase[g] == Phase.TURN
-    draw.judge_turn(table, g[begun], seat[begun], unflagged=True)
+    draw.judge_turn(table, g[begun], seat[begun], state.chairs(g[begun], seat[begun]), unflagged=True)

@@ -13,17 +13,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from mahjong_env.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, NUM_ACTIONS
+from mahjong_env.actions import NUM_ACTIONS
 from mahjong_env.notation import MeldType
-from mahjong_env.state import MELD_LIST, NO_SEAT, SLOT_OF_OFFSET, Phase, State
-from mahjong_env.tiles import FLOWERS, HONOURS, NUM_KINDS
-from mahjong_env.types import BoolArray, Games, Int8Array, Int16Array
+from mahjong_env.state import MELD_LIST, NO_SEAT, NUM_PLANES, SLOT_OF_OFFSET, Phase, State
+from mahjong_env.tiles import FLOWERS, NO_TILE, NUM_ALL_KINDS, NUM_KINDS
+from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array
 
 if TYPE_CHECKING:
     from mahjong_env.ruleset import Rules
 
 SLOTS: Final = 4
+EMPTY_SLOT: Final = 2
+"""The slot where nobody sits at tables for three."""
 _TABLE_PLANES: Final = MELD_LIST  # the public planes of tiles, which stand before the list of melds
+_NUM_FLOWERS: Final = NUM_ALL_KINDS - FLOWERS
 MAX_MARKS: Final = 3
 
 
@@ -116,10 +119,40 @@ def plane(name: str) -> slice:
 
 
 _AT = {piece.name: plane(piece.name).start for piece in PIECES}
-_TABLE = plane("table")
+_TABLE, _FLOWERS, _MELDS = plane("table"), plane("flowers"), plane("melds")
 
+# Places in a flat observation. The facts of the slots are the last ones, and the points stand right behind them.
+_FACTS: Final = _AT["facts"] * NUM_KINDS
+_SLOT_FACTS: Final = 2 + MAX_MARKS + 2  # dealer, wind, marks, points in two parts
+_SLOT_FACTS_END: Final = _AT["points"] * NUM_KINDS + 2 * SLOTS
+_LEGAL: Final = _AT["legal_discards"] * NUM_KINDS
+
+# Several numbers as one item: numpy copies an item whole, but walks along an array of numbers.
+_PLANE, _SLOT_TABLE, _ALL_SLOTS, _ALL_FLOWERS, _MASK = (
+    np.dtype((np.void, size)) for size in (NUM_KINDS, _TABLE_PLANES * NUM_KINDS, SLOTS, _NUM_FLOWERS, NUM_ACTIONS)
+)
+# Row k marks kind k, the last row (reached by -1) nothing.
+_MARKS: Final = np.eye(NUM_KINDS + 1, NUM_KINDS, dtype=np.int8).view(_PLANE)[:, 0]
+# Arrays, as numpy turns plain numbers into arrays in every call.
+_ZERO, _ONE, _NOTHING = (np.array(number, np.int8) for number in (0, 1, NO_TILE))
+_MOST, _LEAST = np.array(127, np.int16), np.array(-127, np.int16)
+_LONGEST: Final = 2**15 - 1  # hands that int16 can count
+_HUNDRED: Final = np.array(100, np.int32)
+_TURN: Final = np.array(Phase.TURN, np.int8)
+_CONCEALED: Final = np.array(MeldType.CONCEALED_KONG, np.int8)
+
+# [looking seat, slot] -> seat at the table; the empty slot of three is filled with the looking seat, and then cleared.
+_SEAT_AT_SLOT: Final = {
+    seats: np.array(
+        [
+            [(looker + list(offsets).index(slot)) % seats if slot in offsets else looker for slot in range(SLOTS)]
+            for looker in range(seats)
+        ]
+    )
+    for seats, offsets in SLOT_OF_OFFSET.items()
+}
 # [looking seat, other seat] -> slot; the last column answers for "nobody" (-1).
-_SLOT_OF_SEAT: Final = {
+SLOT_OF_SEAT: Final = {
     seats: np.array(
         [[offsets[(other - looker) % seats] for other in range(seats)] + [NO_SEAT] for looker in range(seats)], np.int8
     )
@@ -127,9 +160,9 @@ _SLOT_OF_SEAT: Final = {
 }
 
 
-def slots(seat: Games, seats: int) -> tuple[Games, Games]:
-    """For each looking seat its table seats in the order of their slots ([n, S]), and those slots ([S])."""
-    return (seat[:, None] + np.arange(seats)) % seats, SLOT_OF_OFFSET[seats]
+def seats_by_slot(seat: Games, seats: int) -> Games:
+    """[n, 4] the table seats in the order of slots for each looking seat; at tables for three slot 2 has no meaning."""
+    return _SEAT_AT_SLOT[seats].take(seat, axis=0)
 
 
 def observe(state: State, rules: Rules, games: Games, seat: Games, present: BoolArray, num_hands: int) -> Int8Array:
@@ -146,130 +179,134 @@ def observe(state: State, rules: Rules, games: Games, seat: Games, present: Bool
     Returns:
         [n, C, 34] int8, a fresh array.
     """
-    n, seats = len(games), state.num_seats
-    rows = np.arange(n)
-    order, slot = slots(seat, seats)
-    out = np.zeros((n, NUM_CHANNELS, NUM_KINDS), np.int8)
+    n = len(games)
+    to_act = state.actor[games] == seat
+    if rules.people > rules.seats:
+        to_act &= present
+    order = seats_by_slot(seat, state.num_seats)
+    chairs = state.chairs(games[:, None], order)
+    out = np.empty((n, NUM_CHANNELS * NUM_KINDS), np.int8)  # not zeros: every place is written, most of them once
+    _write_own(out, state, rules, games, chairs[:, 0], present)
+    _write_marks(out, state, games, to_act & (state.turn[games] == seat))
+    _write_table(out, state, rules, chairs)
+    _write_facts(out, state, rules, games, seat, to_act, num_hands)
+    _write_slots(out, state, rules, games, order, chairs)
+    _write_legal(out, state, games, to_act)
+    return out.reshape(n, NUM_CHANNELS, NUM_KINDS)
 
-    out[:, _AT["hand"]] = state.hand[games, seat] * present[:, None]
-    to_act = (state.actor[games] == seat) & present
-    own_turn = to_act & (state.turn[games] == seat) & (state.drawn[games] >= 0)
-    _mark(out, "drawn", rows, state.drawn[games], own_turn)
-    _mark(out, "offered", rows, state.offered[games], state.offered[games] >= 0)
-    if rules.has_wild:
-        _mark(out, "wild", rows, state.wild[games], state.wild[games] >= 0)
-        _mark(out, "indicator", rows, state.indicator[games], state.indicator[games] >= 0)
 
-    public = state.public[games[:, None], order]
-    out[:, _TABLE].reshape(n, SLOTS, _TABLE_PLANES, NUM_KINDS)[:, slot] = public[:, :, :MELD_LIST]
-    out[:, _AT["melds"] + slot] = public[:, :, MELD_LIST]
-    if rules.uses_flowers:
-        flowers = state.flowers[games[:, None], order]
-        out[:, _AT["flowers"] + slot, : NUM_KINDS + 8 - FLOWERS] = flowers[..., FLOWERS:]
-        out[:, _AT["flowers"] + slot, HONOURS:] = flowers[..., HONOURS:NUM_KINDS]
+def _write_own(out: Int8Array, state: State, rules: Rules, games: Games, chair: Games, present: BoolArray) -> None:
+    """The hand, and the kinds of concealed kongs that the others cannot see."""
+    planes = out.reshape(len(out), NUM_CHANNELS, NUM_KINDS)
+    hand, kongs = planes[:, _AT["hand"]], planes[:, _AT["hidden_kongs"]]
+    hand.view(_PLANE)[:, 0] = state.by_chair.hand.view(_PLANE)[:, 0].take(chair)
+    if rules.people > rules.seats:
+        hand *= present[:, None]
+    kongs[...] = 0
     if rules.hides_concealed_kongs:
-        _write_hidden_kongs(out, state, games, seat, present)
-    _write_facts(out, state, rules, games, seat, to_act, order, slot, num_hands)
-
-    mask = state.mask[games] & to_act[:, None]
-    out[:, _AT["legal_discards"]] = mask[:, :CONCEALED_KONG]
-    out[:, _AT["legal_concealed_kongs"]] = mask[:, CONCEALED_KONG:ADDED_KONG]
-    out[:, _AT["legal_added_kongs"]] = mask[:, ADDED_KONG:CHOW_LOW]
-    out[:, _AT["legal_claims"], : NUM_ACTIONS - CHOW_LOW] = mask[:, CHOW_LOW:]
-    return out
+        row, place = np.nonzero(state.by_chair.meld_type.take(chair, axis=0) == _CONCEALED)
+        if row.size:
+            kongs[row, state.by_chair.meld_kind[chair[row], place]] = 4 * present[row]
 
 
-def _mark(out: Int8Array, name: str, rows: Games, kind: Int8Array, where: BoolArray) -> None:
-    out[rows[where], _AT[name], kind[where]] = 1
+def _write_marks(out: Int8Array, state: State, games: Games, own_turn: BoolArray) -> None:
+    """The planes that have a 1 at one kind."""
+    kinds = np.empty((len(games), 4), np.int8)
+    kinds[:, 0] = np.where(own_turn, state.drawn[games], _NOTHING)
+    kinds[:, 1] = state.offered[games]
+    kinds[:, 2] = state.wild[games]
+    kinds[:, 3] = state.indicator[games]
+    out.view(_PLANE)[:, _AT["drawn"] : _AT["indicator"] + 1] = _MARKS.take(kinds)
 
 
-def _write_hidden_kongs(out: Int8Array, state: State, games: Games, seat: Games, present: BoolArray) -> None:
-    """The kinds of concealed kongs that the others cannot see, for their owner."""
-    owner = np.flatnonzero((state.num_melds[games, seat] > 0) & present)
-    if not owner.size:
-        return
-    row, place = np.nonzero(state.meld_type[games[owner], seat[owner]] == MeldType.CONCEALED_KONG)
-    row = owner[row]
-    out[row, _AT["hidden_kongs"], state.meld_kind[games[row], seat[row], place]] = 4
-
-
-def meld_facts(
-    state: State, rules: Rules, games: Games, seat: Games, order: Games, present: BoolArray
-) -> tuple[Int8Array, Int8Array, Int8Array, Int8Array]:
-    """[n, S, M] type, kind, giving slot, claimed kind of all melds as the looking seat sees them (-1: none)."""
-    at = games[:, None], order
-    types, kinds, givers, claimed = (
-        state.meld_type[at],
-        state.meld_kind[at],
-        state.meld_from[at],
-        state.meld_claimed[at],
-    )
-    if rules.hides_concealed_kongs and (types == MeldType.CONCEALED_KONG).any():
-        hidden = types == MeldType.CONCEALED_KONG
-        hidden[present, 0] = False
-        kinds = np.where(hidden, np.int8(-1), kinds)
-    return types, kinds, slot_of(givers, seat[:, None, None], state.num_seats), claimed
-
-
-def slot_of(table_seat: Int8Array, looker: Games, seats: int) -> Int8Array:
-    """Slots of table seats as seen from a looking seat; -1 (nobody) stays -1."""
-    return _SLOT_OF_SEAT[seats][looker, table_seat]
+def _write_table(out: Int8Array, state: State, rules: Rules, chairs: Games) -> None:
+    """What lies before the seats: discards, melds, flowers."""
+    n = len(chairs)
+    planes = out.reshape(n, NUM_CHANNELS, NUM_KINDS)
+    table = planes[:, _TABLE].reshape(n, SLOTS, _SLOT_TABLE.itemsize)
+    flowers, melds = planes[:, _FLOWERS], planes[:, _MELDS]
+    public = state.by_chair.public.take(chairs, axis=0).reshape(n, SLOTS, NUM_PLANES * NUM_KINDS)
+    table.view(_SLOT_TABLE)[...] = public[..., : _SLOT_TABLE.itemsize].view(_SLOT_TABLE)
+    melds.view(_PLANE)[...] = public[..., _SLOT_TABLE.itemsize :].view(_PLANE)
+    if rules.uses_flowers:
+        exposed = state.by_chair.flowers.take(chairs, axis=0)
+        flowers.view(_PLANE)[...] = exposed[..., :NUM_KINDS].view(_PLANE)  # none is of a suit
+        flowers[..., :_NUM_FLOWERS].view(_ALL_FLOWERS)[...] = exposed[..., FLOWERS:].view(_ALL_FLOWERS)
+    else:
+        flowers[...] = 0
+    if state.num_seats < SLOTS:
+        table[:, EMPTY_SLOT] = flowers[:, EMPTY_SLOT] = melds[:, EMPTY_SLOT] = 0
 
 
 def _write_facts(
-    out: Int8Array,
-    state: State,
-    rules: Rules,
-    games: Games,
-    looker: Games,
-    to_act: BoolArray,
-    order: Games,
-    slot: Games,
-    num_hands: int,
+    out: Int8Array, state: State, rules: Rules, games: Games, looker: Games, to_act: BoolArray, num_hands: int
 ) -> None:
-    seats = state.num_seats
-    facts = out[:, _AT["facts"]]
+    """The facts of the game."""
+    facts = out[:, _FACTS : _FACTS + NUM_KINDS]
+    phase = state.phase[games]
     hand_in_match = state.hand_in_match[games]
-    hands_to_come: Any = np.minimum(num_hands - 1 - hand_in_match, 127) if rules.ends_by_hands else 0
-    is_offered = state.offered[games] >= 0
+    hands_to_come: Any = np.minimum(min(num_hands - 1, _LONGEST) - hand_in_match, _MOST) if rules.ends_by_hands else 0
+    # Who is asked for a claim is nobody else's business: it would tell what the asked seat holds.
+    is_known = (phase == _TURN) | to_act
+    who = np.empty((len(games), 3), np.int8)
+    who[:, 0] = state.offered_by[games]
+    who[:, 1] = state.turn[games]
+    who[:, 2] = state.actor[games]
+    slot_numbers = SLOT_OF_SEAT[state.num_seats][looker[:, None], who] + _ONE
     numbers = (
-        state.phase[games],
+        phase,
         state.left(games),
         state.num_discards[games],
-        np.minimum(state.streak[games], 127),
-        state.round_wind[games] + 1,
-        (slot_of(state.offered_by[games], looker, seats) + 1) * is_offered,
-        slot_of(state.turn[games], looker, seats) + 1,
-        _slot_to_act(state, games, looker, to_act),
+        np.minimum(state.streak[games], _MOST),
+        state.round_wind[games] + _ONE,
+        slot_numbers[:, 0] * (state.offered[games] >= _ZERO),
+        slot_numbers[:, 1],
+        slot_numbers[:, 2] * is_known,
         state.kong_draws[games],
         state.flower_draw[games],
         state.closing[games],
         state.dice[games],
-        np.minimum(hand_in_match, 127),
+        np.minimum(hand_in_match, _MOST),
         hands_to_come,
     )
     number: Any
     for place, number in enumerate(numbers):
         facts[:, place] = number
-    place = len(numbers)
-    facts[:, place + slot] = order == state.dealer[games][:, None]
-    place += SLOTS
-    facts[:, place + slot] = state.house_wind[games[:, None], order] + 1
-    place += SLOTS
-    for mark in range(len(rules.marks)):
-        facts[:, place + mark * SLOTS + slot] = np.clip(marks_of(state, games, order)[..., mark], -127, 127)
-    column = games[:, None]
-    hundreds, rest = np.divmod(state.points[column, state.person_at[column, order]], 100)
-    out[:, _AT["points"], slot] = np.minimum(np.maximum(hundreds, -127), 127)
-    out[:, _AT["points"], SLOTS + slot] = rest
 
 
-def _slot_to_act(state: State, games: Games, looker: Games, to_act: BoolArray) -> Int8Array:
-    """Who is asked for a claim is nobody else's business: it would tell what the asked seat holds."""
-    is_known = (state.phase[games] == Phase.TURN) | to_act
-    return np.where(is_known, slot_of(state.actor[games], looker, state.num_seats) + 1, 0).astype(np.int8)
+def _write_slots(out: Int8Array, state: State, rules: Rules, games: Games, order: Games, chairs: Games) -> None:
+    """The facts of each slot, and its points."""
+    facts = np.empty((_SLOT_FACTS, len(games), SLOTS), np.int8)
+    facts[0] = order == state.dealer[games][:, None]
+    facts[1] = state.flat.house_wind.take(chairs) + _ONE
+    marks = len(rules.marks)
+    if marks:
+        number = state.by_chair.marks.take(chairs, axis=0).transpose(2, 0, 1)
+        facts[2 : 2 + marks] = np.minimum(np.maximum(number, _LEAST), _MOST)
+    facts[2 + marks : 2 + MAX_MARKS] = 0
+    points = points_of(state, rules, games, chairs)
+    hundreds = points // _HUNDRED
+    facts[-2] = np.minimum(np.maximum(hundreds, _LEAST), _MOST)
+    facts[-1] = points - hundreds * _HUNDRED
+    if state.num_seats < SLOTS:
+        facts[..., EMPTY_SLOT] = 0
+    places = out[:, _SLOT_FACTS_END - _SLOT_FACTS * SLOTS : _SLOT_FACTS_END]
+    places.view(_ALL_SLOTS)[...] = facts.view(_ALL_SLOTS)[..., 0].T
+    out[:, _SLOT_FACTS_END : (_AT["points"] + 1) * NUM_KINDS] = 0
 
 
-def marks_of(state: State, games: Games, order: Games) -> Int16Array:
-    """[n, S, K] marks of the seats in the order of their slots."""
-    return state.marks[games[:, None], order]
+def _write_legal(out: Int8Array, state: State, games: Games, to_act: BoolArray) -> None:
+    """The mask, if it is that of the looking seat: its parts stand in the order of the actions."""
+    legal = out[:, _LEGAL : _LEGAL + NUM_ACTIONS]
+    legal.view(_MASK)[...] = state.mask.view(_MASK).take(games, axis=0)
+    if not to_act.all():
+        legal[~to_act] = 0
+    out[:, _LEGAL + NUM_ACTIONS :] = 0
+
+
+def points_of(state: State, rules: Rules, games: Games, chairs: Games) -> Int32Array:
+    """[n, ...] running points of those who sit on these chairs ([n, ...])."""
+    if rules.people == rules.seats:
+        return state.flat.points.take(chairs)
+    people = state.flat.person_at.take(chairs)
+    return state.points[games[:, None], people]

@@ -15,7 +15,7 @@ from mahjong_env.chance import draw_numbers
 from mahjong_env.errors import RulesError
 from mahjong_env.hands import look_up, sets_and_pair_missing
 from mahjong_env.tiles import NUM_ALL_KINDS, deck
-from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array, UInt32Array, UInt64Array
+from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array, UInt64Array
 
 if TYPE_CHECKING:
     from mahjong_env.scoring import Row, Scores, Wins
@@ -210,16 +210,20 @@ class Rules:
             kongs[some, state.wild[games][some]] = False
         return kongs
 
-    def on_discard(self, state: State, games: Games, seat: Int8Array, kind: Int8Array) -> None:
+    def on_discard(self, state: State, games: Games, seat: Int8Array, kind: Int64Array) -> None:
         """A tile has just been discarded; claims have not been asked yet."""
 
     # --- Claims -----------------------------------------------------------------------------------------------
-    def limit_claims(self, state: State, games: Games, options: Int8Array) -> None:
-        """Take options out of the [n, S] option bits for a discard or a tile that may be robbed (phases/claims.py)."""
+    def limit_claims(self, state: State, games: Games, seat: Any, options: Int8Array) -> None:
+        """Take options out of the [n] option bits of seats that want a discard or a tile to rob (phases/claims.py).
 
-    def added_from_discard(self, state: State, games: Games) -> BoolArray | None:
-        """[n, S] seats that may add the offered discard to their open pung (None: nobody)."""
-        return None
+        A game comes as often as it has such seats.
+        """
+
+    @property
+    def adds_discards(self) -> bool:
+        """Whether a discard may be claimed to be added to an open pung of one's own."""
+        return False
 
     @property
     def robs_kongs(self) -> bool:

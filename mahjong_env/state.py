@@ -34,6 +34,8 @@ from mahjong_env.types import BoolArray, Games, Int8Array, Int16Array, Int32Arra
 MAX_MELDS: Final = 5
 # Slots of the other seats at tables for three and four: offset of the seat -> slot (1 next, 2 across, 3 previous).
 SLOT_OF_OFFSET: Final = {3: np.array([0, 1, 3]), 4: np.array([0, 1, 2, 3])}
+# By seats at the table: [S, S] the seats after each seat, in their order; the last is the seat itself.
+_SEATS_AFTER: Final = {n: (np.arange(n) + np.arange(1, n + 1)[:, None]) % n for n in (3, 4)}
 MAX_DISCARDS: Final = 64
 NO_SEAT: Final = -1
 
@@ -204,9 +206,16 @@ class State:
         """[n] numbers of chairs; ``seat`` [n] or one for all."""
         return games * self.num_seats + seat
 
-    def all_chairs(self, games: Games) -> Games:
-        """[S, n] numbers of chairs. Seats come first, because numpy reduces long last axes 30 times faster."""
-        return games * self.num_seats + np.arange(self.num_seats)[:, None]
+    def chairs_after(self, games: Games, giver: Int8Array, number: int) -> Games:
+        """[number, n] numbers of the chairs after the giver's, in their order; the last of S is his own.
+
+        Games come last, because numpy reduces few long rows 30 times faster than many short ones.
+        """
+        return games * self.num_seats + _SEATS_AFTER[self.num_seats][:number].take(giver, axis=1)
+
+    def seats_after(self, seat: Int8Array) -> Games:
+        """[n] the next seats."""
+        return _SEATS_AFTER[self.num_seats][0].take(seat)
 
     def left(self, games: Games) -> Int16Array:
         """[n] drawable tiles."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from mahjong_env import observation
 from mahjong_env.notation import MeldType
-from mahjong_env.observation import SLOTS
-from mahjong_env.state import DISCARDED, LATEST, MAX_MELDS, MELDED, NUM_PLANES, Phase, State
+from mahjong_env.observation import EMPTY_SLOT, SLOTS
+from mahjong_env.state import DISCARDED, LATEST, MAX_MELDS, MELDED, Phase, State
 from mahjong_env.tiles import NO_TILE, NUM_KINDS
 from mahjong_env.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
 
@@ -101,27 +101,38 @@ class View:
 
 def look(state: State, rules: Rules, games: Games, seat: Games, present: BoolArray, planes: Int8Array) -> View:
     """Gather a view for one seat in each game; the arguments are those of `observation.observe`."""
-    n, seats = len(games), state.num_seats
-    order, slot = observation.slots(seat, seats)
-    at = games[:, None], order
-    types, kinds, givers, claimed = observation.meld_facts(state, rules, games, seat, order, present)
+    seats, by_chair = state.num_seats, state.by_chair
+    chairs = state.chairs(games[:, None], observation.seats_by_slot(seat, seats))
+    slot_of_seat = observation.SLOT_OF_SEAT[seats]
+
+    def by_slot(values: Any, empty: int) -> Any:
+        """[n, 4, ...]: what stands in the slot that is empty at tables for three."""
+        if seats < SLOTS:
+            values[:, EMPTY_SLOT] = empty
+        return values
+
+    types = by_slot(by_chair.meld_type.take(chairs, axis=0), 0)
+    kinds = by_slot(by_chair.meld_kind.take(chairs, axis=0), -1)
+    if rules.hides_concealed_kongs:
+        hidden = types == MeldType.CONCEALED_KONG
+        hidden[present, 0] = False
+        kinds[hidden] = -1
     to_act = (state.actor[games] == seat) & present
-    table = np.zeros((n, SLOTS, NUM_PLANES, NUM_KINDS), np.int8)
-    table[:, slot] = state.public[at]
-    flowers = _by_slot(state.flowers[at], slot, 0)
-    hand = state.hand[games, seat] * present[:, None]
-    people = np.take_along_axis(state.person_at[games], order, axis=1).astype(np.intp)
+    table = by_slot(by_chair.public.take(chairs, axis=0), 0)
+    flowers = by_slot(by_chair.flowers.take(chairs, axis=0), 0)
+    hand = by_chair.hand.take(chairs[:, 0], axis=0) * present[:, None]
+    givers = slot_of_seat[seat[:, None, None], by_chair.meld_from.take(chairs, axis=0)]
     return View(
         rules=rules,
         observation=planes,
         action_mask=state.mask[games] & to_act[:, None],
         hand=hand,
         drawn=np.where(to_act & (state.turn[games] == seat), state.drawn[games], np.int8(NO_TILE)),
-        num_melds=_by_slot(state.num_melds[at], slot, 0),
-        meld_type=_by_slot(types, slot, 0),
-        meld_kind=_by_slot(kinds, slot, -1),
-        meld_from=_by_slot(givers, slot, -1),
-        meld_claimed=_by_slot(claimed, slot, -1),
+        num_melds=by_slot(by_chair.num_melds.take(chairs), 0),
+        meld_type=types,
+        meld_kind=kinds,
+        meld_from=by_slot(givers, -1),
+        meld_claimed=by_slot(by_chair.meld_claimed.take(chairs, axis=0), -1),
         discards=table[:, :, DISCARDED],
         latest=table[:, :, LATEST],
         melded=table[:, :, MELDED],
@@ -129,27 +140,16 @@ def look(state: State, rules: Rules, games: Games, seat: Games, present: BoolArr
         unseen=_unseen(state, rules, games, hand, table, types, kinds, flowers),
         wild=state.wild[games],
         offered=state.offered[games],
-        offered_from=np.where(
-            state.offered[games] >= 0, observation.slot_of(state.offered_by[games], seat, seats), np.int8(-1)
-        ),
+        offered_from=np.where(state.offered[games] >= 0, slot_of_seat[seat, state.offered_by[games]], np.int8(-1)),
         phase=state.phase[games],
         left=state.left(games),
-        dealer=observation.slot_of(state.dealer[games], seat, seats),
+        dealer=slot_of_seat[seat, state.dealer[games]],
         streak=state.streak[games],
         round_wind=state.round_wind[games],
-        house_wind=_by_slot(np.take_along_axis(state.house_wind[games], order, axis=1), slot, -1),
-        marks=_by_slot(observation.marks_of(state, games, order), slot, 0),
-        points=_by_slot(np.take_along_axis(state.points[games], people, axis=1), slot, 0),
+        house_wind=by_slot(by_chair.house_wind.take(chairs), -1),
+        marks=by_slot(by_chair.marks.take(chairs, axis=0), 0),
+        points=by_slot(observation.points_of(state, rules, games, chairs), 0),
     )
-
-
-def _by_slot(values: Any, slot: Games, empty: int) -> Any:
-    """[n, S, ...] in the order of slots, as [n, 4, ...] with the missing slot filled."""
-    if len(slot) == SLOTS:
-        return values
-    out = np.full((values.shape[0], SLOTS, *values.shape[2:]), empty, values.dtype)
-    out[:, slot] = values
-    return out
 
 
 def _unseen(

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 
 import numpy as np
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
 from mahjong_env import Deal
 from mahjong_env.notation import Meld, MeldType, format_tiles, parse_meld, parse_tiles
 from mahjong_env.tiles import KIND_NAMES, NUM_KINDS
+
+TIMES = int(os.environ.get("FUZZ", "0"))
+
+
+def examples(number):
+    """So many examples, the same ones each time unless FUZZ asks for more."""
+    stages = (Phase.explicit, Phase.generate, Phase.shrink)
+    return settings(max_examples=number * max(TIMES, 1), derandomize=not TIMES, phases=stages)
+
 
 # Text that looks like notation, and text that does not.
 NOTATION = st.text("123456789mpszFSabz+@ ,chowpungk0-\n", max_size=25)
@@ -27,6 +38,25 @@ VALUES = st.one_of(
     st.sampled_from([np.int8(1), np.float64(1), np.arange(3), np.array(1), np.bool_(True), object(), print]),
 )
 """Anything, mostly of the wrong kind."""
+
+# What stands in files.
+JSONS = st.recursive(
+    st.one_of(st.none(), st.booleans(), INTEGERS, st.floats(), TEXTS),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXTS, inner, max_size=3)),
+    max_leaves=6,
+)
+JSON_TEXTS = st.text('[]{}":,0123456789.eE+-truefalsn\\ \n', max_size=40)
+DAMAGES = st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=4), st.integers(0, 8)), min_size=1, max_size=4)
+"""Where (as a share of the length), what is put there, and how many bytes it takes the place of."""
+
+
+def damaged(data, damages):
+    """Bytes with some of them replaced, more or fewer than before."""
+    for where, put, cut in damages:
+        place = int(where * len(data))
+        data = data[:place] + put + data[place + cut :]
+    return data
+
 
 # Seeds of what is made by a generator: possible hands and deals, far quicker than drawn tile by tile.
 SEEDS = st.integers(0, 2**32 - 1)

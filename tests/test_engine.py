@@ -18,6 +18,7 @@ from mahjong_env import (
     action,
     make_engine,
 )
+from mahjong_env.observation import FACTS, plane
 from mahjong_env.testing import random_actions
 
 IDLE = ("147m 258p 369s 1234z 9p", "258m 369p 147s 1567z", "369m 147p 258s 2345z")
@@ -148,6 +149,22 @@ class TestWhatIsPromised:
         assert outcome.value.tolist() == [8]
         assert outcome.payments.tolist() == result.rewards.tolist() == [[16, -8, -8]]
         assert outcome.points.tolist() == [[66, 42, 42]]
+
+
+class TestLooking:
+    @pytest.mark.parametrize("variant", sorted(mahjong_env.VARIANTS))
+    def test_games_may_be_none_repeated_or_in_any_order(self, variant, rng):
+        engine = make_engine(variant, 6, seed=3)
+        play(engine, rng, 40)
+        everything = engine.observe()
+        assert np.array_equal(engine.observe([4, 0, 4]), everything[[4, 0, 4]])
+        assert engine.observe([]).shape == (0, *engine.observation_shape)
+        assert len(engine.view([])) == 0
+
+    def test_the_longest_matches_are_shown_as_127_hands_to_come(self):
+        engine = make_engine("wuhan", 1, seed=0, num_hands=100_000)
+        place = FACTS.index("hands of the match still to come (at most 127)")
+        assert engine.observe()[0, plane("facts")][0, place] == 127
 
 
 class TestCopies:

@@ -5,20 +5,17 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from dataclasses import fields
 from inspect import signature
 
 import numpy as np
 import pytest
-from hypothesis import Phase as Stage
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import mahjong_env
-from agents import AgentError, make_agent
-from fuzz_strategies import INTEGERS, MELDS, SEEDS, TEXTS, VALUES, counted, possible_deal, possible_win
+from fuzz_strategies import INTEGERS, MELDS, SEEDS, TEXTS, VALUES, counted, examples, possible_deal, possible_win
 from mahjong_env import (
     ACTIONS,
     NUM_ACTIONS,
@@ -41,15 +38,8 @@ from mahjong_env.state import Phase
 from mahjong_env.testing import count_all_tiles, eager_actions
 from mahjong_env.testing.play import changed_array, frozen_arrays
 
-TIMES = int(os.environ.get("FUZZ", "0"))
 NAMES = sorted(VARIANTS)
 every_variant = pytest.mark.parametrize("variant", NAMES)
-
-
-def examples(number):
-    """So many examples, the same ones each time unless FUZZ asks for more."""
-    stages = (Stage.explicit, Stage.generate, Stage.shrink)
-    return settings(max_examples=number * max(TIMES, 1), derandomize=not TIMES, phases=stages)
 
 
 # --- Notation ----------------------------------------------------------------------------------------------------
@@ -345,19 +335,6 @@ def test_snapshots_of_anything(value, header):
     with pytest.raises(SnapshotError):
         Snapshot.from_bytes(value if not isinstance(value, bytes) else b"")
     assert changed_array(engine, before) is None
-
-
-# --- Agents by name ----------------------------------------------------------------------------------------------
-
-
-@examples(100)
-@given(st.one_of(VALUES, st.from_regex(r"(random|greedy|nobody)(:[a-z./]*)?(\?[a-z=&0-9]*)?", fullmatch=True)))
-def test_agents_by_name(spec):
-    try:
-        agent = make_agent(spec)
-    except AgentError:
-        return
-    assert str(spec).partition("?")[0].partition(":")[0].strip() == agent.name
 
 
 # --- Actions and games -------------------------------------------------------------------------------------------

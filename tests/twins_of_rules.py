@@ -147,7 +147,7 @@ class NothingButWins(Hebei):
 class BorrowedPung(Hebei):
     """Whoever may claim anything may pung."""
 
-    def limit_claims(self, state, games, options):
+    def limit_claims(self, state, games, seat, options):
         options[options > 0] |= MAY_PUNG
 
 
@@ -166,7 +166,7 @@ class Endless(Hebei):
     def missing(self, words, wilds, melds):
         return np.full(words.shape[:-1], 14, np.int8)
 
-    def limit_claims(self, state, games, options):
+    def limit_claims(self, state, games, seat, options):
         options[:] = 0
 
     def on_discard(self, state, games, seat, kind):

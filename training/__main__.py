@@ -1,4 +1,4 @@
-"""The command line: ``python -m training train`` and ``python -m training evaluate``; ``--help`` lists all settings."""
+"""The command line: ``python -m training train | evaluate | bench``; ``--help`` lists all settings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import sys
 from typing import Annotated
 
 from mahjong_env import MahjongError, MissingExtraError
-from training.config import EvaluateConfig, TrainConfig
+from training.config import BenchConfig, EvaluateConfig, TrainConfig
+
+Config = TrainConfig | EvaluateConfig | BenchConfig
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -19,8 +21,10 @@ def main(arguments: list[str] | None = None) -> int:
     Returns:
         0, or 2 after an error, which has been printed in one line.
     """
-    # Before numpy's and torch's own threads are started: where cores are shared they only wait for each other.
+    # Before numpy and torch start threads of their own: where cores are shared these only wait for each other, and by
+    # default they wait in a loop that takes the core from whoever they wait for.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         _run(_parse(arguments))
     except MahjongError as error:
@@ -29,28 +33,33 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _parse(arguments: list[str] | None) -> TrainConfig | EvaluateConfig:
+def _parse(arguments: list[str] | None) -> Config:
     try:
         import tyro
     except ImportError as error:
         raise MissingExtraError("the command line needs tyro: pip install 'mahjong-env[train,evaluate]'") from error
     train = Annotated[TrainConfig, tyro.conf.subcommand("train", prefix_name=False)]
     evaluate = Annotated[EvaluateConfig, tyro.conf.subcommand("evaluate", prefix_name=False)]
-    config: TrainConfig | EvaluateConfig = tyro.cli(
-        train | evaluate,
+    bench = Annotated[BenchConfig, tyro.conf.subcommand("bench", prefix_name=False)]
+    config: Config = tyro.cli(
+        train | evaluate | bench,
         prog="python -m training",
-        description="Train agents for mahjong_env, and measure agents against each other.",
+        description="Train agents for mahjong_env, measure agents against each other, and how fast training is.",
         args=arguments,
     )
     return config
 
 
-def _run(config: TrainConfig | EvaluateConfig) -> None:
+def _run(config: Config) -> None:
     # Imported late: each command asks for its own optional packages.
     if isinstance(config, TrainConfig):
         from training import train
 
         train.run(config)
+    elif isinstance(config, BenchConfig):
+        from training import bench
+
+        bench.run(config)
     else:
         from training import evaluate
 

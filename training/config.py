@@ -77,8 +77,11 @@ class TrainConfig:
     """Deals of each of these measurements, played from every seat against each of --evaluation-agents."""
     evaluation_agents: tuple[str, ...] = ("random", "greedy")
     """Whom it is measured against, one at a time, in all other seats; best.zip has the highest mean over them."""
+    processes: int = 1
+    """Processes that play the tables, each its share of them; 1: no others than this one. --processes 2 --threads 2
+    uses two cores."""
     threads: int = 1
-    """Threads of torch: more than one is slower wherever cores are shared."""
+    """Threads of torch, which works while the other processes wait."""
     optimisation: Optimisation = field(default_factory=Optimisation)
     """PPO."""
 
@@ -99,8 +102,44 @@ class EvaluateConfig:
     """Of the deals and all choices; the same seed gives the same result."""
     out: Path | None = None
     """Folder for evaluation.json and evaluation.png; nothing is written if not given."""
+    processes: int = 1
+    """Processes that play at the same time; the result is the same with any number."""
     threads: int = 1
     """Threads of torch, for policies."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchConfig:
+    """Measure how many decisions of a learner a second are played and learned from, beside one table at a time."""
+
+    variant: str
+    """The variant to play."""
+    knobs: tuple[str, ...] = ()
+    """House rules as name=value, e.g. players=4 cap=8."""
+    opponents: tuple[str, ...] = ("random", "greedy")
+    """Who sits at all other seats; each of them is measured by itself."""
+    tables: int = 512
+    """Tables that are played at once."""
+    processes: tuple[int, ...] = (1,)
+    """Processes that play them, each number measured by itself; 1: no others than this one."""
+    threads: tuple[int, ...] = ()
+    """Threads of torch, one number for each of --processes; the same numbers if not given."""
+    one_table: bool = True
+    """Also measure a PettingZoo environment in Stable-Baselines3's DummyVecEnv, one table at a time."""
+    runs: int = 3
+    """How often everything is measured; medians count."""
+    seconds: float = 3.0
+    """How long each measurement takes at least, of the time that passes."""
+    seed: int = 0
+    """Of the deals, the weights and all choices."""
+    width: int = 256
+    """Units of each hidden layer."""
+    layers: int = 2
+    """Hidden layers."""
+    json: Path | None = None
+    """File for all that was measured."""
+    optimisation: Optimisation = field(default_factory=Optimisation)
+    """PPO."""
 
 
 def read_knobs(texts: tuple[str, ...]) -> dict[str, Any]:

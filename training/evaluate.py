@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any
 
 from agents import Agent, make_agent
@@ -13,7 +14,9 @@ from training import report
 from training.config import EvaluateConfig, check_positive, read_knobs
 from training.errors import TrainingError
 from training.folders import make_folder, write_text
-from training.lineups import LineupResult, measure, one_against_copies
+from training.lineups import Block, LineupResult, blocks, one_against_copies, play_block, summarise
+from training.play import Played
+from training.pool import play_in_processes, set_threads
 
 
 @dataclass(frozen=True)
@@ -91,18 +94,30 @@ def evaluate(config: EvaluateConfig, progress: Callable[[str], None] = lambda li
         MahjongError: settings, agents or policy files that cannot be used.
     """
     played, agents = _prepare(config)
-    todo = list(lineups(len(agents), played.people))
-    names = _names(agents, config.agents)
-    results = []
-    for number, lineup in enumerate(todo, start=1):
-        progress(f"line-up {number} of {len(todo)}: {', '.join(names[agent] for agent in lineup)}")
-        results.append(measure(played, agents, lineup, deals=config.deals, seed=config.seed))
-    return Evaluation(played, names, config.deals, config.seed, tuple(results))
+    todo = [blocks(lineup, config.deals) for lineup in lineups(len(agents), played.people)]
+    every = [block for of_lineup in todo for block in of_lineup]
+    if config.processes == 1:
+        parts: Iterable[Played] = (play_block(played, agents, block, config.seed) for block in every)
+    else:
+        parts = play_in_processes(config, every)
+    parts = _watched(parts, every, _names(agents, config.agents), progress)
+    results = [summarise(of_lineup[0].lineup, list(islice(parts, len(of_lineup)))) for of_lineup in todo]
+    return Evaluation(played, _names(agents, config.agents), config.deals, config.seed, tuple(results))
+
+
+def _watched(
+    parts: Iterable[Played], every: list[Block], names: tuple[str, ...], progress: Callable[[str], None]
+) -> Iterator[Played]:
+    """Tell what is waited for."""
+    waiting = iter(parts)
+    for number, block in enumerate(every, start=1):
+        progress(f"part {number} of {len(every)}: {', '.join(names[agent] for agent in block.lineup)}")
+        yield next(waiting)
 
 
 def _prepare(config: EvaluateConfig) -> tuple[Rules, list[Agent]]:
     """Return what is played and who plays, once everything that a user can get wrong has been looked at."""
-    check_positive(deals=config.deals, threads=config.threads)
+    check_positive(deals=config.deals, processes=config.processes, threads=config.threads)
     if not config.agents:
         raise TrainingError("--agents is empty: name at least one")
     return rules(config.variant, **read_knobs(config.knobs)), [make_agent(spec) for spec in config.agents]
@@ -130,12 +145,3 @@ def run(config: EvaluateConfig) -> Evaluation:
         report.plot(found, config.out / "evaluation.png")
         print(f"written: {config.out / 'evaluation.json'}, {config.out / 'evaluation.png'}")
     return found
-
-
-def set_threads(threads: int) -> None:
-    """Limit torch's threads, if torch is installed: evaluating agents without it needs none."""
-    try:
-        import torch
-    except ImportError:
-        return
-    torch.set_num_threads(threads)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -72,6 +72,40 @@ def one_against_copies(agent: int, other: int, people: int) -> tuple[int, ...]:
     return (agent, *[other] * (people - 1))
 
 
+@dataclass(frozen=True)
+class Block:
+    """Some deals of a line-up that are played together; what happens there depends on no other block.
+
+    Attributes:
+        lineup: the agents' numbers, one for each person.
+        number: the number of the block in its line-up.
+        first, last: its deals, ``last`` not among them.
+    """
+
+    lineup: tuple[int, ...]
+    number: int
+    first: int
+    last: int
+
+
+def blocks(lineup: Sequence[int], deals: int) -> list[Block]:
+    """Return the blocks of a line-up; they are the same wherever and by how many they are played."""
+    size = max(1, MOST_GAMES // len(orders_of(lineup)))
+    starts = range(0, deals, size)
+    return [Block(tuple(lineup), number, first, min(first + size, deals)) for number, first in enumerate(starts)]
+
+
+def play_block(rules: Rules, agents: Sequence[Agent], block: Block, seed: int) -> Played:
+    """Play every deal of a block in each order of its line-up; the games of a deal stand beside each other."""
+    orders = np.array(orders_of(block.lineup), np.intp)
+    deals = np.arange(block.first, block.last)
+    # The first block has chance as it was when line-ups were played in one stream of it: their results stay the same.
+    key = (block.number,) if block.number else ()
+    rng = np.random.default_rng(np.random.SeedSequence([seed, *block.lineup], spawn_key=key))
+    engine = make_engine(rules, block.last, seed=seed).select(np.repeat(deals, len(orders)))
+    return play_out(engine, agents, np.tile(orders, (len(deals), 1)), rng)
+
+
 def measure(rules: Rules, agents: Sequence[Agent], lineup: Sequence[int], *, deals: int, seed: int) -> LineupResult:
     """Play a line-up.
 
@@ -88,14 +122,17 @@ def measure(rules: Rules, agents: Sequence[Agent], lineup: Sequence[int], *, dea
     Returns:
         Means and intervals, clustered by deal.
     """
+    return summarise(lineup, [play_block(rules, agents, block, seed) for block in blocks(lineup, deals)])
+
+
+def summarise(lineup: Sequence[int], parts: Sequence[Played]) -> LineupResult:
+    """Return means and intervals of a line-up, clustered by deal, from what its blocks brought, in order."""
     orders = np.array(orders_of(lineup), np.intp)
-    rng = np.random.default_rng([seed, *lineup])
-    chunks = [_played(rules, agents, orders, chunk, seed, rng) for chunk in _chunks(deals, len(orders))]
-    played = Played(*(np.concatenate(arrays) for arrays in zip(*map(_arrays, chunks), strict=True)))
+    played = Played(*(np.concatenate(arrays) for arrays in zip(*map(_arrays, parts), strict=True)))
     hands = _by_deal(played.hands, len(orders))
     standings = []
     for agent in sorted(set(lineup)):
-        is_seat = np.tile(orders == agent, (deals, 1))
+        is_seat = np.tile(orders == agent, (len(hands), 1))
         seats = int(is_seat[0].sum())
         points, wins, self_draws, deal_ins = (
             ratio(_by_deal((values * is_seat).sum(axis=1), len(orders)), hands * seats)
@@ -103,26 +140,7 @@ def measure(rules: Rules, agents: Sequence[Agent], lineup: Sequence[int], *, dea
         )
         standings.append(Standing(agent, seats, points, wins, self_draws, deal_ins))
     draws = ratio(_by_deal(played.draws, len(orders)), hands)
-    return LineupResult(tuple(lineup), len(orders), deals, int(hands.sum()), draws, tuple(standings))
-
-
-def _chunks(deals: int, orders: int) -> Iterator[NDArray[np.intp]]:
-    size = max(1, MOST_GAMES // orders)
-    for start in range(0, deals, size):
-        yield np.arange(start, min(start + size, deals))
-
-
-def _played(
-    rules: Rules,
-    agents: Sequence[Agent],
-    orders: NDArray[np.intp],
-    deals: NDArray[np.intp],
-    seed: int,
-    rng: np.random.Generator,
-) -> Played:
-    """Play some deals, each in all orders; the games of a deal stand beside each other."""
-    engine = make_engine(rules, int(deals[-1]) + 1, seed=seed).select(np.repeat(deals, len(orders)))
-    return play_out(engine, agents, np.tile(orders, (len(deals), 1)), rng)
+    return LineupResult(tuple(lineup), len(orders), len(hands), int(hands.sum()), draws, tuple(standings))
 
 
 def _arrays(played: Played) -> tuple[NDArray[np.int64], ...]:

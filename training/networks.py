@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from gymnasium import spaces
+from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import FlattenExtractor
 from stable_baselines3.common.type_aliases import Schedule
+from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 
 from agents.network import NetworkSpec, PolicyNetwork
+from training.config import Optimisation
 
 
 class TablePolicy(MaskableActorCriticPolicy):
@@ -48,3 +52,29 @@ class TablePolicy(MaskableActorCriticPolicy):
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return super()._get_constructor_parameters() | {"network": self._spec}
+
+
+def new_learner(env: VecEnv, network: NetworkSpec, ppo: Optimisation, seed: int) -> MaskablePPO:
+    """Make a MaskablePPO with a fresh network for some tables."""
+    return MaskablePPO(
+        TablePolicy,
+        env,
+        learning_rate=_falling(ppo.learning_rate),
+        n_steps=ppo.steps_per_table,
+        batch_size=min(ppo.batch_size, ppo.steps_per_table * env.num_envs),
+        n_epochs=ppo.epochs,
+        gamma=ppo.discount,
+        gae_lambda=ppo.gae_lambda,
+        clip_range=ppo.clip,
+        ent_coef=ppo.entropy,
+        vf_coef=ppo.value,
+        policy_kwargs={"network": network},
+        stats_window_size=2000,
+        seed=seed,
+        device="cpu",
+    )
+
+
+def _falling(begin: float) -> Callable[[float], float]:
+    """Return a learning rate that falls linearly to a tenth; its argument falls from 1 to 0."""
+    return lambda left: begin * (0.1 + 0.9 * left)

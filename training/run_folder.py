@@ -13,7 +13,7 @@ from training.errors import TrainingError
 from training.folders import make_folder, write_text
 
 # What may differ between a run and its continuation.
-_FREE: Final = ("resume", "out", "total_steps", "threads")
+_FREE: Final = ("resume", "out", "total_steps", "processes", "threads")
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,7 @@ class RunFolder:
         if config.variant != saved.variant:
             raise TrainingError(f"{self.path}: this is a run for {saved.variant}, not for {config.variant}")
         make_folder(self.path)
-        kept_settings = replace(saved, resume=True, out=config.out, threads=config.threads)
-        return replace(kept_settings, total_steps=config.total_steps)
+        return replace(saved, **{name: getattr(config, name) for name in _FREE})
 
     def _saved_config(self) -> TrainConfig:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +20,6 @@ from training.run_folder import RunFolder
 
 try:
     import torch
-    from sb3_contrib import MaskablePPO
     from stable_baselines3.common.callbacks import BaseCallback
     from stable_baselines3.common.logger import configure
     from tqdm import tqdm
@@ -27,8 +27,9 @@ try:
     from agents.network import NetworkSpec, PolicyNetwork
     from agents.policy import PolicyAgent, weights_of
     from agents.policy_file import PolicyFile
-    from training.networks import TablePolicy
-    from training.vec_env import RewardSpec, TableVecEnv
+    from training.networks import TablePolicy, new_learner
+    from training.shards import new_tables
+    from training.vec_env import RewardSpec
     from training.warm_start import Fit, WarmStart, try_out
 except ImportError as error:
     if isinstance(error, MissingExtraError):
@@ -49,12 +50,12 @@ def run(config: TrainConfig) -> RunFolder:
     _check(config)
     if config.resume:
         config = folder.go_on(config)
-    training = Training(config, folder)
-    if config.resume:
-        training.load()
-    else:
-        folder.begin(training.config, {"mahjong_env": __version__} | {name: version(name) for name in _PACKAGES})
-    training.run()
+    with closing(Training(config, folder)) as training:
+        if config.resume:
+            training.load()
+        else:
+            folder.begin(training.config, {"mahjong_env": __version__} | {name: version(name) for name in _PACKAGES})
+        training.run()
     return folder
 
 
@@ -65,10 +66,15 @@ def _check(config: TrainConfig) -> None:
         width=config.width,
         layers=config.layers,
         threads=config.threads,
+        processes=config.processes,
         evaluations=config.evaluations,
         evaluation_deals=config.evaluation_deals,
         warm_start_epochs=config.warm_start_epochs,
     )
+    if config.tables % config.processes:
+        raise TrainingError(
+            f"--tables {config.tables} cannot be shared out evenly among --processes {config.processes}"
+        )
     if not (config.opponents and config.evaluation_agents and config.teachers):
         raise TrainingError("--opponents, --teachers and --evaluation-agents must name at least one agent each")
     if (
@@ -97,11 +103,15 @@ class Training:
         teachers = {spec: make_agent(spec) for spec in config.teachers}
         named = {spec: make_agent(spec) for spec in set(config.opponents) - {SELF}}
         # The opponents are put in their places below: "self" needs the network, and that needs the tables.
-        self.env = TableVecEnv(self.rules, config.tables, self.others, seed=config.seed)
-        self.model = self._new_model()
-        learner = PolicyAgent.playing(self.network, name=SELF, sample=True)
-        self.env.opponents = [named.get(spec, learner) for spec in config.opponents]
-        self.teacher = self._choose_teacher(teachers)
+        self.env = new_tables(self.rules, config.tables, self.others, processes=config.processes, seed=config.seed)
+        with ExitStack() as on_error:
+            on_error.callback(self.close)
+            network = NetworkSpec(config.width, config.layers)
+            self.model = new_learner(self.env, network, config.optimisation, config.seed)
+            learner = PolicyAgent.playing(self.network, name=SELF, sample=True)
+            self.env.opponents = [named.get(spec, learner) for spec in config.opponents]
+            self.teacher = self._choose_teacher(teachers)
+            on_error.pop_all()
         config = self.config
         self.env.reward = RewardSpec(config.reward_scale or 1.0, config.shaping, config.optimisation.discount)
         self.seconds = 0.0
@@ -124,32 +134,16 @@ class Training:
         self.config = replace(config, teachers=(spec,), reward_scale=scale)
         return best.player
 
+    def close(self) -> None:
+        """End the processes that play the tables, if there are any."""
+        self.env.close()
+
     @property
     def network(self) -> PolicyNetwork:
         """The learner's network."""
         policy = self.model.policy
         assert isinstance(policy, TablePolicy)
         return policy.network
-
-    def _new_model(self) -> MaskablePPO:
-        config, ppo = self.config, self.config.optimisation
-        return MaskablePPO(
-            TablePolicy,
-            self.env,
-            learning_rate=_falling(ppo.learning_rate),
-            n_steps=ppo.steps_per_table,
-            batch_size=min(ppo.batch_size, ppo.steps_per_table * config.tables),
-            n_epochs=ppo.epochs,
-            gamma=ppo.discount,
-            gae_lambda=ppo.gae_lambda,
-            clip_range=ppo.clip,
-            ent_coef=ppo.entropy,
-            vf_coef=ppo.value,
-            policy_kwargs={"network": NetworkSpec(config.width, config.layers)},
-            stats_window_size=2000,
-            seed=config.seed,
-            device="cpu",
-        )
 
     # --- The run ------------------------------------------------------------------------------------------------
     def run(self) -> None:
@@ -308,6 +302,9 @@ class _Watch(BaseCallback):
         return True
 
     def _on_rollout_start(self) -> None:
+        training = self._training
+        if SELF in training.config.opponents and training.config.processes > 1:
+            training.env.opponents = training.env.opponents  # the other processes have copies of an older learner
         # Between an update and the next rollout: the policy that is measured is the policy that plays on.
         if self.num_timesteps < self._due:
             return
@@ -322,11 +319,6 @@ class _Watch(BaseCallback):
 
     def _count_time(self) -> None:
         self._training.seconds += time.monotonic() - self._since
-
-
-def _falling(begin: float) -> Callable[[float], float]:
-    """Return a learning rate that falls linearly to a tenth; its argument falls from 1 to 0."""
-    return lambda left: begin * (0.1 + 0.9 * left)
 
 
 def _bar(title: str, total: int, done: int = 0) -> tqdm[Any]:

@@ -3,40 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
 from numpy.typing import NDArray
-from stable_baselines3.common.vec_env import VecEnv
 
 from agents import Agent, look_ahead
-from agents.inputs import NUM_ACTIONS, SIZE, policy_inputs
+from agents.inputs import NUM_ACTIONS, policy_inputs
 from agents.lookahead import FAR, Lookahead
 from mahjong_env import Rules, StepResult, View, make_engine
+from training.batch_env import BatchVecEnv, RewardSpec, Step
 from training.play import choose_actions
+
+__all__ = ["RewardSpec", "TableVecEnv"]
 
 DRAW = -1
 
 
-@dataclass(frozen=True)
-class RewardSpec:
-    """What the learner is paid.
-
-    Attributes:
-        scale: the reward is the points that its person receives, until it decides again, times this.
-        shaping: weight of the potential -distance to a win, which adds ``shaping * (distance before - discount *
-            distance after)``; the potential of a finished hand is 0, so that the best policy stays the same.
-        discount: the learner's discount factor, which the shaping needs.
-    """
-
-    scale: float = 1.0
-    shaping: float = 0.0
-    discount: float = 1.0
-
-
-class TableVecEnv(VecEnv):
+class TableVecEnv(BatchVecEnv):
     """B tables, each with one learner; an episode is one hand.
 
     The learner's place is drawn from the seed and moves on by one with every episode, whoever else sits there is drawn
@@ -65,13 +49,8 @@ class TableVecEnv(VecEnv):
             seed: of the deals, the seats, and the opponents' choices.
             reward: what the learner is paid.
         """
-        self.render_mode = None  # VecEnv's constructor asks for it
-        self.rules = rules
-        self.opponents = list(opponents)
-        self.reward = reward or RewardSpec()
         self.engine = make_engine(rules, num_tables, seed=seed)
-        box = spaces.Box(-128, 127, (SIZE,), np.int8)
-        super().__init__(num_tables, box, spaces.Discrete(NUM_ACTIONS))
+        super().__init__(rules, num_tables, opponents, reward)
         self._rng = np.random.default_rng(seed)
         self._chosen: NDArray[np.int64] = np.zeros(num_tables, np.int64)
         self._begin()
@@ -109,7 +88,7 @@ class TableVecEnv(VecEnv):
         """Keep the learners' actions."""
         self._chosen = np.asarray(actions)
 
-    def step_wait(self) -> tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+    def step_wait(self) -> Step:
         """Play the learners' actions, then all others until every learner must decide again.
 
         Returns:
@@ -137,28 +116,6 @@ class TableVecEnv(VecEnv):
 
     def close(self) -> None:
         """Nothing is open."""
-
-    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """The same attribute for each of the tables asked about."""
-        value = getattr(self, attr_name)  # AttributeError for unknown names: VecEnv.has_attr relies on it
-        return [value] * len(list(self._get_indices(indices)))
-
-    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Set an attribute for all tables; they cannot differ."""
-        if indices is not None:
-            raise ValueError("the tables of a batch share their attributes: indices must be None")
-        setattr(self, attr_name, value)
-
-    def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
-        """Call a method once; a [B, ...] result has one row for each table."""
-        result = getattr(self, method_name)(*args, **kwargs)
-        # Stable-Baselines3 stacks what it gets here, which leaves an array as it is.
-        rows: list[Any] = result if indices is None else [result[index] for index in self._get_indices(indices)]
-        return rows
-
-    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """No table is wrapped."""
-        return [False] * len(list(self._get_indices(indices)))
 
     # --- Playing ------------------------------------------------------------------------------------------------
     def _play_others(self) -> None:

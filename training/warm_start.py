@@ -15,6 +15,7 @@ from agents import Agent
 from agents.network import PolicyNetwork
 from mahjong_env import Rules, make_engine
 from training.play import play_out
+from training.shards import ShardedVecEnv
 from training.vec_env import TableVecEnv
 
 _MOST_DECISIONS: Final = 200_000
@@ -59,6 +60,26 @@ class Fit:
 
     cross_entropy: float
     value_loss: float
+
+
+def watch(
+    env: TableVecEnv | ShardedVecEnv, teacher: Agent, decisions: int, rng: np.random.Generator, progress: Progress
+) -> Lessons:
+    """Collect lessons wherever the tables are played; the arguments are those of `collect`."""
+    if isinstance(env, TableVecEnv):
+        return collect(env, teacher, decisions, rng, progress)
+    share = -(-decisions // env.processes)
+    shares = env.apply(_collect_share, teacher, share, int(rng.integers(2**63)))
+    progress(decisions)
+    return Lessons(*(np.concatenate(arrays) for arrays in zip(*shares, strict=True)))
+
+
+def _collect_share(
+    tables: TableVecEnv, number: int, teacher: Agent, decisions: int, seed: int
+) -> tuple[NDArray[Any], ...]:
+    """Collect one worker's part of the lessons."""
+    lessons = collect(tables, teacher, decisions, np.random.default_rng([seed, number]), lambda _: None)
+    return lessons.inputs, lessons.masks, lessons.actions, lessons.returns
 
 
 def collect(env: TableVecEnv, teacher: Agent, decisions: int, rng: np.random.Generator, progress: Progress) -> Lessons:
@@ -139,7 +160,7 @@ class WarmStart:
 
     def run(
         self,
-        env: TableVecEnv,
+        env: TableVecEnv | ShardedVecEnv,
         teacher: Agent,
         *,
         decisions: int,
@@ -161,7 +182,7 @@ class WarmStart:
         fits = []
         for start in range(0, decisions, _MOST_DECISIONS):
             size = min(_MOST_DECISIONS, decisions - start)
-            lessons = collect(env, teacher, size, self._rng, progress)
+            lessons = watch(env, teacher, size, self._rng, progress)
             fits += [self._pass_over(lessons, progress) for _ in range(epochs)] if len(lessons) else []
         return fits
 

@@ -1,16 +1,45 @@
 """Speed: decisions per second of the engine and its environments, beside other mahjong environments in the same run.
 
-Everybody plays uniformly random legal actions, game after game, on one core. The clock runs while the environment works
-(stepping, masks, observations, new games) and stands still while the action is chosen: that is the agent's time. It
-measures the processor's time, so that other work on the machine disturbs little; ``--clock wall`` measures the time
-that passes.
+The clock runs while the environment works (stepping, masks, observations, new games) and stands still while the action
+is chosen: that is the agent's time. It measures the processor's time, so that other work on the machine disturbs
+little; ``--clock wall`` measures the time that passes. `README.md` beside this file says how to measure and compare.
 """
 
 from __future__ import annotations
 
+from mahjong_env.bench.footprint import Memory, Start, measure_footprint
 from mahjong_env.bench.own import own_contenders
 from mahjong_env.bench.peers import peer_contenders
-from mahjong_env.bench.report import report_json, report_text
-from mahjong_env.bench.timing import TIMES, Contender, Result, measure
+from mahjong_env.bench.plot import check_plot, draw
+from mahjong_env.bench.records import BenchFileError, read_record, report_json
+from mahjong_env.bench.report import against_text, memory_text, report_text, start_text
+from mahjong_env.bench.shares import PARTS, Shares, profile, shares_text
+from mahjong_env.bench.timing import TIMES, Contender, Meter, Player, Reading, Result, measure
 
-__all__ = ["TIMES", "Contender", "Result", "measure", "own_contenders", "peer_contenders", "report_json", "report_text"]
+__all__ = [
+    "PARTS",
+    "TIMES",
+    "BenchFileError",
+    "Contender",
+    "Memory",
+    "Meter",
+    "Player",
+    "Reading",
+    "Result",
+    "Shares",
+    "Start",
+    "against_text",
+    "check_plot",
+    "draw",
+    "measure",
+    "measure_footprint",
+    "memory_text",
+    "own_contenders",
+    "peer_contenders",
+    "profile",
+    "read_record",
+    "report_json",
+    "report_text",
+    "shares_text",
+    "start_text",
+]

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from mahjong_env.aec import wrapped
-from mahjong_env.bench.timing import Clock, Contender, play_aec
+from mahjong_env.bench.timing import Contender, Meter, play_aec
 from mahjong_env.errors import MissingExtraError
 
 RLCARD: Final = "RLCard mahjong"
@@ -18,8 +18,8 @@ RIICHI: Final = "RiichiEnv"
 RIICHI_SEEN: Final = "RiichiEnv with mask and observation"
 
 
-def peer_contenders(seed: int = 0) -> list[Contender]:
-    """The peers.
+def peer_contenders() -> list[Contender]:
+    """The peers, all played at random.
 
     Raises:
         MissingExtraError: they are not installed.
@@ -32,19 +32,16 @@ def peer_contenders(seed: int = 0) -> list[Contender]:
             f"the comparison needs {error.name}: pip install 'mahjong-env[bench]', or leave it out with --no-peers"
         ) from error
     found = [
-        Contender(RLCARD, RLCardPlayer(seed).play, 300, facts={"kind": "step with observation and legal actions"}),
-        Contender(RIICHI, RiichiPlayer(seed, observes=False).play, 2000, facts={"kind": "step with legal actions"}),
-        Contender(RIICHI_SEEN, RiichiPlayer(seed, observes=True).play, 2000, facts={"kind": "step+mask+observe"}),
+        Contender(RLCARD, RLCardPlayer, 300, facts={"kind": "step with observation and legal actions"}),
+        Contender(
+            RIICHI, lambda seed: RiichiPlayer(seed, observes=False), 2000, facts={"kind": "step with legal actions"}
+        ),
+        Contender(
+            RIICHI_SEEN, lambda seed: RiichiPlayer(seed, observes=True), 2000, facts={"kind": "step+mask+observe"}
+        ),
     ]
-    behind_wrappers = rlcard_aec(seed)
-    if behind_wrappers is not None:
-        rng = np.random.default_rng(seed)
-
-        def play(decisions: int, clock: Clock) -> int:
-            with redirect_stdout(io.StringIO()):
-                return play_aec(behind_wrappers, decisions, clock, rng)
-
-        found.insert(1, Contender(RLCARD_AEC, play, 300, facts={"kind": "PettingZoo"}))
+    if rlcard_aec(0) is not None:
+        found.insert(1, Contender(RLCARD_AEC, RLCardAECPlayer, 300, facts={"kind": "PettingZoo"}))
     return found
 
 
@@ -58,19 +55,40 @@ class RLCardPlayer:
         self.state, _ = self.env.reset()
         self.rng = np.random.default_rng(seed)
 
-    def play(self, decisions: int, clock: Clock) -> int:
-        """Play that many decisions; see `Contender`."""
+    def play(self, decisions: int, meter: Meter) -> None:
+        """Play that many decisions; see `mahjong_env.bench.timing.Player`."""
         env = self.env
         with redirect_stdout(io.StringIO()):  # it prints when somebody has no legal action
             for _ in range(decisions):
-                legal = list(self.state["legal_actions"])
-                action = legal[int(self.rng.random() * len(legal))]
-                with clock:
+                with meter.agent:
+                    legal = list(self.state["legal_actions"])
+                    action = legal[int(self.rng.random() * len(legal))]
+                with meter.environment:
                     self.state, _ = env.step(action)
                     if env.is_over():
                         env.get_payoffs()
                         self.state, _ = env.reset()
-        return decisions
+                        meter.hands += 1
+        meter.decisions += decisions
+
+    def dealing_share(self, meter: Meter) -> None:
+        """Not known."""
+
+
+class RLCardAECPlayer:
+    """Random games in RLCard's mahjong behind PettingZoo's wrappers."""
+
+    def __init__(self, seed: int) -> None:
+        self.env = rlcard_aec(seed)
+        self.rng = np.random.default_rng(seed)
+
+    def play(self, decisions: int, meter: Meter) -> None:
+        """Play that many decisions; see `mahjong_env.bench.timing.Player`."""
+        with redirect_stdout(io.StringIO()):
+            play_aec(self.env, decisions, meter, self.rng)
+
+    def dealing_share(self, meter: Meter) -> None:
+        """Not known."""
 
 
 def rlcard_aec(seed: int) -> Any:
@@ -106,20 +124,25 @@ class RiichiPlayer:
         self.observes = observes
         self.rng = np.random.default_rng(seed)
 
-    def play(self, decisions: int, clock: Clock) -> int:
-        """Play at least that many decisions; see `Contender`."""
+    def play(self, decisions: int, meter: Meter) -> None:
+        """Play at least that many decisions; see `mahjong_env.bench.timing.Player`."""
         env, rng, played = self.env, self.rng, 0
         while played < decisions:
-            with clock:
+            with meter.environment:
                 legal = {player: seen.legal_actions() for player, seen in self.asked.items()}
                 if self.observes:
                     for seen in self.asked.values():
                         seen.mask()
                         np.frombuffer(seen.encode(), np.float32)
-            actions = {player: listed[int(rng.random() * len(listed))] for player, listed in legal.items()}
+            with meter.agent:
+                actions = {player: listed[int(rng.random() * len(listed))] for player, listed in legal.items()}
             played += len(actions)
-            with clock:
+            with meter.environment:
                 self.asked = env.step(actions)
                 if env.done():
                     self.asked = env.reset()
-        return played
+                    meter.hands += 1
+        meter.decisions += played
+
+    def dealing_share(self, meter: Meter) -> None:
+        """Not known."""

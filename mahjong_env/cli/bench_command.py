@@ -5,53 +5,156 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from mahjong_env.cli.arguments import read_knobs
 from mahjong_env.errors import MahjongError
+from mahjong_env.opponents import agent_names, find_agent
+from mahjong_env.ruleset import Rules
 from mahjong_env.variants import VARIANTS, rules
+
+if TYPE_CHECKING:
+    from mahjong_env.bench import Memory, Result, Shares, Start
+
+# The agents of an installed `agents` package; without it random play alone.
+_PLAYS = [name for name in ("random", "greedy") if name in agent_names()]
+_SETTINGS = ("variant", "knob", "batches", "play", "observe", "runs", "seconds", "clock")
 
 
 def add_to(commands: Any) -> None:
     """Add the command's parser."""
     parser: argparse.ArgumentParser = commands.add_parser("bench", help=__doc__.partition(": ")[2], description=__doc__)
-    parser.add_argument(
-        "--variant", nargs="+", choices=sorted(VARIANTS), default=sorted(VARIANTS), help="what is played (default: all)"
+    what = parser.add_argument_group("what is played")
+    what.add_argument(
+        "--variant", nargs="+", choices=sorted(VARIANTS), default=sorted(VARIANTS), help="variants (default: all)"
     )
-    parser.add_argument(
+    what.add_argument(
         "--knob", action="append", default=[], metavar="NAME=VALUE", help="a house rule, for every variant named"
     )
-    parser.add_argument(
-        "--batch", nargs="+", type=int, default=[1, 256, 4096], help="games at once (default: 1 256 4096)"
+    what.add_argument(
+        "--batches",
+        nargs="+",
+        type=int,
+        default=[1, 256, 4096],
+        metavar="B",
+        help="games at once (default: 1 256 4096)",
     )
-    parser.add_argument("--seconds", type=float, default=0.5, help="timed seconds of each in each round (default: 0.5)")
-    parser.add_argument("--rounds", type=int, default=3, help="the median of these rounds counts (default: 3)")
-    parser.add_argument(
-        "--clock", choices=("cpu", "wall"), default="cpu", help="cpu: the time of this process alone (default)"
+    what.add_argument(
+        "--play",
+        nargs="+",
+        default=_PLAYS,
+        metavar="AGENT",
+        help=f"who plays (default: {' '.join(_PLAYS)}; there are {', '.join(agent_names())}). The agent's time is not "
+        "the environment's; env() and the other environments are played at random, if that is among them",
     )
-    parser.add_argument(
-        "--no-peers", action="store_true", help="without other environments (they need the extra bench)"
+    what.add_argument(
+        "--observe",
+        action=argparse.BooleanOptionalAction,
+        help="with observations after each step, or without (default: both)",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    what.add_argument("--no-peers", action="store_true", help="without other environments (they need the extra bench)")
+    what.add_argument(
+        "--no-footprint", action="store_true", help="without memory and time to start (they run processes of their own)"
+    )
+    _add_how(parser)
+    out = parser.add_argument_group("what is told beside the tables")
+    out.add_argument("--json", type=Path, metavar="FILE", help="write everything measured as JSON (-: print only that)")
+    out.add_argument("--plot", type=Path, metavar="FILE", help="draw decisions/s against B (needs the extra bench)")
+    out.add_argument("--against", type=Path, metavar="FILE", help="compare with what an earlier --json wrote")
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> int:
-    """Measure and print."""
-    from mahjong_env.bench import TIMES, measure, own_contenders, peer_contenders, report_json, report_text
+def _add_how(parser: argparse.ArgumentParser) -> None:
+    how = parser.add_argument_group("how it is measured")
+    how.add_argument("--runs", type=int, default=3, help="measure all of it so often (default: 3): median [min, max]")
+    how.add_argument("--seconds", type=float, default=0.5, help="timed seconds of each in each run (default: 0.5)")
+    how.add_argument(
+        "--clock", choices=("cpu", "wall"), default="cpu", help="cpu: the time of this process alone (default)"
+    )
+    how.add_argument(
+        "--profile",
+        action="store_true",
+        help="instead of all this: where the time of a step with masks and observations goes, at the largest of the "
+        "batches, in markdown",
+    )
 
-    if min(chosen.batch) < 1 or chosen.rounds < 1 or not chosen.seconds > 0:
-        raise MahjongError("--batch and --rounds are integers from 1, --seconds is a number above 0")
-    knobs = read_knobs(chosen.knob)
-    played = [rules(variant, **knobs) for variant in chosen.variant]
-    peers = [] if chosen.no_peers else peer_contenders()
-    contenders = [*peers, *(own for rules_played in played for own in own_contenders(rules_played, chosen.batch))]
-    watch = _say if sys.stderr.isatty() else lambda _: None
-    results = measure(contenders, chosen.seconds, chosen.rounds, TIMES[chosen.clock], watch)
-    settings = {name: getattr(chosen, name) for name in ("variant", "knob", "batch", "seconds", "rounds", "clock")}
-    print(json.dumps(report_json(results, settings), indent=2) if chosen.json else report_text(results))
+
+def run(chosen: argparse.Namespace) -> int:
+    """Measure and print; whatever is wrong with the options is said before anything is measured."""
+    from mahjong_env import bench
+
+    played = _check(chosen)
+    settings = {name: getattr(chosen, name) for name in _SETTINGS}
+    earlier = bench.read_record(chosen.against, settings) if chosen.against else None
+    results: list[Result] = []
+    memory: list[Memory] = []
+    start: list[Start] = []
+    shares: list[Shares] = []
+    told = []
+    if chosen.profile:
+        for rules_played in played:
+            for play in chosen.play:
+                _watch(f"{rules_played.name}: profile of {play} play")
+                shares.append(bench.profile(rules_played, play, max(chosen.batches)))
+        told.append(bench.shares_text(shares))
+    else:
+        results = _measure(chosen, played)
+        told.append(bench.report_text(results))
+        if not chosen.no_footprint:
+            knobs = read_knobs(chosen.knob)
+            memory, start = bench.measure_footprint(chosen.variant, knobs, max(chosen.batches), _watch)
+            told += [bench.memory_text(memory), bench.start_text(start)]
+        if earlier is not None:
+            told.append(f"against {chosen.against}\n{bench.against_text(results, earlier)}")
+    _watch("")
+    report = json.dumps(bench.report_json(results, settings, memory, start, shares), indent=2) if chosen.json else ""
+    print(report if str(chosen.json) == "-" else "\n\n".join(told))
+    if chosen.json and str(chosen.json) != "-":
+        chosen.json.write_text(report + "\n", encoding="utf-8")
+    if chosen.plot:
+        bench.draw(results, chosen.plot)
     return 0
 
 
-def _say(what: str) -> None:
-    print(f"\r{what:<100}", end="", file=sys.stderr, flush=True)
+def _check(chosen: argparse.Namespace) -> list[Rules]:
+    """The rules to play; `MahjongError` for options that cannot be."""
+    from mahjong_env.bench import check_plot
+
+    if min(chosen.batches) < 1 or chosen.runs < 1 or not chosen.seconds > 0:
+        raise MahjongError("--batches and --runs are integers from 1, --seconds is a number above 0")
+    for name in ("variant", "batches", "play"):
+        if len(set(getattr(chosen, name))) < len(getattr(chosen, name)):
+            raise MahjongError(f"--{name} names one thing twice: {' '.join(map(str, getattr(chosen, name)))}")
+    for play in chosen.play:
+        find_agent(play)
+    if chosen.profile and (chosen.plot or chosen.against):
+        raise MahjongError("--profile measures no speeds that --plot could draw or --against compare")
+    for path in filter(None, (chosen.json, chosen.plot)):
+        if not path.parent.is_dir():
+            raise MahjongError(f"{path}: there is no folder {path.parent}")
+    if chosen.plot:
+        check_plot(chosen.plot)
+    knobs = read_knobs(chosen.knob)
+    return [rules(variant, **knobs) for variant in chosen.variant]
+
+
+def _measure(chosen: argparse.Namespace, played: list[Rules]) -> list[Result]:
+    from mahjong_env.bench import TIMES, measure, own_contenders, peer_contenders
+
+    peers = [] if chosen.no_peers or "random" not in chosen.play else peer_contenders()
+    observes = (False, True) if chosen.observe is None else (chosen.observe,)
+    groups = [[*peers, *own_contenders(one, chosen.batches, chosen.play, observes)] for one in played]
+    return measure(
+        groups,
+        chosen.seconds,
+        chosen.runs,
+        TIMES[chosen.clock],
+        lambda number, total, what: _watch(f"[{number}/{total}] {what}"),
+    )
+
+
+def _watch(what: str) -> None:
+    """Say what goes on, in one line that is written over; nothing where nobody looks."""
+    if sys.stderr.isatty():
+        print(f"\r{what[:100]:<100}\r", end="", file=sys.stderr, flush=True)

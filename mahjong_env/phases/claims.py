@@ -21,7 +21,7 @@ from mahjong_env.phases.draw import is_complete
 from mahjong_env.phases.table import Table, Won
 from mahjong_env.scoring import Source, wins_from_state
 from mahjong_env.state import NO_SEAT, Phase
-from mahjong_env.tiles import HONOURS, IS_SUITED, NO_TILE, NUM_ALL_KINDS, NUM_KINDS
+from mahjong_env.tiles import HONOURS, NO_TILE, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.types import BoolArray, Games, Int8Array, Int64Array
 
 MAY_CHOW_LOW, MAY_CHOW_MIDDLE, MAY_CHOW_HIGH, MAY_PUNG, MAY_KONG, MAY_WIN = (np.int8(1 << bit) for bit in range(6))
@@ -31,48 +31,68 @@ MAY_CHOW: Final = MAY_CHOW_LOW | MAY_CHOW_MIDDLE | MAY_CHOW_HIGH
 OPTION_ACTIONS: Final = np.arange(CHOW_LOW, PASS)
 
 
-def _rank_of_options() -> Int8Array:
+def _ranks() -> Int8Array:
     ranks = np.zeros(64, np.int8)
     for options in range(64):
         ranks[options] = 3 if options & MAY_WIN else 2 if options & (MAY_PUNG | MAY_KONG) else 1 if options else 0
     return ranks
 
 
-# 4 x rank by option bits.
-_RANK_KEY = 4 * _rank_of_options()
+def _chows() -> Int8Array:
+    """[42 x 16] options for a kind of which the next seat holds these neighbours: bits 8, 4, 2, 1 as in `_STEPS`."""
+    options = np.zeros((NUM_ALL_KINDS, 16), np.int8)
+    for kind in range(HONOURS):
+        for held in range(16):
+            two_below, below, above, two_above = (
+                held & bit > 0 and (kind + step) // 9 == kind // 9
+                for bit, step in zip((8, 4, 2, 1), _STEPS.flat, strict=True)
+            )
+            low, middle, high = above and two_above, below and above, two_below and below
+            options[kind, held] = MAY_CHOW_LOW * low | MAY_CHOW_MIDDLE * middle | MAY_CHOW_HIGH * high
+    return options.reshape(-1)
+
+
+# By the place after the giver, he himself being the last: 3, 2, 1 and 0.
+_NEARNESS = {seats: np.array([*range(3, 4 - seats, -1), 0], np.int8)[:, None] for seats in (3, 4)}
+# [S x 64] the key by place and options.
+_KEYS = {
+    seats: ((4 * _ranks() + nearness) * (_ranks() > 0)).astype(np.int8).reshape(-1)
+    for seats, nearness in _NEARNESS.items()
+}
+_KEYS_OF_PLACE = 64 * np.arange(4, dtype=np.int16)[:, None]
+# The options for a tile of which a seat holds so many.
+_BY_HELD = np.array([0, 0, MAY_PUNG, MAY_PUNG | MAY_KONG, MAY_PUNG | MAY_KONG], np.int8)
 _ACTION_RANK = np.array([1, 1, 1, 2, 2, 3, 0], np.int8)  # from "chow low" to "pass"
 
-# [4, 42] the neighbours two below, one below, one above and two above a kind; whether they are of its suit.
+# [4, 42] the neighbours two below, one below, one above and two above a kind; those of other suits count for nothing.
 _STEPS = np.array([-2, -1, 1, 2])[:, None]
 _NEIGHBOURS = np.clip(np.arange(NUM_ALL_KINDS) + _STEPS, 0, HONOURS - 1)
-_IS_NEIGHBOUR = IS_SUITED & (np.arange(NUM_ALL_KINDS) // 9 == (np.arange(NUM_ALL_KINDS) + _STEPS) // 9)
-
-
-def _nearness(seats: int) -> Int8Array:
-    distance = (np.arange(seats)[:, None] - np.arange(seats) - 1) % seats
-    return np.where(distance == seats - 1, 0, 3 - distance).astype(np.int8)
-
-
-# By seats, seat and giver: 3 for the seat after the giver, then 2, 1 and at last, for himself, 0.
-_NEARNESS = {seats: _nearness(seats) for seats in (3, 4)}
+_CHOWS = _chows()
 
 
 # --- Offering a tile ------------------------------------------------------------------------------------------------
+# Chairs and options of the seats that may be asked are [m, n], in the order of the seats after the giver.
 
 
-def offer_discard(table: Table, games: Games, seat: Int8Array, kind: Int8Array) -> None:
+def offer_discard(table: Table, games: Games, seat: Int8Array, kind: Int64Array) -> None:
     """Find out who may want the tile just discarded; where nobody does, the next seat draws."""
     state = table.state
-    state.offered[games] = kind
     state.offered_by[games] = seat
-    options = _sets_wanted(table, games, seat, kind)
-    _add_wins(table, games, seat, kind, Source.DISCARD, options)
-    wanted = _limit(table, games, options)
-    _ask_first(table, games[wanted], options.compress(wanted, axis=1), Phase.CLAIM)
-    _nobody_claims(table, games[~wanted], seat[~wanted])
+    chairs = state.chairs_after(games, seat, state.num_seats - 1)
+    options = _sets_wanted(table, games, chairs, kind)
+    _add_wins(table, games, chairs, kind, Source.DISCARD, options)
+    wanted = np.bitwise_or.reduce(options, axis=0).nonzero()[0]
+    if wanted.size:
+        g = games[wanted]
+        state.offered[g] = kind[wanted]
+        asked = wanted[_ask(table, g, chairs.take(wanted, axis=1), options.take(wanted, axis=1), Phase.CLAIM)]
+        unasked = np.ones(len(games), np.bool_)
+        unasked[asked] = False
+        games, seat = games[unasked], seat[unasked]
+    _nobody_claims(table, games, seat)
 
 
-def offer_added_tile(table: Table, games: Games, seat: Int8Array, kind: Int8Array) -> None:
+def offer_added_tile(table: Table, games: Games, seat: Int8Array, kind: Int64Array) -> None:
     """Find out who may rob a tile that is being added to a pung; where nobody may, the kong stands."""
     state = table.state
     if not table.rules.robs_kongs:
@@ -80,12 +100,10 @@ def offer_added_tile(table: Table, games: Games, seat: Int8Array, kind: Int8Arra
         return
     state.offered[games] = kind
     state.offered_by[games] = seat
-    options = np.zeros((state.num_seats, len(games)), np.int8)
-    _add_wins(table, games, seat, kind, Source.KONG, options)
-    table.rules.limit_claims(state, games, options.T)
-    wanted = options.any(axis=0)
-    _ask_first(table, games[wanted], options[:, wanted], Phase.ROB)
-    _nobody_robs(table, games[~wanted])
+    chairs = state.chairs_after(games, seat, state.num_seats - 1)
+    options = np.zeros(chairs.shape, np.int8)
+    _add_wins(table, games, chairs, kind, Source.KONG, options)
+    _nobody_robs(table, games[~_ask(table, games, chairs, options, Phase.ROB)])
 
 
 def offer_opening(table: Table, games: Games) -> Games:
@@ -101,69 +119,68 @@ def offer_opening(table: Table, games: Games) -> Games:
         if not here.size:
             continue
         may_win, giver = rules.opening_options(state, here, stage)
-        asked = may_win.any(axis=1)
         state.offered_by[here] = giver
-        _ask_first(table, here[asked], np.where(may_win[asked].T, MAY_WIN, np.int8(0)), Phase.OPENING)
-        state.stage[here[~asked]] += 1
+        chairs, options = _opening_question(table, here, may_win)
+        state.stage[here[~_ask_first(table, here, chairs, options, Phase.OPENING)]] += 1
     if rules.opening_stages:
         done.append(games[state.stage[games] == rules.opening_stages])
     return np.concatenate(done)
 
 
-def _sets_wanted(table: Table, games: Games, giver: Int8Array, kind: Int8Array) -> Int8Array:
-    """[S, n] option bits for pung, kong and chow."""
-    state, rules = table.state, table.rules
-    columns = np.arange(len(games))
-    held = state.flat.hand[state.all_chairs(games) * NUM_KINDS + kind]
-    held[giver, columns] = 0
-    options = (held >= 2) * MAY_PUNG + (held >= 3) * MAY_KONG
-    adds = rules.added_from_discard(state, games)
-    if adds is not None:
-        options[adds.T] |= MAY_KONG
+def _opening_question(table: Table, games: Games, may_win: BoolArray) -> tuple[Games, Int8Array]:
+    """Chairs and options of all seats; ``may_win`` [n, S] by seat."""
+    state = table.state
+    chairs = state.chairs_after(games, state.offered_by[games], state.num_seats)
+    by_place = may_win[np.arange(len(games)), chairs - state.chairs(games, 0)]
+    return chairs, np.where(by_place, MAY_WIN, np.int8(0))
 
-    next_seat = (giver + np.int8(1)) % np.int8(state.num_seats)
+
+def _sets_wanted(table: Table, games: Games, chairs: Games, kind: Int64Array) -> Int8Array:
+    """[m, n] option bits for pung, kong and chow."""
+    state, rules = table.state, table.rules
+    tiles = chairs * NUM_KINDS + kind
+    options = _BY_HELD.take(state.flat.hand[tiles])
+    if rules.adds_discards:
+        options |= state.flat.open_pung[tiles] * MAY_KONG
     neighbours = _NEIGHBOURS.take(kind, axis=1)
-    around = state.flat.hand[state.chairs(games, next_seat) * NUM_KINDS + neighbours] > 0
-    around &= _IS_NEIGHBOUR.take(kind, axis=1)
+    around = state.flat.hand[chairs[0] * NUM_KINDS + neighbours] > 0
     if rules.has_wild:
         around &= neighbours != state.wild[games]
-    two_below, below, above, two_above = around
-    chows = (above & two_above) * MAY_CHOW_LOW + (below & above) * MAY_CHOW_MIDDLE + (two_below & below) * MAY_CHOW_HIGH
-    options[next_seat, columns] |= chows
-    # The discard after the last tile can only be won on (rulebook 0.7).
-    last = (state.left(games) <= 0) | state.closing[games]
-    if last.any():
-        options[:, last] = 0
+    options[0] |= _CHOWS.take(kind * 16 + (np.packbits(around, axis=0)[0] >> 4))
     return options
 
 
-def _add_wins(
-    table: Table, games: Games, giver: Int8Array, kind: Int8Array, source: Source, options: Int8Array
-) -> None:
-    """Add the win bit to [S, n] options of seats that may win with the tile."""
+def _add_wins(table: Table, games: Games, chairs: Games, kind: Int64Array, source: Source, options: Int8Array) -> None:
+    """Add the win bit to the options of seats that may win with the tile."""
     state, rules = table.state, table.rules
-    seat, column = divmod(np.flatnonzero(state.flat.ready[state.all_chairs(games)]), len(games))
-    others = seat != giver[column]
-    seat, column = seat[others], column[others]
-    if not column.size:
+    place = state.flat.ready[chairs].reshape(-1).nonzero()[0]
+    if not place.size:
+        return
+    column, chair = place % len(games), chairs.reshape(-1)[place]
+    complete = is_complete(table, games[column], chair, kind[column])
+    place, column, chair = place[complete], column[complete], chair[complete]
+    if not place.size:
         return
     g = games[column]
-    complete = is_complete(table, g, state.chairs(g, seat), kind[column])
-    seat, column = seat[complete], column[complete]
-    if not column.size:
-        return
-    legal = rules.legal(wins_from_state(state, games[column], seat, kind[column], source, giver[column]))
-    options[seat[legal], column[legal]] |= MAY_WIN
+    seat = chair - state.chairs(g, 0)
+    legal = rules.legal(wins_from_state(state, g, seat, kind[column], source, state.offered_by[g]))
+    options.reshape(-1)[place[legal]] |= MAY_WIN
 
 
-def _limit(table: Table, games: Games, options: Int8Array) -> BoolArray:
-    """Take out of the [S, n] options for a discard what the variant forbids; [n] where any is left."""
-    table.rules.limit_claims(table.state, games, options.T)
-    wanted = np.bitwise_or.reduce(options, axis=0) > 0
-    dead = table.rules.unclaimable(table.state, games)
+def _limit(table: Table, games: Games, chairs: Games, options: Int8Array) -> None:
+    """Take out of the options what the end of the wall and the variant forbid."""
+    state, rules = table.state, table.rules
+    # The discard after the last tile can only be won on (rulebook 0.7).
+    last = (state.left(games) <= 0) | state.closing[games]
+    options[:, last] &= MAY_WIN
+    dead = rules.unclaimable(state, games)
     if dead is not None:
-        wanted &= ~dead
-    return wanted
+        options[:, dead] = 0
+    place = np.flatnonzero(options)
+    g = games[place % len(games)]
+    bits = options.reshape(-1)[place]
+    rules.limit_claims(state, g, chairs.reshape(-1)[place] - state.chairs(g, 0), bits)
+    options.reshape(-1)[place] = bits
 
 
 def ask_again(table: Table, games: Games) -> None:
@@ -172,60 +189,70 @@ def ask_again(table: Table, games: Games) -> None:
     Seats that would have been asked before the seat to act count as having passed, and the answers kept so far are
     forgotten: nobody at the table knows of them.
     """
-    state = table.state
-    opening = state.phase[games] == Phase.OPENING
-    if opening.any():
-        _ask_opening_again(table, games[opening])
-        games = games[~opening]
-    kind, giver = state.offered[games], state.offered_by[games]
-    robbing = state.phase[games] == Phase.ROB
-    options = _sets_wanted(table, games, giver, kind)
-    options[:, robbing] = 0
-    for is_rob, source in ((False, Source.DISCARD), (True, Source.KONG)):
-        some = np.flatnonzero(robbing == is_rob)
-        part = options[:, some]
-        _add_wins(table, games[some], giver[some], kind[some], source, part)
-        options[:, some] = part
-    options *= _limit(table, games, options)
-    _ask_the_rest(table, games, options)
-
-
-def _ask_opening_again(table: Table, games: Games) -> None:
     state, rules = table.state, table.rules
+    phase = state.phase[games]
     for stage in range(rules.opening_stages):
-        here = games[state.stage[games] == stage]
-        may_win, _ = rules.opening_options(state, here, stage)
-        _ask_the_rest(table, here, np.where(may_win.T, MAY_WIN, np.int8(0)))
+        here = games[(phase == Phase.OPENING) & (state.stage[games] == stage)]
+        if here.size:
+            may_win, _ = rules.opening_options(state, here, stage)
+            _ask_the_rest(table, here, *_opening_question(table, here, may_win))
+    for asked_in, source in ((Phase.CLAIM, Source.DISCARD), (Phase.ROB, Source.KONG)):
+        here = games[phase == asked_in]
+        if here.size:
+            kind, giver = state.offered[here].astype(np.int64), state.offered_by[here]
+            chairs = state.chairs_after(here, giver, state.num_seats - 1)
+            options = _sets_wanted(table, here, chairs, kind) * np.int8(asked_in == Phase.CLAIM)
+            _add_wins(table, here, chairs, kind, source, options)
+            _limit(table, here, chairs, options)
+            _ask_the_rest(table, here, chairs, options)
 
 
-def _ask_the_rest(table: Table, games: Games, options: Int8Array) -> None:
-    """Keep the [S, n] options of the seat to act, and of others only those that come after its own."""
+def _ask_the_rest(table: Table, games: Games, chairs: Games, options: Int8Array) -> None:
+    """Keep the options of the seat to act, and of others only those that come after its own."""
     state = table.state
-    columns, actor = np.arange(len(games)), state.actor[games]
-    options[actor, columns] = state.options[games, actor]
-    keys = _keys(table, games, options)
-    options[keys > keys[actor, columns]] = 0
-    state.options[games] = options.T
+    own = chairs == state.chairs(games, state.actor[games])
+    options = np.where(own, state.flat.options[chairs], options)
+    keys = _keys(table, options)
+    options[keys > np.where(own, keys, 0).max(axis=0)] = 0
+    state.options[games] = 0
+    state.flat.options[chairs] = options
     state.best_key[games] = 0
 
 
 # --- Asking and answering ---------------------------------------------------------------------------------------------
 
 
-def _ask_first(table: Table, games: Games, options: Int8Array, phase: int) -> None:
+def _ask(table: Table, games: Games, chairs: Games, options: Int8Array, phase: int) -> BoolArray:
+    """Ask about a tile, as far as the rules allow; [n] whether anybody is asked."""
     if not games.size:
-        return
-    state = table.state
-    state.flat.options[state.all_chairs(games)] = options
-    state.best_key[games] = 0
-    table.wait_for(games, _keys(table, games, options).argmax(axis=0), phase)
+        return np.zeros(0, np.bool_)
+    _limit(table, games, chairs, options)
+    return _ask_first(table, games, chairs, options, phase)
 
 
-def _keys(table: Table, games: Games, options: Int8Array) -> Int8Array:
-    """[S, n] the rank of what each unasked seat could answer at best, given the option bits [S, n]."""
+def _ask_first(table: Table, games: Games, chairs: Games, options: Int8Array, phase: int) -> BoolArray:
+    """Ask the first of those with an option; [n] whether there is one."""
     state = table.state
-    nearness = _NEARNESS[state.num_seats].take(state.offered_by[games], axis=1)
-    return (_RANK_KEY[options] + nearness) * (options > 0)
+    asked = np.bitwise_or.reduce(options, axis=0) > 0
+    if not asked.all():
+        games, chairs, options = games[asked], chairs[:, asked], options[:, asked]
+    if games.size:
+        state.flat.options[chairs] = options
+        state.best_key[games] = 0
+        _wait_for_highest(table, games, chairs, _keys(table, options))
+        state.phase[games] = phase
+    return asked
+
+
+def _wait_for_highest(table: Table, games: Games, chairs: Games, keys: Int8Array) -> None:
+    state = table.state
+    chair = chairs[keys.argmax(axis=0), np.arange(len(games))]
+    state.actor[games] = chair - state.chairs(games, 0)
+
+
+def _keys(table: Table, options: Int8Array) -> Int8Array:
+    """[m, n] the rank of what each unasked seat could answer at best."""
+    return _KEYS[table.state.num_seats].take(options + _KEYS_OF_PLACE[: len(options)])
 
 
 def answer(table: Table, games: Games, actions: Int64Array) -> None:
@@ -241,21 +268,23 @@ def answer(table: Table, games: Games, actions: Int64Array) -> None:
             return
     seat = state.actor[games]
     rank = _ACTION_RANK[actions - CHOW_LOW]
-    key = (4 * rank + _NEARNESS[state.num_seats][seat, state.offered_by[games]]) * (rank > 0)
+    giver = state.offered_by[games]
+    nearness = _NEARNESS[state.num_seats][(seat - giver - 1) % state.num_seats, 0]
+    key = (4 * rank + nearness) * (rank > 0)
     better = key > state.best_key[games]
     if better.any():
         improved = games[better]
         state.best_key[improved] = key[better]
         state.best_seat[improved] = seat[better]
         state.best_action[improved] = actions[better]
-    chairs = state.all_chairs(games)
     state.flat.options[state.chairs(games, seat)] = 0
 
-    keys = _keys(table, games, state.flat.options[chairs])
+    chairs = state.chairs_after(games, giver, state.num_seats)
+    keys = _keys(table, state.flat.options[chairs])
     best_key = state.best_key[games]
     asks = keys.max(axis=0) > best_key
     if asks.any():
-        state.actor[games[asks]] = keys[:, asks].argmax(axis=0)
+        _wait_for_highest(table, games[asks], chairs[:, asks], keys[:, asks])
     grants.grant(table, games[~asks & (best_key > 0)])
     _all_passed(table, games[~asks & (best_key == 0)])
 
@@ -288,9 +317,8 @@ def _nobody_claims(table: Table, games: Games, giver: Int8Array) -> None:
     if not games.size:
         return
     state = table.state
-    next_seat = (giver + np.int8(1)) % np.int8(state.num_seats)
     state.offered[games] = NO_TILE
-    table.next_turns.put(games, next_seat)
+    table.next_turns.put(games, state.seats_after(giver))
 
 
 def _nobody_robs(table: Table, games: Games) -> None:

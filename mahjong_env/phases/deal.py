@@ -48,8 +48,7 @@ def deal_hands(table: Table, games: Games, scenes: Scenes | None = None) -> None
     state.hands_dealt[games] += 1
     for name in _HAND_ARRAYS:
         getattr(state, name)[games] = _EMPTY[name]
-    kinds = np.repeat(np.arange(NUM_ALL_KINDS, dtype=np.int8), rules.deck)
-    walls = shuffle(keys, kinds)
+    walls = shuffle(keys, table.tiles)
     if scenes is not None:
         scenes.set_match(state, games)
         walls = scenes.arrange(walls)
@@ -81,7 +80,7 @@ def _take_hands(table: Table, games: Games, walls: Int8Array) -> None:
     state.drawn[games] = walls[:, seats * size]
     if not rules.dealer_draws_last:
         counts[np.arange(n), state.dealer[games], state.drawn[games]] += 1
-    flowered = np.where(rules.flower_kinds, counts, np.int8(0))
+    flowered = np.where(table.is_flower, counts, np.int8(0))
     state.flowers[games] = flowered
     state.hand[games] = (counts - flowered)[..., :NUM_KINDS]
     state.front[games] = seats * size + 1
@@ -99,14 +98,15 @@ def _replace_opening_flowers(table: Table, games: Games) -> None:
     wanted = lacking.cumsum(axis=1)  # tiles that the seats up to each need
 
     wall = state.wall[games, : seats * rules.hand_size : -1]  # from the back of the wall to the tiles dealt
-    keeps = ~rules.flower_kinds[wall]
-    kept_before = keeps.cumsum(axis=1) - keeps
-    row, place = np.nonzero(kept_before < wanted[:, -1:])
-    seat = order[row, (kept_before[row, place, None] >= wanted[row]).sum(axis=1)]
-    cell = (row * seats + seat) * NUM_ALL_KINDS + wall[row, place]
-    counts = np.bincount(cell, minlength=n * seats * NUM_ALL_KINDS)
+    keeps = ~table.is_flower.take(wall)
+    kept_before = keeps.cumsum(axis=1, dtype=np.int16) - keeps
+    place = (kept_before < wanted[:, -1:]).reshape(-1).nonzero()[0]
+    row = place // wall.shape[1]
+    turn = (kept_before.reshape(-1)[place] >= wanted.T.take(row, axis=1)).sum(axis=0)
+    chair = row * seats + order.reshape(-1)[row * seats + turn]
+    counts = np.bincount(chair * NUM_ALL_KINDS + wall.reshape(-1)[place], minlength=n * seats * NUM_ALL_KINDS)
     counts = counts.reshape(n, seats, NUM_ALL_KINDS).astype(np.int8)
-    flowered = np.where(rules.flower_kinds, counts, np.int8(0))
+    flowered = np.where(table.is_flower, counts, np.int8(0))
     state.flowers[games] += flowered
     state.hand[games] += (counts - flowered)[..., :NUM_KINDS]
     state.back[games] += np.bincount(row, minlength=n).astype(np.int16)
@@ -124,7 +124,7 @@ def _turn_indicator(table: Table, games: Games) -> None:
     while games.size:
         tile = state.wall[games, state.front[games]]
         state.front[games] += 1
-        flower = rules.flower_kinds[tile]
+        flower = table.is_flower[tile]
         state.flowers[games[flower], state.dealer[games[flower]], tile[flower]] += 1
         turned = games[~flower]
         state.indicator[turned] = tile[~flower]
@@ -136,7 +136,7 @@ def _replace_dealers_extra(table: Table, games: Games) -> None:
     state, rules = table.state, table.rules
     while games.size:
         tile, dealer = state.drawn[games], state.dealer[games]
-        flower = rules.flower_kinds[tile]
+        flower = table.is_flower[tile]
         state.hand[games[~flower], dealer[~flower], tile[~flower]] += 1
         games, tile, dealer = games[flower], tile[flower], dealer[flower]
         state.flowers[games, dealer, tile] += 1
@@ -181,4 +181,4 @@ def open_games(table: Table, games: Games) -> None:
         return
     dealer = table.state.dealer[asked_out]
     table.wait_for(asked_out, dealer, Phase.TURN)
-    judge_turn(table, asked_out, dealer, unflagged=True)
+    judge_turn(table, asked_out, dealer, table.state.chairs(asked_out, dealer), unflagged=True)

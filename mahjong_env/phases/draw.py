@@ -27,14 +27,13 @@ def begin_turns(table: Table) -> None:
         if not games.size:
             return
     state.turn[games] = seat
-    chair = state.chairs(games, seat)
-    state.flat.turns[chair] += 1
+    state.flat.turns[state.chairs(games, seat)] += 1
     state.kong_draws[games] = 0
     state.flower_draw[games] = False
     place = state.front[games]
     tile = state.flat.wall[games * state.wall.shape[1] + place]
     state.front[games] = place + np.int16(1)
-    _receive(table, games, seat, tile)
+    _receive(table, games, seat, tile.astype(np.intp))
 
 
 def draw_replacements(table: Table) -> None:
@@ -59,22 +58,25 @@ def take_back(table: Table, games: Games) -> Int8Array:
     return state.flat.wall[(games + 1) * state.wall.shape[1] - taken]
 
 
-def _receive(table: Table, games: Games, seat: Any, tile: Int8Array) -> None:
+def _receive(table: Table, games: Games, seat: Any, tile: Games | Int8Array) -> None:
     state = table.state
     if table.rules.uses_flowers:
         games, seat, tile = _replace_flowers(table, games, seat, tile)
         if not games.size:
             return
     state.drawn[games] = tile
-    state.add_tiles(games, state.chairs(games, seat), tile, 1)
+    chair = state.chairs(games, seat)
+    state.add_tiles(games, chair, tile, 1)
     table.wait_for(games, seat, Phase.TURN)
-    judge_turn(table, games, seat)
+    judge_turn(table, games, seat, chair)
 
 
-def _replace_flowers(table: Table, games: Games, seat: Any, tile: Int8Array) -> tuple[Games, Any, Int8Array]:
+def _replace_flowers(
+    table: Table, games: Games, seat: Any, tile: Games | Int8Array
+) -> tuple[Games, Any, Games | Int8Array]:
     """Lay flowers open and draw for them until none is drawn; games that run out of tiles leave (rulebook 0.13)."""
     state, rules = table.state, table.rules
-    places = np.flatnonzero(table.is_flower[tile])
+    places = table.is_flower[tile].nonzero()[0]
     stranded: list[Games] = []
     while places.size:
         g, s = games[places], seat[places]
@@ -131,7 +133,7 @@ def is_complete(table: Table, games: Games, chair: Games, tile: Any = None) -> B
     return rules.missing(look_up(codes), wilds, state.flat.num_melds[chair]) <= wilds
 
 
-def judge_turn(table: Table, games: Games, seat: Any, *, unflagged: bool = False) -> None:
+def judge_turn(table: Table, games: Games, seat: Any, chair: Games, *, unflagged: bool = False) -> None:
     """Set whether a seat that has drawn may win.
 
     Only seats that were one tile away look their hand up, and only complete hands are judged exactly;
@@ -139,8 +141,7 @@ def judge_turn(table: Table, games: Games, seat: Any, *, unflagged: bool = False
     """
     state = table.state
     state.can_win[games] = False
-    chair = state.chairs(games, seat)
-    hopeful = np.arange(len(games)) if unflagged else np.flatnonzero(state.flat.ready[chair])
+    hopeful = np.arange(len(games)) if unflagged else state.flat.ready[chair].nonzero()[0]
     if hopeful.size:
         complete = hopeful[is_complete(table, games[hopeful], chair[hopeful])]
         if complete.size:

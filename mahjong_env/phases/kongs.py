@@ -7,10 +7,10 @@ from mahjong_env.phases.draw import update_ready
 from mahjong_env.phases.table import Table
 from mahjong_env.state import MELDED, public_places
 from mahjong_env.tiles import NO_TILE, NUM_KINDS
-from mahjong_env.types import Games, Int8Array
+from mahjong_env.types import Games, Int8Array, Int64Array
 
 
-def complete_added(table: Table, games: Games, seat: Int8Array, kind: Int8Array) -> None:
+def complete_added(table: Table, games: Games, seat: Int8Array, kind: Int8Array | Int64Array) -> None:
     """The added tile was not robbed: the kong stands."""
     state = table.state
     chair = state.chairs(games, seat)
@@ -21,7 +21,7 @@ def complete_added(table: Table, games: Games, seat: Int8Array, kind: Int8Array)
     stand(table, games, seat, MeldType.ADDED_KONG, state.by_chair.meld_from[chair, place])
 
 
-def _find_pung(table: Table, chair: Games, kind: Int8Array) -> Games:
+def _find_pung(table: Table, chair: Games, kind: Int8Array | Int64Array) -> Games:
     """[n] the place of the open pung of this kind among the melds of the chair."""
     melds = table.state.by_chair
     is_it = (melds.meld_kind[chair] == kind[:, None]) & (melds.meld_type[chair] == MeldType.PUNG)

@@ -8,7 +8,7 @@ from mahjong_env.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, PASS, WIN
 from mahjong_env.phases.table import Table
 from mahjong_env.state import Phase
 from mahjong_env.tiles import NUM_KINDS
-from mahjong_env.types import BoolArray, Games
+from mahjong_env.types import BoolArray, Games, Int8Array
 
 # The last seven columns of the mask for each of the 64 combinations of option bits: the claims named, and pass.
 _CLAIM_COLUMNS = np.array([[*((options >> bit) & 1 for bit in range(6)), 1] for options in range(64)], np.bool_)
@@ -23,7 +23,15 @@ def write_masks(table: Table, games: Games) -> None:
     else:
         state.mask[games] = False
     in_turn = phase == Phase.TURN
-    _write_turns(table, games[in_turn])
+    if in_turn.all():
+        _write_turns(table, games)
+    else:
+        _write_turns(table, games[in_turn])
+        _write_questions(table, games[~in_turn], phase[~in_turn])
+
+
+def _write_questions(table: Table, games: Games, phase: Int8Array) -> None:
+    state = table.state
     asked = games[(phase == Phase.CLAIM) | (phase == Phase.ROB) | (phase == Phase.OPENING)]
     if asked.size:
         state.mask[asked, CHOW_LOW:] = _CLAIM_COLUMNS[state.options[asked, state.actor[asked]]]
@@ -47,9 +55,9 @@ def _write_turns(table: Table, games: Games) -> None:
     adds = state.by_chair.open_pung.take(chair, axis=0)
     adds &= holds
     # Kongs are rare: their rows are looked for once, in all tiles at a time.
-    row = np.flatnonzero((held == 4) | adds) // NUM_KINDS
-    row = row[_may_kong(table, games[row])]
+    row = ((held == 4) | adds).reshape(-1).nonzero()[0] // NUM_KINDS
     if row.size:
+        row = row[_may_kong(table, games[row])]
         g = games[row]
         state.mask[g, CONCEALED_KONG:ADDED_KONG] = rules.konged_in_hand(state, g, held[row])
         state.mask[g, ADDED_KONG:CHOW_LOW] = adds[row]

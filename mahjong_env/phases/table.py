@@ -11,7 +11,7 @@ from mahjong_env.notation import MeldType
 from mahjong_env.ruleset import Rules
 from mahjong_env.scoring import Scores, Source
 from mahjong_env.state import NO_SEAT, State
-from mahjong_env.tiles import NO_TILE
+from mahjong_env.tiles import NO_TILE, NUM_ALL_KINDS
 from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array
 
 _NO_GAMES: Games = np.zeros(0, np.intp)
@@ -72,7 +72,8 @@ class Table:
 
     state: State
     rules: Rules
-    rewards: Int32Array  # [B, P] points paid in this step, by person
+    rewards: Int32Array = field(init=False)
+    """[B, P] points paid in this step, by person; each step has its own."""
     several_hands: bool = False
     """Whether matches have several hands."""
     next_turns: Queue = field(default_factory=Queue)
@@ -89,10 +90,13 @@ class Table:
     ended: list[Ended] = field(default_factory=list)
     is_flower: BoolArray = field(init=False)
     """[42] `Rules.flower_kinds`, asked once."""
+    tiles: Int8Array = field(init=False)
+    """[W] the kinds of all tiles, in order."""
 
     def __post_init__(self) -> None:
         """Ask what is the same in every hand."""
         self.is_flower = self.rules.flower_kinds
+        self.tiles = np.repeat(np.arange(NUM_ALL_KINDS, dtype=np.int8), self.rules.deck)
 
     def pay(self, games: Games, amounts: Int32Array) -> None:
         """Pay [n, S] amounts by table seat."""

@@ -12,7 +12,7 @@ from mahjong_env.phases.table import Table, Won
 from mahjong_env.scoring import Source
 from mahjong_env.state import DISCARDED, LATEST, MAX_DISCARDS, MELDED, NO_SEAT, public_places
 from mahjong_env.tiles import NO_TILE
-from mahjong_env.types import Games, Int8Array, Int64Array
+from mahjong_env.types import Games, Int64Array
 
 
 def play(table: Table, games: Games, actions: Int64Array) -> None:
@@ -22,22 +22,22 @@ def play(table: Table, games: Games, actions: Int64Array) -> None:
     state = table.state
     discards = actions < CONCEALED_KONG
     if discards.all():
-        discard(table, games, actions.astype(np.int8))
+        discard(table, games, actions)
         return
-    discard(table, games[discards], actions[discards].astype(np.int8))
+    discard(table, games[discards], actions[discards])
     concealed = (actions >= CONCEALED_KONG) & (actions < ADDED_KONG)
     if concealed.any():
-        concealed_kong(table, games[concealed], (actions[concealed] - CONCEALED_KONG).astype(np.int8))
+        concealed_kong(table, games[concealed], actions[concealed] - CONCEALED_KONG)
     added = (actions >= ADDED_KONG) & (actions < CHOW_LOW)
     if added.any():
-        added_kong(table, games[added], (actions[added] - ADDED_KONG).astype(np.int8))
+        added_kong(table, games[added], actions[added] - ADDED_KONG)
     wins = actions == WIN
     if wins.any():
         g = games[wins]
         table.won.append(Won(g, state.actor[g], Source.DRAW, state.drawn[g], np.full(len(g), NO_SEAT, np.int8)))
 
 
-def discard(table: Table, games: Games, kind: Int8Array) -> None:
+def discard(table: Table, games: Games, kind: Int64Array) -> None:
     """Discard one tile a game, and ask who wants it."""
     if not games.size:
         return
@@ -59,7 +59,7 @@ def discard(table: Table, games: Games, kind: Int8Array) -> None:
     claims.offer_discard(table, games, seat, kind)
 
 
-def concealed_kong(table: Table, games: Games, kind: Int8Array) -> None:
+def concealed_kong(table: Table, games: Games, kind: Int64Array) -> None:
     """Lay down four tiles of the hand."""
     state = table.state
     seat = state.actor[games]
@@ -72,7 +72,7 @@ def concealed_kong(table: Table, games: Games, kind: Int8Array) -> None:
     kongs.stand(table, games, seat, MeldType.CONCEALED_KONG, NO_SEAT)
 
 
-def added_kong(table: Table, games: Games, kind: Int8Array) -> None:
+def added_kong(table: Table, games: Games, kind: Int64Array) -> None:
     """Add a tile of the hand to an open pung, unless somebody wins with it."""
     state = table.state
     seat = state.actor[games]

@@ -171,14 +171,11 @@ def _kept_claims(engine: Engine, games: Games) -> BoolArray:
     """[n, 109] what the rules leave of all claims for a discard."""
     copies = engine.select(games)
     state, rows, rules = copies.state, np.arange(len(games)), engine.rules
-    options = np.zeros((len(games), engine.num_seats), np.int8)
-    options[rows, state.actor] = -1  # all bits
-    rules.limit_claims(state, rows, options)
+    options = np.full(len(games), -1, np.int8)  # all bits
+    rules.limit_claims(state, rows, state.actor, options)
     kept = np.ones((len(games), NUM_ACTIONS), np.bool_)
-    kept[:, OPTION_ACTIONS] = options[rows, state.actor, None] >> np.arange(len(OPTION_ACTIONS)) & 1
-    adds = rules.added_from_discard(state, rows)
-    may_add = np.zeros(len(games), np.bool_) if adds is None else adds[rows, state.actor]
-    kept[:, KONG] &= may_add | (without_wild(state, rows)[rows, state.actor, state.offered] >= 3)
+    kept[:, OPTION_ACTIONS] = options[:, None] >> np.arange(len(OPTION_ACTIONS)) & 1
+    kept[:, KONG] &= rules.adds_discards | (without_wild(state, rows)[rows, state.actor, state.offered] >= 3)
     return kept
 
 

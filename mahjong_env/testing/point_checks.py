@@ -111,13 +111,12 @@ def _not_taken_out(engine: Engine, games: Games, seat: Int8Array, *, by_draw: bo
         state.mask[:] = True
         engine.rules.limit_turn(state, rows, seat)
         return state.mask[:, WIN].copy()
-    options = np.zeros((len(games), engine.num_seats), np.int8)
-    options[rows, seat] = MAY_WIN
-    engine.rules.limit_claims(state, rows, options)
+    options = np.full(len(games), MAY_WIN)
+    engine.rules.limit_claims(state, rows, seat, options)
     dead = engine.rules.unclaimable(state, rows)
     if dead is not None:
         options[dead] = 0
-    return np.asarray(options.any(axis=1))
+    return np.asarray(options > 0)
 
 
 def _made_up_wins(engine: Engine, games: Games, rng: np.random.Generator) -> Wins:

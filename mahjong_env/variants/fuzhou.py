@@ -64,7 +64,7 @@ from mahjong_env.ruleset import Rules, knob
 from mahjong_env.scoring import Row, Scores, Source, Wins, wins_from_state
 from mahjong_env.state import State
 from mahjong_env.tiles import FLOWERS, HONOURS, IS_SUITED, NO_TILE, NUM_ALL_KINDS, NUM_KINDS, SEASONS
-from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array
+from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 
 ROWS = (
     Row("Base Points", "底分 dǐ fēn", "5 (knob base_score)", "every hand"),
@@ -213,7 +213,7 @@ class Fuzhou(Rules):
         return given[best_forms(game, self.score(wins).points, len(games))].astype(np.int8)
 
     # --- Play -----------------------------------------------------------------------------------------------------
-    def on_discard(self, state: State, games: Games, seat: Int8Array, kind: Int8Array) -> None:
+    def on_discard(self, state: State, games: Games, seat: Int8Array, kind: Int64Array) -> None:
         """Who discards a gold wins by self-draw only (004 §Discarding a Tile)."""
         is_gold = kind == state.wild[games]
         state.marks[games[is_gold], seat[is_gold], 0] = 1

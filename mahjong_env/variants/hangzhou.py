@@ -166,12 +166,12 @@ class Hangzhou(Rules):
             state.dice[games] = np.where(one == other, one + other, 0)
 
     # --- Fortune Gambits --------------------------------------------------------------------------------------
-    def on_discard(self, state: State, games: Games, seat: Int8Array, kind: Int8Array) -> None:
+    def on_discard(self, state: State, games: Games, seat: Int8Array, kind: Int64Array) -> None:
         """A fortune begins or goes on with a gambit, any other tile ends it (001 §Fortune Gambit)."""
         gambits = state.marks[games, seat, _GAMBITS]
         state.marks[games, seat, _GAMBITS] = np.where(kind == state.wild[games], gambits + 1, 0)
 
-    def limit_claims(self, state: State, games: Games, options: Int8Array) -> None:
+    def limit_claims(self, state: State, games: Games, seat: Any, options: Int8Array) -> None:
         """While a gambit lasts nobody claims nor captures a kong: not the gambiter, and the others only draw."""
         options[state.marks[games, :, _GAMBITS].any(axis=1)] = 0
 

@@ -73,7 +73,7 @@ from mahjong_env.ruleset import Rules, knob
 from mahjong_env.scoring import Row, Scores, Source, Wins, wins_from_state
 from mahjong_env.state import NO_SEAT, State
 from mahjong_env.tiles import EAST, FLOWERS, HONOURS, NO_TILE, NORTH, NUM_KINDS, RED, WHITE
-from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array, UInt64Array
+from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt64Array
 
 ROWS = (
     Row("Waiting for One", "獨聽 dú tīng", 1, "one kind alone could complete the hand; by draw or discard"),
@@ -185,7 +185,7 @@ class Taiwan(Rules):
         eighth = has_all_flowers(state.flowers[games, seat]) & state.flower_draw[games]
         state.marks[games[eighth], seat[eighth], 0] = 1
 
-    def on_discard(self, state: State, games: Games, seat: Int8Array, kind: Int8Array) -> None:
+    def on_discard(self, state: State, games: Games, seat: Int8Array, kind: Int64Array) -> None:
         """Eight Flowers that were not said in their turn are gone (rulebook 6 Taiwan)."""
         state.marks[games, seat, 0] = 0
 
@@ -209,13 +209,10 @@ class Taiwan(Rules):
         return wins
 
     # --- Claims -----------------------------------------------------------------------------------------------
-    def added_from_discard(self, state: State, games: Games) -> BoolArray | None:
+    @property
+    def adds_discards(self) -> bool:
         """Jia gang: a discard may be added to an exposed pung (003 §Adding to an Exposed Pùng)."""
-        if not self.add_discard_to_pung:
-            return None
-        adds = state.open_pung[games, :, state.offered[games]]
-        adds[np.arange(len(games)), state.offered_by[games]] = False
-        return adds
+        return self.add_discard_to_pung
 
     # --- Scoring ----------------------------------------------------------------------------------------------
     def score(self, wins: Wins) -> Scores:

@@ -298,7 +298,6 @@ def test_the_state_knows_what_observations_hide(module):
     start = engine.num_people * seen["observation"].size
     assert np.array_equal(state[start : start + len(wall)], wall)
     engine.resample_hidden(seat, np.random.default_rng(0))
-    env._seen.clear()
     after = env.observe(f"player_{seat}")
     assert np.array_equal(seen["observation"], after["observation"])
     assert not np.array_equal(state, env.state())

@@ -12,8 +12,6 @@ import pytest
 
 import mahjong_env
 from mahjong_env import VARIANTS, Deal, make_engine, score
-from mahjong_env.bench.report import ratios, report_text
-from mahjong_env.bench.timing import Clock, Contender, measure
 from mahjong_env.cli import main
 from mahjong_env.cli.play_command import claims_text, matching, play
 from mahjong_env.opponents import RandomOpponent
@@ -248,60 +246,3 @@ def test_answers_may_be_short():
     assert matching("w", legal) == ["win"]
     assert matching("discard 1", legal) == ["discard 1m", "discard 1p"]
     assert matching("", legal) == matching("9s", legal) == []
-
-
-# --- bench ---------------------------------------------------------------------------------------------------
-
-
-def test_bench_without_peers(capsys):
-    command = "bench --variant hebei --batch 1 8 --seconds 0.02 --rounds 1 --no-peers --json --knob players=4"
-    status, printed, _ = run(capsys, command)
-    assert status == 0
-    told = json.loads(printed)
-    assert [(result["kind"], result["batch"]) for result in told["results"]] == [
-        ("step+mask", 1),
-        ("step+mask+observe", 1),
-        ("step+mask", 8),
-        ("step+mask+observe", 8),
-        ("PettingZoo", 1),
-    ]
-    assert all(result["decisions_per_second"] > 0 for result in told["results"])
-    assert told["settings"]["batch"] == [1, 8]
-    assert told["machine"]["numpy"] == np.__version__
-
-
-def test_bench_beside_peers(capsys):
-    pytest.importorskip("rlcard")
-    pytest.importorskip("riichienv")
-    status, printed, _ = run(capsys, "bench --variant hebei --batch 8 --seconds 0.02 --rounds 1")
-    assert status == 0
-    engine, observing, aec = printed.splitlines()[-3:]
-    assert re.search(r"masks +[\d,]+ +[\d.]+ x RLCard mahjong, [\d.]+ x RiichiEnv$", engine)
-    assert re.search(r"observations .* x RLCard mahjong, [\d.]+ x RiichiEnv with mask and observation$", observing)
-    assert re.search(r"env\(\) .* x RLCard mahjong behind PettingZoo's wrappers$", aec)
-
-
-def test_missing_peers_are_an_error_that_names_the_remedy(capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "rlcard", None)
-    status, printed, said = run(capsys, "bench --variant hebei")
-    assert (status, printed) == (2, "")
-    assert "pip install 'mahjong-env[bench]'" in said
-
-
-def test_ratios_and_medians_are_of_this_run():
-    now = [0.0]
-
-    def contender(name, seconds_each, *peers):
-        def play(decisions, clock):
-            with clock:
-                now[0] += decisions * seconds_each
-            now[0] += 5  # the agent's time does not count
-            return decisions
-
-        return Contender(name, play, 10, peers)
-
-    results = measure([contender("slow", 0.5), contender("fast", 0.125, "slow", "absent")], 20, 3, lambda: now[0])
-    assert [result.rounds for result in results] == [(2.0,) * 3, (8.0,) * 3]
-    assert ratios(results) == {"slow": {}, "fast": {"slow": 4.0}}
-    assert report_text(results).splitlines()[-1].split() == ["fast", "8", "4.0", "x", "slow"]
-    assert Clock().seconds == 0

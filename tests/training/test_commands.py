@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import multiprocessing
 import sys
 import zipfile
 
@@ -13,6 +14,7 @@ import pytest
 import training
 from agents import make_agent
 from mahjong_env import VARIANTS
+from training import lineups, pool
 from training.__main__ import main
 from training.config import read_knobs
 from training.errors import TrainingError
@@ -136,6 +138,16 @@ class TestTrain:
         assert train(tmp_path / variant, *arguments, steps=600, variant=variant) == 0
         assert make_agent(f"policy:{tmp_path / variant}").variant == variant
 
+    def test_trains_in_several_processes_and_goes_on_in_one(self, tmp_path):
+        arguments = ["--processes", "2", "--opponents", "greedy", "self"]
+        for name in ("a", "b"):
+            assert train(tmp_path / name, *arguments, steps=1000) == 0
+        assert same(weights(tmp_path / "a" / "last.zip"), weights(tmp_path / "b" / "last.zip"))
+        assert json.loads((tmp_path / "a" / "config.json").read_text())["processes"] == 2
+        assert multiprocessing.active_children() == []
+        assert train(tmp_path / "a", "--resume", steps=1600) == 0
+        assert "PPO,2048," in (tmp_path / "a" / "learning_curve.csv").read_text()
+
     def test_trains_without_a_warm_start_and_with_shaping(self, tmp_path):
         out = tmp_path / "run"
         assert train(out, "--warm-start-steps", "0", "--shaping", "0.3", "--knobs", "players=4", steps=600) == 0
@@ -161,6 +173,27 @@ class TestEvaluate:
         assert evaluate(*arguments, "--out", tmp_path / "b") == 0
         assert json.loads((tmp_path / "b" / "evaluation.json").read_text()) == found
 
+    def test_is_the_same_in_any_number_of_processes(self, run, tmp_path, monkeypatch):
+        monkeypatch.setattr(lineups, "MOST_GAMES", 9)  # several parts of each line-up
+        arguments = ["--agents", f"policy:{run}?sample=true", "random", "--deals", 5]
+        found = []
+        for processes in (1, 2):
+            assert evaluate(*arguments, "--processes", processes, "--out", tmp_path / str(processes)) == 0
+            found.append(json.loads((tmp_path / str(processes) / "evaluation.json").read_text()))
+        assert found[0] == found[1]
+        assert multiprocessing.active_children() == []
+
+    def test_an_agent_that_cannot_play_in_a_process(self, run, capsys):
+        arguments = ["--agents", f"policy:{run}", "random", "--deals", 2, "--processes", 2]
+        assert evaluate(*arguments, variant="wuhan") == 2
+        assert "was trained for hebei, not for wuhan" in capsys.readouterr().err
+        assert multiprocessing.active_children() == []
+
+    def test_a_process_that_dies(self, monkeypatch, capsys):
+        monkeypatch.setattr(pool, "_begin", sys.exit)
+        assert evaluate("--agents", "random", "--deals", 2, "--processes", 2) == 2
+        assert "a worker process ended before its work was done" in capsys.readouterr().err
+
     def test_writes_nothing_unless_asked(self, tmp_path, monkeypatch, capsys):
         monkeypatch.chdir(tmp_path)
         assert evaluate("--agents", "random", "--deals", 2, variant="taiwan") == 0
@@ -181,6 +214,8 @@ class TestWrongInput:
             (["--knobs", "players"], "house rules are written name=value, not 'players'"),
             (["--opponents", "nobody"], "no agent is called 'nobody'; valid are"),
             (["--teachers", "policy:nowhere"], "no policy 'nowhere'"),
+            (["--processes", "0"], "--processes must be at least 1, not 0"),
+            (["--processes", "3"], "--tables 32 cannot be shared out evenly among --processes 3"),
             (["--tables", "0"], "--tables must be at least 1, not 0"),
             (["--reward-scale", "0"], "--reward-scale must be above 0"),
             (["--resume"], "there is no run to resume"),

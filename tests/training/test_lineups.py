@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -72,10 +74,25 @@ class TestMeasure:
         assert len({wall.tobytes() for wall in walls[:, 0]}) == 8
         np.testing.assert_array_equal(walls[:, 0], make_engine("hebei", 8, seed=5).state.wall)
 
-    def test_chunks_do_not_change_the_deals(self, monkeypatch):
+    def test_blocks_do_not_change_the_deals(self, monkeypatch):
         whole = measure(rules("hebei"), [LastLegal(), LastLegal()], (0, 1, 1), deals=10, seed=5)
         monkeypatch.setattr(lineups, "MOST_GAMES", 9)
         assert measure(rules("hebei"), [LastLegal(), LastLegal()], (0, 1, 1), deals=10, seed=5) == whole
+
+    def test_blocks_are_played_independently(self, monkeypatch):
+        whole = measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=10, seed=5)
+        (block,) = lineups.blocks((0, 1, 1), 10)
+        assert lineups.summarise((0, 1, 1), [lineups.play_block(rules("hebei"), [GREEDY, RANDOM], block, 5)]) == whole
+        monkeypatch.setattr(lineups, "MOST_GAMES", 9)
+        several = lineups.blocks((0, 1, 1), 10)
+        assert [(block.first, block.last) for block in several] == [(0, 3), (3, 6), (6, 9), (9, 10)]
+        backwards = [lineups.play_block(rules("hebei"), [GREEDY, RANDOM], block, 5) for block in several[::-1]]
+        again = measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=10, seed=5)
+        assert lineups.summarise((0, 1, 1), backwards[::-1]) == again
+        # Each block has chance of its own: the same deal with other chance goes otherwise.
+        moved = replace(several[1], number=2)
+        points = [lineups.play_block(rules("hebei"), [RANDOM] * 2, block, 5).points for block in (several[1], moved)]
+        assert not np.array_equal(*points)
 
     def test_what_is_counted_is_what_the_engine_reports(self):
         engine = make_engine("hebei", 200, seed=3)
