@@ -49,12 +49,12 @@ class Forms:
     @property
     def all_triplets(self) -> BoolArray:
         """[m] no set is a run."""
-        return ~self.runs.any(axis=1)
+        return ~np.logical_or.reduce(self.runs, axis=1)
 
     @property
     def all_runs(self) -> BoolArray:
         """[m] every set is a run."""
-        return ~self.triplets.any(axis=1)
+        return ~np.logical_or.reduce(self.triplets, axis=1)
 
 
 def read(wins: Wins, counts: Int8Array | None = None, hands: Games | None = None) -> Forms:

@@ -172,7 +172,8 @@ class Wins:
         """The winner's melds, counted."""
         place = self.own_type * np.intp(NUM_KINDS + 1) + self.own_kind + 1
         counted = _melds().take(place, axis=0).sum(axis=1, dtype=np.int8)
-        return Melded(*(counted[:, start : start + NUM_KINDS] for start in _MELDED_STARTS), counted[:, -_TYPES:])
+        chows, triplets, kongs, tiles = (counted[:, start : start + NUM_KINDS] for start in _MELDED_STARTS)
+        return Melded(chows, triplets, kongs, tiles, types=counted[:, -_TYPES:])
 
     @cached_property
     def wilds(self) -> Int8Array:

@@ -158,7 +158,8 @@ def sets_and_pair_missing(words: Words, total: Words | None = None) -> NDArray[n
 
 def sets_and_258_missing(words: Words, total: Words | None = None) -> NDArray[np.int8]:
     """Return the fewest tiles to add so that all form sets and a 2-5-8 pair: [...] int8 for [..., 4]."""
-    return _with_pair(words, total, words << (_PAIR_SHIFT - _PAIR_258_SHIFT))
+    pair_258_on_top: Words = words << np.uint32(_PAIR_SHIFT - _PAIR_258_SHIFT)
+    return _with_pair(words, total, pair_258_on_top)
 
 
 def pairs(words: Words, total: Words | None = None) -> NDArray[np.int8]:

@@ -52,6 +52,15 @@ class _Covers(NamedTuple):
         """Return some of the covers."""
         return _Covers(self.row[which], self.pair[which], self.triplets[which], self.runs[which])
 
+    def with_more(self, more: "_Covers") -> "_Covers":
+        """Return these covers, then others."""
+        return _Covers(
+            np.concatenate([self.row, more.row]),
+            np.concatenate([self.pair, more.pair]),
+            np.concatenate([self.triplets, more.triplets]),
+            np.concatenate([self.runs, more.runs]),
+        )
+
 
 def readings(counts: NDArray[Any]) -> Readings:
     """Return every way to read hands as sets and one pair.
@@ -101,7 +110,7 @@ def _covers_of_groups(counts: NDArray[Any]) -> tuple[_Covers, NDArray[np.intp], 
     bounds = more.row.searchsorted(np.arange(len(crowded) + 1))
     np.put(first, crowded, bounds[:-1] + len(covers.row))
     np.put(number, crowded, np.diff(bounds))
-    return _Covers(*(np.concatenate(parts) for parts in zip(covers, more, strict=True))), first, number
+    return covers.with_more(more), first, number
 
 
 @cache

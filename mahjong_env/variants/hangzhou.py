@@ -196,7 +196,7 @@ class Hangzhou(Rules):
         products = (self._row_values.astype(np.int64) ** shapes).prod(axis=2) * is_shape
         best = products.argmax(axis=1)  # four sets and a pair, where both are worth the same
         best += 2 * np.arange(n)
-        reason = first_reason(~is_shape.any(axis=1), *self._bars(wins))
+        reason = first_reason(~(is_shape[:, 0] | is_shape[:, 1]), *self._bars(wins))
         legal = reason == 0
         points = products.reshape(-1).take(best) * legal
         return Scores(

@@ -321,7 +321,7 @@ def _flower_rows(wins: Wins) -> dict[str, Any]:
     """Rows of exposed flowers: F1 and S1 are East's, 2 South's, 3 West's, 4 North's (rulebook 6 Taiwan)."""
     exposed = wins.flowers[:, FLOWERS:].reshape(-1, 2, 4)
     own = exposed[np.arange(len(wins)), :, wins.house_wind].sum(axis=1)
-    whole = exposed.all(axis=2)
+    whole = np.logical_and.reduce(exposed, axis=2)
     return {"Own Flower": own, "Four Flowers": whole[:, 0], "Four Seasons": whole[:, 1]}
 
 
