@@ -17,7 +17,8 @@ from training.play import choose_actions
 
 __all__ = ["RewardSpec", "TableVecEnv"]
 
-DRAW = -1
+_FEW = 8
+"""Tables that are over wait for their next hand until no more than one in so many is still playing."""
 
 
 class TableVecEnv(BatchVecEnv):
@@ -64,6 +65,8 @@ class TableVecEnv(BatchVecEnv):
         self._reward_points = np.zeros(tables, np.float32)
         self._hand_points = np.zeros(tables, np.int64)
         self._decisions = np.zeros(tables, np.int64)
+        self._winner = np.zeros(tables, np.int64)
+        self._truncated = np.zeros(tables, np.bool_)
         self._dones = np.zeros(tables, np.bool_)
         self._infos: list[dict[str, Any]] = [{} for _ in range(tables)]
         self._mask = np.zeros((tables, NUM_ACTIONS), np.bool_)
@@ -121,23 +124,32 @@ class TableVecEnv(BatchVecEnv):
     def _play_others(self) -> None:
         """Play until every table waits for its learner; hands that end on the way are dealt anew."""
         while True:
-            tables = np.flatnonzero(self.engine.seat_to_act != self._learner)
-            if not tables.size:
-                return
-            who = self._who[tables, self.engine.seat_to_act[tables]]
-            actions = choose_actions(self.engine, tables, self.opponents, who, self._rng)
-            self._take_in(self.engine.step(actions, games=tables), tables)
+            seat = self.engine.seat_to_act
+            others = np.flatnonzero((seat != self._learner) & (seat >= 0))
+            # Hands end one by one, but to end an episode and to deal costs about as much for one table as for many:
+            # they wait for each other, and are dealt while the last few others are still playing.
+            if others.size * _FEW <= self.num_envs:
+                over = np.flatnonzero(seat < 0)
+                if over.size:
+                    self._begin_hands(over)
+                    continue
+                if not others.size:
+                    return
+            who = self._who[others, seat[others]]
+            actions = choose_actions(self.engine, others, self.opponents, who, self._rng)
+            self._take_in(self.engine.step(actions, games=others), others)
 
     def _take_in(self, result: StepResult, tables: NDArray[np.intp]) -> None:
-        """Count what the learners were paid; end and begin episodes."""
+        """Count what the learners were paid."""
         paid = result.rewards[np.arange(len(tables)), self._learner[tables]]
         self._reward_points[tables] += paid * self._in_episode[tables]
         self._hand_points[tables] += paid
-        done = result.done
-        if not done.any():
-            return
-        over = tables[done]
-        self._end_episodes(result, over, result.truncated[done])
+        self._winner[result.outcome.game] = result.outcome.winner
+        self._truncated[tables] = result.truncated
+
+    def _begin_hands(self, over: NDArray[np.intp]) -> None:
+        """End the episodes of tables whose hand is over, and deal them anew."""
+        self._end_episodes(over[self._in_episode[over]])
         self._learner[over] = (self._learner[over] + 1) % self.engine.num_people
         self._draw_opponents(over)
         self._in_episode[over] = False
@@ -145,21 +157,17 @@ class TableVecEnv(BatchVecEnv):
         self._decisions[over] = 0
         self.engine.reset(games=over)
 
-    def _end_episodes(self, result: StepResult, over: NDArray[np.intp], truncated: NDArray[np.bool_]) -> None:
-        ended = self._in_episode[over]
-        tables = over[ended]
+    def _end_episodes(self, tables: NDArray[np.intp]) -> None:
         if not tables.size:
             return
-        winner = np.full(self.num_envs, DRAW)
-        winner[result.outcome.game] = result.outcome.winner
         view = self.engine.view(games=tables, seats=self._learner[tables])
         last = policy_inputs(view, _no_actions(len(tables)))
-        for place, table in enumerate(tables):
+        for place, table in enumerate(tables.tolist()):
             self._infos[table] = {
                 "terminal_observation": last[place],
-                "TimeLimit.truncated": bool(truncated[ended][place]),
+                "TimeLimit.truncated": bool(self._truncated[table]),
                 "episode": {"r": int(self._hand_points[table]), "l": int(self._decisions[table]), "t": 0.0},
-                "is_success": bool(winner[table] == self._learner[table]),
+                "is_success": bool(self._winner[table] == self._learner[table]),
             }
         self._dones[tables] = True
 

@@ -50,7 +50,7 @@ def own_contenders(
     if RANDOM in plays:
         facts = {"variant": rules.name, "batch": 1, "kind": "PettingZoo", "play": RANDOM}
         name = f"{rules.name}: PettingZoo env()"
-        contenders.append(Contender(name, lambda seed: AECPlayer(rules, seed), 500, (RLCARD_AEC,), facts))
+        contenders.append(Contender(name, lambda seed: AECPlayer(rules, seed), 100, (RLCARD_AEC,), facts))
     return contenders
 
 
@@ -62,7 +62,7 @@ def engine_contender(source: WarmGames, batch: int, *, seen: bool) -> Contender:
     return Contender(
         f"{variant}: engine, {batch} games, masks{' and observations' if seen else ''}{style}",
         lambda seed: EnginePlayer(source, batch, observes=seen, seed=seed),
-        max(1, 2000 // batch) * batch,
+        max(1, 100 // batch) * batch,
         peers,
         {"variant": variant, "batch": batch, "kind": "step+mask+observe" if seen else "step+mask", "play": play},
     )

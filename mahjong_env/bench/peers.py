@@ -32,16 +32,16 @@ def peer_contenders() -> list[Contender]:
             f"the comparison needs {error.name}: pip install 'mahjong-env[bench]', or leave it out with --no-peers"
         ) from error
     found = [
-        Contender(RLCARD, RLCardPlayer, 300, facts={"kind": "step with observation and legal actions"}),
+        Contender(RLCARD, RLCardPlayer, 100, facts={"kind": "step with observation and legal actions"}),
         Contender(
-            RIICHI, lambda seed: RiichiPlayer(seed, observes=False), 2000, facts={"kind": "step with legal actions"}
+            RIICHI, lambda seed: RiichiPlayer(seed, observes=False), 1000, facts={"kind": "step with legal actions"}
         ),
         Contender(
-            RIICHI_SEEN, lambda seed: RiichiPlayer(seed, observes=True), 2000, facts={"kind": "step+mask+observe"}
+            RIICHI_SEEN, lambda seed: RiichiPlayer(seed, observes=True), 1000, facts={"kind": "step+mask+observe"}
         ),
     ]
     if rlcard_aec(0) is not None:
-        found.insert(1, Contender(RLCARD_AEC, RLCardAECPlayer, 300, facts={"kind": "PettingZoo"}))
+        found.insert(1, Contender(RLCARD_AEC, RLCardAECPlayer, 100, facts={"kind": "PettingZoo"}))
     return found
 
 

@@ -95,7 +95,7 @@ class Reading:
     """One run of one contender.
 
     Attributes:
-        rate: decisions per second of the environment's time.
+        rate: decisions per second of the environment's time, the median of the turns.
         hands: hands that ended in a thousand decisions.
         agent: seconds of the agent for one decision.
         dealing: share of the environment's time that dealing took, None where nobody can tell.
@@ -190,16 +190,23 @@ def play_by_turns(
     time: Callable[[], float],
     watch: Callable[[str], object] = lambda _: None,
 ) -> dict[str, Reading]:
-    """One run of a group: every contender is timed for at least some seconds, after a quarter that does not count."""
+    """One run of a group: every contender is timed for at least some seconds, after a quarter that does not count.
+
+    The median of the turns counts: other work on the machine comes in bursts.
+    """
     players = {contender.name: contender.start(seed) for contender in group}
     meters = {contender.name: Meter(time) for contender in group}
+    rates: dict[str, list[float]] = {contender.name: [] for contender in group}
     for contender in group:
         _play(players[contender.name], contender, seconds / 4, Meter(time))
-    for turn in range(TURNS):
+    for _ in range(TURNS):
         for contender in group:
             watch(contender.name)
-            _play(players[contender.name], contender, seconds * (turn + 1) / TURNS, meters[contender.name])
-    return {name: _read(players[name], meter) for name, meter in meters.items()}
+            meter = meters[contender.name]
+            played, spent = meter.decisions, meter.environment.seconds
+            _play(players[contender.name], contender, spent + seconds / TURNS, meter)
+            rates[contender.name].append((meter.decisions - played) / (meter.environment.seconds - spent))
+    return {name: _read(players[name], meter, rates[name]) for name, meter in meters.items()}
 
 
 def _play(player: Player, contender: Contender, seconds: float, meter: Meter) -> None:
@@ -207,9 +214,9 @@ def _play(player: Player, contender: Contender, seconds: float, meter: Meter) ->
         player.play(contender.decisions, meter)
 
 
-def _read(player: Player, meter: Meter) -> Reading:
+def _read(player: Player, meter: Meter, rates: Sequence[float]) -> Reading:
     return Reading(
-        rate=meter.decisions / meter.environment.seconds,
+        rate=median(rates),
         hands=1000 * meter.hands / meter.decisions,
         agent=meter.agent.seconds / meter.decisions,
         dealing=player.dealing_share(meter),

@@ -8,10 +8,15 @@ import sys
 import numpy as np
 import pytest
 
-from mahjong_env.bench import PARTS
+from mahjong_env.bench import PARTS, own
 from mahjong_env.cli import bench_command, main
 
-QUICK = "bench --variant hebei --seconds 0.02 --runs 1 --no-peers --no-footprint"
+QUICK = "bench --variant hebei --seconds 0.005 --runs 1 --no-peers --no-footprint"
+
+
+@pytest.fixture(autouse=True)
+def short_head_starts(monkeypatch):
+    monkeypatch.setattr(own, "HEAD_START", 2)
 
 
 def run(capsys, command):
