@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env.phases.table import Ended
 from mahjong_env.ruleset import Rules
-from mahjong_env.scoring import Source
+from mahjong_env.scoring import Row, Scores, Source
+from mahjong_env.state import NO_SEAT
 from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 
 if TYPE_CHECKING:
     from mahjong_env.state import State
+
+Entries: TypeAlias = list[tuple[str, int | float]]
+"""The rows that one hand scored: names and values."""
 
 # Indexed by Source; -1, the last entry, is a drawn hand.
 _WORDS = np.array([*(source.word for source in Source), ""])
@@ -33,7 +39,7 @@ class Outcome:
         value: [n] int64 value of the winning hand (`HandScore.points`), 0 after a draw.
         payments: [n, P] int32 what the win moved; kongs that were paid at once are not in it.
         points: [n, P] int32 running points after the hand.
-        rows: for each hand the rows scored, as (name, value) pairs.
+        rows: [n] for each hand the rows scored, a list of (name, value) pairs.
     """
 
     game: Games
@@ -44,7 +50,7 @@ class Outcome:
     value: Int64Array
     payments: Int32Array
     points: Int32Array
-    rows: tuple[list[tuple[str, int | float]], ...] = field(repr=False)
+    rows: Sequence[Entries] = field(repr=False)
 
     def __len__(self) -> int:
         """The number of hands that ended."""
@@ -56,41 +62,75 @@ class Outcome:
         if not ended:
             return _nothing(rules.people)
         games = np.concatenate([end.games for end in ended])
-        order = np.argsort(games, kind="stable")
-        parts = [_by_person(end, rules) for end in ended]
-        winner, giver, payments, value = (
-            np.concatenate(part)[order] for part in zip(*(p[:4] for p in parts), strict=True)
-        )
-        rows = [row for part in parts for row in part[4]]
-        source = np.concatenate([end.source for end in ended])[order]
-        tile = np.concatenate([end.tile for end in ended])[order]
-        games = games[order]
+        order = games.argsort(kind="stable")
+        person_at = np.concatenate([end.person_at for end in ended])
+        payments = np.zeros((len(games), rules.people), np.int32)
+        value = np.zeros(len(games), np.int64)
+        starts = [0]
+        for end in ended:
+            start, stop = starts[-1], starts[-1] + len(end.games)
+            starts.append(stop)
+            if end.scores is not None:
+                payments[np.arange(start, stop)[:, None], end.person_at] = end.scores.payments
+                value[start:stop] = end.scores.points
+        scores = [end.scores for end in ended]
         return cls(
-            games,
-            winner,
-            _WORDS[source],
-            giver,
-            tile,
-            value,
-            payments,
-            state.points[games],
-            tuple(rows[place] for place in order),
+            game=games.take(order),
+            winner=_persons(person_at, np.concatenate([end.winner for end in ended])).take(order),
+            source=_WORDS.take(np.concatenate([end.source for end in ended]).take(order)),
+            from_seat=_persons(person_at, np.concatenate([end.from_seat for end in ended])).take(order),
+            tile=np.concatenate([end.tile for end in ended]).take(order),
+            value=value.take(order),
+            payments=payments.take(order, axis=0),
+            points=state.points.take(games.take(order), axis=0),
+            rows=_RowsOfHands(scores, starts, order, rules.rows),
         )
 
 
-def _by_person(
-    end: Ended, rules: Rules
-) -> tuple[Int8Array, Int8Array, Int32Array, Int64Array, list[list[tuple[str, int | float]]]]:
-    n = len(end.games)
-    places = np.arange(n)
-    winner = np.where(end.winner >= 0, end.person_at[places, end.winner], -1).astype(np.int8)
-    giver = np.where(end.from_seat >= 0, end.person_at[places, end.from_seat], -1).astype(np.int8)
-    payments = np.zeros((n, rules.people), np.int32)
-    if end.scores is None:
-        return winner, giver, payments, np.zeros(n, np.int64), [[] for _ in range(n)]
-    payments[places[:, None], end.person_at] = end.scores.payments
-    rows = [end.scores.rows_of(place, rules.rows) for place in range(n)]
-    return winner, giver, payments, end.scores.points, rows
+def _persons(person_at: Int8Array, seat: Int8Array) -> Int8Array:
+    """[n] who sits on the seats [n], -1 for no seat; ``person_at`` [n, S]."""
+    place = np.arange(0, person_at.size, person_at.shape[1]) + np.maximum(seat, 0)
+    return np.where(seat >= 0, person_at.reshape(-1).take(place), np.int8(NO_SEAT))
+
+
+class _RowsOfHands(Sequence[Entries]):
+    """The rows that hands scored, put into words when they are looked at: most callers never do."""
+
+    def __init__(self, scores: list[Scores | None], starts: list[int], order: Games, table: tuple[Row, ...]) -> None:
+        """Keep what says the rows.
+
+        Args:
+            scores: of parts of the hands, None for drawn ones.
+            starts: where each part starts among all hands, and at last the number of hands.
+            order: [n] which of them each hand is.
+            table: `Rules.rows`.
+        """
+        self._scores, self._starts, self._order, self._table = scores, starts, order, table
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    @overload
+    def __getitem__(self, place: int) -> Entries: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Entries, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Entries | tuple[Entries, ...]:
+        if isinstance(place, slice):
+            return tuple(self[one] for one in range(*place.indices(len(self))))
+        hand = int(self._order[place])
+        part = bisect_right(self._starts, hand) - 1
+        scores = self._scores[part]
+        return [] if scores is None else scores.rows_of(hand - self._starts[part], self._table)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as for the lists that it holds
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
 
 
 def _nothing(people: int) -> Outcome:

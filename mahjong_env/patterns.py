@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mahjong_env.hands import POWER, SUIT, encode, look_up, orphan_kinds, pairs, readings
 from mahjong_env.notation import MeldType
 from mahjong_env.scoring import Wins
-from mahjong_env.tiles import HONOURS, NUM_KINDS
+from mahjong_env.tiles import NUM_KINDS
 from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array
 
 _IMPOSSIBLE = np.int8(99)
+_SEVEN = np.int8(7)
 
 
 @dataclass
@@ -48,93 +49,75 @@ class Forms:
     @property
     def all_triplets(self) -> BoolArray:
         """[m] no set is a run."""
-        return ~np.any(self.runs, axis=1)
+        return ~np.logical_or.reduce(self.runs, axis=1)
 
     @property
     def all_runs(self) -> BoolArray:
         """[m] every set is a run."""
-        return ~np.any(self.triplets, axis=1)
+        return ~np.logical_or.reduce(self.triplets, axis=1)
 
 
-def read(wins: Wins, counts: Int8Array | None = None) -> Forms:
-    """Every way to read the hands as sets and a pair.
+def read(wins: Wins, counts: Int8Array | None = None, hands: Games | None = None) -> Forms:
+    """Every way to read hands as sets and a pair.
 
     Args:
         wins: the hands.
-        counts: [n, 34] concealed tiles if they are not to be taken as they are (wild tiles replaced).
+        counts: [m, 34] concealed tiles if they are not to be taken as they are (wild tiles replaced).
+        hands: [m] whose they are; by default one row a hand.
+
+    Returns:
+        The readings; their owners are rows of ``counts``.
     """
     found = readings(wins.counts if counts is None else counts)
-    chows, triplets = melded_sets(wins)
-    hidden_triplets = found.triplets.astype(np.int8)
-    hidden_runs = found.runs.astype(np.int8)
+    owner = found.owner if hands is None else hands.take(found.owner)
+    hidden_triplets, hidden_runs = found.triplets.view(np.int8), found.runs.view(np.int8)
     return Forms(
         owner=found.owner,
         pair=found.pair,
-        triplets=hidden_triplets + triplets[found.owner],
+        triplets=hidden_triplets + wins.melded.triplets.take(owner, axis=0),
         hidden_triplets=hidden_triplets,
-        runs=hidden_runs + chows[found.owner],
+        runs=hidden_runs + wins.melded.chows.take(owner, axis=0),
         hidden_runs=hidden_runs,
     )
 
 
-def melded_sets(wins: Wins) -> tuple[Int8Array, Int8Array]:
-    """[n, 34] chows by their lowest tile, and [n, 34] pungs and kongs, among the winner's melds."""
-    types, kinds = wins.own_type, wins.own_kind
-    hand, place = np.nonzero(types)
-    is_triplet = types[hand, place] > MeldType.CHOW
-    cell = (is_triplet * len(wins) + hand) * NUM_KINDS + kinds[hand, place]
-    sets = np.bincount(cell, minlength=2 * len(wins) * NUM_KINDS).astype(np.int8).reshape(2, len(wins), NUM_KINDS)
-    return sets[0], sets[1]
-
-
 def all_tiles(wins: Wins, counts: Int8Array | None = None) -> Int8Array:
-    """[n, 34] concealed and melded tiles, kongs counted as three."""
-    chows, triplets = melded_sets(wins)
-    tiles = (wins.counts if counts is None else counts) + 3 * triplets + chows
-    tiles[:, 1:] += chows[:, :-1]
-    tiles[:, 2:] += chows[:, :-2]
-    return tiles
+    """[n, 34] concealed and melded tiles, kongs counted as three; ``counts`` as for `read`, one row a hand."""
+    return wins.melded.tiles + (wins.counts if counts is None else counts)
 
 
 def suits_present(tiles: Int8Array) -> BoolArray:
     """[n, 4] whether there are tiles of each suit, and honours."""
-    suits = tiles[:, :HONOURS].reshape(-1, 3, 9).any(axis=2)
-    return np.column_stack([suits, tiles[:, HONOURS:].any(axis=1)])
+    return encode(tiles) > 0  # a code is 0 where there are none
 
 
-def is_pure_one_suit(tiles: Int8Array) -> BoolArray:
-    """[n] one suit, no honours (清一色 qīng yī sè)."""
-    present = suits_present(tiles)
-    return (present[:, :3].sum(axis=1) == 1) & ~present[:, 3]
+class SuitRows(NamedTuple):
+    """Which hands are of one suit, or of none; [n] each, and no hand is two of them."""
+
+    pure: BoolArray  # one suit, no honours (清一色 qīng yī sè)
+    mixed: BoolArray  # one suit and honours (混一色 hùn yī sè)
+    honours: BoolArray  # honours only (字一色 zì yī sè)
 
 
-def is_mixed_one_suit(tiles: Int8Array) -> BoolArray:
-    """[n] one suit and honours (混一色 hùn yī sè)."""
-    present = suits_present(tiles)
-    return (present[:, :3].sum(axis=1) == 1) & present[:, 3]
-
-
-def is_all_honours(tiles: Int8Array) -> BoolArray:
-    """[n] honours only (字一色 zì yī sè)."""
-    return ~np.any(suits_present(tiles)[:, :3], axis=1)
+def suit_rows(present: BoolArray) -> SuitRows:
+    """What `suits_present` makes of hands."""
+    one, two, three, honours = present.T
+    suits = one + two.astype(np.int8) + three
+    one_suit = suits == 1
+    return SuitRows(one_suit & ~honours, one_suit & honours, suits == 0)
 
 
 def count_melds(wins: Wins, *types: MeldType) -> Int8Array:
     """[n] how many of the winner's melds are of these types."""
-    return np.isin(wins.own_type, types).sum(axis=1).astype(np.int8)
+    counts = wins.melded.types[:, types[0]]
+    for meld_type in types[1:]:
+        counts = counts + wins.melded.types[:, meld_type]
+    return counts
 
 
 def is_closed(wins: Wins) -> BoolArray:
     """[n] nothing was claimed: concealed kongs are the only melds (门清 mén qīng)."""
     return count_melds(wins, MeldType.CONCEALED_KONG) == wins.own_melds
-
-
-def count_kongs(wins: Wins) -> Int8Array:
-    """[n, 34] kongs of each kind among the winner's melds."""
-    types, kinds = wins.own_type, wins.own_kind
-    hand, place = np.nonzero(types >= MeldType.EXPOSED_KONG)
-    cell = hand * NUM_KINDS + kinds[hand, place]
-    return np.bincount(cell, minlength=len(wins) * NUM_KINDS).astype(np.int8).reshape(-1, NUM_KINDS)
 
 
 def waits_for_one(wins: Wins, missing: Callable[[UInt32Array, Any, Any], Int8Array]) -> BoolArray:
@@ -146,42 +129,53 @@ def waits_for_one(wins: Wins, missing: Callable[[UInt32Array, Any, Any], Int8Arr
         wins: complete hands without wild tiles.
         missing: `Rules.missing` of the variant; the hand may be read in all shapes that it knows.
     """
+    n = len(wins)
     before = wins.counts.copy()
-    before[np.arange(len(wins)), wins.winning_tile] -= 1
-    held = before + all_tiles(wins, np.zeros_like(before)) + count_kongs(wins)
-    codes = np.repeat(encode(before)[:, None], NUM_KINDS, axis=1)
-    codes[:, np.arange(NUM_KINDS), SUIT] += np.where(before < 4, POWER, 0)
-    completes = missing(look_up(codes), 0, wins.own_melds[:, None]) <= 0
-    return (completes & (held < 4)).sum(axis=1) == 1
+    before[np.arange(n), wins.winning_tile] -= 1
+    held = before + wins.melded.tiles + wins.melded.kongs
+    codes = encode(before).repeat(NUM_KINDS, axis=0)  # a row for each kind that might come
+    group = np.arange(0, codes.size, codes.shape[1]).reshape(n, NUM_KINDS) + SUIT
+    codes.reshape(-1)[group] += np.where(before < 4, POWER, 0)
+    completes = missing(look_up(codes), 0, wins.own_melds.repeat(NUM_KINDS)) <= 0
+    return np.count_nonzero(completes.reshape(n, NUM_KINDS) & (held < 4), axis=1) == 1
 
 
 # --- Shapes other than sets and a pair: how many tiles they lack (see Rules.missing) --------------------------------
 
 
-def seven_pairs_missing(words: UInt32Array, melds: Any) -> Int8Array:
-    """[...] tiles that seven pairs still lack; four alike are two pairs. Impossible with melds."""
-    return np.where(melds == 0, 7 - pairs(words), _IMPOSSIBLE).astype(np.int8)
+def seven_pairs_missing(words: UInt32Array, melds: Any, total: UInt32Array | None = None) -> Int8Array:
+    """[...] tiles that seven pairs still lack; four alike are two pairs. Impossible with melds.
+
+    Args:
+        words: [..., 4] see `Rules.missing`.
+        melds: [...] melds of the seat.
+        total: [...] `hands.sum_words` of the words, where it is known already.
+    """
+    return np.where(melds == 0, _SEVEN - pairs(words, total), _IMPOSSIBLE)
 
 
-def thirteen_orphans_missing(words: UInt32Array, melds: Any) -> Int8Array:
-    """[...] tiles that the thirteen ones, nines and honours with one doubled still lack, in hands of 13 or 14 tiles."""
-    kinds = orphan_kinds(words)
+def thirteen_orphans_missing(words: UInt32Array, melds: Any, total: UInt32Array | None = None) -> Int8Array:
+    """[...] tiles that the thirteen ones, nines and honours with one doubled still lack, in hands of 13 or 14 tiles.
+
+    Arguments as for `seven_pairs_missing`.
+    """
+    kinds = orphan_kinds(words, total)
     near = (kinds >= 12) & (melds == 0)
     if not near.any():
         return np.full(near.shape, _IMPOSSIBLE)
     # With 12 kinds or 13 in a hand of 13 or 14 tiles, a pair can only be a pair of one of them.
-    lacking = 13 - kinds + (pairs(words) == 0)
+    lacking = 13 - kinds + (pairs(words, total) == 0)
     return np.where(near, lacking, _IMPOSSIBLE).astype(np.int8)
 
 
 def is_seven_pairs(wins: Wins) -> BoolArray:
     """[n] seven natural pairs."""
-    return (wins.own_melds == 0) & ((wins.counts % 2) == 0).all(axis=1) & (wins.counts.sum(axis=1) == 14)
+    return (wins.own_melds == 0) & ~(wins.counts & 1).any(axis=1) & (wins.counts.sum(axis=1) == 14)
 
 
 def is_thirteen_orphans(wins: Wins) -> BoolArray:
     """[n] one of each one, nine and honour, and one of them doubled."""
-    return thirteen_orphans_missing(look_up(wins.codes), wins.own_melds) <= 0
+    return thirteen_orphans_missing(wins.words, wins.own_melds) <= 0
 
 
 # --- Choosing --------------------------------------------------------------------------------------------------------
@@ -196,9 +190,16 @@ def best_forms(owner: Games, value: Int64Array | Int32Array, n: int) -> Games:
         n: the number of hands.
     """
     best = np.full(n, -1, np.intp)
-    order = np.lexsort((-np.arange(len(owner)), value))
-    best[owner[order]] = order
+    # Where an owner is written several times, what is written last stays: the greatest value, its first form.
+    order = len(owner) - 1 - np.argsort(value[::-1], kind="stable")
+    best[owner.take(order)] = order
     return best
+
+
+def first_reason(*bars: BoolArray) -> Int8Array:
+    """[n] number of the first bar that holds, from 1; 0 where none does. ``bars``: [n] each."""
+    never = np.zeros(len(bars[0]), np.bool_)
+    return np.array([never, *bars]).argmax(axis=0).astype(np.int8)
 
 
 # --- Paying ----------------------------------------------------------------------------------------------------------
@@ -216,8 +217,7 @@ def paid_by(payers: BoolArray, amount: Any, winner: Any) -> Int32Array:
         [n, S] int32, each row sums to zero.
     """
     amount = np.asarray(amount)
-    per_seat = amount[:, None] if amount.ndim == 1 else amount
-    payments = np.where(payers, -per_seat, 0).astype(np.int32)
+    payments = payers * (-amount[:, None] if amount.ndim == 1 else -amount).astype(np.int32)
     rows = np.arange(len(winner))
     payments[rows, winner] = 0
     payments[rows, winner] = -payments.sum(axis=1)

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import IntEnum
-from typing import Any, NamedTuple
+from functools import cache, cached_property
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mahjong_env.hands import encode
+from mahjong_env.hands import encode, look_up
+from mahjong_env.notation import MeldType
 from mahjong_env.state import State
-from mahjong_env.types import BoolArray, Float64Array, Games, Int8Array, Int16Array, Int32Array, Int64Array
+from mahjong_env.tiles import NUM_KINDS
+from mahjong_env.types import (
+    BoolArray,
+    Float64Array,
+    Games,
+    Int8Array,
+    Int16Array,
+    Int32Array,
+    Int64Array,
+    UInt32Array,
+)
 
 
 class Source(IntEnum):
@@ -27,6 +40,10 @@ class Source(IntEnum):
     def word(self) -> str:
         """The word that `score` and outcomes use."""
         return self.name.lower()
+
+
+# numpy compares with plain integers four times faster than with members of an enumeration.
+_DRAW, _DISCARD, _KONG = (int(source) for source in (Source.DRAW, Source.DISCARD, Source.KONG))
 
 
 class Row(NamedTuple):
@@ -83,57 +100,138 @@ class Wins:
 
     def take(self, which: Any) -> Wins:
         """Some of them: a boolean mask or indices, repeats allowed."""
-        return Wins(**{item.name: getattr(self, item.name)[which] for item in fields(self)})
+        index = np.asarray(which)
+        index = index.nonzero()[0] if index.dtype == np.bool_ else index
+        return Wins(*(getattr(self, name).take(index, axis=0) for name in _FIELDS))
 
     @classmethod
     def join(cls, parts: list[Wins]) -> Wins:
         """All wins of several batches, one after the other."""
         if len(parts) == 1:
             return parts[0]
-        return cls(**{item.name: np.concatenate([getattr(part, item.name) for part in parts]) for item in fields(cls)})
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS))
 
-    @property
+    # What follows from the arrays is worked out once: nothing may be changed in them after it has been asked for.
+
+    @cached_property
+    def drawn(self) -> BoolArray:
+        """[n] by a tile drawn by oneself."""
+        return self.source == _DRAW
+
+    @cached_property
+    def on_discard(self) -> BoolArray:
+        """[n] with a discard."""
+        return self.source == _DISCARD
+
+    @cached_property
+    def robs_kong(self) -> BoolArray:
+        """[n] with the tile that another seat was adding to its pung."""
+        return self.source == _KONG
+
+    @cached_property
+    def by_dealer(self) -> BoolArray:
+        """[n] the winner is the dealer."""
+        return self.seat == self.dealer
+
+    @cached_property
+    def _chair(self) -> Games:
+        """[n] the winner's place among all seats of all wins."""
+        return np.arange(len(self)) * self.num_melds.shape[1] + self.seat
+
+    def _own(self, by_seat: NDArray[Any]) -> NDArray[Any]:
+        """[n, ...] the winner's part of an array [n, S, ...]."""
+        return by_seat.reshape(self.num_melds.size, *by_seat.shape[2:]).take(self._chair, axis=0)
+
+    @cached_property
     def own_type(self) -> Int8Array:
         """[n, M] types of the winner's melds."""
-        return self.meld_type[np.arange(len(self)), self.seat]
+        return self._own(self.meld_type)
 
-    @property
+    @cached_property
     def own_kind(self) -> Int8Array:
         """[n, M] kinds of the winner's melds."""
-        return self.meld_kind[np.arange(len(self)), self.seat]
+        return self._own(self.meld_kind)
 
-    @property
+    @cached_property
     def own_from(self) -> Int8Array:
         """[n, M] the seats that the winner's melds were claimed from."""
-        return self.meld_from[np.arange(len(self)), self.seat]
+        return self._own(self.meld_from)
 
-    @property
+    @cached_property
     def own_melds(self) -> Int8Array:
         """[n] how many melds the winner has."""
-        return self.num_melds[np.arange(len(self)), self.seat]
+        return self._own(self.num_melds)
 
-    @property
+    @cached_property
     def own_marks(self) -> Int16Array:
         """[n, K] the winner's marks."""
-        return self.marks[np.arange(len(self)), self.seat]
+        return self._own(self.marks)
 
-    @property
+    @cached_property
+    def melded(self) -> Melded:
+        """The winner's melds, counted."""
+        place = self.own_type * np.intp(NUM_KINDS + 1) + self.own_kind + 1
+        counted = _melds().take(place, axis=0).sum(axis=1, dtype=np.int8)
+        chows, triplets, kongs, tiles = (counted[:, start : start + NUM_KINDS] for start in _MELDED_STARTS)
+        return Melded(chows, triplets, kongs, tiles, types=counted[:, -_TYPES:])
+
+    @cached_property
     def wilds(self) -> Int8Array:
         """[n] wild tiles among the concealed tiles, the winning tile included."""
-        return np.where(self.wild >= 0, self.counts[np.arange(len(self)), self.wild], 0)
+        held = self.counts.reshape(-1).take(np.arange(len(self)) * NUM_KINDS + np.maximum(self.wild, 0))
+        return held * (self.wild >= 0)
 
-    @property
+    @cached_property
     def natural(self) -> Int8Array:
-        """[n, T] concealed tiles without the wild ones."""
+        """[n, T] concealed tiles without the wild ones; read-only."""
         counts = self.counts.copy()
-        some = np.flatnonzero(self.wild >= 0)
+        some = (self.wild >= 0).nonzero()[0]
         counts[some, self.wild[some]] = 0
+        counts.flags.writeable = False
         return counts
 
-    @property
+    @cached_property
     def codes(self) -> Int32Array:
         """[n, 4] codes of the concealed tiles without the wild ones."""
         return encode(self.natural)
+
+    @cached_property
+    def words(self) -> UInt32Array:
+        """[n, 4] what hands/facts.py says of `codes`."""
+        return look_up(self.codes)
+
+
+_FIELDS: Final = tuple(item.name for item in fields(Wins))
+
+
+class Melded(NamedTuple):
+    """The winner's melds, counted."""
+
+    chows: Int8Array  # [n, T] chows by their lowest tile
+    triplets: Int8Array  # [n, T] pungs and kongs of each kind
+    kongs: Int8Array  # [n, T] kongs of each kind
+    tiles: Int8Array  # [n, T] tiles, kongs counted as three
+    types: Int8Array  # [n, 6] melds of each MeldType; those of NONE are places that are left empty
+
+
+_TYPES: Final = len(MeldType)
+_MELDED_STARTS: Final = range(0, 4 * NUM_KINDS, NUM_KINDS)
+
+
+@cache
+def _melds() -> Int8Array:
+    """[types * 35, 142] what each meld is: a row of `Melded` for each type and each kind from -1 on."""
+    rows = np.zeros((_TYPES, NUM_KINDS + 1, 4 * NUM_KINDS + _TYPES), np.int8)
+    for meld_type in MeldType:
+        rows[meld_type, :, 4 * NUM_KINDS + meld_type] = 1
+    chows, triplets, kongs, tiles = (rows[:, 1:, start : start + NUM_KINDS] for start in _MELDED_STARTS)
+    one = np.eye(NUM_KINDS, dtype=np.int8)
+    chows[MeldType.CHOW] = one
+    tiles[MeldType.CHOW] = one + np.eye(NUM_KINDS, k=1, dtype=np.int8) + np.eye(NUM_KINDS, k=2, dtype=np.int8)
+    triplets[MeldType.PUNG :] = one
+    tiles[MeldType.PUNG :] = 3 * one
+    kongs[MeldType.EXPOSED_KONG :] = one
+    return rows.reshape(-1, rows.shape[2])
 
 
 @dataclass
@@ -155,10 +253,11 @@ class Scores:
     def rows_of(self, place: int, rows: tuple[Row, ...]) -> list[tuple[str, int | float]]:
         """The entries of one win in the order of the table: (row name, value); whole values are integers."""
         entries: list[tuple[str, int | float]] = []
-        for row in np.flatnonzero(self.row_count[place]):
-            value = float(self.row_value[place, row])
-            entry = (rows[row].name, int(value) if value.is_integer() else value)
-            entries += [entry] * int(self.row_count[place, row])
+        count, value = self.row_count[place].tolist(), self.row_value[place].tolist()
+        for row, times in enumerate(count):
+            if times:
+                worth = int(value[row]) if value[row] == int(value[row]) else value[row]
+                entries += [(rows[row].name, worth)] * times
         return entries
 
 
@@ -174,35 +273,37 @@ def wins_from_state(state: State, games: Games, seat: Any, tile: Any, source: So
         from_seat: [n] or -1.
     """
     n = len(games)
-    rows = np.arange(n)
-    counts = state.hand[games, seat]
-    if source is not Source.DRAW:
-        counts[rows, tile] += 1
-    seats = np.broadcast_to(np.asarray(seat, np.int8), n)
+    nothing = np.zeros(n, np.int8)
+    chair = state.chairs(games, seat)
+    flat, by_chair = state.flat, state.by_chair
+    counts = by_chair.hand.take(chair, axis=0)
     by_draw = source is Source.DRAW
+    if not by_draw:
+        counts[np.arange(n), tile] += 1
+    persons = state.points.shape[1]
     return Wins(
         counts=counts,
         winning_tile=np.asarray(tile, np.int8),
-        source=np.full(n, source, np.int8),
-        seat=seats,
-        from_seat=np.broadcast_to(np.asarray(from_seat, np.int8), n),
-        dealer=state.dealer[games],
-        streak=state.streak[games],
-        wild=state.wild[games],
-        num_melds=state.num_melds[games],
-        meld_type=state.meld_type[games],
-        meld_kind=state.meld_kind[games],
-        meld_from=state.meld_from[games],
-        flowers=state.flowers[games, seats],
-        kong_draws=state.kong_draws[games] if by_draw else np.zeros(n, np.int8),
-        flower_draw=state.flower_draw[games] if by_draw else np.zeros(n, np.bool_),
+        source=nothing + np.int8(source),
+        seat=nothing + np.asarray(seat, np.int8),
+        from_seat=nothing + np.asarray(from_seat, np.int8),
+        dealer=state.dealer.take(games),
+        streak=state.streak.take(games),
+        wild=state.wild.take(games),
+        num_melds=state.num_melds.take(games, axis=0),
+        meld_type=state.meld_type.take(games, axis=0),
+        meld_kind=state.meld_kind.take(games, axis=0),
+        meld_from=state.meld_from.take(games, axis=0),
+        flowers=by_chair.flowers.take(chair, axis=0),
+        kong_draws=state.kong_draws.take(games) if by_draw else nothing,
+        flower_draw=state.flower_draw.take(games) if by_draw else nothing > 0,
         last_tile=state.left(games) <= 0,
-        first_draw=(state.turns[games, seats] == 1) & state.undisturbed[games] & by_draw,
-        opening=np.zeros(n, np.bool_),
-        marks=state.marks[games],
-        round_wind=state.round_wind[games],
-        house_wind=state.house_wind[games, seats],
-        dice=state.dice[games],
-        points=np.take_along_axis(state.points[games], state.person_at[games].astype(np.intp), axis=1),
-        floor=state.floored[games],
+        first_draw=(flat.turns.take(chair) == 1) & state.undisturbed.take(games) if by_draw else nothing > 0,
+        opening=nothing > 0,
+        marks=state.marks.take(games, axis=0),
+        round_wind=state.round_wind.take(games),
+        house_wind=flat.house_wind.take(chair),
+        dice=state.dice.take(games),
+        points=flat.points.take((games * persons)[:, None] + state.person_at.take(games, axis=0)),
+        floor=state.floored.take(games),
     )

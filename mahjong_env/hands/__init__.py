@@ -19,6 +19,7 @@ from mahjong_env.hands.facts import (
     sets_and_pair_missing,
     sets_missing,
     suit_facts,
+    sum_words,
 )
 from mahjong_env.hands.reading import Readings, readings
 from mahjong_env.hands.wild_tiles import Substitutions, substitutions, waits
@@ -45,6 +46,7 @@ __all__ = [
     "seven_pairs_missing",
     "substitutions",
     "suit_facts",
+    "sum_words",
     "thirteen_orphans_missing",
     "tiles_missing",
     "waits",

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_env.hands.codes import NUM_HONOURS, RANKS, SUIT_CODES, TABLE_OFFSET
+from mahjong_env.hands.codes import HONOURS, NUM_GROUPS, NUM_HONOURS, RANKS, SUIT_CODES
 from mahjong_env.hands.tables import load_steps, load_table, states_by_code
 
 Words = NDArray[np.uint32]
@@ -93,22 +93,51 @@ def look_up(codes: NDArray[Any]) -> Words:
     Returns:
         [..., 4] uint32 words, for the functions below.
     """
-    return _words().take(codes + TABLE_OFFSET)
+    # In memory the groups come first: the words of one group are then added and compared without gaps.
+    places = codes.reshape(-1, NUM_GROUPS).T.astype(np.intp, order="C")
+    places[HONOURS] += SUIT_CODES
+    return _words().take(places).T.reshape(codes.shape)
 
 
-def _sum(words: Words) -> Words:
-    """Add the words of the four groups; only the fields below bit 20 of the result mean anything."""
-    return words[..., 0] + words[..., 1] + words[..., 2] + words[..., 3]
+def look_up_groups(codes: NDArray[np.intp], honours: NDArray[np.bool_]) -> Words:
+    """Return the facts of single groups.
+
+    Args:
+        codes: [k] codes; for one beyond the last, the answer is that of some other group.
+        honours: [k] which of them are honours.
+
+    Returns:
+        [k] uint32 words.
+    """
+    return _words().take(codes + SUIT_CODES * honours, mode="clip")
 
 
-def _smallest(words: Words) -> Words:
-    """Return the smallest of the four groups' words."""
-    return np.minimum(np.minimum(words[..., 0], words[..., 1]), np.minimum(words[..., 2], words[..., 3]))
+def sum_words(words: Words) -> Words:
+    """Add the words of the four groups: [...] uint32 for words [..., 4].
+
+    Only the fields that are combined by a sum mean anything in it. Whoever asks several questions about the same
+    hands adds them once and hands them to the functions below as ``total``.
+    """
+    total: Words = words[..., 0] + words[..., 1] + words[..., 2] + words[..., 3]
+    return total
 
 
-def sets_missing(words: Words) -> NDArray[np.int8]:
+def _field(words: Words, total: Words | None, shift: int, mask: int) -> NDArray[np.int8]:
+    """Return a field that adds up over the groups: [...] int8."""
+    field = (sum_words(words) if total is None else total) >> shift & mask
+    return np.asarray(field).astype(np.int8)
+
+
+def _with_pair(words: Words, total: Words | None, pair_words: Words) -> NDArray[np.int8]:
+    """Return the missing tiles when a pair is wanted too: [...] int8; its field is on top of ``pair_words``."""
+    smallest = np.minimum.reduce(pair_words, axis=-1)
+    missing = ((sum_words(words) if total is None else total) & _SETS_MASK) + (smallest >> _PAIR_SHIFT) - _BIAS
+    return np.asarray(missing).astype(np.int8)
+
+
+def sets_missing(words: Words, total: Words | None = None) -> NDArray[np.int8]:
     """Return the fewest tiles to add so that all tiles form sets: [...] int8 for words [..., 4]."""
-    return np.asarray(_sum(words) & _SETS_MASK).astype(np.int8)
+    return _field(words, total, 0, _SETS_MASK)
 
 
 def group_sets_missing(words: Words) -> NDArray[np.int8]:
@@ -122,36 +151,34 @@ def is_group_complete(words: Words) -> NDArray[np.bool_]:
     return np.asarray((missing == 0) | (missing + (words >> _PAIR_SHIFT) == _BIAS))
 
 
-def sets_and_pair_missing(words: Words) -> NDArray[np.int8]:
+def sets_and_pair_missing(words: Words, total: Words | None = None) -> NDArray[np.int8]:
     """Return the fewest tiles to add so that all form sets and one pair: [...] int8 for words [..., 4]."""
-    missing = (_sum(words) & _SETS_MASK) + (_smallest(words) >> _PAIR_SHIFT) - _BIAS
-    return np.asarray(missing).astype(np.int8)
+    return _with_pair(words, total, words)
 
 
-def sets_and_258_missing(words: Words) -> NDArray[np.int8]:
+def sets_and_258_missing(words: Words, total: Words | None = None) -> NDArray[np.int8]:
     """Return the fewest tiles to add so that all form sets and a 2-5-8 pair: [...] int8 for [..., 4]."""
     pair_258_on_top: Words = words << np.uint32(_PAIR_SHIFT - _PAIR_258_SHIFT)
-    missing = (_sum(words) & _SETS_MASK) + (_smallest(pair_258_on_top) >> _PAIR_SHIFT) - _BIAS
-    return np.asarray(missing).astype(np.int8)
+    return _with_pair(words, total, pair_258_on_top)
 
 
-def pairs(words: Words) -> NDArray[np.int8]:
+def pairs(words: Words, total: Words | None = None) -> NDArray[np.int8]:
     """Return the number of pairs, four of a kind being two: [...] int8 for words [..., 4].
 
     Seven pairs are complete when pairs and wild tiles are together at least seven (and the tiles are
     fourteen).
     """
-    return np.asarray(_sum(words) >> _PAIRS_SHIFT & _PAIRS_MASK).astype(np.int8)
+    return _field(words, total, _PAIRS_SHIFT, _PAIRS_MASK)
 
 
-def quads(words: Words) -> NDArray[np.int8]:
+def quads(words: Words, total: Words | None = None) -> NDArray[np.int8]:
     """Return the number of kinds held four times: [...] int8 for words [..., 4]."""
-    return np.asarray(_sum(words) >> _QUADS_SHIFT & _QUADS_MASK).astype(np.int8)
+    return _field(words, total, _QUADS_SHIFT, _QUADS_MASK)
 
 
-def orphan_kinds(words: Words) -> NDArray[np.int8]:
+def orphan_kinds(words: Words, total: Words | None = None) -> NDArray[np.int8]:
     """Return the number of different ones, nines and honours: [...] int8 for words [..., 4].
 
     Thirteen orphans are complete when there are 13 kinds and exactly one pair (and the tiles are fourteen).
     """
-    return np.asarray(_sum(words) >> _ORPHANS_SHIFT & _ORPHANS_MASK).astype(np.int8)
+    return _field(words, total, _ORPHANS_SHIFT, _ORPHANS_MASK)

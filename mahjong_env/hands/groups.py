@@ -43,22 +43,31 @@ def choose_parts(
     Returns:
         [m] the hands, ascending, and [m, 4] the parts chosen; all combinations there are.
     """
-    by_group = [np.flatnonzero(row % NUM_GROUPS == group) for group in range(NUM_GROUPS)]
-    chosen = by_group[0][:, None]
-    for parts in by_group[1:]:
-        hands, hand = row[chosen[:, 0]] // NUM_GROUPS, row[parts] // NUM_GROUPS
-        one, other = expand(np.searchsorted(hand, hands), np.searchsorted(hand, hands, side="right"))
-        chosen = np.column_stack([chosen[one], parts[other]])
-        fits = has_pair[chosen].sum(axis=1) <= 1
-        fits &= used[chosen].sum(axis=1) <= wilds[hands[one]]
-        chosen = chosen[fits]
-    hands = row[chosen[:, 0]] // NUM_GROUPS
-    whole = has_pair[chosen].any(axis=1) & (used[chosen].sum(axis=1) == wilds[hands])
-    return hands[whole], chosen[whole]
+    # What parts use, in one number: wild tiles, and pairs, of which four parts have at most four.
+    spent, left = 5 * used + has_pair, 5 * wilds + 1
+    number = np.bincount(row, minlength=NUM_GROUPS * len(wilds))
+    first = (number.cumsum() - number).reshape(-1, NUM_GROUPS).T
+    number = number.reshape(-1, NUM_GROUPS).T
+    hand = np.arange(len(wilds))
+    steps = []
+    for group in range(NUM_GROUPS):
+        before, part = expand(first[group].take(hand), number[group].take(hand))
+        left = left.take(before) - spent.take(part)
+        fits = (left >= 0).nonzero()[0]
+        before, left = before.take(fits), left.take(fits)
+        hand = hand.take(before)
+        steps.append((before, part.take(fits)))
+    last = (left == 0).nonzero()[0]
+    hand = hand.take(last)
+    chosen = np.empty((len(last), NUM_GROUPS), np.intp)
+    for group in reversed(range(NUM_GROUPS)):
+        before, part = steps[group]
+        chosen[:, group] = part.take(last)
+        last = before.take(last)
+    return hand, chosen
 
 
-def expand(start: NDArray[np.intp], end: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Write out stretches of numbers, ``start`` to ``end``: for each number its stretch, and the numbers."""
-    length = end - start
-    stretch = np.repeat(np.arange(len(start)), length)
-    return stretch, np.arange(len(stretch)) + np.repeat(start - np.cumsum(length) + length, length)
+def expand(start: NDArray[np.intp], length: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Write out stretches of ``length`` numbers from ``start`` on: for each number its stretch, and the numbers."""
+    stretch = np.arange(len(start)).repeat(length)
+    return stretch, np.arange(len(stretch)) + (start - length.cumsum() + length).take(stretch)

@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_env.hands.codes import BASE, NUM_GROUPS, POWER, RANKS, SUIT_CODES
+from mahjong_env.hands.codes import BASE, NUM_GROUPS, POWER, RANKS, SUIT_CODES, TABLE_OFFSET, encode
 from mahjong_env.hands.facts import honour_facts, is_group_complete, suit_facts
-from mahjong_env.hands.groups import choose_parts, expand, is_honours, merge_groups, split_groups
+from mahjong_env.hands.groups import is_honours, merge_groups, split_groups
 
 _RANK_POWER: NDArray[np.intp] = POWER[:RANKS].astype(np.intp)
 _MOST_TILES = 17  # in a complete hand
-_NO_PAIR = -1
+_NO_PAIR = -64  # below every kind, also after the first kind of the group has been added
+_FIRST_KIND: NDArray[np.int8] = np.arange(0, NUM_GROUPS * RANKS, RANKS, dtype=np.int8)
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,15 @@ class _Covers(NamedTuple):
         """Return some of the covers."""
         return _Covers(self.row[which], self.pair[which], self.triplets[which], self.runs[which])
 
+    def with_more(self, more: "_Covers") -> "_Covers":
+        """Return these covers, then others."""
+        return _Covers(
+            np.concatenate([self.row, more.row]),
+            np.concatenate([self.pair, more.pair]),
+            np.concatenate([self.triplets, more.triplets]),
+            np.concatenate([self.runs, more.runs]),
+        )
+
 
 def readings(counts: NDArray[Any]) -> Readings:
     """Return every way to read hands as sets and one pair.
@@ -62,47 +72,45 @@ def readings(counts: NDArray[Any]) -> Readings:
     Returns:
         All different readings; none for a hand that is not complete.
     """
-    groups = split_groups(np.asarray(counts))
-    # Sets leave a group's tiles divisible by three; the group with the pair has two more, and only one does.
-    beyond_sets = groups.sum(axis=1).reshape(-1, NUM_GROUPS) % 3
-    promising = (beyond_sets != 1).all(axis=1) & (beyond_sets.sum(axis=1) == 2)
-    covers = _cover(groups, np.flatnonzero(np.repeat(promising, NUM_GROUPS)))
-
-    no_wilds = np.zeros(max(len(covers.row), len(counts)), np.intp)
-    has_pair = covers.pair != _NO_PAIR
-    owner, chosen = choose_parts(covers.row, has_pair, no_wilds, no_wilds)
-    pair = np.where(has_pair, covers.pair + covers.row % NUM_GROUPS * RANKS, _NO_PAIR)[chosen].max(axis=1)
-    triplets, runs = merge_groups(covers.triplets[chosen]), merge_groups(covers.runs[chosen])
-    return Readings(owner, pair.astype(np.int8), triplets, runs)
-
-
-def _cover(groups: NDArray[Any], rows: NDArray[np.intp]) -> _Covers:
-    """Cover the groups ``rows`` [k], ascending, out of ``groups`` [r, 9] in every way."""
-    tiles = groups[rows]
-    crowded = (tiles >= BASE).any(axis=1)
-    usual, unusual = np.flatnonzero(~crowded), np.flatnonzero(crowded)
-    covers = _cover_by_table(tiles[usual], is_honours(rows[usual]))
-    covers = covers._replace(row=rows[usual][covers.row])
-    if not len(unusual):
-        return covers
-    others = _cover_rank_by_rank(tiles[unusual], is_honours(rows[unusual]))
-    together = _Covers(
-        np.append(covers.row, rows[unusual][others.row]),
-        np.append(covers.pair, others.pair),
-        np.append(covers.triplets, others.triplets, axis=0),
-        np.append(covers.runs, others.runs, axis=0),
-    )
-    return together.take(np.argsort(together.row, kind="stable"))
+    counts = np.asarray(counts)
+    covers, first, number = _covers_of_groups(counts)
+    # The number of tiles of a group says whether there is a pair among them: the same in all its covers.
+    one_pair = (covers.pair.take(first, mode="clip") != _NO_PAIR).sum(axis=1) == 1
+    ways = number.prod(axis=1) * one_pair
+    owner = np.arange(len(counts)).repeat(ways)
+    chosen = first.take(owner, axis=0)
+    if len(owner) > np.count_nonzero(ways):  # most hands can be read in one way only
+        number = number.take(owner, axis=0)
+        way = np.arange(len(owner)) - (ways.cumsum() - ways).take(owner)
+        for group in reversed(range(NUM_GROUPS)):
+            way, cover = np.divmod(way, number[:, group])
+            chosen[:, group] += cover
+    pair = (covers.pair.take(chosen) + _FIRST_KIND).max(axis=1)
+    triplets, runs = covers.triplets.take(chosen, axis=0), covers.runs.take(chosen, axis=0)
+    return Readings(owner, pair, merge_groups(triplets), merge_groups(runs))
 
 
-def _cover_by_table(tiles: NDArray[Any], honours: NDArray[np.bool_]) -> _Covers:
-    """Do what `_cover_rank_by_rank` does, for groups [k, 9] with at most four of a kind."""
-    keys, start, known = _known_covers()
-    key = tiles @ _RANK_POWER + honours * SUIT_CODES
-    place = np.searchsorted(keys, key)
+def _covers_of_groups(counts: NDArray[Any]) -> tuple[_Covers, NDArray[np.intp], NDArray[np.intp]]:
+    """Find the covers of every group of hands [n, 34].
+
+    Returns:
+        Covers, and [n, 4] where those of each group start and how many they are.
+    """
+    keys, start, covers = _known_covers()
+    key = encode(counts) + TABLE_OFFSET
+    place = keys.searchsorted(key)
     place[keys.take(place, mode="clip") != key] = len(keys)  # the last place, where there are no covers
-    row, cover = expand(start[place], start[place + 1])
-    return known.take(cover)._replace(row=row)
+    first = start.take(place)
+    number = start.take(place + 1) - first
+    if counts.max(initial=0) < BASE:
+        return covers, first, number
+    groups = split_groups(counts)
+    crowded = np.flatnonzero((groups >= BASE).any(axis=1))
+    more = _cover_rank_by_rank(groups[crowded], is_honours(crowded))
+    bounds = more.row.searchsorted(np.arange(len(crowded) + 1))
+    np.put(first, crowded, bounds[:-1] + len(covers.row))
+    np.put(number, crowded, np.diff(bounds))
+    return covers.with_more(more), first, number
 
 
 @cache

@@ -3,17 +3,26 @@
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations_with_replacement
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mahjong_env.hands.codes import NUM_KINDS, POWER, RANKS, SUIT, encode
-from mahjong_env.hands.facts import group_sets_missing, look_up, sets_and_pair_missing
+from mahjong_env.hands.codes import BASE, NUM_KINDS, POWER, RANKS, SUIT, encode
+from mahjong_env.hands.facts import (
+    group_sets_missing,
+    is_group_complete,
+    look_up,
+    look_up_groups,
+    sets_and_pair_missing,
+    sets_missing,
+    sum_words,
+)
 from mahjong_env.hands.groups import choose_parts, expand, is_honours, merge_groups, split_groups
 from mahjong_env.hands.tables import load_steps, load_table
 
 MOST_WILDS = 4
+_RANK_BIT: NDArray[np.intp] = 1 << np.arange(RANKS)
 
 
 @dataclass(frozen=True)
@@ -46,19 +55,28 @@ def substitutions(counts: NDArray[Any], wilds: NDArray[Any], kinds: NDArray[np.b
         ValueError: a hand has more than four wild tiles.
     """
     counts = np.asarray(counts)
+    tiles = counts.astype(np.uint8)
     wilds = np.asarray(wilds, np.intp)
     if (wilds > MOST_WILDS).any():
         raise ValueError(f"a hand has {wilds.max()} wild tiles, at most {MOST_WILDS} are possible")
-    groups = split_groups(counts.astype(np.uint8))
-    row, choice = _candidates(counts, groups, wilds, kinds)
-    added, size = _multisets()
-    beyond_sets = (groups.sum(axis=1)[row] + size[choice]) % 3
-    complete = _is_complete(groups[row] + added[choice], is_honours(row))
-    row, choice, beyond_sets = row[complete], choice[complete], beyond_sets[complete]
+    codes = encode(counts)
+    words = look_up(codes)
+    if not wilds.any():
+        owner = np.flatnonzero(sets_and_pair_missing(words) == 0)
+        return Substitutions(owner, tiles.take(owner, axis=0), np.zeros((len(owner), NUM_KINDS), np.uint8))
+    groups = split_groups(tiles)
+    in_group = groups.sum(axis=1, dtype=np.intp)
+    row, choice = _candidates(words, wilds, in_group)
+    fits = _is_complete(codes, groups, row, choice)
+    forbidden = ~split_groups(kinds.reshape(-1, NUM_KINDS))  # with the ranks that honours do not have
+    fits &= _multisets().ranks.take(choice) & (forbidden @ _RANK_BIT).take(row % len(forbidden)) == 0
+    row, choice = row.compress(fits), choice.compress(fits)
 
-    owner, chosen = choose_parts(row, beyond_sets == 2, size[choice], wilds)
-    wild_as = merge_groups(added[choice[chosen]])
-    return Substitutions(owner, counts.astype(np.uint8)[owner] + wild_as, wild_as)
+    size = _multisets().size.take(choice)
+    has_pair = (in_group.take(row) + size) % 3 == 2
+    owner, chosen = choose_parts(row, has_pair, size, wilds)
+    wild_as = merge_groups(_multisets().added.take(choice.take(chosen), axis=0))
+    return Substitutions(owner, tiles.take(owner, axis=0) + wild_as, wild_as)
 
 
 def waits(counts: NDArray[Any], wilds: ArrayLike = 0) -> NDArray[np.bool_]:
@@ -81,41 +99,96 @@ def waits(counts: NDArray[Any], wilds: ArrayLike = 0) -> NDArray[np.bool_]:
     return can_be_added & (missing <= np.asarray(wilds)[..., None])
 
 
+class _Multisets(NamedTuple):
+    """All multisets of up to four ranks, small ones first; 715 of them."""
+
+    added: NDArray[np.uint8]  # [715, 9] how many of each rank
+    size: NDArray[np.intp]  # [715]
+    most: NDArray[np.uint8]  # [715] of one rank
+    ranks: NDArray[np.intp]  # [715] a bit for each rank
+    code: NDArray[np.intp]  # [715] as what they add to the code of a group
+
+
 @cache
-def _multisets() -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
-    """Return all multisets of up to four ranks, small ones first: [715, 9] by rank, and [715] their sizes."""
+def _multisets() -> _Multisets:
     one = np.eye(RANKS, dtype=np.uint8)
     sizes = range(1, MOST_WILDS + 1)
     ranks = [np.array(list(combinations_with_replacement(range(RANKS), size))) for size in sizes]
     added = [np.zeros((1, RANKS), np.uint8), *(one[chosen].sum(axis=1, dtype=np.uint8) for chosen in ranks)]
     by_rank = np.concatenate(added)
-    return by_rank, by_rank.sum(axis=1, dtype=np.intp)
+    size = by_rank.sum(axis=1, dtype=np.intp)
+    return _Multisets(
+        by_rank, size, by_rank.max(axis=1), (by_rank > 0) @ _RANK_BIT, by_rank @ POWER[:RANKS].astype(np.intp)
+    )
+
+
+@cache
+def _choices() -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """List the multisets that a group of r tiles beyond sets may use, b tiles at most, for r < 3 and b from -1 to 4.
+
+    Returns:
+        The lists, one after the other; [3, 6] where each starts and how long it is.
+    """
+    size = _multisets().size
+    lists = [
+        # One tile beyond sets is never right: sets leave none, sets and a pair leave two.
+        np.flatnonzero((size <= most) & ((beyond + size) % 3 != 1))
+        for beyond in range(3)
+        for most in range(-1, MOST_WILDS + 1)
+    ]
+    length = np.array([len(choices) for choices in lists])
+    return np.concatenate(lists), length.cumsum() - length, length
 
 
 def _candidates(
-    counts: NDArray[Any], groups: NDArray[np.uint8], wilds: NDArray[np.intp], kinds: NDArray[np.bool_]
+    words: NDArray[np.uint32], wilds: NDArray[np.intp], in_group: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return which multisets may be worth adding to which groups, the groups ascending."""
-    words = look_up(encode(counts))
-    missing = group_sets_missing(words).astype(np.intp)
+    """Return which multisets may be worth adding to which groups, the groups ascending.
+
+    Args:
+        words: [n, 4] facts of the groups.
+        wilds: [n] wild tiles of the hands.
+        in_group: [4 * n] tiles of each group.
+    """
+    total = sum_words(words)
     # A group may use the wild tiles that the others do not need; a pair may need one less than a triplet.
-    spare = wilds[:, None] - (missing.sum(axis=1, keepdims=True) - missing) + 1
-    budget = np.minimum(spare, wilds[:, None])
-    budget[sets_and_pair_missing(words) > wilds] = -1
-
-    added, size = _multisets()
-    row, choice = expand(np.zeros(budget.size, np.intp), np.searchsorted(size, budget.ravel(), side="right"))
-    fits = (groups.sum(axis=1)[row] + size[choice]) % 3 != 1  # one tile beyond sets is never right
-    forbidden = ~split_groups(np.broadcast_to(kinds, counts.shape))  # with the ranks that honours do not have
-    ranks = 1 << np.arange(RANKS)
-    fits &= ((added > 0) @ ranks)[choice] & (forbidden @ ranks)[row] == 0
-    return row[fits], choice[fits]
+    spare = group_sets_missing(words) + (wilds + 1 - sets_missing(words, total))[:, None]
+    hopeless = sets_and_pair_missing(words, total) > wilds
+    budget = np.maximum(np.minimum(spare, np.where(hopeless, -1, wilds)[:, None]), -1)
+    choices, start, length = _choices()
+    which = in_group % 3 * (MOST_WILDS + 2) + budget.reshape(-1) + 1
+    row, place = expand(start.take(which), length.take(which))
+    return row, choices.take(place)
 
 
-def _is_complete(tiles: NDArray[np.uint8], honours: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _is_complete(
+    codes: NDArray[np.int32], groups: NDArray[np.uint8], row: NDArray[np.intp], choice: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Return [k] which of these groups form sets, or sets and a pair, with these multisets put in.
+
+    Args:
+        codes: [n, 4] the codes of the groups.
+        groups: [4 * n, 9] their tiles, up to four of a kind.
+        row: [k] group.
+        choice: [k] multiset.
+    """
+    sets = _multisets()
+    complete = is_group_complete(look_up_groups(codes.reshape(-1).take(row) + sets.code.take(choice), is_honours(row)))
+    # Codes hold four of a kind at most.
+    crowded = np.flatnonzero(groups.max(axis=1).take(row) + sets.most.take(choice) >= BASE)
+    if crowded.size:
+        row, choice = row.take(crowded), choice.take(crowded)
+        tiles = groups.take(row, axis=0) + sets.added.take(choice, axis=0)
+        complete[crowded] = _is_crowded_group_complete(tiles, is_honours(row))
+    return complete
+
+
+def _is_crowded_group_complete(tiles: NDArray[np.uint8], honours: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which groups [k, 9] of up to eight of a kind form sets, or sets and a pair."""
     complete = np.empty(len(tiles), np.bool_)
     for group, rows in (("suit", np.flatnonzero(~honours)), ("honours", np.flatnonzero(honours))):
+        if not rows.size:
+            continue
         steps, state_is_complete = _automaton(group)
         state = np.zeros(len(rows), np.intp)
         for rank, step in enumerate(steps):

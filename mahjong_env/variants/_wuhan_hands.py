@@ -8,18 +8,10 @@ import numpy as np
 
 from mahjong_env.hands import encode, look_up, sets_and_258_missing, sets_and_pair_missing, substitutions
 from mahjong_env.notation import MeldType
-from mahjong_env.patterns import (
-    all_tiles,
-    is_all_honours,
-    is_mixed_one_suit,
-    is_pure_one_suit,
-    melded_sets,
-    read,
-    suits_present,
-)
-from mahjong_env.scoring import Row, Source, Wins
-from mahjong_env.tiles import EAST, GREEN, IS_TERMINAL, NORTH, NUM_KINDS, RANK, RED, WHITE
-from mahjong_env.types import BoolArray, Games, Int8Array, UInt32Array
+from mahjong_env.patterns import count_melds, first_reason, read, suit_rows, suits_present
+from mahjong_env.scoring import Row, Wins
+from mahjong_env.tiles import EAST, IS_TERMINAL, NORTH, NUM_KINDS, RANK, RED, WHITE
+from mahjong_env.types import BoolArray, Games, Int8Array
 
 ROWS = (
     Row("Flat Hand", "平胡 píng hú", 1, "none of the Large rows below"),
@@ -71,7 +63,7 @@ REASONS = (
     _HOLDS_RED,
     _TOO_MANY_WILDS,
     _WRONG_PAIR,
-) = range(1, len(REASONS))
+) = (np.int8(reason) for reason in range(1, len(REASONS)))
 
 NUM_WILDS = 4
 NATURAL_PAIRS = 5
@@ -81,14 +73,15 @@ RED_DISCARDS = 0
 
 _ANY_KIND = np.ones(NUM_KINDS, np.bool_)
 _IS_258 = np.isin(RANK[:NUM_KINDS], (2, 5, 8))
-_NO_TERMINAL = ~IS_TERMINAL[:NUM_KINDS]
-_WINDS = np.arange(EAST, NORTH + 1)
-_DRAGONS = np.array([WHITE, GREEN, RED])
+_NO_TERMINAL = np.where(IS_TERMINAL[:NUM_KINDS], np.int8(0), np.int8(-1))  # all bits, or none
+_WINDS = slice(EAST, NORTH + 1)
+_DRAGONS = slice(WHITE, RED + 1)
 
 # Of readings that are worth the same, the one with the greatest sum of these is taken. Pure One Suit comes first:
 # whoever is responsible for it pays at least as much as would be paid otherwise.
 _TIES = {"Pure One Suit": 8, "Hard Win": 4, "All Honors": 2, "Terminals Only": 1}
 TIES = sum(_TIES.values()) + 1
+_TIE_WEIGHTS = np.array([_TIES.get(row.name, 0) for row in ROWS], np.int8)
 
 
 class Forms(NamedTuple):
@@ -100,29 +93,24 @@ class Forms(NamedTuple):
     @property
     def preference(self) -> Int8Array:
         """[m] 0 to `TIES` - 1, the greater the better among readings of the same value."""
-        preference = np.zeros(len(self.owner), np.int8)
-        for name, weight in _TIES.items():
-            preference[self.rows[:, PLACE[name]]] += weight
-        return preference
+        return self.rows @ _TIE_WEIGHTS
 
 
 # --- May it win? -----------------------------------------------------------------------------------------------------
 
 
-def open_melds(wins: Wins) -> BoolArray:
-    """[n, M] chows, pungs, exposed kongs and added kongs of the winner; all of them were claimed."""
-    types = wins.own_type
-    return (types >= MeldType.CHOW) & (types <= MeldType.ADDED_KONG)
+def open_melds(wins: Wins) -> Int8Array:
+    """[n] how many chows, pungs, exposed kongs and added kongs the winner has; all of them were claimed."""
+    return wins.own_melds - count_melds(wins, MeldType.CONCEALED_KONG)
 
 
 def situational_rows(wins: Wins) -> dict[str, BoolArray]:
     """[n] for each Large row that does not look at the tiles."""
-    drawn = wins.source == Source.DRAW
     return {
-        "Full Demand": open_melds(wins).sum(axis=1) == 4,
-        "Fishing the Bottom": drawn & wins.last_tile,
-        "Kong Bloom": drawn & (wins.kong_draws > 0),
-        "Robbing a Kong": wins.source == Source.KONG,
+        "Full Demand": open_melds(wins) == 4,
+        "Fishing the Bottom": wins.drawn & wins.last_tile,
+        "Kong Bloom": wins.drawn & (wins.kong_draws > 0),
+        "Robbing a Kong": wins.robs_kong,
     }
 
 
@@ -136,50 +124,62 @@ def why_not(wins: Wins, *, wild_hand_discard_win: bool) -> Int8Array:
     Returns:
         [n] place in `REASONS`, 0 where the hand may win.
     """
-    wilds = wins.wilds
-    seven_pairs = is_wild_card_seven_pairs(wins)
-    words = look_up(wins.codes)
-    claimed = wins.source != Source.DRAW
-    reds = wins.counts[:, RED] > 0
-
-    reason = np.zeros(len(wins), np.int8)
-    sets = np.flatnonzero(~seven_pairs)
-    if sets.size:
-        reason[sets] = _why_no_reading(wins.take(sets), words[sets], wilds[sets])
-    reason[seven_pairs & reds] = _HOLDS_RED
-    reason[~seven_pairs & ~open_melds(wins).any(axis=1)] = _NOT_OPEN
-    if not wild_hand_discard_win:
-        reason[claimed & (wilds > 0)] = _WILD_NOT_DRAWN
-    reason[claimed & (wins.winning_tile == RED)] = _RED_CLAIMED
-    reason[claimed & (wins.winning_tile == wins.wild)] = _WILD_CLAIMED
-    reason[~seven_pairs & (sets_and_pair_missing(words) > wilds)] = _INCOMPLETE
+    reason = why_not_read(wins, wild_hand_discard_win=wild_hand_discard_win)
+    unbarred = np.flatnonzero((reason == 0) & ~is_wild_card_seven_pairs(wins))
+    if unbarred.size:
+        reason[unbarred] = why_no_reading(wins, unbarred)
     return reason
+
+
+def why_not_read(wins: Wins, *, wild_hand_discard_win: bool) -> Int8Array:
+    """`why_not`, as far as it is the same in all readings of a hand."""
+    seven_pairs, claimed = is_wild_card_seven_pairs(wins), ~wins.drawn
+    return first_reason(
+        ~seven_pairs & (sets_and_pair_missing(wins.words) > wins.wilds),
+        claimed & (wins.winning_tile == wins.wild),
+        claimed & (wins.winning_tile == RED),
+        claimed & (wins.wilds > 0) & (not wild_hand_discard_win),
+        ~seven_pairs & (open_melds(wins) == 0),
+        seven_pairs & (wins.counts[:, RED] > 0),
+    )
 
 
 def is_wild_card_seven_pairs(wins: Wins) -> BoolArray:
     """[n] four wild tiles and five natural pairs, four alike being two of them."""
-    even = ~(wins.counts & 1).any(axis=1)
-    return even & (wins.own_melds == 0) & (wins.wilds == NUM_WILDS)
+    possible = (wins.own_melds == 0) & (wins.wilds == NUM_WILDS)
+    return possible & ~(wins.counts & 1).any(axis=1) if possible.any() else possible
 
 
-def _why_no_reading(wins: Wins, words: UInt32Array, wilds: Int8Array) -> Int8Array:
-    """[n] what bars every reading of hands that are complete as sets and a pair; found without reading them."""
-    small = (wilds <= 1) & (sets_and_258_missing(words) <= wilds)
-    large = np.any(list(situational_rows(wins).values()), axis=0)
-    naturals = wins.natural
-    chows, triplets = melded_sets(wins)
-    # Wild tiles of a hand of one suit, or of one suit and honours, can always stay within it.
-    large |= suits_present(all_tiles(wins, naturals))[:, :3].sum(axis=1) <= 1
-    large |= ~chows.any(axis=1) & (_triplets_and_pair_missing(naturals) <= wilds)
-
-    reds = wins.counts[:, RED] > 0
+def why_no_reading(wins: Wins, hands: Games) -> Int8Array:
+    """[m] what bars every reading of these hands, complete as sets and a pair; found without reading them."""
+    wilds = wins.wilds.take(hands)
+    reds = wins.counts[:, RED].take(hands) > 0
+    small = (wilds <= 1) & (sets_and_258_missing(wins.words.take(hands, axis=0)) <= wilds)
+    large = is_large_by_situation(wins).take(hands)
     reason = np.where(wilds > 1, _TOO_MANY_WILDS, _WRONG_PAIR)
     reason[reds] = _HOLDS_RED
     reason[~reds & (small | large)] = 0
     unsure = np.flatnonzero(reason)
-    dragons = _can_be_big_three_dragons(naturals[unsure], triplets[unsure], wilds[unsure])
-    reason[unsure[dragons]] = 0
-    return reason.astype(np.int8)
+    if not unsure.size:
+        return reason
+
+    hands, wilds = hands.take(unsure), wilds.take(unsure)
+    naturals = wins.natural.take(hands, axis=0)
+    # Wild tiles of a hand of one suit, or of one suit and honours, can always stay within it.
+    large = suits_present(wins.melded.tiles.take(hands, axis=0) + naturals)[:, :3].sum(axis=1) <= 1
+    no_runs = ~wins.melded.chows.take(hands, axis=0).any(axis=1)
+    large |= no_runs & (_triplets_and_pair_missing(naturals) <= wilds)
+    may_win = large & ~reds.take(unsure)
+    left = np.flatnonzero(~may_win)
+    triplets = wins.melded.triplets.take(hands.take(left), axis=0)
+    may_win[left] = _can_be_big_three_dragons(naturals.take(left, axis=0), triplets, wilds.take(left))
+    reason[unsure.compress(may_win)] = 0
+    return reason
+
+
+def is_large_by_situation(wins: Wins) -> BoolArray:
+    """[n] any of the Large rows that do not look at the tiles."""
+    return np.logical_or.reduce(list(situational_rows(wins).values()))
 
 
 def _triplets_and_pair_missing(counts: Int8Array) -> Int8Array:
@@ -221,17 +221,17 @@ def legal_forms(wins: Wins, which: BoolArray) -> Forms:
         which: [n] those that are to be read.
     """
     seven_pairs = is_wild_card_seven_pairs(wins)
-    parts = [_read_seven_pairs(wins, np.flatnonzero(which & seven_pairs))]
-    hands = np.flatnonzero(which & ~seven_pairs)
-    if hands.size:
-        parts.append(_read_sets_and_pair(wins, hands))
-    return Forms(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    forms = _read_sets_and_pair(wins, np.flatnonzero(which & ~seven_pairs))
+    pairs = np.flatnonzero(which & seven_pairs)
+    if not pairs.size:
+        return forms
+    parts = zip(_read_seven_pairs(wins, pairs), forms, strict=True)
+    return Forms(*(np.concatenate(arrays) for arrays in parts))
 
 
 def _read_seven_pairs(wins: Wins, hands: Games) -> Forms:
     """The one form of each Wild Card Seven Pairs: hard, with the suit rows of its five natural pairs."""
-    rows = np.zeros((len(hands), len(ROWS)), np.bool_)
-    _mark_rows_of_tiles(rows, wins.take(hands).natural)
+    rows = _rows_of_tiles(wins.natural.take(hands, axis=0))
     rows[:, PLACE["Wild Card Seven Pairs"]] = True
     rows[:, PLACE["Hard Win"]] = True
     return Forms(hands, rows)
@@ -239,34 +239,35 @@ def _read_seven_pairs(wins: Wins, hands: Games) -> Forms:
 
 def _read_sets_and_pair(wins: Wins, hands: Games) -> Forms:
     """Every reading as sets and a pair, for everything that the wild tiles may stand for."""
-    held = wins.take(hands)
-    found = substitutions(held.natural, held.wilds, _ANY_KIND)
-    completed = held.take(found.owner)
-    counts = found.counts.astype(np.int8)
-    rows_of_tiles = np.zeros((len(counts), len(ROWS)), np.bool_)
-    _mark_rows_of_tiles(rows_of_tiles, all_tiles(completed, counts))
-    wilds = completed.wilds
-    as_themselves = np.where(wilds > 0, found.wild_as[np.arange(len(counts)), completed.wild], 0)
+    found = substitutions(wins.natural.take(hands, axis=0), wins.wilds.take(hands), _ANY_KIND)
+    owner = hands.take(found.owner)
+    counts = found.counts.view(np.int8)
+    rows_of_tiles = _rows_of_tiles(wins.melded.tiles.take(owner, axis=0) + counts)
+    wilds, wild = wins.wilds.take(owner), wins.wild.take(owner)
+    as_themselves = np.where(wilds > 0, found.wild_as[np.arange(len(counts)), wild], 0)
     rows_of_tiles[:, PLACE["Hard Win"]] = as_themselves == wilds
     rows_of_tiles[:, PLACE["Soft Win"]] = as_themselves != wilds
 
-    forms = read(completed, counts)
-    rows = rows_of_tiles[forms.owner]
+    forms = read(wins, counts, owner)
+    owner = owner.take(forms.owner)
+    rows = rows_of_tiles.take(forms.owner, axis=0)
     rows[:, PLACE["All Triplets"]] = forms.all_triplets
     rows[:, PLACE["Big Three Dragons"]] = (forms.triplets[:, _DRAGONS] > 0).all(axis=1)
     rows[:, PLACE["Big Four Winds"]] = (forms.triplets[:, _WINDS] > 0).all(axis=1)
 
-    small_is_legal = (wilds[forms.owner] <= 1) & _IS_258[forms.pair]
-    large = rows[:, LARGE].any(axis=1)
-    large |= np.any(list(situational_rows(held).values()), axis=0)[found.owner[forms.owner]]
-    no_reds = completed.counts[forms.owner, RED] == 0
+    small_is_legal = (wins.wilds.take(owner) <= 1) & _IS_258.take(forms.pair)
+    large = rows[:, LARGE].any(axis=1) | is_large_by_situation(wins).take(owner)
+    no_reds = wins.counts[:, RED].take(owner) == 0
     legal = np.flatnonzero((no_reds | rows[:, PLACE["Big Three Dragons"]]) & (large | small_is_legal))
-    return Forms(hands[found.owner[forms.owner[legal]]], rows[legal])
+    return Forms(owner.take(legal), rows.take(legal, axis=0))
 
 
-def _mark_rows_of_tiles(rows: BoolArray, tiles: Int8Array) -> None:
-    """Set the rows that look at nothing but the tiles."""
-    rows[:, PLACE["Pure One Suit"]] = is_pure_one_suit(tiles)
-    rows[:, PLACE["Mixed One Suit"]] = is_mixed_one_suit(tiles)
-    rows[:, PLACE["Terminals Only"]] = ~tiles[:, _NO_TERMINAL].any(axis=1)
-    rows[:, PLACE["All Honors"]] = is_all_honours(tiles)
+def _rows_of_tiles(tiles: Int8Array) -> BoolArray:
+    """[n, rows] the rows that look at nothing but the tiles."""
+    rows = np.zeros((len(tiles), len(ROWS)), np.bool_)
+    suits = suit_rows(suits_present(tiles))
+    rows[:, PLACE["Pure One Suit"]] = suits.pure
+    rows[:, PLACE["Mixed One Suit"]] = suits.mixed
+    rows[:, PLACE["Terminals Only"]] = ~(tiles & _NO_TERMINAL).any(axis=1)
+    rows[:, PLACE["All Honors"]] = suits.honours
+    return rows

@@ -52,13 +52,14 @@ dealer continuation                   counts for a dealer who wins, not for one 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from mahjong_env.hands import POWER, SUIT, encode, look_up, substitutions
 from mahjong_env.notation import MeldType
-from mahjong_env.patterns import best_forms, count_melds, everyone, only, paid_by, read
+from mahjong_env.patterns import best_forms, count_melds, everyone, first_reason, only, paid_by, read
 from mahjong_env.ruleset import Rules, knob
 from mahjong_env.scoring import Row, Scores, Source, Wins, wins_from_state
 from mahjong_env.state import State
@@ -86,6 +87,9 @@ _PLACE = {row.name: place for place, row in enumerate(ROWS)}
 _IS_SPECIAL = np.arange(len(ROWS)) >= _PLACE["All Sequences"]
 # "Does not stack" in the source's table.
 _IS_STARRED = np.isin([row.name for row in ROWS], ("Golden Pair", "Three Gold Knockdown", "Golden Dragon"))
+_FACTOR = np.where(_IS_SPECIAL, np.int64(1), np.int64(2))
+"""The sum of the rows before the special hands is doubled."""
+_GOLDS_OF_A_PAIR = 2
 _SUITED_KINDS = np.arange(HONOURS)
 _HEAVEN, _ROBBERY = range(2)
 
@@ -232,15 +236,16 @@ class Fuzhou(Rules):
         natural, golds = _natural_and_golds(wins)
         reason = self._reason(wins, natural, golds)
         legal = reason == 0
-        values = self._row_values(wins)
+        values = self._row_values[None].repeat(len(wins), axis=0)
+        values[:, _PLACE["Dealer Continuation"]] = wins.streak
         counts = self._common_rows(wins)
         winners = np.flatnonzero(legal)
         if winners.size:
             best = self._read_best(wins, winners, natural, golds, (counts > 0) & _IS_SPECIAL, values)
-            counts[winners] = np.where(_IS_SPECIAL, best, counts[winners])
-        counts[~legal] = 0
-        points = (counts * values * np.where(_IS_SPECIAL, 1, 2)).sum(axis=1, dtype=np.int64)
-        by_all = (wins.source == Source.DRAW) | (self.discard_payers == "all")
+            counts[winners] = np.where(_IS_SPECIAL, best, counts.take(winners, axis=0))
+        counts *= legal[:, None]
+        points = (counts * values * _FACTOR).sum(axis=1)
+        by_all = wins.drawn if self.discard_payers == "discarder" else np.ones(len(wins), np.bool_)
         payers = np.where(by_all[:, None], everyone(wins), only(wins, wins.from_seat))
         return Scores(legal, reason, counts, values, points, paid_by(payers, points, wins.seat))
 
@@ -250,33 +255,32 @@ class Fuzhou(Rules):
 
     def _reason(self, wins: Wins, natural: Int8Array, golds: Int8Array) -> Int8Array:
         """[n] places in `reasons`, the first that holds."""
-        drawn = wins.source == Source.DRAW
-        barred = (
-            self.missing(look_up(encode(natural)), golds, wins.own_melds) > golds,
-            (wins.source == Source.KONG) & (not self.rob_kong),
-            ~drawn & (wins.winning_tile == wins.wild),
-            ~drawn & (wins.own_marks[:, 0] > 0),
+        words = wins.words if natural is wins.natural else look_up(encode(natural))
+        return first_reason(
+            self.missing(words, golds, wins.own_melds) > golds,
+            wins.robs_kong & (not self.rob_kong),
+            ~wins.drawn & (wins.winning_tile == wins.wild),
+            ~wins.drawn & (wins.own_marks[:, 0] > 0),
         )
-        return np.select(barred, range(1, len(self.reasons)), 0).astype(np.int8)
 
-    def _row_values(self, wins: Wins) -> Int32Array:
-        """[n, rows] what one entry of each row is worth."""
+    @cached_property
+    def _row_values(self) -> Int32Array:
+        """[rows] what one entry of each row is worth; Dealer Continuation depends on the streak."""
         values = np.array([row.value if isinstance(row.value, int) else 0 for row in ROWS], np.int32)
         values[_PLACE["Base Points"]] = self.base_score
         values[_PLACE["Full Bloom"]] = 6 if self.full_bloom == "on_top" else 2
         values[_PLACE["Concealed Kong"]] = self.concealed_kong
         values[_PLACE["All Sequences"]] = self.all_sequences
-        per_win = np.tile(values, (len(wins), 1))
-        per_win[:, _PLACE["Dealer Continuation"]] = wins.streak
-        return per_win
+        return values
 
     def _common_rows(self, wins: Wins) -> Int8Array:
         """[n, rows] entries of all rows that do not depend on how the tiles are read."""
         counts = np.zeros((len(wins), len(ROWS)), np.int8)
-        is_dealer = wins.seat == wins.dealer
+        is_dealer = wins.by_dealer
         flowers = wins.flowers
+        number = flowers.sum(axis=1)
         counts[:, _PLACE["Base Points"]] = 1
-        counts[:, _PLACE["Flower Points"]] = flowers.sum(axis=1)
+        counts[:, _PLACE["Flower Points"]] = number
         counts[:, _PLACE["Full Bloom"]] = (
             flowers[:, FLOWERS:SEASONS].all(axis=1).astype(np.int8)
             + flowers[:, SEASONS:].all(axis=1)
@@ -286,7 +290,7 @@ class Fuzhou(Rules):
         counts[:, _PLACE["Dealer Continuation"]] = is_dealer & (wins.streak > 0)
         counts[:, _PLACE["Open Kong"]] = count_melds(wins, MeldType.EXPOSED_KONG, MeldType.ADDED_KONG)
         counts[:, _PLACE["Concealed Kong"]] = count_melds(wins, MeldType.CONCEALED_KONG)
-        counts[:, _PLACE["One Flower"]] = flowers.sum(axis=1) == 1
+        counts[:, _PLACE["One Flower"]] = number == 1
         counts[:, _PLACE["Three Gold Knockdown"]] = wins.wilds >= 3
         counts[:, _PLACE["Robbing the Gold"]] = wins.opening
         at_once = wins.first_draw & ~wins.opening
@@ -310,19 +314,17 @@ class Fuzhou(Rules):
         Returns:
             [m, rows] the special hands that count.
         """
-        found = substitutions(natural[winners], golds[winners], IS_SUITED[:NUM_KINDS])
-        forms = read(wins.take(winners[found.owner]), found.counts.astype(np.int8))
-        place = found.owner[forms.owner]
-        owner = winners[place]
-        are_golds = found.wild_as[forms.owner]
-        robbed = np.flatnonzero(wins.opening[owner])
-        are_golds[robbed, wins.wild[owner[robbed]]] += 1
-        rows = specials[owner]
-        rows[:, _PLACE["All Sequences"]] = forms.all_runs
-        rows[:, _PLACE["Golden Pair"]] = are_golds[np.arange(len(owner)), forms.pair] >= 2
-        rows[:, _PLACE["Golden Dragon"]] = ((forms.hidden_triplets > 0) & (are_golds >= 3)).any(axis=1)
-        rows, worth = self._choose(rows, values[owner])
-        return rows[best_forms(place, worth, len(winners))]
+        # All Sequences wants no melded pung, Golden Pair and Golden Dragon want golds: of all other hands any reading
+        # is worth the same.
+        matters = ~wins.melded.triplets.any(axis=1) | (wins.wilds >= _GOLDS_OF_A_PAIR)
+        hands = winners.compress(matters.take(winners))
+        owner = winners.compress(~matters.take(winners))
+        rows = specials.take(owner, axis=0)
+        if hands.size:
+            read_owner, read_rows = _special_hands(wins, hands, natural, golds, specials)
+            owner, rows = np.concatenate([owner, read_owner]), np.concatenate([rows, read_rows])
+        rows, worth = self._choose(rows, values.take(owner, axis=0))
+        return rows.take(best_forms(owner, worth, len(wins)).take(winners), axis=0)
 
     def _choose(self, rows: BoolArray, values: Int32Array) -> tuple[BoolArray, Int32Array]:
         """Of the special rows of each form those that count, and what they are worth together."""
@@ -346,15 +348,35 @@ def _with_gold(state: State, games: Games) -> tuple[Int32Array, Int8Array]:
     return codes, state.hand[games, :, gold]
 
 
+def _special_hands(
+    wins: Wins, hands: Games, natural: Int8Array, golds: Int8Array, specials: BoolArray
+) -> tuple[Games, BoolArray]:
+    """Read hands in all ways: [m] the hand that is read, and [m, rows] its special hands; see `Fuzhou._read_best`."""
+    found = substitutions(natural.take(hands, axis=0), golds.take(hands), IS_SUITED[:NUM_KINDS])
+    owner = hands.take(found.owner)
+    forms = read(wins, found.counts.view(np.int8), owner)
+    owner = owner.take(forms.owner)
+    are_golds = found.wild_as.take(forms.owner, axis=0)
+    robbed = np.flatnonzero(wins.opening.take(owner))
+    are_golds[robbed, wins.wild.take(owner.take(robbed))] += 1
+    rows = specials.take(owner, axis=0)
+    rows[:, _PLACE["All Sequences"]] = forms.all_runs
+    rows[:, _PLACE["Golden Pair"]] = are_golds[np.arange(len(owner)), forms.pair] >= _GOLDS_OF_A_PAIR
+    rows[:, _PLACE["Golden Dragon"]] = ((forms.hidden_triplets > 0) & (are_golds >= 3)).any(axis=1)
+    return owner, rows
+
+
 def _natural_and_golds(wins: Wins) -> tuple[Int8Array, Int8Array]:
     """[n, 34] concealed tiles that are what they are, and [n] golds that stand for any tile.
 
     The robbed gold is what it is: it must be the tile that the hand waits for (004 §Gold Tiles).
     """
-    natural = wins.natural
+    natural, golds = wins.natural, wins.wilds
     robbed = np.flatnonzero(wins.opening)
-    natural[robbed, wins.winning_tile[robbed]] += 1
-    return natural, wins.wilds - wins.opening.astype(np.int8)
+    if robbed.size:
+        natural, golds = natural.copy(), golds - wins.opening
+        natural[robbed, wins.winning_tile[robbed]] += 1
+    return natural, golds
 
 
 RULES = Fuzhou()

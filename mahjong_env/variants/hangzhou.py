@@ -52,16 +52,17 @@ match by points, after a draw         ends too if somebody has no points left: t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from mahjong_env.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG
 from mahjong_env.chance import draw_numbers
-from mahjong_env.hands import encode, look_up, pairs, sets_and_pair_missing, sets_missing
-from mahjong_env.patterns import everyone, only, paid_by, seven_pairs_missing
+from mahjong_env.hands import POWER, SUIT, look_up, pairs, quads, sets_and_pair_missing, sets_missing, sum_words
+from mahjong_env.patterns import everyone, first_reason, only, paid_by, seven_pairs_missing
 from mahjong_env.ruleset import Rules, knob
-from mahjong_env.scoring import Row, Scores, Source, Wins
+from mahjong_env.scoring import Row, Scores, Wins
 from mahjong_env.state import State
 from mahjong_env.tiles import WHITE
 from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array, UInt64Array
@@ -185,28 +186,29 @@ class Hangzhou(Rules):
     # --- Shapes and scoring -----------------------------------------------------------------------------------
     def missing(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
         """Four sets and a pair, or seven pairs (001 §Winning in Hangzhou Mahjong)."""
-        return np.minimum(sets_and_pair_missing(words), seven_pairs_missing(words, melds))
+        total = sum_words(words)
+        return np.minimum(sets_and_pair_missing(words, total), seven_pairs_missing(words, melds, total))
 
     def score(self, wins: Wins) -> Scores:
         """The better of the two shapes: base score times the product of its rows (001 §Payout Formula)."""
         n = len(wins)
         is_shape, shapes = self._shapes(wins)
-        value = self._row_values()
-        products = np.where(is_shape, np.prod(value.astype(np.int64) ** shapes, axis=2), 0)
+        products = (self._row_values.astype(np.int64) ** shapes).prod(axis=2) * is_shape
         best = products.argmax(axis=1)  # four sets and a pair, where both are worth the same
-        bars = (~is_shape[:, 0] & ~is_shape[:, 1], *self._bars(wins))
-        reason = np.select(bars, range(1, len(self.reasons)), 0).astype(np.int8)
+        best += 2 * np.arange(n)
+        reason = first_reason(~(is_shape[:, 0] | is_shape[:, 1]), *self._bars(wins))
         legal = reason == 0
-        points = np.where(legal, products[np.arange(n), best], 0)
+        points = products.reshape(-1).take(best) * legal
         return Scores(
             legal=legal,
             reason=reason,
-            row_count=np.where(legal[:, None], shapes[np.arange(n), best], 0).astype(np.int8),
-            row_value=np.broadcast_to(value, (n, len(ROWS))),
+            row_count=shapes.reshape(-1, len(ROWS)).take(best, axis=0) * legal[:, None],
+            row_value=self._row_values[None].repeat(n, axis=0),
             points=points,
             payments=self._payments(wins, points),
         )
 
+    @cached_property
     def _row_values(self) -> Int32Array:
         return np.array([self.base_score if row.name == "Base Score" else row.value for row in ROWS], np.int32)
 
@@ -218,21 +220,21 @@ class Hangzhou(Rules):
         Returns:
             [n, 2] whether the hand has the shape, and [n, 2, rows] the entries of each row that it then has.
         """
-        wilds = wins.wilds
-        words = look_up(wins.codes)
-        is_shape = np.column_stack(
-            [sets_and_pair_missing(words) <= wilds, seven_pairs_missing(words, wins.own_melds) <= wilds]
-        )
-        drawn = wins.source == Source.DRAW
+        wilds, drawn = wins.wilds, wins.drawn
+        total = sum_words(wins.words)
+        is_shape = np.empty((len(wins), 2), np.bool_)
+        is_shape[:, 0] = sets_and_pair_missing(wins.words, total) <= wilds
+        is_shape[:, 1] = seven_pairs_missing(wins.words, wins.own_melds, total) <= wilds
         rows = np.zeros((len(wins), 2, len(ROWS)), np.int8)
         rows[:, :, _PLACE["Base Score"]] = 1
-        rows[:, :, _PLACE["Explosive Pair"]] = _is_explosive(wins) & drawn[:, None]
+        if wilds.any():
+            rows[:, :, _PLACE["Explosive Pair"]] = _is_explosive(wins) & drawn[:, None]
         gambits = np.minimum(wins.own_marks[:, _GAMBITS], _MOST_GAMBITS)
-        rows[:, :, _PLACE["Fortune Gambit"]] = np.where(drawn, gambits, 0)[:, None]
-        rows[:, :, _PLACE["Kong Blossom"]] = np.where(drawn, wins.kong_draws, 0)[:, None]
+        rows[:, :, _PLACE["Fortune Gambit"]] = (gambits * drawn)[:, None]
+        rows[:, :, _PLACE["Kong Blossom"]] = (wins.kong_draws * drawn)[:, None]
         rows[:, 1, _PLACE["Seven Pairs"]] = 1
         rows[:, 1, _PLACE["Pure Seven Pairs"]] = wilds == 0
-        rows[:, 1, _PLACE["Luxury Pairs"]] = (wins.natural == 4).sum(axis=1)
+        rows[:, 1, _PLACE["Luxury Pairs"]] = quads(wins.words, total)
         return is_shape, rows
 
     def legal(self, wins: Wins) -> BoolArray:
@@ -241,44 +243,40 @@ class Hangzhou(Rules):
 
     def _bars(self, wins: Wins) -> tuple[BoolArray, ...]:
         """What bars a complete hand ([n] each), in the order of `reasons` from its third on (001 §Winning)."""
-        given = wins.source != Source.DRAW
-        in_gambit = wins.own_marks[:, _GAMBITS] > 0
-        gated = given
-        if self.kong_capture == "always":
-            gated = given & (wins.source != Source.KONG)
-        with_dealer = (wins.seat == wins.dealer) | (wins.from_seat == wins.dealer)
+        given = ~wins.drawn
+        gated = given & ~wins.robs_kong if self.kong_capture == "always" else given
         return (
             given & (wins.winning_tile == wins.wild),
-            given & in_gambit,
+            given & (wins.own_marks[:, _GAMBITS] > 0),
             gated & (_lao(wins) < 3),
-            gated & ~with_dealer,
+            gated & ~wins.by_dealer & (wins.from_seat != wins.dealer),
         )
 
     def _payments(self, wins: Wins, points: Int64Array) -> Int32Array:
         """[n, S] 001 §Who Pays, §Dealer Multipliers, §Special Payment Penalties, §Initial Points."""
         owed = self._owed(wins, points)
         penalised = _pays_penalty(wins)
-        double_sum = 2 * owed.sum(axis=1, keepdims=True)
-        owed = np.where(penalised.any(axis=1, keepdims=True), np.where(penalised, double_sum, 0), owed)
-        if self.points_floor:
+        if penalised.any():
+            double_sum = 2 * owed.sum(axis=1, keepdims=True)
+            owed = np.where(penalised.any(axis=1, keepdims=True), penalised * double_sum, owed)
+        if self.points_floor and wins.floor.any():
             owed = np.where(wins.floor[:, None], np.minimum(owed, np.maximum(wins.points, 0)), owed)
         return paid_by(everyone(wins), owed, wins.seat)
 
     def _owed(self, wins: Wins, points: Int64Array) -> Int64Array:
         """[n, S] what each seat owes before penalties; the winner nothing."""
         lao_factor = 2 ** _lao(wins)
-        drawn, by_dealer = wins.source == Source.DRAW, wins.seat == wins.dealer
-        dealers_loss = np.where(drawn, lao_factor if self.dealer_loss == "lao" else 2, 1)
+        dealers_loss = np.where(wins.drawn, lao_factor if self.dealer_loss == "lao" else 2, 1)
         factors = np.where(only(wins, wins.dealer), dealers_loss[:, None], 1)
-        factors = np.where(by_dealer[:, None], lao_factor[:, None], factors)
-        shares = np.where(everyone(wins), points[:, None] * factors, 0)
+        factors = np.where(wins.by_dealer[:, None], lao_factor[:, None], factors)
+        shares = everyone(wins) * points[:, None] * factors
         if self.cap is not None:
             shares = np.minimum(shares, self.cap)
-        all_shares = wins.source == Source.KONG
+        all_shares = wins.robs_kong
         if self.discard_payment == "all_shares":
-            all_shares = all_shares | (wins.source == Source.DISCARD)
+            all_shares = all_shares | wins.on_discard
         by_one = np.where(all_shares[:, None], shares.sum(axis=1, keepdims=True), shares)
-        return np.where(drawn[:, None], shares, np.where(only(wins, wins.from_seat), by_one, 0))
+        return np.where(wins.drawn[:, None], shares, only(wins, wins.from_seat) * by_one)
 
     # --- The match --------------------------------------------------------------------------------------------
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
@@ -307,20 +305,23 @@ def _lao(wins: Wins) -> Int64Array:
 
 def _is_explosive(wins: Wins) -> BoolArray:
     """[n, 2] before the winning tile came all but one fortune was complete: four sets, or six pairs."""
-    rows = np.arange(len(wins))
-    before = wins.counts.copy()
-    before[rows, wins.winning_tile] -= 1
-    wilds = np.where(wins.wild >= 0, before[rows, wins.wild], 0)
-    some = np.flatnonzero(wins.wild >= 0)
-    before[some, wins.wild[some]] = 0
-    words = look_up(encode(before))
-    four_sets = sets_missing(words) <= wilds - 1
-    six_pairs = (wins.own_melds == 0) & (pairs(words) + wilds - 1 >= 6)
-    return (wilds > 0)[:, None] & np.column_stack([four_sets, six_pairs])
+    came = wins.winning_tile
+    is_natural = came != wins.wild
+    codes = wins.codes.copy()
+    codes[np.arange(len(wins)), SUIT[came]] -= POWER[came] * is_natural
+    other_wilds = wins.wilds - ~is_natural - 1
+    words = look_up(codes)
+    total = sum_words(words)
+    explosive = np.empty((len(wins), 2), np.bool_)
+    explosive[:, 0] = sets_missing(words, total) <= other_wilds
+    explosive[:, 1] = (wins.own_melds == 0) & (pairs(words, total) + other_wilds >= 6)
+    return explosive & (other_wilds >= 0)[:, None]
 
 
 def _pays_penalty(wins: Wins) -> BoolArray:
     """[n, S] seats of which the winner claimed three melds, or that claimed three of the winner."""
+    if wins.num_melds.max(initial=0) < _MELDS_FOR_PENALTY:
+        return np.zeros(wins.num_melds.shape, np.bool_)
     winner = wins.seat[:, None, None]
     from_seat = wins.own_from[:, :, None] == np.arange(wins.num_melds.shape[1])
     fed = from_seat.sum(axis=1) >= _MELDS_FOR_PENALTY

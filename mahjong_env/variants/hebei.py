@@ -36,31 +36,34 @@ the replacement for an exposed kong   drawn, as for every kong: the sentence is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mahjong_env.errors import RulesError
-from mahjong_env.hands import sets_and_pair_missing
+from mahjong_env.hands import sets_and_pair_missing, sum_words
 from mahjong_env.notation import MeldType
 from mahjong_env.patterns import (
+    SuitRows,
     all_tiles,
     best_forms,
     everyone,
+    first_reason,
     is_closed,
-    is_mixed_one_suit,
-    is_pure_one_suit,
     is_seven_pairs,
     is_thirteen_orphans,
     only,
     paid_by,
     read,
     seven_pairs_missing,
+    suit_rows,
+    suits_present,
     thirteen_orphans_missing,
     waits_for_one,
 )
 from mahjong_env.ruleset import Rules, knob
-from mahjong_env.scoring import Row, Scores, Source, Wins
+from mahjong_env.scoring import Row, Scores, Wins
 from mahjong_env.state import State
 from mahjong_env.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, UInt32Array
 
@@ -96,6 +99,8 @@ ROWS = (
 )
 _PLACE = {row.name: place for place, row in enumerate(ROWS)}
 _LUXURIES = ("Luxurious Seven Pairs", "Double Luxurious Seven Pairs", "Triple Luxurious Seven Pairs")
+_PATTERNS = slice(_PLACE["Dealer Win"] + 1, _PLACE["Ping Hu"])
+"""The rows that make a hand more than a Ping Hu."""
 _SUIT_STARTS = np.array([[0, 3, 6], [9, 12, 15], [18, 21, 24]])
 _MIXED_STARTS = np.array([[0, 12, 24], [0, 15, 21], [3, 9, 24], [3, 15, 18], [6, 9, 21], [6, 12, 18]])
 
@@ -158,55 +163,63 @@ class Hebei(Rules):
     # --- Shapes and scoring -----------------------------------------------------------------------------------
     def missing(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
         """Four sets and a pair, seven pairs, or thirteen orphans (002 §Winning)."""
-        standard = sets_and_pair_missing(words)
-        if np.all(melds > 0):
+        total = sum_words(words)
+        standard = sets_and_pair_missing(words, total)
+        if np.asarray(melds > 0).all():
             return standard
-        other = np.minimum(seven_pairs_missing(words, melds), thirteen_orphans_missing(words, melds))
+        other = np.minimum(seven_pairs_missing(words, melds, total), thirteen_orphans_missing(words, melds, total))
         return np.minimum(standard, other)
 
     def score(self, wins: Wins) -> Scores:
         """The best form of each hand: base point times the product of its rows (002 §Winning Hand Payout Formula)."""
         n = len(wins)
-        tiles = all_tiles(wins)
-        common = self._common_rows(wins)
-        owner, forms = self._forms(wins, tiles)
-        forms |= common[owner]
-        patterns = forms.copy()
-        patterns[:, _PLACE["Dealer Win"]] = False
-        forms[:, _PLACE["Ping Hu"]] = ~patterns.any(axis=1)
-
-        values = self._row_values()
-        product = np.where(forms, values, 1).prod(axis=1, dtype=np.int64)
+        owner, forms = self._forms(wins)
+        forms |= self._common_rows(wins).take(owner, axis=0)
+        forms[:, _PLACE["Ping Hu"]] = ~forms[:, _PATTERNS].any(axis=1)
+        product = np.where(forms, self._row_values, 1).prod(axis=1, dtype=np.int64)
         best = best_forms(owner, product, n)
         complete = best >= 0
-        rows = np.where(complete[:, None], forms[best], False) if len(forms) else np.zeros((n, len(ROWS)), np.bool_)
-        best_product = np.where(complete, product[best], 0) if len(forms) else np.zeros(n, np.int64)
+        rows, value = np.zeros((n, len(ROWS)), np.bool_), np.zeros(n, np.int64)
+        rows[complete] = forms.take(best[complete], axis=0)
+        value[complete] = product.take(best[complete])
         if self.cap is not None:
-            best_product = np.minimum(best_product, self.cap)
+            value = np.minimum(value, self.cap)
 
-        ping_hu_on_discard = rows[:, _PLACE["Ping Hu"]] & (wins.source != Source.DRAW)
-        legal = complete & ~ping_hu_on_discard
-        points = np.where(legal, self.base_score * best_product, 0)
+        reason = first_reason(~complete, rows[:, _PLACE["Ping Hu"]] & ~wins.drawn)
+        legal = reason == 0
+        points = self.base_score * value * legal
         return Scores(
             legal=legal,
-            reason=np.where(~complete, 1, np.where(ping_hu_on_discard, 2, 0)).astype(np.int8),
+            reason=reason,
             row_count=(rows & legal[:, None]).astype(np.int8),
-            row_value=np.broadcast_to(values, rows.shape),
+            row_value=self._row_values[None].repeat(n, axis=0),
             points=points,
             payments=paid_by(self._payers(wins), points, wins.seat),
         )
 
+    def legal(self, wins: Wins) -> BoolArray:
+        """All complete hands but a Ping Hu that is not self-drawn.
+
+        Every pattern multiplies, so that a hand that has one in any form is not scored as a Ping Hu.
+        """
+        legal = wins.drawn | self._common_rows(wins)[:, _PATTERNS].any(axis=1)
+        unsure = np.flatnonzero(~legal)
+        if unsure.size:
+            owner, forms = self._forms(wins.take(unsure))
+            legal[unsure.take(owner.compress(forms[:, _PATTERNS].any(axis=1)))] = True
+        return legal
+
+    @cached_property
     def _row_values(self) -> Int32Array:
         return np.array([self.all_pungs if row.name == "All Pungs" else row.value for row in ROWS], np.int32)
 
     def _common_rows(self, wins: Wins) -> BoolArray:
         """[n, rows] the rows that do not depend on how the tiles are read."""
         rows = np.zeros((len(wins), len(ROWS)), np.bool_)
-        drawn = wins.source == Source.DRAW
-        rows[:, _PLACE["Dealer Win"]] = wins.seat == wins.dealer
-        rows[:, _PLACE["Closed Hand"]] = is_closed(wins) & (drawn | self.closed_hand_on_discard)
-        rows[:, _PLACE["Robbing a Kong"]] = wins.source == Source.KONG
-        rows[:, _PLACE["Kong-Drawn Win"]] = drawn & (wins.kong_draws > 0)
+        rows[:, _PLACE["Dealer Win"]] = wins.by_dealer
+        rows[:, _PLACE["Closed Hand"]] = is_closed(wins) & (wins.drawn | self.closed_hand_on_discard)
+        rows[:, _PLACE["Robbing a Kong"]] = wins.robs_kong
+        rows[:, _PLACE["Kong-Drawn Win"]] = wins.drawn & (wins.kong_draws > 0)
         rows[:, _PLACE["Single Hanging Tile"]] = self._hangs(wins)
         return rows
 
@@ -215,43 +228,26 @@ class Hebei(Rules):
             return wins.own_melds == 4
         return waits_for_one(wins, self.missing)
 
-    def _forms(self, wins: Wins, tiles: Int8Array) -> tuple[Games, BoolArray]:
+    def _forms(self, wins: Wins) -> tuple[Games, BoolArray]:
         """Every form of every hand: [m] its owner, and [m, rows] the rows that the form brings."""
-        pure, mixed = is_pure_one_suit(tiles), is_mixed_one_suit(tiles)
+        suits = suit_rows(suits_present(all_tiles(wins)))
         standard = read(wins)
         rows = np.zeros((len(standard), len(ROWS)), np.bool_)
-        rows[:, _PLACE["Pure One Suit"]] = pure[standard.owner]
-        rows[:, _PLACE["Mixed One Suit"]] = mixed[standard.owner]
+        rows[:, _PLACE["Pure One Suit"]] = suits.pure.take(standard.owner)
+        rows[:, _PLACE["Mixed One Suit"]] = suits.mixed.take(standard.owner)
         rows[:, _PLACE["All Pungs"]] = standard.all_triplets
         rows[:, _PLACE["One Dragon"]] = _has_runs(standard.runs, _SUIT_STARTS)
         rows[:, _PLACE["Flower Dragon"]] = _has_runs(standard.runs, _MIXED_STARTS)
-        owners, forms = [standard.owner], [rows]
-
-        def add_form(who: BoolArray, *names: str) -> None:
-            owner = np.flatnonzero(who)
-            form = np.zeros((len(owner), len(ROWS)), np.bool_)
-            form[:, [_PLACE[name] for name in names]] = True
-            owners.append(owner)
-            forms.append(form)
-
-        # The best of the family counts; neither Pure nor Mixed Seven Pairs is multiplied with its suit (rulebook 3A.9).
-        seven = is_seven_pairs(wins)
-        quads = (wins.counts == 4).sum(axis=1)
-        add_form(seven, "Seven Pairs")
-        add_form(seven & mixed, "Mixed Seven Pairs")
-        add_form(seven & pure, "Pure Seven Pairs")
-        for number, luxury in enumerate(_LUXURIES, start=1):
-            has_quads = seven & (quads == number)
-            add_form(has_quads & ~pure & ~mixed, luxury)
-            add_form(has_quads & mixed, luxury, "Mixed One Suit")
-            add_form(has_quads & pure, luxury, "Pure One Suit")
-        add_form(is_thirteen_orphans(wins), "Thirteen Orphans")
+        if wins.own_melds.all():
+            return standard.owner, rows
+        parts = [(standard.owner, rows), *_forms_without_melds(wins, suits)]
+        owners, forms = zip(*parts, strict=True)
         return np.concatenate(owners), np.concatenate(forms)
 
     def _payers(self, wins: Wins) -> BoolArray:
-        by_all = wins.source == Source.DRAW
+        by_all = wins.drawn
         if self.discard_payers == "all":
-            by_all = by_all | (wins.source == Source.DISCARD)
+            by_all = by_all | wins.on_discard
         return np.where(by_all[:, None], everyone(wins), only(wins, wins.from_seat))
 
     # --- Kongs, deal, rotation --------------------------------------------------------------------------------
@@ -278,6 +274,34 @@ class Hebei(Rules):
         seat = winner[winner >= 0]
         sits_out = (6 - state.person_at[won].sum(axis=1)).astype(np.int8)
         state.person_at[won, seat] = sits_out
+
+
+def _forms_without_melds(wins: Wins, suits: SuitRows) -> list[tuple[Games, BoolArray]]:
+    """The forms of seven pairs and of thirteen orphans, as `Hebei._forms` returns them, in parts."""
+    parts: list[tuple[Games, BoolArray]] = []
+
+    def add_form(who: BoolArray, *names: str) -> None:
+        owner = np.flatnonzero(who)
+        form = np.zeros((len(owner), len(ROWS)), np.bool_)
+        form[:, [_PLACE[name] for name in names]] = True
+        parts.append((owner, form))
+
+    # The best of the family counts; neither Pure nor Mixed Seven Pairs is multiplied with its suit (rulebook 3A.9).
+    seven = is_seven_pairs(wins)
+    if seven.any():
+        quads = (wins.counts == 4).sum(axis=1)
+        add_form(seven, "Seven Pairs")
+        add_form(seven & suits.mixed, "Mixed Seven Pairs")
+        add_form(seven & suits.pure, "Pure Seven Pairs")
+        for number, luxury in enumerate(_LUXURIES, start=1):
+            has_quads = seven & (quads == number)
+            add_form(has_quads & ~suits.pure & ~suits.mixed, luxury)
+            add_form(has_quads & suits.mixed, luxury, "Mixed One Suit")
+            add_form(has_quads & suits.pure, luxury, "Pure One Suit")
+    orphans = is_thirteen_orphans(wins)
+    if orphans.any():
+        add_form(orphans, "Thirteen Orphans")
+    return parts
 
 
 def _has_runs(runs: Int8Array, starts: Any) -> BoolArray:

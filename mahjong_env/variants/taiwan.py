@@ -61,20 +61,18 @@ from mahjong_env.patterns import (
     best_forms,
     count_melds,
     everyone,
-    is_all_honours,
     is_closed,
-    is_mixed_one_suit,
-    is_pure_one_suit,
     only,
     paid_by,
     read,
+    suit_rows,
     suits_present,
     waits_for_one,
 )
 from mahjong_env.ruleset import Rules, knob
 from mahjong_env.scoring import Row, Scores, Source, Wins, wins_from_state
 from mahjong_env.state import NO_SEAT, State
-from mahjong_env.tiles import EAST, FLOWERS, HONOURS, NO_TILE, NORTH, RED, WHITE
+from mahjong_env.tiles import EAST, FLOWERS, HONOURS, NO_TILE, NORTH, NUM_KINDS, RED, WHITE
 from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt64Array
 
 ROWS = (
@@ -114,6 +112,10 @@ ROWS = (
 )
 _PLACE: Final = {row.name: place for place, row in enumerate(ROWS)}
 _VALUES: Final[Int32Array] = np.array([row.value for row in ROWS], np.int32)
+_EIGHT_FLOWERS: Final = _VALUES[_PLACE["Eight Flowers"]]
+_INCOMPLETE, _NO_EIGHT_FLOWERS = np.int8(1), np.int8(2)
+_HONOUR_GROUP: Final = 3
+_UP_TO_A_RUN: Final = np.arange(3, dtype=np.int8)[:, None]
 _HIDDEN_TRIPLES: Final = {3: "Three Hidden Triples", 4: "Four Hidden Triples", 5: "Five Hidden Triples"}
 _ALL_FLOWERS: Final = 8
 _MOST_DEAD_TILES: Final = 71
@@ -216,43 +218,49 @@ class Taiwan(Rules):
     def score(self, wins: Wins) -> Scores:
         """The tai of the best reading of each hand, or of Eight Flowers if they are worth more (rulebook 4A.12-15)."""
         rows = np.zeros((len(wins), len(ROWS)), np.int8)
-        by_flowers_alone = wins.source == Source.FLOWERS
+        by_flowers_alone = _by_flowers_alone(wins)
         complete = self.complete(wins) & ~by_flowers_alone
-        if complete.any():
-            rows[complete] = self._tai_of_hands(wins.take(complete))
+        hands = np.flatnonzero(complete)
+        if hands.size == len(wins):
+            rows = self._tai_of_hands(wins)
+        elif hands.size:
+            rows[hands] = self._tai_of_hands(wins.take(hands))
         tai = rows @ _VALUES
 
         eight = has_all_flowers(wins.flowers) & (by_flowers_alone | (wins.own_marks[:, 0] > 0))
-        eight &= ~complete | (tai < _VALUES[_PLACE["Eight Flowers"]])
+        eight &= ~complete | (tai < _EIGHT_FLOWERS)
         rows[eight] = np.arange(len(ROWS)) == _PLACE["Eight Flowers"]
-        points = rows @ _VALUES
+        tai = np.where(eight, _EIGHT_FLOWERS, tai)
         legal = complete | eight
         return Scores(
             legal=legal,
-            reason=np.where(legal, 0, np.where(by_flowers_alone, 2, 1)).astype(np.int8),
+            reason=np.where(by_flowers_alone, _NO_EIGHT_FLOWERS, _INCOMPLETE) * ~legal,
             row_count=rows,
-            row_value=np.broadcast_to(_VALUES, rows.shape),
-            points=points.astype(np.int64),
-            payments=np.where(legal[:, None], self._payments(wins, points), 0).astype(np.int32),
+            row_value=_VALUES[None].repeat(len(wins), axis=0),
+            points=tai.astype(np.int64),
+            payments=self._payments(wins, tai) * legal[:, None],
             source=np.where(eight, np.int8(Source.FLOWERS), wins.source),
         )
+
+    def legal(self, wins: Wins) -> BoolArray:
+        """Every complete hand; and one that wins by flowers alone if it has all of them."""
+        return ~_by_flowers_alone(wins) | has_all_flowers(wins.flowers)
 
     def _payments(self, wins: Wins, tai: Int32Array) -> Int32Array:
         """[n, S] base + tai x unit from each payer, with the dealer's tai where he pays or is paid (4A.13, 4A.14)."""
         dealer = wins.dealer[:, None]
-        concerns_dealer = (wins.seat[:, None] == dealer) | (np.arange(self.seats) == dealer)
+        concerns_dealer = wins.by_dealer[:, None] | (np.arange(self.seats) == dealer)
         dealers_tai = (1 + 2 * wins.streak.astype(np.int32)) * self.dealer_bonus
         amounts = self.base_score + self.unit * (tai[:, None] + dealers_tai[:, None] * concerns_dealer)
-        by_all = (wins.source == Source.DRAW) | (wins.source == Source.FLOWERS)
+        by_all = wins.drawn | _by_flowers_alone(wins)
         return paid_by(np.where(by_all[:, None], everyone(wins), only(wins, wins.from_seat)), amounts, wins.seat)
 
     def _tai_of_hands(self, wins: Wins) -> Int8Array:
         """[n, rows] entries of each row for complete hands, read in the way that is worth most."""
         common = self._common_rows(wins)
         forms = read(wins)
-        rows = common[forms.owner]
-        peaceful = wins.source != Source.DRAW
-        peaceful &= common[:, _PLACE["Waiting for One"]] == 0
+        rows = common.take(forms.owner, axis=0)
+        peaceful = ~wins.drawn & (common[:, _PLACE["Waiting for One"]] == 0)
         if self.strict_peaceful:
             peaceful &= common[:, _PLACE["No Flowers"]] > 0
         rows[:, _PLACE["Peaceful Win"]] = peaceful[forms.owner] & forms.all_runs & (forms.pair < HONOURS)
@@ -260,12 +268,14 @@ class Taiwan(Rules):
         hidden = _hidden_triples(wins, forms)
         for number, name in _HIDDEN_TRIPLES.items():
             rows[:, _PLACE[name]] = hidden == number
-        return rows[best_forms(forms.owner, rows @ _VALUES, len(wins))]
+        return rows.take(best_forms(forms.owner, rows @ _VALUES, len(wins)), axis=0)
 
     def _common_rows(self, wins: Wins) -> Int8Array:
         """[n, rows] the entries that do not depend on how the tiles are read."""
         tiles = all_tiles(wins)
-        drawn, closed = wins.source == Source.DRAW, is_closed(wins)
+        present = suits_present(tiles)
+        suits = suit_rows(present)
+        drawn, closed = wins.drawn, is_closed(wins)
         # Heaven and Earth replace Self-Touch, Pure Self-Touch, Pure Hand and Waiting for One (rulebook 6 Taiwan).
         usual = ~wins.first_draw
         hidden_gangs = count_melds(wins, MeldType.CONCEALED_KONG)
@@ -273,26 +283,33 @@ class Taiwan(Rules):
             "Waiting for One": usual & waits_for_one(wins, self.missing),
             "Exposed Gang": count_melds(wins, MeldType.EXPOSED_KONG, MeldType.ADDED_KONG),
             "Hidden Gang": hidden_gangs,
-            "No Characters": ~suits_present(tiles)[:, 3],
+            "No Characters": ~present[:, _HONOUR_GROUP],
             "No Flowers": ~wins.flowers.any(axis=1),
             "Pure Hand": closed & ~drawn,
             "Self-Touch": drawn & ~closed & usual,
             "Pure Self-Touch": drawn & closed & usual,
             "Gang Blossom": drawn & ((wins.kong_draws > 0) | wins.flower_draw),
             "Last Tile": drawn & wins.last_tile,
-            "Robbing the Gang": wins.source == Source.KONG,
-            "Full Beggar's Hand": (wins.own_melds == 5) & (hidden_gangs == 0) & (wins.source == Source.DISCARD),
-            "Mixed One Suit": is_mixed_one_suit(tiles),
-            "Pure One Suit": is_pure_one_suit(tiles),
-            "All Honors": is_all_honours(tiles),
-            "Heaven": wins.first_draw & (wins.seat == wins.dealer),
-            "Earth": wins.first_draw & (wins.seat != wins.dealer),
+            "Robbing the Gang": wins.robs_kong,
+            "Full Beggar's Hand": (wins.own_melds == 5) & (hidden_gangs == 0) & wins.on_discard,
+            "Mixed One Suit": suits.mixed,
+            "Pure One Suit": suits.pure,
+            "All Honors": suits.honours,
+            "Heaven": wins.first_draw & wins.by_dealer,
+            "Earth": wins.first_draw & ~wins.by_dealer,
         }
-        entries |= _flower_rows(wins) | _honour_rows(wins, tiles)
+        entries |= _flower_rows(wins)
+        if present[:, _HONOUR_GROUP].any():
+            entries |= _honour_rows(wins, tiles)
         rows = np.zeros((len(wins), len(ROWS)), np.int8)
         for name, number in entries.items():
             rows[:, _PLACE[name]] = number
         return rows
+
+
+def _by_flowers_alone(wins: Wins) -> BoolArray:
+    """[n] wins without a tile."""
+    return wins.source == int(Source.FLOWERS)
 
 
 def has_all_flowers(flowers: Int8Array) -> BoolArray:
@@ -304,7 +321,7 @@ def _flower_rows(wins: Wins) -> dict[str, Any]:
     """Rows of exposed flowers: F1 and S1 are East's, 2 South's, 3 West's, 4 North's (rulebook 6 Taiwan)."""
     exposed = wins.flowers[:, FLOWERS:].reshape(-1, 2, 4)
     own = exposed[np.arange(len(wins)), :, wins.house_wind].sum(axis=1)
-    whole = np.all(exposed, axis=2)
+    whole = np.logical_and.reduce(exposed, axis=2)
     return {"Own Flower": own, "Four Flowers": whole[:, 0], "Four Seasons": whole[:, 1]}
 
 
@@ -334,14 +351,15 @@ def _hidden_triples(wins: Wins, forms: Forms) -> Int8Array:
     A claimed winning tile that also fits a concealed run of the reading completes that run, and three others of its
     kind are hidden.
     """
-    readings = np.arange(len(forms))
-    tile = wins.winning_tile[forms.owner]
-    runs = np.pad(forms.hidden_runs, ((0, 0), (2, 0)))  # runs that begin at kind k stand at k + 2
-    fits_run = (runs[readings, tile] + runs[readings, tile + 1] + runs[readings, tile + 2]) > 0
-    claimed = (wins.source != Source.DRAW)[forms.owner]
-    exposed = claimed & (forms.hidden_triplets[readings, tile] > 0) & ~fits_run
-    gangs = count_melds(wins, MeldType.CONCEALED_KONG)[forms.owner]
-    return (forms.hidden_triplets.sum(axis=1) + gangs - exposed).astype(np.int8)
+    tile = wins.winning_tile.take(forms.owner)
+    place = np.arange(len(forms)) * NUM_KINDS + tile
+    exposed = ~wins.drawn.take(forms.owner) & (forms.hidden_triplets.reshape(-1).take(place) > 0)
+    if exposed.any():
+        runs = np.zeros((2 + NUM_KINDS, len(forms)), np.int8)  # runs that begin at kind k stand at k + 2
+        runs[2:] = forms.hidden_runs.T
+        exposed &= runs[tile + _UP_TO_A_RUN, np.arange(len(forms))].sum(axis=0) == 0
+    gangs = count_melds(wins, MeldType.CONCEALED_KONG).take(forms.owner)
+    return forms.hidden_triplets.sum(axis=1, dtype=np.int8) + gangs - exposed
 
 
 RULES = Taiwan()

@@ -50,16 +50,17 @@ discards lie in an unorganised pile   observations show every discard with its o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from mahjong_env.hands import pairs, sets_and_pair_missing
+from mahjong_env.hands import pairs, sets_and_pair_missing, sum_words
 from mahjong_env.notation import MeldType
-from mahjong_env.patterns import best_forms, everyone, only, paid_by
+from mahjong_env.patterns import best_forms, count_melds, everyone, only, paid_by
 from mahjong_env.ruleset import Rules, knob
-from mahjong_env.scoring import Row, Scores, Source, Wins
-from mahjong_env.state import State
+from mahjong_env.scoring import Row, Scores, Wins
+from mahjong_env.state import NO_SEAT, State
 from mahjong_env.tiles import EAST, GREEN, NUM_ALL_KINDS, NUM_KINDS, RED, WHITE
 from mahjong_env.types import BoolArray, Float64Array, Games, Int8Array, Int32Array, Int64Array, UInt32Array
 from mahjong_env.variants._wuhan_hands import (
@@ -75,10 +76,14 @@ from mahjong_env.variants._wuhan_hands import (
     legal_forms,
     open_melds,
     situational_rows,
+    why_no_reading,
     why_not,
+    why_not_read,
 )
 
 _LARGE_BASE = 10
+_NATURAL_PAIRS, _NUM_WILDS = np.int8(NATURAL_PAIRS), np.int8(NUM_WILDS)
+_NOBODY = np.int8(NO_SEAT)
 _IS_RED = np.arange(NUM_ALL_KINDS) == RED
 _HANDS_PER_ROUND = 4
 
@@ -150,8 +155,9 @@ class Wuhan(Rules):
     # --- Shapes -----------------------------------------------------------------------------------------------
     def missing(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
         """Sets and a pair need a meld on the table, which Wild Card Seven Pairs must not have."""
-        pairs_missing = np.maximum(NATURAL_PAIRS - pairs(words), 0) + NUM_WILDS
-        return np.where(np.asarray(melds) == 0, pairs_missing, sets_and_pair_missing(words)).astype(np.int8)
+        total = sum_words(words)
+        pairs_missing = np.maximum(_NATURAL_PAIRS - pairs(words, total), 0) + _NUM_WILDS
+        return np.where(melds == 0, pairs_missing, sets_and_pair_missing(words, total))
 
     # --- Scoring ----------------------------------------------------------------------------------------------
     def legal(self, wins: Wins) -> BoolArray:
@@ -161,34 +167,42 @@ class Wuhan(Rules):
     def score(self, wins: Wins) -> Scores:
         """The best form of each hand: base times the product of the factors (000 §Winning Hand Payout Formula)."""
         n = len(wins)
-        reason = why_not(wins, wild_hand_discard_win=self.wild_hand_discard_win)
-        legal = reason == 0
+        reason = why_not_read(wins, wild_hand_discard_win=self.wild_hand_discard_win)
+        forms = legal_forms(wins, reason == 0)
         counts = self._rows_of_situation(wins)
-        forms = legal_forms(wins, legal)
 
-        values = self._row_values()
-        large = forms.rows[:, LARGE] | (counts[forms.owner, LARGE] > 0)
+        values = self._row_values
+        large = forms.rows[:, LARGE] | (counts[:, LARGE] > 0).take(forms.owner, axis=0)
         base = np.maximum(_LARGE_BASE * large.sum(axis=1), 1)
         # Multiples of a half, far below 2**52: floats are exact.
         product = (values[FACTORS] ** counts[:, FACTORS]).prod(axis=1)
         hard = np.where(forms.rows[:, PLACE["Hard Win"]], values[PLACE["Hard Win"]], 1)
-        value = np.ceil(base * product[forms.owner] * hard).astype(np.int64)
-        best = best_forms(forms.owner, value * TIES + forms.preference, n)[legal]
+        value = np.ceil(base * product.take(forms.owner) * hard).astype(np.int64)
+        best = best_forms(forms.owner, value * TIES + forms.preference, n)
+        legal = best >= 0
+        without_form = np.flatnonzero(~legal & (reason == 0))
+        if without_form.size:
+            reason[without_form] = why_no_reading(wins, without_form)
+        winners = np.flatnonzero(legal)
+        best = best.take(winners)
 
         rows = np.zeros(counts.shape, np.int8)
-        rows[legal] = counts[legal] + forms.rows[best]
-        rows[legal, PLACE["Flat Hand"]] = ~rows[legal, LARGE].any(axis=1)
+        rows[winners] = counts.take(winners, axis=0) + forms.rows.take(best, axis=0)
+        rows[:, PLACE["Flat Hand"]] = legal & ~rows[:, LARGE].any(axis=1)
         points = np.zeros(n, np.int64)
-        points[legal] = value[best] if self.cap is None else np.minimum(value[best], self.cap)
+        points[winners] = value.take(best)
+        if self.cap is not None:
+            points = np.minimum(points, self.cap)
         return Scores(
             legal=legal,
             reason=reason,
             row_count=rows,
-            row_value=np.broadcast_to(values, rows.shape),
+            row_value=values[None].repeat(n, axis=0),
             points=points,
             payments=self._payments(wins, points, rows),
         )
 
+    @cached_property
     def _row_values(self) -> Float64Array:
         values = (self.wild_kong_multiplier if isinstance(row.value, str) else row.value for row in ROWS)
         return np.fromiter(values, np.float64, len(ROWS))
@@ -196,31 +210,32 @@ class Wuhan(Rules):
     def _rows_of_situation(self, wins: Wins) -> Int8Array:
         """[n, rows] entries of the rows that do not depend on how the tiles are read."""
         counts = np.zeros((len(wins), len(ROWS)), np.int8)
-        types = wins.own_type
-        concealed = types == MeldType.CONCEALED_KONG
-        wild_kong = concealed & (wins.own_kind == wins.wild[:, None])
+        concealed = count_melds(wins, MeldType.CONCEALED_KONG)
+        is_concealed = wins.own_type == int(MeldType.CONCEALED_KONG)
+        wild_kongs = (is_concealed & (wins.own_kind == wins.wild[:, None])).sum(axis=1)
         for name, scored in situational_rows(wins).items():
             counts[:, PLACE[name]] = scored
-        counts[:, PLACE["Open Mouth"]] = open_melds(wins).sum(axis=1)
-        counts[:, PLACE["Dealer"]] = wins.seat == wins.dealer
-        counts[:, PLACE["Self-Draw"]] = wins.source == Source.DRAW
-        counts[:, PLACE["Exposed Kong"]] = (types == MeldType.EXPOSED_KONG).sum(axis=1)
-        counts[:, PLACE["Added Kong"]] = (types == MeldType.ADDED_KONG).sum(axis=1)
-        counts[:, PLACE["Concealed Kong"]] = (concealed & ~wild_kong).sum(axis=1)
-        counts[:, PLACE["Wild Card Kong"]] = wild_kong.any(axis=1)
+        counts[:, PLACE["Open Mouth"]] = open_melds(wins)
+        counts[:, PLACE["Dealer"]] = wins.by_dealer
+        counts[:, PLACE["Self-Draw"]] = wins.drawn
+        counts[:, PLACE["Exposed Kong"]] = count_melds(wins, MeldType.EXPOSED_KONG)
+        counts[:, PLACE["Added Kong"]] = count_melds(wins, MeldType.ADDED_KONG)
+        counts[:, PLACE["Concealed Kong"]] = concealed - wild_kongs
+        counts[:, PLACE["Wild Card Kong"]] = wild_kongs > 0
         counts[:, PLACE["Red Dragon"]] = wins.own_marks[:, RED_DISCARDS]
         return counts
 
     def _payments(self, wins: Wins, points: Int64Array, rows: Int8Array) -> Int32Array:
         """Everybody pays, or the discarder alone, or whoever is fully responsible (rulebook 1A.14, 1A.15)."""
-        discard = wins.source == Source.DISCARD
-        feeds = (wins.source == Source.KONG) | (discard & (rows[:, PLACE["Full Demand"]] > 0))
-        third = _third_feeder(wins)
-        feeds_suit = (rows[:, PLACE["Pure One Suit"]] > 0) & (third >= 0)
-        responsible = np.where(feeds_suit, third, np.where(feeds, wins.from_seat, -1))
+        feeds = wins.robs_kong | (wins.on_discard & (rows[:, PLACE["Full Demand"]] > 0))
+        responsible = np.where(feeds, wins.from_seat, _NOBODY)
+        pure = rows[:, PLACE["Pure One Suit"]] > 0
+        if pure.any():
+            third = _third_feeder(wins)
+            responsible = np.where(pure & (third >= 0), third, responsible)
         payer = responsible
         if self.discard_payers == "discarder":
-            payer = np.where((responsible < 0) & discard, wins.from_seat, responsible)
+            payer = np.where((responsible < 0) & wins.on_discard, wins.from_seat, responsible)
         payers = np.where(payer[:, None] >= 0, only(wins, payer), everyone(wins))
         shares = np.where(responsible >= 0, self.seats - 1, 1)
         return paid_by(payers, points * shares, wins.seat)
@@ -243,10 +258,10 @@ class Wuhan(Rules):
 
 def _third_feeder(wins: Wins) -> Int8Array:
     """[n] the seat whose discard made the winner's third claimed meld, -1 for none."""
-    claimed = open_melds(wins)
+    claimed = (wins.own_type != int(MeldType.NONE)) & (wins.own_type != int(MeldType.CONCEALED_KONG))
     is_third = claimed & (claimed.cumsum(axis=1) == 3)
     feeder = wins.own_from[np.arange(len(wins)), is_third.argmax(axis=1)]
-    return np.where(is_third.any(axis=1), feeder, -1).astype(np.int8)
+    return np.where(is_third.any(axis=1), feeder, _NOBODY)
 
 
 RULES = Wuhan()
