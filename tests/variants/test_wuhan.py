@@ -247,8 +247,7 @@ def test_what_may_win_has_a_legal_reading_and_nothing_else_has_one(wilds, hands)
 
 
 def join(wins):
-    first = wins[0]
-    return type(first)(**{name: np.concatenate([getattr(one, name) for one in wins]) for name in vars(first)})
+    return type(wins[0]).join(wins)
 
 
 def seven_pairs_with_a_red(wins):
