@@ -10,7 +10,7 @@ import numpy as np
 from mahjong_env import observation
 from mahjong_env.notation import MeldType
 from mahjong_env.observation import EMPTY_SLOT, SLOTS
-from mahjong_env.state import DISCARDED, LATEST, MAX_MELDS, MELDED, Phase, State
+from mahjong_env.state import DISCARDED, LATEST, MELDED, Phase, State
 from mahjong_env.tiles import NO_TILE, NUM_KINDS
 from mahjong_env.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
 
@@ -177,8 +177,6 @@ def _unseen(
     ):
         unseen[rows[where], seen[where]] -= 1
     if rules.hides_concealed_kongs:
-        for place in range(MAX_MELDS):
-            own = types[:, 0, place] == MeldType.CONCEALED_KONG
-            own &= kinds[:, 0, place] >= 0
-            unseen[rows[own], kinds[own, 0, place]] -= 4
+        row, place = np.nonzero((types[:, 0] == MeldType.CONCEALED_KONG) & (kinds[:, 0] >= 0))
+        unseen[row, kinds[row, 0, place]] -= 4  # no kind twice
     return unseen
