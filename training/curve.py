@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from agents import Agent
 from mahjong_env import MissingExtraError, Rules
-from training.lineups import LineupResult, measure, one_against_copies
+from training.lineups import Block, LineupResult, blocks, one_against_copies, play_block, summarise
+from training.play import Played
+
+Player = Callable[[Sequence[Agent], Sequence[Block], int], Sequence[Played]]
+"""Plays blocks of line-ups of some agents with a seed: see `training.lineups.play_block`."""
 
 
 def measure_learner(
-    rules: Rules, learner: Agent, others: Sequence[Agent], *, deals: int, seed: int
+    rules: Rules, learner: Agent, others: Sequence[Agent], *, deals: int, seed: int, play: Player | None = None
 ) -> list[LineupResult]:
-    """Return how a learner does against copies of each of some agents: it is agent 0, they are agents 1, 2, ..."""
+    """Return how a learner does against copies of each of some agents: it is agent 0, they are agents 1, 2, ...
+
+    Args:
+        rules: what is played.
+        learner: who is measured.
+        others: against whom.
+        deals: deals of each line-up.
+        seed: of the deals and of all choices.
+        play: who plays the hands; None: this process.
+    """
     agents = [learner, *others]
     lineups = [one_against_copies(0, other, rules.people) for other in range(1, len(agents))]
-    return [measure(rules, agents, lineup, deals=deals, seed=seed) for lineup in lineups]
+    todo = [blocks(lineup, deals) for lineup in lineups]
+    every = [block for of_lineup in todo for block in of_lineup]
+    played = play(agents, every, seed) if play else [play_block(rules, agents, block, seed) for block in every]
+    parts = iter(played)
+    return [summarise(of_lineup[0].lineup, list(islice(parts, len(of_lineup)))) for of_lineup in todo]
 
 
 def curve_rows(results: Sequence[LineupResult], others: Sequence[Agent], **common: Any) -> list[dict[str, Any]]:

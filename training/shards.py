@@ -26,6 +26,8 @@ from agents.inputs import NUM_ACTIONS
 from mahjong_env import Rules
 from training.batch_env import BatchVecEnv, RewardSpec, Step, learner_spaces
 from training.errors import TrainingError, WorkerError
+from training.lineups import Block, play_block
+from training.play import Played
 from training.vec_env import TableVecEnv
 
 
@@ -156,6 +158,15 @@ class ShardedVecEnv(BatchVecEnv):
         """
         return self._ask("apply", CloudpickleWrapper((function, arguments)))
 
+    def play_blocks(self, agents: Sequence[Agent], blocks: Sequence[Block], seed: int) -> list[Played]:
+        """Let the workers play blocks of line-ups in turns; the same as `training.lineups.play_block` here.
+
+        Raises:
+            WorkerError: see `step_wait`.
+        """
+        shares = self.apply(_play_share, self.processes, agents, blocks, seed)
+        return [shares[place % self.processes][place // self.processes] for place in range(len(blocks))]
+
     def cpu_seconds(self) -> float:
         """Return the processor's time that the workers have used so far."""
         return sum(self.apply(_cpu_seconds))
@@ -235,6 +246,12 @@ class _Worker(gymnasium.Env[Any, Any]):
     def _apply(self, sent: CloudpickleWrapper) -> Any:
         function, arguments = sent.var
         return function(self._tables, self._number, *arguments)
+
+
+def _play_share(
+    tables: TableVecEnv, number: int, processes: int, agents: Sequence[Agent], blocks: Sequence[Block], seed: int
+) -> list[Played]:
+    return [play_block(tables.rules, agents, block, seed) for block in blocks[number::processes]]
 
 
 def _cpu_seconds(tables: TableVecEnv, number: int) -> float:

@@ -28,7 +28,7 @@ try:
     from agents.policy import PolicyAgent, weights_of
     from agents.policy_file import PolicyFile
     from training.networks import TablePolicy, new_learner
-    from training.shards import new_tables
+    from training.shards import ShardedVecEnv, new_tables
     from training.vec_env import RewardSpec
     from training.warm_start import Fit, WarmStart, try_out
 except ImportError as error:
@@ -218,7 +218,14 @@ class Training:
         config = self.config
         learner: Agent = PolicyAgent.playing(self.network, name="learner")
         # The same deals every time: differences between measurements are less noisy than the measurements.
-        results = measure_learner(self.rules, learner, self.others, deals=config.evaluation_deals, seed=config.seed + 1)
+        results = measure_learner(
+            self.rules,
+            learner,
+            self.others,
+            deals=config.evaluation_deals,
+            seed=config.seed + 1,
+            play=self.env.play_blocks if isinstance(self.env, ShardedVecEnv) else None,
+        )
         steps = int(self.model.num_timesteps)
         rows = curve_rows(results, self.others, phase=phase, steps=steps, seconds=round(self.seconds, 1))
         self.folder.append_to_curve(rows)

@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 import pytest
+import torch
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.vec_env import VecMonitor
 
@@ -16,6 +17,7 @@ from agents.network import NetworkSpec, PolicyNetwork
 from agents.policy import PolicyAgent
 from mahjong_env import rules
 from training.batch_env import RewardSpec
+from training.curve import measure_learner
 from training.errors import TrainingError, WorkerError
 from training.shards import ShardedVecEnv, new_tables, shard_seed
 from training.vec_env import TableVecEnv
@@ -128,6 +130,18 @@ def test_lessons_are_those_of_the_workers(shards):
             getattr(lessons, name), np.concatenate([getattr(part, name) for part in parts]), name
         )
     assert told == [1000]
+
+
+def test_a_learner_is_measured_the_same_in_the_workers(shards):
+    torch.manual_seed(1)
+    learner = PolicyAgent.playing(PolicyNetwork(NetworkSpec(16, 1)), name="self", sample=True)
+    others = [RandomAgent(), GreedyAgent(), GreedyAgent(claims=False)]
+    here, there = (
+        measure_learner(rules("hebei"), learner, others, deals=4, seed=3, play=play)
+        for play in (None, shards.play_blocks)
+    )
+    assert here == there
+    assert [result.lineup for result in here] == [(0, 1, 1), (0, 2, 2), (0, 3, 3)]
 
 
 class TestErrors:
