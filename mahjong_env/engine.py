@@ -22,6 +22,8 @@ from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array, Int64Arra
 from mahjong_env.variants import rules
 from mahjong_env.view import View, look
 
+_FIRST = np.array(0, np.int8)
+
 
 class Engine:
     """B games of one variant as arrays with B first; made by `mahjong_env.make_engine`.
@@ -157,7 +159,7 @@ class Engine:
 
         table.rewards = np.zeros(state.points.shape, np.int32)
         in_turn = state.phase[live] == Phase.TURN
-        if in_turn.all():
+        if np.count_nonzero(in_turn) == len(live):
             turn.play(table, live, chosen)
         else:
             asked = ~in_turn
@@ -293,7 +295,7 @@ class Engine:
         chosen = chosen.astype(np.int64, copy=False)
         inside = chosen.view(np.uint64) < NUM_ACTIONS  # negative numbers are very large ones
         # Finished games have no legal action: where all actions are legal, nothing else has to be looked at.
-        if inside.all() and state.flat.mask[games * NUM_ACTIONS + chosen].all():
+        if inside.all() and state.mask[games, chosen].all():
             return chosen
         live = state.actor[games] != NO_SEAT
         chosen, games, inside = chosen[live], games[live], inside[live]
@@ -317,7 +319,7 @@ class Engine:
         g = self._game_numbers(games, repeats=True)
         state = self.state
         if seats is None:
-            return g, np.maximum(state.actor[g], 0).astype(np.intp), np.ones(len(g), np.bool_)
+            return g, np.maximum(state.actor[g], _FIRST).astype(np.intp), np.ones(len(g), np.bool_)
         persons = _as_array("seats", seats)
         if persons.ndim and persons.shape != g.shape:
             raise ActionError(f"seats are one for all games or {len(g)}, not of shape {persons.shape}")

@@ -18,8 +18,8 @@ from mahjong_env.scoring import Wins
 from mahjong_env.tiles import NUM_KINDS
 from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array
 
-_IMPOSSIBLE = np.int8(99)
-_SEVEN = np.int8(7)
+# Arrays, as numpy turns plain numbers into arrays in every call.
+_NONE, _SEVEN, _NEARLY_ALL, _IMPOSSIBLE = (np.array(number, np.int8) for number in (0, 7, 12, 99))
 
 
 @dataclass
@@ -151,7 +151,7 @@ def seven_pairs_missing(words: UInt32Array, melds: Any, total: UInt32Array | Non
         melds: [...] melds of the seat.
         total: [...] `hands.sum_words` of the words, where it is known already.
     """
-    return np.where(melds == 0, _SEVEN - pairs(words, total), _IMPOSSIBLE)
+    return np.where(melds == _NONE, _SEVEN - pairs(words, total), _IMPOSSIBLE)
 
 
 def thirteen_orphans_missing(words: UInt32Array, melds: Any, total: UInt32Array | None = None) -> Int8Array:
@@ -160,8 +160,8 @@ def thirteen_orphans_missing(words: UInt32Array, melds: Any, total: UInt32Array 
     Arguments as for `seven_pairs_missing`.
     """
     kinds = orphan_kinds(words, total)
-    near = (kinds >= 12) & (melds == 0)
-    if not near.any():
+    near = (kinds >= _NEARLY_ALL) & (melds == _NONE)
+    if not np.count_nonzero(near):
         return np.full(near.shape, _IMPOSSIBLE)
     # With 12 kinds or 13 in a hand of 13 or 14 tiles, a pair can only be a pair of one of them.
     lacking = 13 - kinds + (pairs(words, total) == 0)

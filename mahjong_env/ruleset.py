@@ -13,7 +13,7 @@ import numpy as np
 
 from mahjong_env.chance import draw_numbers
 from mahjong_env.errors import RulesError
-from mahjong_env.hands import look_up, sets_and_pair_missing
+from mahjong_env.hands import sets_and_pair_missing
 from mahjong_env.tiles import NUM_ALL_KINDS, deck
 from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array, UInt64Array
 
@@ -210,7 +210,7 @@ class Rules:
             kongs[some, state.wild[games][some]] = False
         return kongs
 
-    def on_discard(self, state: State, games: Games, seat: Int8Array, kind: Int64Array) -> None:
+    def on_discard(self, state: State, games: Games, seat: Games, kind: Int64Array) -> None:
         """A tile has just been discarded; claims have not been asked yet."""
 
     # --- Claims -----------------------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ class Rules:
 
     def complete(self, wins: Wins) -> BoolArray:
         """[n] whether the tiles are a complete hand in one of the variant's shapes."""
-        return self.missing(look_up(wins.codes), wins.wilds, wins.own_melds) <= wins.wilds
+        return self.missing(wins.words, wins.wilds, wins.own_melds) <= wins.wilds
 
     def score(self, wins: Wins) -> Scores:
         """Whether each hand may win, what it is worth and who pays: the one place that settles wins."""

@@ -14,9 +14,8 @@ Axes:
 Seats count counter-clockwise: the next player is seat + 1. ``seen_by``: "all" the table, "owner" of the seat axis,
 "nobody"; "engine" marks bookkeeping that follows from other arrays.
 
-A *chair* is one seat in one game, numbered through the batch: ``game * S + seat``. numpy gathers and scatters along one
-axis five times faster than along two or three, so the phases use chairs, and `State.by_chair` and `State.flat`, which
-are views of the same memory.
+numpy gathers and scatters along one axis five times faster than along two or three: the phases use chairs (see
+places.py), and `State.by_chair` and `State.flat`, which are views of the same memory.
 """
 
 from __future__ import annotations
@@ -27,15 +26,13 @@ from typing import Any, Final
 import numpy as np
 
 from mahjong_env.actions import NUM_ACTIONS
-from mahjong_env.hands import POWER, SUIT
+from mahjong_env.places import Places, code_steps
 from mahjong_env.tiles import NO_TILE, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array, UInt64Array
 
 MAX_MELDS: Final = 5
 # Slots of the other seats at tables for three and four: offset of the seat -> slot (1 next, 2 across, 3 previous).
 SLOT_OF_OFFSET: Final = {3: np.array([0, 1, 3]), 4: np.array([0, 1, 2, 3])}
-# By seats at the table: [S, S] the seats after each seat, in their order; the last is the seat itself.
-_SEATS_AFTER: Final = {n: (np.arange(n) + np.arange(1, n + 1)[:, None]) % n for n in (3, 4)}
 MAX_DISCARDS: Final = 64
 NO_SEAT: Final = -1
 
@@ -44,13 +41,9 @@ DISCARDED, LATEST, MELDED, MELD_LIST = range(4)
 NUM_PLANES: Final = 4
 MELD_PLACES: Final = 6
 """Places that one meld takes in the plane MELD_LIST."""
-
-
-# What one tile adds to the code of its suit, by wild kind (the last row, reached by -1: none) and kind. Wild tiles add
-# nothing.
-_CODE_STEPS: Final = np.vstack([POWER * ~np.eye(NUM_KINDS, dtype=np.bool_), POWER]).astype(np.int32).reshape(-1)
-_GROUP: Final = SUIT.astype(np.intp)
-_KINDS: Final = np.intp(NUM_KINDS)  # numpy integers widen the int8 arrays that they are multiplied with
+# Arrays, as numpy turns plain numbers into arrays in every call.
+_ZERO: Final = np.array(0, np.int8)
+_COUNTS: Final = {count: np.array(count, np.int8) for count in (-4, -3, -2, -1, 1)}
 
 
 class Phase:
@@ -152,10 +145,14 @@ class State:
     by_chair: State = field(init=False, repr=False)  # arrays with a seat axis as [B * S, ...], the others as they are
     flat: State = field(init=False, repr=False)  # every array with one axis
     num_seats: int = field(init=False, repr=False)  # S
+    wall_size: Int16Array = field(init=False, repr=False)  # W, as an array without axes
+    places: Places = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Make the views; the arrays are never replaced."""
         self.num_seats = int(self.hand.shape[1])
+        self.wall_size = np.array(self.wall.shape[1], np.int16)
+        self.places = Places(len(self.hand), self.num_seats, self.wall.shape[1], NUM_PLANES)
         self.by_chair, self.flat = object.__new__(State), object.__new__(State)
         for item in array_fields():
             array = getattr(self, item.name)
@@ -204,34 +201,21 @@ class State:
 
     def chairs(self, games: Games, seat: Any) -> Games:
         """[n] numbers of chairs; ``seat`` [n] or one for all."""
-        return games * self.num_seats + seat
-
-    def chairs_after(self, games: Games, giver: Int8Array, number: int) -> Games:
-        """[number, n] numbers of the chairs after the giver's, in their order; the last of S is his own.
-
-        Games come last, because numpy reduces few long rows 30 times faster than many short ones.
-        """
-        return games * self.num_seats + _SEATS_AFTER[self.num_seats][:number].take(giver, axis=1)
-
-    def seats_after(self, seat: Int8Array) -> Games:
-        """[n] the next seats."""
-        return _SEATS_AFTER[self.num_seats][0].take(seat)
+        return self.places.chair(games, seat)
 
     def left(self, games: Games) -> Int16Array:
         """[n] drawable tiles."""
-        return self.wall.shape[1] - self.front[games] - self.back[games] - self.reserve[games]
+        return self.wall_size - self.front[games] - self.back[games] - self.reserve[games]
 
     def wilds_held(self, games: Games, chair: Games) -> Int8Array:
         """[n] wild tiles among the concealed tiles of one chair a game."""
         wild = self.wild[games]
-        return np.where(wild >= 0, self.flat.hand[chair * NUM_KINDS + wild], np.int8(0))
+        return self.flat.hand[self.places.tile(chair, wild)] * (wild >= _ZERO)
 
     def add_tiles(self, games: Games, chair: Games, kind: Any, count: int) -> None:
         """Put ``count`` tiles of a kind into concealed hands (negative: take out). Each chair at most once."""
-        flat = self.flat
-        flat.hand[chair * NUM_KINDS + kind] += np.int8(count)
-        step = _CODE_STEPS[self.wild[games] * _KINDS + kind]
-        flat.code[chair * 4 + _GROUP[kind]] += step * count
+        self.flat.hand[self.places.tile(chair, kind)] += _COUNTS[count]
+        self.flat.code[self.places.code(chair, kind)] += code_steps(self.wild[games], kind, count)
 
     def add_meld(
         self, chair: Games, meld_type: Any, kind: Any, from_seat: Any, claimed: Any, *, shown: bool = True
@@ -245,7 +229,7 @@ class State:
         flat.meld_kind[place] = kind
         flat.meld_from[place] = from_seat
         flat.meld_claimed[place] = claimed
-        listed = public_places(chair, MELD_LIST, number * np.intp(MELD_PLACES))
+        listed = self.places.public(chair, MELD_LIST, number * np.intp(MELD_PLACES))
         flat.public[listed] = meld_type
         flat.public[listed + 1] = kind + np.int8(1) if shown else 0
         if from_seat is not NO_SEAT:
@@ -256,12 +240,7 @@ class State:
     def raise_pung(self, chair: Games, place: Any, meld_type: Any) -> None:
         """Turn the pung at this place of the melds into a kong."""
         self.flat.meld_type[chair * MAX_MELDS + place] = meld_type
-        self.flat.public[public_places(chair, MELD_LIST, place * np.intp(MELD_PLACES))] = meld_type
-
-
-def public_places(chair: Games, plane: int, kind: Any) -> Games:
-    """[n] where this plane of `State.public` has this kind in `State.flat`."""
-    return (chair * NUM_PLANES + plane) * NUM_KINDS + kind
+        self.flat.public[self.places.public(chair, MELD_LIST, place * np.intp(MELD_PLACES))] = meld_type
 
 
 def array_fields() -> tuple[Field[Any], ...]:

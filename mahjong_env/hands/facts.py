@@ -40,6 +40,19 @@ _BIAS = 8
 _NO_SUCH_PAIR = 7
 
 
+def _constant(number: int) -> NDArray[np.uint32]:
+    """Return a number as an array: numpy turns plain numbers into arrays in every call."""
+    return np.array(number, np.uint32)
+
+
+_SETS = _constant(0), _constant(_SETS_MASK)
+_PAIRS = _constant(_PAIRS_SHIFT), _constant(_PAIRS_MASK)
+_QUADS = _constant(_QUADS_SHIFT), _constant(_QUADS_MASK)
+_ORPHANS = _constant(_ORPHANS_SHIFT), _constant(_ORPHANS_MASK)
+_TOP, _UP_TO_TOP = _constant(_PAIR_SHIFT), _constant(_PAIR_SHIFT - _PAIR_258_SHIFT)
+_UNBIAS = _constant(_BIAS)
+
+
 @cache
 def _words() -> Words:
     """Return the facts of every suit code, then of every honour code: [1 953 125 + 78 125]."""
@@ -122,22 +135,22 @@ def sum_words(words: Words) -> Words:
     return total
 
 
-def _field(words: Words, total: Words | None, shift: int, mask: int) -> NDArray[np.int8]:
+def _field(words: Words, total: Words | None, shift: Words, mask: Words) -> NDArray[np.int8]:
     """Return a field that adds up over the groups: [...] int8."""
     field = (sum_words(words) if total is None else total) >> shift & mask
-    return np.asarray(field).astype(np.int8)
+    return field.astype(np.int8)
 
 
 def _with_pair(words: Words, total: Words | None, pair_words: Words) -> NDArray[np.int8]:
     """Return the missing tiles when a pair is wanted too: [...] int8; its field is on top of ``pair_words``."""
     smallest = np.minimum.reduce(pair_words, axis=-1)
-    missing = ((sum_words(words) if total is None else total) & _SETS_MASK) + (smallest >> _PAIR_SHIFT) - _BIAS
-    return np.asarray(missing).astype(np.int8)
+    missing = ((sum_words(words) if total is None else total) & _SETS[1]) + (smallest >> _TOP) - _UNBIAS
+    return missing.astype(np.int8)
 
 
 def sets_missing(words: Words, total: Words | None = None) -> NDArray[np.int8]:
     """Return the fewest tiles to add so that all tiles form sets: [...] int8 for words [..., 4]."""
-    return _field(words, total, 0, _SETS_MASK)
+    return _field(words, total, *_SETS)
 
 
 def group_sets_missing(words: Words) -> NDArray[np.int8]:
@@ -158,7 +171,7 @@ def sets_and_pair_missing(words: Words, total: Words | None = None) -> NDArray[n
 
 def sets_and_258_missing(words: Words, total: Words | None = None) -> NDArray[np.int8]:
     """Return the fewest tiles to add so that all form sets and a 2-5-8 pair: [...] int8 for [..., 4]."""
-    pair_258_on_top: Words = words << np.uint32(_PAIR_SHIFT - _PAIR_258_SHIFT)
+    pair_258_on_top: Words = words << _UP_TO_TOP
     return _with_pair(words, total, pair_258_on_top)
 
 
@@ -168,12 +181,12 @@ def pairs(words: Words, total: Words | None = None) -> NDArray[np.int8]:
     Seven pairs are complete when pairs and wild tiles are together at least seven (and the tiles are
     fourteen).
     """
-    return _field(words, total, _PAIRS_SHIFT, _PAIRS_MASK)
+    return _field(words, total, *_PAIRS)
 
 
 def quads(words: Words, total: Words | None = None) -> NDArray[np.int8]:
     """Return the number of kinds held four times: [...] int8 for words [..., 4]."""
-    return _field(words, total, _QUADS_SHIFT, _QUADS_MASK)
+    return _field(words, total, *_QUADS)
 
 
 def orphan_kinds(words: Words, total: Words | None = None) -> NDArray[np.int8]:
@@ -181,4 +194,4 @@ def orphan_kinds(words: Words, total: Words | None = None) -> NDArray[np.int8]:
 
     Thirteen orphans are complete when there are 13 kinds and exactly one pair (and the tiles are fourteen).
     """
-    return _field(words, total, _ORPHANS_SHIFT, _ORPHANS_MASK)
+    return _field(words, total, *_ORPHANS)

@@ -21,7 +21,7 @@ from mahjong_env.phases.draw import is_complete
 from mahjong_env.phases.table import Table, Won
 from mahjong_env.scoring import Source, wins_from_state
 from mahjong_env.state import NO_SEAT, Phase
-from mahjong_env.tiles import HONOURS, NO_TILE, NUM_ALL_KINDS, NUM_KINDS
+from mahjong_env.tiles import HONOURS, NO_TILE, NUM_ALL_KINDS
 from mahjong_env.types import BoolArray, Games, Int8Array, Int64Array
 
 MAY_CHOW_LOW, MAY_CHOW_MIDDLE, MAY_CHOW_HIGH, MAY_PUNG, MAY_KONG, MAY_WIN = (np.int8(1 << bit) for bit in range(6))
@@ -74,11 +74,11 @@ _CHOWS = _chows()
 # Chairs and options of the seats that may be asked are [m, n], in the order of the seats after the giver.
 
 
-def offer_discard(table: Table, games: Games, seat: Int8Array, kind: Int64Array) -> None:
+def offer_discard(table: Table, games: Games, seat: Games, kind: Int64Array) -> None:
     """Find out who may want the tile just discarded; where nobody does, the next seat draws."""
     state = table.state
     state.offered_by[games] = seat
-    chairs = state.chairs_after(games, seat, state.num_seats - 1)
+    chairs = state.places.chairs_after(games, seat, state.num_seats - 1)
     options = _sets_wanted(table, games, chairs, kind)
     _add_wins(table, games, chairs, kind, Source.DISCARD, options)
     wanted = np.bitwise_or.reduce(options, axis=0).nonzero()[0]
@@ -100,7 +100,7 @@ def offer_added_tile(table: Table, games: Games, seat: Int8Array, kind: Int64Arr
         return
     state.offered[games] = kind
     state.offered_by[games] = seat
-    chairs = state.chairs_after(games, seat, state.num_seats - 1)
+    chairs = state.places.chairs_after(games, seat, state.num_seats - 1)
     options = np.zeros(chairs.shape, np.int8)
     _add_wins(table, games, chairs, kind, Source.KONG, options)
     _nobody_robs(table, games[~_ask(table, games, chairs, options, Phase.ROB)])
@@ -130,20 +130,20 @@ def offer_opening(table: Table, games: Games) -> Games:
 def _opening_question(table: Table, games: Games, may_win: BoolArray) -> tuple[Games, Int8Array]:
     """Chairs and options of all seats; ``may_win`` [n, S] by seat."""
     state = table.state
-    chairs = state.chairs_after(games, state.offered_by[games], state.num_seats)
-    by_place = may_win[np.arange(len(games)), chairs - state.chairs(games, 0)]
+    chairs = state.places.chairs_after(games, state.offered_by[games], state.num_seats)
+    by_place = may_win[np.arange(len(games)), state.places.seat(games, chairs)]
     return chairs, np.where(by_place, MAY_WIN, np.int8(0))
 
 
 def _sets_wanted(table: Table, games: Games, chairs: Games, kind: Int64Array) -> Int8Array:
     """[m, n] option bits for pung, kong and chow."""
     state, rules = table.state, table.rules
-    tiles = chairs * NUM_KINDS + kind
+    tiles = state.places.tile(chairs, kind)
     options = _BY_HELD.take(state.flat.hand[tiles])
     if rules.adds_discards:
         options |= state.flat.open_pung[tiles] * MAY_KONG
     neighbours = _NEIGHBOURS.take(kind, axis=1)
-    around = state.flat.hand[chairs[0] * NUM_KINDS + neighbours] > 0
+    around = state.flat.hand[state.places.tile(chairs[0], neighbours)] > 0
     if rules.has_wild:
         around &= neighbours != state.wild[games]
     options[0] |= _CHOWS.take(kind * 16 + (np.packbits(around, axis=0)[0] >> 4))
@@ -162,7 +162,7 @@ def _add_wins(table: Table, games: Games, chairs: Games, kind: Int64Array, sourc
     if not place.size:
         return
     g = games[column]
-    seat = chair - state.chairs(g, 0)
+    seat = state.places.seat(g, chair)
     legal = rules.legal(wins_from_state(state, g, seat, kind[column], source, state.offered_by[g]))
     options.reshape(-1)[place[legal]] |= MAY_WIN
 
@@ -179,7 +179,7 @@ def _limit(table: Table, games: Games, chairs: Games, options: Int8Array) -> Non
     place = np.flatnonzero(options)
     g = games[place % len(games)]
     bits = options.reshape(-1)[place]
-    rules.limit_claims(state, g, chairs.reshape(-1)[place] - state.chairs(g, 0), bits)
+    rules.limit_claims(state, g, state.places.seat(g, chairs.reshape(-1)[place]), bits)
     options.reshape(-1)[place] = bits
 
 
@@ -200,7 +200,7 @@ def ask_again(table: Table, games: Games) -> None:
         here = games[phase == asked_in]
         if here.size:
             kind, giver = state.offered[here].astype(np.int64), state.offered_by[here]
-            chairs = state.chairs_after(here, giver, state.num_seats - 1)
+            chairs = state.places.chairs_after(here, giver, state.num_seats - 1)
             options = _sets_wanted(table, here, chairs, kind) * np.int8(asked_in == Phase.CLAIM)
             _add_wins(table, here, chairs, kind, source, options)
             _limit(table, here, chairs, options)
@@ -247,7 +247,7 @@ def _ask_first(table: Table, games: Games, chairs: Games, options: Int8Array, ph
 def _wait_for_highest(table: Table, games: Games, chairs: Games, keys: Int8Array) -> None:
     state = table.state
     chair = chairs[keys.argmax(axis=0), np.arange(len(games))]
-    state.actor[games] = chair - state.chairs(games, 0)
+    state.actor[games] = state.places.seat(games, chair)
 
 
 def _keys(table: Table, options: Int8Array) -> Int8Array:
@@ -279,7 +279,7 @@ def answer(table: Table, games: Games, actions: Int64Array) -> None:
         state.best_action[improved] = actions[better]
     state.flat.options[state.chairs(games, seat)] = 0
 
-    chairs = state.chairs_after(games, giver, state.num_seats)
+    chairs = state.places.chairs_after(games, giver, state.num_seats)
     keys = _keys(table, state.flat.options[chairs])
     best_key = state.best_key[games]
     asks = keys.max(axis=0) > best_key
@@ -313,12 +313,12 @@ def _all_passed(table: Table, games: Games) -> None:
         table.opened.append(opening)
 
 
-def _nobody_claims(table: Table, games: Games, giver: Int8Array) -> None:
+def _nobody_claims(table: Table, games: Games, giver: Games | Int8Array) -> None:
     if not games.size:
         return
     state = table.state
     state.offered[games] = NO_TILE
-    table.next_turns.put(games, state.seats_after(giver))
+    table.next_turns.put(games, state.places.seats_after_each[0].take(giver))
 
 
 def _nobody_robs(table: Table, games: Games) -> None:

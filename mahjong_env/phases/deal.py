@@ -120,7 +120,7 @@ def _replace_opening_flowers(table: Table, games: Games) -> None:
 
 def _turn_indicator(table: Table, games: Games) -> None:
     """Turn up the tile that names the wild kind; flowers turned up go to the dealer (rulebook 5.4)."""
-    state, rules = table.state, table.rules
+    state = table.state
     while games.size:
         tile = state.wall[games, state.front[games]]
         state.front[games] += 1

@@ -21,7 +21,7 @@ def begin_turns(table: Table) -> None:
         return
     state = table.state
     has_tiles = (state.left(games) > 0) & ~state.closing[games]
-    if not has_tiles.all():
+    if np.count_nonzero(has_tiles) < len(games):
         table.end_without_winner(games[~has_tiles])
         games, seat = games[has_tiles], seat[has_tiles]
         if not games.size:
@@ -31,7 +31,7 @@ def begin_turns(table: Table) -> None:
     state.kong_draws[games] = 0
     state.flower_draw[games] = False
     place = state.front[games]
-    tile = state.flat.wall[games * state.wall.shape[1] + place]
+    tile = state.flat.wall[state.places.wall(games, place)]
     state.front[games] = place + np.int16(1)
     _receive(table, games, seat, tile.astype(np.intp))
 

@@ -9,8 +9,8 @@ from mahjong_env.notation import MeldType
 from mahjong_env.phases import kongs
 from mahjong_env.phases.table import Table, Won
 from mahjong_env.scoring import Source
-from mahjong_env.state import DISCARDED, MAX_DISCARDS, MELDED, NO_SEAT, Phase, public_places
-from mahjong_env.tiles import NO_TILE, NUM_KINDS
+from mahjong_env.state import DISCARDED, MAX_DISCARDS, MELDED, NO_SEAT, Phase
+from mahjong_env.tiles import NO_TILE
 from mahjong_env.types import Games, Int8Array
 
 # By where the claimed tile stands in a run: how far above the lowest tile the two others are.
@@ -46,7 +46,7 @@ def _lift_discard(table: Table, games: Games) -> tuple[Int8Array, Int8Array, Int
     state, flat = table.state, table.state.flat
     seat, kind, giver = state.best_seat[games], state.offered[games], state.offered_by[games]
     chair = state.chairs(games, giver)
-    flat.public[public_places(chair, DISCARDED, kind)] -= 1
+    flat.public[state.places.public(chair, DISCARDED, kind)] -= 1
     place = flat.river_size[chair] - np.int8(1)
     flat.river[chair * MAX_DISCARDS + place] = NO_TILE
     flat.river_size[chair] = place
@@ -74,7 +74,7 @@ def _take_chow(table: Table, games: Games, place: Int8Array) -> None:
     seat, kind, giver = _lift_discard(table, games)
     chair, low = state.chairs(games, seat), kind - place
     for step in range(3):
-        state.flat.public[public_places(chair, MELDED, low + np.int8(step))] += 1
+        state.flat.public[state.places.public(chair, MELDED, low + np.int8(step))] += 1
     for other in _OTHERS_OF_RUN.T:
         state.add_tiles(games, chair, low + other[place], -1)
     state.add_meld(chair, MeldType.CHOW, low, giver, kind)
@@ -87,10 +87,10 @@ def _take_pung(table: Table, games: Games) -> None:
     state = table.state
     seat, kind, giver = _lift_discard(table, games)
     chair = state.chairs(games, seat)
-    state.flat.public[public_places(chair, MELDED, kind)] += 3
+    state.flat.public[state.places.public(chair, MELDED, kind)] += 3
     state.add_tiles(games, chair, kind, -2)
     state.add_meld(chair, MeldType.PUNG, kind, giver, kind)
-    state.flat.open_pung[chair * NUM_KINDS + kind] = True
+    state.flat.open_pung[state.places.tile(chair, kind)] = True
     _begin_claimed_turn(table, games, seat)
 
 
@@ -107,7 +107,7 @@ def _take_kong(table: Table, games: Games) -> None:
     g, seat, kind, giver = games[~adds], seat[~adds], kind[~adds], giver[~adds]
     if g.size:
         chair = state.chairs(g, seat)
-        state.flat.public[public_places(chair, MELDED, kind)] += 4
+        state.flat.public[state.places.public(chair, MELDED, kind)] += 4
         state.add_tiles(g, chair, kind, -3)
         state.add_meld(chair, MeldType.EXPOSED_KONG, kind, giver, kind)
         kongs.stand(table, g, seat, MeldType.EXPOSED_KONG, giver)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from mahjong_env.notation import MeldType
 from mahjong_env.phases.draw import update_ready
 from mahjong_env.phases.table import Table
-from mahjong_env.state import MELDED, public_places
-from mahjong_env.tiles import NO_TILE, NUM_KINDS
+from mahjong_env.state import MELDED
+from mahjong_env.tiles import NO_TILE
 from mahjong_env.types import Games, Int8Array, Int64Array
 
 
@@ -16,8 +16,8 @@ def complete_added(table: Table, games: Games, seat: Int8Array, kind: Int8Array 
     chair = state.chairs(games, seat)
     place = _find_pung(table, chair, kind)
     state.raise_pung(chair, place, MeldType.ADDED_KONG)
-    state.flat.open_pung[chair * NUM_KINDS + kind] = False
-    state.flat.public[public_places(chair, MELDED, kind)] += 1
+    state.flat.open_pung[state.places.tile(chair, kind)] = False
+    state.flat.public[state.places.public(chair, MELDED, kind)] += 1
     stand(table, games, seat, MeldType.ADDED_KONG, state.by_chair.meld_from[chair, place])
 
 

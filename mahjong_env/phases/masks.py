@@ -23,7 +23,7 @@ def write_masks(table: Table, games: Games) -> None:
     else:
         state.mask[games] = False
     in_turn = phase == Phase.TURN
-    if in_turn.all():
+    if np.count_nonzero(in_turn) == len(games):
         _write_turns(table, games)
     else:
         _write_turns(table, games[in_turn])

@@ -10,7 +10,7 @@ from mahjong_env.phases import claims, kongs
 from mahjong_env.phases.draw import update_ready
 from mahjong_env.phases.table import Table, Won
 from mahjong_env.scoring import Source
-from mahjong_env.state import DISCARDED, LATEST, MAX_DISCARDS, MELDED, NO_SEAT, public_places
+from mahjong_env.state import DISCARDED, LATEST, MAX_DISCARDS, MELDED, NO_SEAT
 from mahjong_env.tiles import NO_TILE
 from mahjong_env.types import Games, Int64Array
 
@@ -21,7 +21,7 @@ def play(table: Table, games: Games, actions: Int64Array) -> None:
         return
     state = table.state
     discards = actions < CONCEALED_KONG
-    if discards.all():
+    if np.count_nonzero(discards) == len(games):
         discard(table, games, actions)
         return
     discard(table, games[discards], actions[discards])
@@ -42,13 +42,13 @@ def discard(table: Table, games: Games, kind: Int64Array) -> None:
     if not games.size:
         return
     state, flat = table.state, table.state.flat
-    seat = state.actor[games]
+    seat = state.actor[games].astype(np.intp)
     chair = state.chairs(games, seat)
     state.add_tiles(games, chair, kind, -1)
     number = state.num_discards[games] + np.int8(1)
     state.num_discards[games] = number
-    flat.public[public_places(chair, DISCARDED, kind)] += 1
-    flat.public[public_places(chair, LATEST, kind)] = number
+    flat.public[state.places.public(chair, DISCARDED, kind)] += 1
+    flat.public[state.places.public(chair, LATEST, kind)] = number
     place = flat.river_size[chair]
     flat.river[chair * MAX_DISCARDS + place] = kind
     flat.river_size[chair] = place + np.int8(1)
@@ -68,7 +68,7 @@ def concealed_kong(table: Table, games: Games, kind: Int64Array) -> None:
     shown = not table.rules.hides_concealed_kongs
     state.add_meld(chair, MeldType.CONCEALED_KONG, kind, NO_SEAT, NO_TILE, shown=shown)
     if shown:
-        state.flat.public[public_places(chair, MELDED, kind)] += 4
+        state.flat.public[state.places.public(chair, MELDED, kind)] += 4
     kongs.stand(table, games, seat, MeldType.CONCEALED_KONG, NO_SEAT)
 
 

@@ -213,7 +213,7 @@ class Fuzhou(Rules):
         return given[best_forms(game, self.score(wins).points, len(games))].astype(np.int8)
 
     # --- Play -----------------------------------------------------------------------------------------------------
-    def on_discard(self, state: State, games: Games, seat: Int8Array, kind: Int64Array) -> None:
+    def on_discard(self, state: State, games: Games, seat: Games, kind: Int64Array) -> None:
         """Who discards a gold wins by self-draw only (004 §Discarding a Tile)."""
         is_gold = kind == state.wild[games]
         state.marks[games[is_gold], seat[is_gold], 0] = 1

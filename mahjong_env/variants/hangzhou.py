@@ -166,7 +166,7 @@ class Hangzhou(Rules):
             state.dice[games] = np.where(one == other, one + other, 0)
 
     # --- Fortune Gambits --------------------------------------------------------------------------------------
-    def on_discard(self, state: State, games: Games, seat: Int8Array, kind: Int64Array) -> None:
+    def on_discard(self, state: State, games: Games, seat: Games, kind: Int64Array) -> None:
         """A fortune begins or goes on with a gambit, any other tile ends it (001 §Fortune Gambit)."""
         gambits = state.marks[games, seat, _GAMBITS]
         state.marks[games, seat, _GAMBITS] = np.where(kind == state.wild[games], gambits + 1, 0)

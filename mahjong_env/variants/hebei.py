@@ -165,7 +165,7 @@ class Hebei(Rules):
         """Four sets and a pair, seven pairs, or thirteen orphans (002 §Winning)."""
         total = sum_words(words)
         standard = sets_and_pair_missing(words, total)
-        if np.asarray(melds > 0).all():
+        if np.all(melds):
             return standard
         other = np.minimum(seven_pairs_missing(words, melds, total), thirteen_orphans_missing(words, melds, total))
         return np.minimum(standard, other)

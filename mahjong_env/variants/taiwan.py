@@ -185,7 +185,7 @@ class Taiwan(Rules):
         eighth = has_all_flowers(state.flowers[games, seat]) & state.flower_draw[games]
         state.marks[games[eighth], seat[eighth], 0] = 1
 
-    def on_discard(self, state: State, games: Games, seat: Int8Array, kind: Int64Array) -> None:
+    def on_discard(self, state: State, games: Games, seat: Games, kind: Int64Array) -> None:
         """Eight Flowers that were not said in their turn are gone (rulebook 6 Taiwan)."""
         state.marks[games, seat, 0] = 0
 

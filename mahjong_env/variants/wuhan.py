@@ -148,7 +148,7 @@ class Wuhan(Rules):
         """Any kind but Red, the wild one included (rulebook 1A.6, 1A.7)."""
         return (counts == 4) & ~_IS_RED[:NUM_KINDS]
 
-    def on_discard(self, state: State, games: Games, seat: Int8Array, kind: Int64Array) -> None:
+    def on_discard(self, state: State, games: Games, seat: Games, kind: Int64Array) -> None:
         """Count the Red Dragons that each seat discards."""
         state.marks[games, seat, RED_DISCARDS] += kind == RED
 
