@@ -273,7 +273,7 @@ class Engine:
         if numbers.size == 0:
             return np.zeros(0, np.intp)
         numbers = np.atleast_1d(numbers)
-        if numbers.ndim != 1 or not np.issubdtype(numbers.dtype, np.integer):
+        if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
             raise ActionError(
                 f"games are a one-dimensional array of integers, not {numbers.dtype} of shape {numbers.shape}"
             )
@@ -287,7 +287,7 @@ class Engine:
     def _checked_actions(self, actions: Any, games: Games) -> Int64Array:
         """The actions of the games that are not over."""
         chosen = _as_array("actions", actions)
-        if chosen.shape != games.shape or not np.issubdtype(chosen.dtype, np.integer):
+        if chosen.shape != games.shape or chosen.dtype.kind not in "iu":
             raise ActionError(
                 f"actions are {games.shape[0]} integers (one for each game), not {chosen.dtype} of shape {chosen.shape}"
             )
@@ -323,7 +323,7 @@ class Engine:
         persons = _as_array("seats", seats)
         if persons.ndim and persons.shape != g.shape:
             raise ActionError(f"seats are one for all games or {len(g)}, not of shape {persons.shape}")
-        if not np.issubdtype(persons.dtype, np.integer) or ((persons < 0) | (persons >= self.num_people)).any():
+        if persons.dtype.kind not in "iu" or ((persons < 0) | (persons >= self.num_people)).any():
             raise ActionError(f"seats are integers from 0 to {self.num_people - 1}, not {seats!r}")
         persons = np.broadcast_to(persons, g.shape)
         if self.num_people == self.num_seats:

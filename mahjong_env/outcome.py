@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, TypeAlias, overload
 
 import numpy as np
@@ -133,6 +134,7 @@ class _RowsOfHands(Sequence[Entries]):
         return repr(tuple(self))
 
 
+@cache
 def _nothing(people: int) -> Outcome:
     nobody = np.zeros(0, np.int8)
     nothing = np.zeros((0, people), np.int32)
