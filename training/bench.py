@@ -235,23 +235,24 @@ def settings_of(config: BenchConfig) -> Iterator[Setting]:
     Raises:
         TrainingError: numbers that cannot be.
     """
-    check_positive(tables=config.tables, runs=config.runs, width=config.width, layers=config.layers)
+    check_positive(runs=config.runs, width=config.width, layers=config.layers)
     threads = config.threads or config.processes
-    if not config.opponents or not config.processes or len(threads) != len(config.processes):
-        raise TrainingError("--opponents and --processes name at least one each, and --threads as many as --processes")
-    if config.seconds <= 0 or config.tables < 2:
+    if not (config.opponents and config.tables and config.processes) or len(threads) != len(config.processes):
+        raise TrainingError(
+            "--opponents, --tables and --processes name at least one each, and --threads as many as --processes"
+        )
+    if config.seconds <= 0 or min(config.tables) < 2:
         raise TrainingError("--seconds must be above 0, --tables at least 2")
-    for processes, number in zip(config.processes, threads, strict=True):
+    shards = list(zip(config.processes, threads, strict=True))
+    for processes, number in shards:
         check_positive(processes=processes, threads=number)
-        if config.tables % processes:
-            raise TrainingError(
-                f"--tables {config.tables} cannot be shared out evenly among {processes} of --processes"
-            )
+        for tables in config.tables:
+            if tables % processes:
+                raise TrainingError(f"--tables {tables} cannot be shared out evenly among --processes {processes}")
     for opponents in config.opponents:
         if config.one_table:
             yield Setting(opponents, 1)
-        for processes, number in zip(config.processes, threads, strict=True):
-            yield Setting(opponents, config.tables, processes, number)
+        yield from (Setting(opponents, tables, *shard) for tables in config.tables for shard in shards)
 
 
 def measure(
@@ -277,8 +278,7 @@ def measure(
 def report_text(results: Sequence[Result]) -> str:
     """A line for each contender, by the time that passes and by the processor's; then the ratios between them."""
     lines: list[tuple[str, ...]] = []
-    for opponents in dict.fromkeys(result.setting.opponents for result in results):
-        named = [result for result in results if result.setting.opponents == opponents]
+    for opponents, named in _by_opponents(results).items():
         for time in ("wall", "cpu"):
             title = f"against {opponents}, per second " + ("that passes" if time == "wall" else "of the processor")
             lines += [("",) * 5, (title, *KINDS, "")]
@@ -292,13 +292,14 @@ def report_text(results: Sequence[Result]) -> str:
 
 
 def comparisons(results: Sequence[Result]) -> Iterator[tuple[Result, Result]]:
-    """Return what is set against what: all against one table at a time, several processes against one."""
-    for base in results:
-        for result in results:
-            alone = base.setting.tables == 1
-            one_process = (base.setting.processes, base.setting.threads) == (1, 1) and result.setting.tables > 1
-            if result is not base and (alone or one_process):
-                yield result, base
+    """Return what is set against what, of contenders with the same opponents.
+
+    All are set against one table at a time, and against the first contender with more tables than one.
+    """
+    alone = [result for result in results if result.setting.tables == 1]
+    batched = [result for result in results if result.setting.tables > 1]
+    for base in alone + batched[:1]:
+        yield from ((result, base) for result in batched if result is not base)
 
 
 def ratios(result: Result, base: Result, kind: str, time: str) -> list[float]:
@@ -326,14 +327,21 @@ def report_json(results: Sequence[Result], config: BenchConfig, played: Rules) -
         ],
         "ratios": [
             {
-                "opponents": result.setting.opponents,
+                "opponents": opponents,
                 "name": result.setting.name,
                 "times_faster_than": base.setting.name,
                 **{
                     time: {kind: median(ratios(result, base, kind, time)) for kind in KINDS} for time in ("wall", "cpu")
                 },
             }
-            for result, base in comparisons(results)
-            if result.setting.opponents == base.setting.opponents
+            for opponents, named in _by_opponents(results).items()
+            for result, base in comparisons(named)
         ],
     }
+
+
+def _by_opponents(results: Sequence[Result]) -> dict[str, list[Result]]:
+    found: dict[str, list[Result]] = {}
+    for result in results:
+        found.setdefault(result.setting.opponents, []).append(result)
+    return found

@@ -118,8 +118,8 @@ class BenchConfig:
     """House rules as name=value, e.g. players=4 cap=8."""
     opponents: tuple[str, ...] = ("random", "greedy")
     """Who sits at all other seats; each of them is measured by itself."""
-    tables: int = 512
-    """Tables that are played at once."""
+    tables: tuple[int, ...] = (512,)
+    """Tables that are played at once, each number measured by itself."""
     processes: tuple[int, ...] = (1,)
     """Processes that play them, each number measured by itself; 1: no others than this one."""
     threads: tuple[int, ...] = ()

@@ -149,7 +149,7 @@ def test_only_the_tables(capsys):
         (["--tables", "1"], "--tables at least 2"),
         (["--seconds", "0"], "--seconds must be above 0"),
         (["--runs", "0"], "--runs must be at least 1, not 0"),
-        (["--processes", "3"], "--tables 8 cannot be shared out evenly among 3 of --processes"),
+        (["--processes", "3"], "--tables 8 cannot be shared out evenly among --processes 3"),
         (["--processes", "0"], "--processes must be at least 1, not 0"),
         (["--processes", "1", "2", "--threads", "2"], "--threads as many as --processes"),
         (["--opponents", "nobody"], "no agent is called 'nobody'"),
