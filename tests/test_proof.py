@@ -47,7 +47,7 @@ def test_a_wrong_engine_is_found_and_the_scene_printed(monkeypatch):
 
 def test_a_wrong_value_is_found(monkeypatch):
     right = Hebei._row_values
-    monkeypatch.setattr(Hebei, "_row_values", lambda self: right(self) + 1)
+    monkeypatch.setattr(Hebei, "_row_values", property(lambda self: right.func(self) + 1))
     with pytest.raises(ProofError, match="Closed Hand"):
         play_recipes("hebei", times=1)
 
