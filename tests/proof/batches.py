@@ -24,11 +24,11 @@ SAME = 8
 NOISE = 0.06
 """Decisions of steered games that are left to chance."""
 
-# For knobs that are any integer: values among which one is drawn.
+# For knobs that are any integer: values among which one is drawn, as far as the variant allows it.
 NUMBERS: dict[str, tuple[int | None, ...]] = {
     "cap": (None, 1, 8, 24, 60, 500, 2000),
-    "initial_points": (1, 20, 50, 500),
-    "base_score": (1, 3, 5, 10),
+    "initial_points": (0, 1, 20, 50, 500),
+    "base_score": (0, 1, 3, 5, 10),
     "unit": (1, 2, 10),
     "dead_tiles": (0, 8, 14, 16, 40, 71),
 }
@@ -95,9 +95,10 @@ def random_knobs(variant: str, rng: np.random.Generator) -> dict[str, Any]:
 
 def knob_values(variant: str, name: str) -> tuple[Any, ...]:
     """The values of a knob that the proof draws from."""
-    field = type(mahjong_env.VARIANTS[variant]).__dataclass_fields__[name]
-    choices = field.metadata["choices"]
-    return tuple(choices) if choices is not None else NUMBERS[name]
+    about = type(mahjong_env.VARIANTS[variant]).__dataclass_fields__[name].metadata
+    if about["choices"] is not None:
+        return tuple(about["choices"])
+    return tuple(value for value in NUMBERS[name] if value is None or value >= about["minimum"])
 
 
 @dataclass(frozen=True)

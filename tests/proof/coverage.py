@@ -20,30 +20,44 @@ EVERYWHERE = (
     *("exposed kong", "added kong", "concealed kong", "several kongs in one turn", "no kong right after a claim"),
     *("no kong without a replacement", "no win right after a claim", "the last discard may only be won on"),
     *("the last discard is won on", "several could win", "win before pung", "pung before chow"),
-    "discard not added to a pung",
+    *("discard not added to a pung", "kong before chow", "a kong takes the last tile"),
+    *("an answer is outranked by a later one", "who could not outrank is not asked"),
+    "the nearer one lets the farther one win",
 )
 OF_VARIANT: dict[str, tuple[str, ...]] = {
     "wuhan": (
         *("won by kong", "a kong could be robbed", "Wild Card Kong", "four alike that may be no kong"),
         *("no claim of a wild tile", "no claim of a Red Dragon", "no chow with a wild tile in hand"),
-        "round wind changes",
+        *("round wind changes", "a Red Dragon is turned up", "the successor goes round", "several could rob a kong"),
+        *("dealer stays after a draw", "deal passes after a draw"),
+        "deal passes to the winner, not to the next seat",
     ),
     "hangzhou": (
         *("won by kong", "a kong could be robbed", "no claim of a wild tile", "no chow with a wild tile in hand"),
         *("gambiter's turn", "no claim by the gambiter", "no claim during a gambit", "no added kong in a gambit"),
         *("concealed kong in a gambit", "no win on a discard by the gambiter", "no win on a discard during a gambit"),
-        *("no robbing during a gambit", "dice made it 3 Lao", "match ended by points"),
+        *("no robbing during a gambit", "dice made it 3 Lao", "match ended by points", "several could rob a kong"),
+        *("several gambits at once", "the discard that ends a gambit may be claimed", "dealer stays after a draw"),
+        "deal passes to the winner, not to the next seat",
+        "somebody is out, the dealer's win lets the match go on",
     ),
-    "hebei": ("won by kong", "a kong could be robbed", "a person sits out"),
+    "hebei": (
+        *("won by kong", "a kong could be robbed", "several could rob a kong", "a person sits out"),
+        *("nobody sits out after a draw", "the winning dealer sits out, his seat deals again", "four at the table"),
+        *("dealer stays after a draw", "deal passes after a draw"),
+    ),
     "taiwan": (
         *("won by kong", "won by flowers", "a kong could be robbed", "asked for Eight Flowers"),
         *("Eight Flowers passed", "drawn, a flower could not be replaced", "discard added to a pung"),
-        "round wind changes",
+        *("tiles worth more than Eight Flowers", "a first draw after a claim or kong is no Earth"),
+        *("round wind changes", "several could rob a kong", "dealer stays after a draw"),
     ),
     "fuzhou": (
         *("won by kong", "a kong could be robbed", "asked before the first turn", "no claim of a wild tile"),
         *("no chow with a wild tile in hand", "drawn, a flower could not be replaced"),
-        "drawn, too few tiles after a kong",
+        *("drawn, too few tiles after a kong", "several could rob a kong", "several could rob the gold"),
+        *("a flower is turned up before the gold", "the dealer is asked for Heaven and for the swap"),
+        *("a first draw after a claim or kong is no Earth", "dealer stays after a draw", "deal passes after a draw"),
     ),
 }
 EXTRA_PAYMENTS: dict[str, tuple[str, ...]] = {

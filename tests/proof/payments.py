@@ -153,7 +153,9 @@ HANGZHOU: dict[str, Condition] = {
     ),
     "three melds on a discard": lambda w: discarded(w) and bool(w.gave() | w.took()),
     "cap cuts a share": lambda w: w.cap_cuts(),
+    "cap cuts a share before a penalty doubles it": lambda w: w.cap_cuts() and bool(w.gave() | w.took()),
     "points floor": lambda w: w.floor_cuts(),
+    "points floor under a penalty": lambda w: w.floor_cuts() and bool(w.gave() | w.took()),
     "a payer at zero pays nothing": lambda w: (
         w.floor_cuts()
         and any(points <= 0 for seat, points in enumerate(w.situation.running_points) if seat != w.situation.seat)

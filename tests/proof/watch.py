@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from operator import attrgetter
 from typing import Any
 
 import mahjong_env
@@ -10,6 +11,9 @@ from proof.payments import payment_rules
 from referee import Referee
 from referee.hands import is_complete, is_seven_pairs, is_thirteen_orphans
 from referee.situation import Meld, Situation, Verdict
+
+CHOWS = {"chow low", "chow middle", "chow high"}
+PLACE = attrgetter("place")
 
 
 class ScoreDifferenceError(AssertionError):
@@ -51,12 +55,27 @@ class Watched(Referee):
         for rule in payment_rules(self, verdict.situation, verdict):
             self.note(f"paid: {rule}")
         self.note(f"play: won by {source}")
+        if source == "draw" and self.eighth_flower:
+            self.note("play: tiles worth more than Eight Flowers")
+        late = self.players[seat].draws == 1 and self.claims_or_kongs > 0 and seat != self.dealer_seat
+        if source == "draw" and late and self.variant.name in ("taiwan", "fuzhou"):
+            self.note("play: a first draw after a claim or kong is no Earth")
         super().end_with_win(seat, verdict, source, from_seat)
 
     def deal(self, start: Any) -> None:
         self.instant_kongs = 0
+        self.ends_gambit = False
         if start.lao_dice and self.variant.knobs.get("lao_dice"):
             self.note("play: dice made it 3 Lao")
+        if self.variant.name == "wuhan":
+            if start.indicators[-1] == "7z":
+                self.note("play: a Red Dragon is turned up")
+            elif start.indicators[-1] in ("9m", "9p", "9s", "4z", "6z"):
+                self.note("play: the successor goes round")
+        if len(start.indicators) > 1:
+            self.note("play: a flower is turned up before the gold")
+        if self.variant.name == "hebei" and self.variant.seats == 4:
+            self.note("play: four at the table")
         super().deal(start)
 
     # --- how hands end ----------------------------------------------------------------------------------------
@@ -84,6 +103,22 @@ class Watched(Referee):
             self.note("play: round wind changes")
         if self.person_of != persons:
             self.note("play: a person sits out")
+        self._note_next_dealer(winner, dealer, rotates=self.people > self.variant.seats)
+
+    def _note_next_dealer(self, winner: int | None, dealer: int, *, rotates: bool) -> None:
+        """Who deals after what: ``dealer`` is the seat that dealt the hand that has ended."""
+        if winner is None:
+            stays = self.dealer_seat == dealer
+            self.note("play: dealer stays after a draw" if stays else "play: deal passes after a draw")
+            if rotates:
+                self.note("play: nobody sits out after a draw")
+            return
+        if self.dealer_seat == winner not in (dealer, (dealer + 1) % self.variant.seats):
+            self.note("play: deal passes to the winner, not to the next seat")
+        if rotates and winner == dealer == self.dealer_seat:
+            self.note("play: the winning dealer sits out, his seat deals again")
+        if self.variant.knobs.get("match_end") == "points" and winner == dealer and min(self.points) <= 0:
+            self.note("play: somebody is out, the dealer's win lets the match go on")
 
     # --- rules of play ----------------------------------------------------------------------------------------
     def finish_kong(self, meld_type: str, from_seat: int | None) -> None:
@@ -95,6 +130,8 @@ class Watched(Referee):
             self.note(f"paid: {meld_type} at once")
         if self.kong_draws:
             self.note("play: several kongs in one turn")
+        if self.left == 1:
+            self.note("play: a kong takes the last tile")
         if meld_type == "concealed kong" and self.wild in player.melds[-1].tiles:
             self.note("play: Wild Card Kong")
         super().finish_kong(meld_type, from_seat)
@@ -117,9 +154,17 @@ class Watched(Referee):
                     self.note("play: no added kong in a gambit")
                 if any(kong.startswith("concealed") for kong in kongs) and self.left:
                     self.note("play: concealed kong in a gambit")
+                if sum(self.variant.gambit(self, seat) > 0 for seat in range(4)) > 1:
+                    self.note("play: several gambits at once")
         four = [tile for tile in set(player.hand) if player.hand.count(tile) == 4]
         if any(not self.variant.may_conceal_kong(self, tile) for tile in four):
             self.note("play: four alike that may be no kong")
+
+    def discard(self, tile: str) -> None:
+        self.ends_gambit = (
+            self.variant.name == "hangzhou" and tile != self.wild and self.variant.gambit(self, self.turn) > 0
+        )
+        super().discard(tile)
 
     def claim_options(self, seat: int, tile: str, discarder: int) -> set[str]:
         options = super().claim_options(seat, tile, discarder)
@@ -184,15 +229,47 @@ class Watched(Referee):
         if winners and any("pung" in q.options or "kong" in q.options for q in questions if "win" not in q.options):
             self.note("play: win before pung")
         if any("pung" in q.options for q in questions) and any(
-            q.options & {"chow low", "chow middle", "chow high"} and "pung" not in q.options for q in questions
+            q.options & CHOWS and "pung" not in q.options for q in questions
         ):
             self.note("play: pung before chow")
+        if any("kong" in q.options for q in questions) and any(
+            q.options & CHOWS and not q.options & {"kong", "pung"} for q in questions
+        ):
+            self.note("play: kong before chow")
         if self.offered is not None and questions:
             self.note("play: a kong could be robbed")
+            if winners > 1:
+                self.note("play: several could rob a kong")
+        if self.offered is None and self.ends_gambit and questions:
+            self.note("play: the discard that ends a gambit may be claimed")
         opening = self.turn is None and self.claims_or_kongs == 0 and not any(p.thrown for p in self.players)
         if opening and questions:
-            self.note("play: asked before the first turn")
-        super().ask(questions, finish)
+            self._note_opening(questions)
+        could_win = [question.seat for question in sorted(questions, key=PLACE) if "win" in question.options]
+
+        def answered(best: Any) -> None:
+            if best is not None and best != self.answers[0]:
+                self.note("play: an answer is outranked by a later one")
+            if best is not None and best[2] == "win" and best[1] != could_win[0]:
+                self.note("play: the nearer one lets the farther one win")
+            finish(best)
+
+        super().ask(questions, answered)
+
+    def _note_opening(self, questions: list[Any]) -> None:
+        """Questions before the first turn: in Fuzhou Heaven, the robbers of the gold, the dealer's swap."""
+        self.note("play: asked before the first turn")
+        dealer = self.dealer_seat
+        if sum(question.seat != dealer for question in questions) > 1:
+            self.note("play: several could rob the gold")
+        if sum(question.seat == dealer for question in questions) > 1:
+            self.note("play: the dealer is asked for Heaven and for the swap")
+
+    def ask_next(self) -> None:
+        best = min(self.answers, default=None)
+        if self.questions and best is not None and self.questions[0].place >= best[0]:
+            self.note("play: who could not outrank is not asked")
+        super().ask_next()
 
     def ask_eight_flowers(self, seat: int, when_passed: Any) -> None:
         self.note("play: asked for Eight Flowers")

@@ -20,7 +20,7 @@ from .hands import readings
 from .records import Question
 from .situation import Verdict, not_legal, paid_to
 from .tiles import FLOWERS, HONOURS, KINDS, NUMBERED, SEASONS, in_order
-from .variant import Variant, positive, runs_in, split_pair
+from .variant import Variant, not_negative, positive, runs_in, split_pair
 
 
 class Fuzhou(Variant):
@@ -32,7 +32,7 @@ class Fuzhou(Variant):
     has_indicator = True
     knob_choices = {  # noqa: RUF012
         "base_score": (5, positive),
-        "initial_points": (50, positive),
+        "initial_points": (50, not_negative),
         "all_sequences": (10, (10, 15)),
         "concealed_kong": (2, (2, 1)),
         "full_bloom": ("on_top", ("on_top", "total")),

@@ -17,7 +17,7 @@ from math import prod
 from .hands import divides, is_complete, is_only_pairs, is_seven_pairs, quads
 from .situation import Verdict, not_legal, paid_to
 from .tiles import in_order
-from .variant import Variant, positive
+from .variant import Variant, not_negative
 
 DEALER_FACTOR = {1: 2, 2: 4, 3: 8}  # by Lao (2A.12)
 LONGEST_POINTS_MATCH = 200
@@ -29,7 +29,7 @@ class Hangzhou(Variant):
         "base_score": (1, (1, 2, 3, 5)),
         "fortune": ("indicator", ("indicator", "white")),
         "cap": (None, (None, 64, 128, 256)),
-        "initial_points": (50, positive),
+        "initial_points": (50, not_negative),
         "points_floor": (True, (True, False)),
         "lao_dice": (False, (False, True)),
         "dealer_loss": ("double", ("double", "lao")),

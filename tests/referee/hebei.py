@@ -15,7 +15,7 @@ from math import prod
 from .hands import is_complete, is_seven_pairs, is_thirteen_orphans, quads
 from .situation import Verdict, not_legal, paid_to
 from .tiles import KINDS, is_honour, suits_in
-from .variant import Variant, all_tiles, none_or_positive, positive, runs_in
+from .variant import Variant, all_tiles, none_or_positive, not_negative, positive, runs_in
 
 # rulebook 3A.9; the third row is printed as a second "Double" (3B5)
 LUXURIOUS = {
@@ -29,7 +29,7 @@ class Hebei(Variant):
     name = "hebei"
     knob_choices = {  # noqa: RUF012
         "base_score": (1, positive),
-        "initial_points": (50, positive),
+        "initial_points": (50, not_negative),
         "players": (3, (3, 4)),
         "rotation": (False, (False, True)),
         "all_pungs": (3, (3, 2)),

@@ -19,7 +19,16 @@ from math import ceil, prod
 
 from .situation import Verdict, not_legal, paid_to
 from .tiles import RED, WINDS, is_honour, is_terminal, suits_in
-from .variant import Variant, all_tiles, next_wind, none_or_positive, positive, runs_in, set_kinds, split_pair
+from .variant import (
+    Variant,
+    all_tiles,
+    next_wind,
+    none_or_positive,
+    not_negative,
+    runs_in,
+    set_kinds,
+    split_pair,
+)
 
 LARGE = 10  # base points of each Large row (1A.11)
 
@@ -28,7 +37,7 @@ class Wuhan(Variant):
     name = "wuhan"
     has_indicator = True
     knob_choices = {  # noqa: RUF012
-        "initial_points": (500, positive),
+        "initial_points": (500, not_negative),
         "cap": (500, none_or_positive),
         "discard_payers": ("all", ("all", "discarder")),
         "dealer_rule": (

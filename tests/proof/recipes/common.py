@@ -87,6 +87,26 @@ def robbed(name: str, hand: str, feed: str, junk: str, rob: str, *, seats: int =
     )
 
 
+def several_robbers(size: int, seats: int = 4, **more: Any) -> Recipe:
+    """Two seats wait for the tile that a third adds to his pung; the nearer one lets the farther one rob it."""
+    rest = "" if size == 13 else "789s"
+    dealer, konger = LETTERS[seats - 1], LETTERS[seats - 2]
+    nearer, farther = ("a", "b") if seats == 4 else (dealer, "a")
+    # They draw 5m only when 4m has been discarded and punged: else they would win on that discard.
+    hands = {nearer: f"3m678p345s88p123s9p{rest}", farther: f"3m345p678s22p123p9s{rest}", konger: "44m4p"}
+    hands[dealer] = hands.get(dealer, "") + "4m"
+    return Recipe(
+        "several could rob a kong",
+        hands,
+        draws="?" * (seats - 3) + "5m5m4m",
+        dealer=dealer,
+        play={dealer: "discard 4m"}
+        | {nearer: "discard 4m, discard 9p, pass, keep"}
+        | {farther: "win, discard 9s, keep", konger: "added kong, pung, discard 4p"},
+        **more,
+    )
+
+
 def check_size(name: str, hand: str, extra: int = 0) -> None:
     """Hands of recipes are whole: 13 or 16 tiles."""
     if len(tokens(hand)) - extra not in (13, 16):
@@ -149,6 +169,27 @@ def plays_of_all(size: int, seats: int = 4) -> tuple[Recipe, ...]:
             streak=late,
             play={"a": "win", "b": "win", last: "discard 5m"},
         ),
+        Recipe(
+            "the nearer one lets the farther one win",
+            {"a": waits, "b": f"123s456s789s46m22s{more.replace('s', 'p')}", last: "5m"},
+            dealer=last,
+            streak=late,
+            play={"a": "pass", "b": "win", last: "discard 5m"},
+        ),
+        Recipe(
+            "a chow is outranked by a pung",
+            {"a": waits, "b": "55m", last: "5m"},
+            dealer=last,
+            streak=late,
+            play={"a": "chow", "b": "pung", last: "discard 5m"},
+        ),
+        Recipe(
+            "kong before chow",
+            {"a": "46m", "b": "555m", last: "5m"},
+            dealer=last,
+            play={"a": "chow", "b": "kong", last: "discard 5m"},
+        ),
+        Recipe("a kong takes the last tile", {"a": "3333m"}, left=1, play={"a": "concealed kong"}),
         Recipe(
             "a win is passed",
             {"a": waits, last: "5m"},

@@ -1,6 +1,6 @@
 """Fuzhou (rulebook 5). The gold is ``w``; where it is named, the tile turned up is known."""
 
-from proof.recipes.common import dealt, fed, plays_of_all, robbed, waiting
+from proof.recipes.common import dealt, fed, plays_of_all, robbed, several_robbers, waiting
 from proof.steer import Recipe
 
 STREAK = (0, 0, 1, 3)
@@ -83,6 +83,8 @@ FUZHOU: tuple[Recipe, ...] = (
         "4m",
         knobs={"rob_kong": True, "discard_payers": "all"},
     ),
+    several_robbers(16, knobs={"rob_kong": True}),
+    Recipe("the dealer stays after a draw", {}, left=1, knobs={"dealer_on_draw": "stay"}, hands_played=2),
     Recipe(
         "Full Bloom of flowers",
         {"a": "F1F2F3F4123m456p789s222s"},

@@ -1,6 +1,6 @@
 """Hangzhou (rulebook 2)."""
 
-from proof.recipes.common import dealt, fed, plays_of_all, robbed, waiting
+from proof.recipes.common import dealt, fed, plays_of_all, robbed, several_robbers, waiting
 from proof.steer import Recipe
 
 LAO = (0, 1, 2, 3)
@@ -174,6 +174,7 @@ HANGZHOU: tuple[Recipe, ...] = (
     robbed("captured kong", "22s35m678p345s88p1z", "2s", "1z", "4m", streak=LAO),
     robbed("captured kong, always", "22s35m678p345s88p1z", "2s", "1z", "4m", streak=LAO, knobs=OPEN),
     robbed("captured kong of a closed hand", "35m678p345s88p123s", "", "", "4m", streak=LAO, knobs=OPEN),
+    several_robbers(13, knobs=OPEN, streak=LAO),
     Recipe(
         "the dealer captures a kong",
         {"a": "3m678p345s88p123s9p1z", "c": "44m4z", "b": "4m"},
@@ -201,6 +202,18 @@ HANGZHOU: tuple[Recipe, ...] = (
     fed("three melds from the next", "22m55m88m678s5p1z3z9p", "258m", "1z3z9p", "5p", giver="b", streak=(2, 3)),
     fed("three melds from across", "22m55m88m678s5p1z3z9p", "258m", "1z3z9p", "5p", giver="c", streak=(2, 3)),
     fed("three melds, points floor", "22m55m88m678s5p1z3z9p", "258m", "1z3z9p", "5p", points=POOR),
+    fed("three melds from one with nothing", "22m55m88m678s5p1z3z9p", "258m", "1z3z9p", "5p", giver="b", points=POOR),
+    fed(
+        "three melds, a share above the cap",
+        "22m55m88m333sw1z3z9p",
+        "258m",
+        "1z3z9p",
+        "3s",
+        draws="?????????3s",
+        first="concealed kong, win, pung",
+        streak=1,
+        knobs={"cap": 64, "base_score": 5, "dealer_loss": "lao"},
+    ),
     Recipe(
         "three melds taken from the winner",
         {"d": "258m123s456p11z789s", "a": "22m55m88m1z3z9p"},
@@ -247,5 +260,13 @@ HANGZHOU: tuple[Recipe, ...] = (
     ),
     waiting("points floor", "1111m3333p5555s7z", "7z", points=POOR, streak=3),
     waiting("no points floor", "1111m3333p5555s7z", "7z", points=POOR, knobs={"points_floor": False}),
+    Recipe(
+        "a match by points goes on with the dealer's win",
+        {"a": "123m456p789s11z46m"},
+        draws="???5m",
+        points=POOR,
+        play={"a": "win, keep"},
+        knobs={"match_end": "points"},
+    ),
     waiting("a match that ends by points", "1111m3333p5555s7z", "7z", points=POOR, knobs={"match_end": "points"}),
 )

@@ -1,13 +1,13 @@
 """Hebei (rulebook 3): a table for three, where the seat before a is c."""
 
-from proof.recipes.common import dealt, fed, plays_of_all, robbed, waiting
+from proof.recipes.common import dealt, fed, plays_of_all, robbed, several_robbers, waiting
 from proof.steer import Recipe
 
-THREE = {"players": 3}
+THREE, FOUR = {"players": 3}, {"players": 4, "rotation": False}
 
 
 def _three(recipe: Recipe) -> Recipe:
-    """Recipes are written for three seats."""
+    """Recipes are written for three seats, unless they say otherwise."""
     return Recipe(**{**vars(recipe), "knobs": THREE | recipe.knobs})
 
 
@@ -15,7 +15,7 @@ HEBEI: tuple[Recipe, ...] = tuple(
     _three(recipe)
     for recipe in (
         *plays_of_all(13, 3),
-        fed("Ping Hu", "22m345p678s55s79p1z", "2m", "1z", "8p", giver="c", seats=3),
+        fed("Ping Hu", "22m345p678s55s79p1z", "2m", "1z", "8p", giver="c", seats=3, draws="??8p"),
         dealt("Dealer Win", "123m456p789s11z46m5m"),
         Recipe(
             "Dealer Win, drawn later",
@@ -55,6 +55,20 @@ HEBEI: tuple[Recipe, ...] = tuple(
             "4m",
             seats=3,
             knobs={"discard_payers": "all"},
+        ),
+        several_robbers(13, 3),
+        several_robbers(13, 4, knobs=FOUR),
+        robbed("Robbing a Kong of four", "22s35m678p345s88p1z", "2s", "1z", "4m", knobs=FOUR),
+        waiting("Closed Hand at a table of four", "123m456p789s11z46m", "5m", knobs=FOUR),
+        Recipe("kongs at a table of four", {"a": "3333m8888s1p"}, play={"a": "concealed kong, keep"}, knobs=FOUR),
+        Recipe("the deal passes after a draw", {}, left=1, knobs={"dealer_on_draw": "next"}, hands_played=2),
+        Recipe(
+            "the winning dealer sits out",
+            {"a": "123m456p789s11z46m"},
+            draws=("??5m", "?5m"),
+            play={"a": "win, keep"},
+            knobs={"rotation": True},
+            hands_played=3,
         ),
         robbed("Robbing a Kong, closed", "35m678p345s88p123s", "", "", "4m", seats=3),
         fed("Kong-Drawn Win", "22m345p678s55s79m1z", "2m", "1z", "2m", draws="??2m", back="8m", giver="c", seats=3),

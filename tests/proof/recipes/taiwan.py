@@ -1,6 +1,6 @@
 """Taiwanese 16-tile (rulebook 4)."""
 
-from proof.recipes.common import dealt, fed, plays_of_all, robbed, waiting
+from proof.recipes.common import dealt, fed, plays_of_all, robbed, several_robbers, waiting
 from proof.steer import Recipe
 
 STREAK = (0, 0, 1, 3)
@@ -105,6 +105,15 @@ TAIWAN: tuple[Recipe, ...] = (
     robbed("Robbing the Gang, closed", "35m678p345s88p123s789s", "", "", "4m"),
     Recipe("Eight Flowers in the opening", {"a": SEVEN}, back="S4", play={"a": "win"}),
     Recipe("Eight Flowers in the opening, not the dealer", {"b": SEVEN}, back="S4", play={"b": "win"}),
+    Recipe(
+        "tiles worth more than Eight Flowers",
+        {"a": f"{SEVEN}123456789m"},
+        back="2225577m5m",
+        draws=("S4", "????S4"),
+        dealer="d",
+        play={"a": "win"},
+    ),
+    several_robbers(16),
     Recipe("Eight Flowers passed", {"a": SEVEN}, back="S4", play={"a": "pass"}),
     Recipe("Eight Flowers in a turn", {"a": SEVEN}, draws="S4", dealer="d", play={"a": "win"}, streak=STREAK),
     Recipe("Eight Flowers in a turn, passed", {"a": SEVEN}, draws="S4", dealer="d", play={"a": "pass"}),

@@ -127,6 +127,30 @@ WUHAN: tuple[Recipe, ...] = (
     ),
     fed("a win of an open hand is passed", "22m345p678s55s79m1z", "2m", "1z", "8m", draws=("8m", "?8m"), first="pung"),
     fed("the last discard is won on, open", "22m345p678s55s79m1z", "2m", "1z", "8m", draws="8m", left=1),
+    Recipe("the dealer stays after a draw", {}, left=1, knobs={"dealer_rule": "retain_on_draw"}, hands_played=2),
+    Recipe(
+        "several open hands could rob a kong",
+        {"a": "22m345p678s88s35m1z", "b": "22s678p345s55p35m3z", "c": "44m4z", "d": "4m2m2s"},
+        draws="????4m",
+        dealer="d",
+        play={
+            "a": "pung, pass, keep, discard 1z",
+            "b": "win, pung, keep, discard 3z",
+            "c": "added kong, pung, keep, discard 4z",
+            "d": "discard 4m, discard 2m, discard 2s",
+        },
+    ),
+    Recipe(
+        "a chow is outranked by a win",
+        {"a": "22m345p678s88s46m1z", "b": "22s345p678p55p46m3z", "d": "2m2s5m"},
+        draws="?????",
+        dealer="d",
+        play={
+            "a": "pung, discard 1z, chow, keep",
+            "b": "win, pung, discard 3z, keep",
+            "d": "discard 2m, discard 2s, discard 5m",
+        },
+    ),
     fed("the discarder alone pays", "22m345p678s55s79m1z", "2m", "1z", "8m", knobs={"discard_payers": "discarder"}),
     Recipe(
         "several open hands could win",
