@@ -151,6 +151,7 @@ HANGZHOU: dict[str, Condition] = {
     "three melds replace a captured kong": lambda w: (
         robbed(w) and bool(w.gave() | w.took()) and w.situation.from_seat not in w.gave() | w.took()
     ),
+    "three melds of the captured konger himself": lambda w: robbed(w) and w.situation.from_seat in w.gave() | w.took(),
     "three melds on a discard": lambda w: discarded(w) and bool(w.gave() | w.took()),
     "cap cuts a share": lambda w: w.cap_cuts(),
     "cap cuts a share before a penalty doubles it": lambda w: w.cap_cuts() and bool(w.gave() | w.took()),

@@ -258,6 +258,18 @@ HANGZHOU: tuple[Recipe, ...] = (
             "d": "discard 8s, discard 2m, discard 5m, discard 8m",
         },
     ),
+    Recipe(
+        "the captured konger took three melds",
+        {"d": "258m123s456p11z789s", "a": "22m55m88m1z3z9p"},
+        draws="??3m ??4m ??? 2m",
+        dealer="d",
+        knobs=OPEN,
+        streak=LAO,
+        play={
+            "a": "added kong, pung, discard 1z, discard 3z, discard 9p",
+            "d": "win, discard 2m, discard 5m, discard 8m, keep",
+        },
+    ),
     waiting("points floor", "1111m3333p5555s7z", "7z", points=POOR, streak=3),
     waiting("no points floor", "1111m3333p5555s7z", "7z", points=POOR, knobs={"points_floor": False}),
     Recipe(
