@@ -268,7 +268,8 @@ class TestWrongInput:
 
     @pytest.mark.parametrize("missing", ["tyro", "sb3_contrib", "tqdm"])
     def test_a_missing_extra_is_named_with_its_pip_line(self, missing, tmp_path, monkeypatch, capsys):
-        monkeypatch.delitem(sys.modules, "training.train", raising=False)
+        for module in ("training.train", "training.networks"):
+            monkeypatch.delitem(sys.modules, module, raising=False)
         monkeypatch.delattr(training, "train", raising=False)
         monkeypatch.setitem(sys.modules, missing, None)
         assert train(tmp_path / "run") == 2
