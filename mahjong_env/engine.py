@@ -50,9 +50,9 @@ class Engine:
         start: str | None = None,
     ) -> None:
         """Deal B games; the arguments are those of `mahjong_env.make_engine`."""
-        _check_count("num_games", num_games)
-        _check_count("num_hands", num_hands)
-        if start not in (None, "first", "random"):
+        check_count("num_games", num_games)
+        check_count("num_hands", num_hands)
+        if not (start is None or (isinstance(start, str) and start in ("first", "random"))):
             raise RulesError(
                 f"start={start!r} is not valid; valid are 'first', 'random' and None (random for single hands)"
             )
@@ -265,7 +265,7 @@ class Engine:
     def _game_numbers(self, games: Any, *, repeats: bool = False) -> Games:
         if games is None:
             return self._all_games
-        numbers = _as_array("games", games)
+        numbers = as_array("games", games)
         if numbers.dtype == np.bool_:
             if numbers.shape != (self.num_games,):
                 raise ActionError(f"a mask of games has shape ({self.num_games},), not {numbers.shape}")
@@ -286,7 +286,7 @@ class Engine:
 
     def _checked_actions(self, actions: Any, games: Games) -> Int64Array:
         """The actions of the games that are not over."""
-        chosen = _as_array("actions", actions)
+        chosen = as_array("actions", actions)
         if chosen.shape != games.shape or chosen.dtype.kind not in "iu":
             raise ActionError(
                 f"actions are {games.shape[0]} integers (one for each game), not {chosen.dtype} of shape {chosen.shape}"
@@ -320,7 +320,7 @@ class Engine:
         state = self.state
         if seats is None:
             return g, np.maximum(state.actor[g], _FIRST).astype(np.intp), np.ones(len(g), np.bool_)
-        persons = _as_array("seats", seats)
+        persons = as_array("seats", seats)
         if persons.ndim and persons.shape != g.shape:
             raise ActionError(f"seats are one for all games or {len(g)}, not of shape {persons.shape}")
         if persons.dtype.kind not in "iu" or ((persons < 0) | (persons >= self.num_people)).any():
@@ -338,7 +338,7 @@ def _numbers_up_to(number: int) -> Games:
     return numbers
 
 
-def _as_array(what: str, values: Any) -> np.ndarray[Any, Any]:
+def as_array(what: str, values: Any) -> np.ndarray[Any, Any]:
     """The values as an array; `ActionError` if they cannot be one."""
     try:
         return np.asarray(values)
@@ -346,7 +346,8 @@ def _as_array(what: str, values: Any) -> np.ndarray[Any, Any]:
         raise ActionError(f"{what} are one number, or as many as there are games: {error}") from error
 
 
-def _check_count(name: str, value: Any) -> None:
+def check_count(name: str, value: Any) -> None:
+    """Raise `RulesError` unless the value is an integer from 1."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise RulesError(f"{name} is an integer from 1, not {value!r}")
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from mahjong_env.actions import NUM_ACTIONS
-from mahjong_env.engine import Engine
+from mahjong_env.engine import Engine, as_array, check_count
 from mahjong_env.errors import ActionError, DealError, MahjongError, RulesError
 from mahjong_env.hand_info import hand_info
 from mahjong_env.opponents import Opponent, RandomOpponent, choose_at_random, find_opponents
@@ -64,8 +64,9 @@ class LearningSeats:
         Raises:
             MahjongError: a value that is not valid; the message lists those that are.
         """
-        if on_illegal not in ON_ILLEGAL:
+        if not (isinstance(on_illegal, str) and on_illegal in ON_ILLEGAL):
             raise RulesError(f"on_illegal={on_illegal!r} is not valid; valid are {', '.join(map(repr, ON_ILLEGAL))}")
+        check_count("num_hands", num_hands)
         # A person who sits out the first hand of a match of one hand is never asked.
         self._candidates = rules.seats if num_hands == 1 and rules.ends_by_hands else rules.people
         if seat is not None and not (isinstance(seat, int | np.integer) and 0 <= seat < self._candidates):
@@ -137,7 +138,7 @@ class LearningSeats:
             ActionError: wrong shape or type.
             IllegalActionError: an illegal action, with ``on_illegal="raise"``; nothing has changed.
         """
-        chosen = np.asarray(actions)
+        chosen = as_array("actions", actions)
         if chosen.shape != games.shape or not np.issubdtype(chosen.dtype, np.integer):
             raise ActionError(
                 f"actions are {len(games)} integers (one for each game), not {chosen.dtype} of shape {chosen.shape}"

@@ -34,7 +34,7 @@ _HOW = {
 
 def check_render_mode(mode: str | None, valid: Sequence[str]) -> None:
     """Raise `RulesError` if a render mode is not None and not among the valid ones."""
-    if mode is not None and mode not in valid:
+    if mode is not None and not (isinstance(mode, str) and mode in valid):
         raise RulesError(f"render_mode={mode!r} is not valid; valid are {', '.join(map(repr, valid))} and None")
 
 

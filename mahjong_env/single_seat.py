@@ -10,7 +10,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Discrete, Space
 
 from mahjong_env.actions import NUM_ACTIONS
-from mahjong_env.engine import Engine
+from mahjong_env.engine import Engine, as_array
 from mahjong_env.errors import RulesError
 from mahjong_env.learning_seats import LearningSeats
 from mahjong_env.observation import SHAPE
@@ -129,7 +129,7 @@ class SingleSeatEnv(gymnasium.Env[Int8Array, np.int64]):
         if self._is_over:
             raise ResetNeeded("the episode is over: call reset() first")
         seats = self._seats
-        illegal = bool(seats.step(_GAME, np.asarray(action).reshape(-1), self.np_random)[0])
+        illegal = bool(seats.step(_GAME, as_array("actions", action).reshape(-1), self.np_random)[0])
         over = bool(self.engine.seat_to_act[0] < 0)
         truncated = bool(seats.truncated[0])
         self._is_over = over or illegal

@@ -79,6 +79,20 @@ def test_score(variant, seed, changes, flags):
     assert (printed != "") == (status == 0)
 
 
+@pytest.mark.parametrize("seat", ["\u00b2", "9" * 5000, "4", "-1", "", "1.0"], ids=lambda seat: seat[:5])
+def test_seats_of_other_melds(seat):
+    words = ["score", "--variant=hebei", "--hand=1122z", "--winning-tile=2z", "--source=draw"]
+    words += ["--meld=chow 123s@2", "--meld=pung 999s@1", "--meld=kong 7777p"]
+    assert run([*words, "--other-meld=1:pung 444p@0"])[0] == 0
+    assert run([*words, f"--other-meld={seat}:pung 444p@0"])[0] == 2
+
+
+@pytest.mark.parametrize("name", ["start", "render_mode", "on_illegal", "num_hands"])
+def test_an_array_is_no_word(name):
+    with pytest.raises(MahjongError):
+        SingleSeatEnv("hebei", **{name: np.arange(3)})
+
+
 GAME_OPTIONS = ("--knob", "--seed", "--agents", "--tables", "--seat", "--variant")
 FEW_HANDS = st.sampled_from(["1", "2", "0", "-1", "x", "1.5", "", " 1", "\u0661"])
 
@@ -197,7 +211,7 @@ def test_environments_of_anything(kind, data):
 
 @pytest.mark.parametrize("kind", ENVS, ids=lambda kind: kind.__name__)
 @examples(80)
-@given(VALUES)
+@given(st.one_of(VALUES, st.lists(VALUES, min_size=2, max_size=2)))
 def test_steps_of_environments(kind, action):
     """An action that is none changes nothing."""
     env = make_env(kind, **({} if kind is MahjongAEC else {"on_illegal": "raise"}))

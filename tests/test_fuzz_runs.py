@@ -10,6 +10,7 @@ import io
 import json
 import shutil
 import tempfile
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,13 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fuzz_strategies import DAMAGES, JSON_TEXTS, JSONS, TEXTS, damaged, examples
+from fuzz_strategies import DAMAGES, INTEGERS, JSON_TEXTS, JSONS, TEXTS, damaged, examples
 from mahjong_env.bench import BenchFileError, against_text, read_record, report_json
 from mahjong_env.bench.timing import Contender, Reading, Result
 from training.__main__ import main
+from training.config import Optimisation, TrainConfig
+from training.curve import plot_curve
+from training.errors import TrainingError
 from training.run_folder import RunFolder
 
 STEPS = "32"
@@ -71,19 +75,54 @@ def check_resumed_or_refused(run):
 
 # --- config.json -------------------------------------------------------------------------------------------------
 
+SETTINGS = [item.name for item in fields(TrainConfig)]
+# Sizes are kept small: whoever asks for more memory than there is gets no error of ours.
+SMALL_JSONS = JSONS.filter(lambda value: not isinstance(value, int) or value < 100)
 
-@pytest.mark.parametrize("changes", [{"tables": -1}, {"tables": 3}, {"seed": -1}, {"seed": 10**30}, {"deals": 1}])
-def test_settings_that_cannot_be(run, changes):
+
+@examples(60)
+@given(st.dictionaries(st.sampled_from([*SETTINGS, "versions", "more"]), SMALL_JSONS, min_size=1, max_size=2))
+@example({"tables": "2"})
+@example({"tables": -1})
+@example({"knobs": 5})
+@example({"seed": -1})
+@example({"seed": 10**30})
+@example({"tables": 3})
+@example({"opponents": [5]})
+@example({"opponents": "random"})
+@example({"optimisation": None})
+def test_settings_with_anything_in_them(run, changes):
     settings = json.loads(run.config.read_text())
     with changed(run, run.config, json.dumps(settings | changes).encode()) as run:
-        assert not check_resumed_or_refused(run) or changes == {"tables": 3}
+        check_resumed_or_refused(run)
 
 
-@pytest.mark.parametrize("changes", [{"batch_size": 0}, {"steps_per_table": 0}, {"steps_per_table": -1}, {"epochs": 0}])
-def test_counts_of_ppo_that_cannot_be(run, changes):
+@examples(60)
+@given(st.dictionaries(st.sampled_from([item.name for item in fields(Optimisation)]), SMALL_JSONS, min_size=1))
+@example({"batch_size": 0})
+@example({"batch_size": 1})
+@example({"epochs": 0})
+@example({"clip": -1.0})
+@example({"discount": float("nan")})
+@example({"steps_per_table": 0})
+@example({"steps_per_table": -1})
+@example({"learning_rate": "fast"})
+@example({"discount": -5})
+def test_settings_of_ppo_with_anything_in_them(run, changes):
     settings = json.loads(run.config.read_text())
     settings["optimisation"] |= changes
     with changed(run, run.config, json.dumps(settings).encode()) as run:
+        check_resumed_or_refused(run)
+
+
+@examples(60)
+@given(st.one_of(JSON_TEXTS, JSONS.map(json.dumps), TEXTS, st.binary(max_size=20)))
+@example("[" * 100_000)
+@example("7")
+@example("[]")
+@example('"settings"')
+def test_settings_of_anything(run, text):
+    with changed(run, run.config, text if isinstance(text, bytes) else text.encode("utf-8", "replace")) as run:
         assert not check_resumed_or_refused(run)
 
 
@@ -116,6 +155,55 @@ def test_checkpoints_with_anything_in_them(run, changes):
     torch.save(state | changes, data)
     with changed(run, run.checkpoint, data.getvalue()) as run:
         check_resumed_or_refused(run)
+
+
+# --- The learning curve ------------------------------------------------------------------------------------------
+
+
+def check_drawn_or_refused(run):
+    try:
+        rows = run.read_curve()
+    except TrainingError as error:
+        assert str(run.curve) in str(error)  # noqa: PT017
+        assert not check_resumed_or_refused(run)
+        return
+    if rows:
+        plot_curve(rows, "a run", run.curve_plot)
+
+
+@examples(25)
+@given(DAMAGES)
+def test_damaged_curves(run, damages):
+    with changed(run, run.curve, damaged(run.curve.read_bytes(), damages)) as run:
+        check_drawn_or_refused(run)
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+@examples(25)
+@given(st.data())
+def test_curves_with_anything_in_them(run, data):
+    lines = run.curve.read_text().splitlines()
+    text = data.draw(st.one_of(TEXTS, INTEGERS.map(str), st.floats().map(str)))
+    cells = lines[-1].split(",")
+    cells[data.draw(st.integers(0, len(cells) - 1))] = text
+    with changed(run, run.curve, "\n".join([*lines, ",".join(cells), ""]).encode("utf-8", "replace")) as run:
+        check_drawn_or_refused(run)
+
+
+def test_a_dollar_in_a_name_is_only_a_character(run):
+    header, line = run.curve.read_bytes().splitlines()[:2]
+    cells = line.split(b",")
+    cells[header.split(b",").index(b"against")] = b"$x_$"
+    with changed(run, run.curve, b"\n".join([header, b",".join(cells), b""])) as run:
+        plot_curve(run.read_curve(), "$x_$", run.curve_plot)
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff", b"steps\n", b"a,b\n1,2\n", b"x" * 200_000, b"\0", b"half a line"])
+def test_curves_of_anything(run, content):
+    with changed(run, run.curve, run.curve.read_bytes() + content) as run:
+        check_drawn_or_refused(run)
+        run.curve.write_bytes(content)
+        check_drawn_or_refused(run)
 
 
 # --- Records of benchmarks ---------------------------------------------------------------------------------------
@@ -166,6 +254,7 @@ def test_records_with_anything_in_them(path, changes):
         max_size=3,
     )
 )
+@example([{"name": "engine", "decisions_per_second": 10**400}])
 @example([{"name": "engine", "decisions_per_second": 5e-324}, {"name": "peer", "decisions_per_second": 1e308}])
 def test_records_with_any_results(path, results):
     check_compared_or_refused(path, json.dumps(RECORD | {"results": results}))
@@ -173,6 +262,7 @@ def test_records_with_any_results(path, results):
 
 @examples(100)
 @given(st.one_of(JSON_TEXTS, JSONS.map(json.dumps), TEXTS, st.binary(max_size=20)))
+@example("[" * 100_000)
 def test_records_of_anything(path, text):
     check_compared_or_refused(path, text)
 

@@ -93,6 +93,7 @@ def plot_curve(rows: Sequence[dict[str, str]], title: str, path: Path) -> None:
     for axes in (left, right):
         axes.set_xlabel("decisions learned from (0: after the warm start)")
         axes.grid(alpha=0.3)
-    left.legend()
-    figure.suptitle(title)
+    for text in left.legend().get_texts():
+        text.set_parse_math(False)  # agents and runs are named after folders, in which "$" is only a character
+    figure.suptitle(title, parse_math=False)
     figure.savefig(path, dpi=120)

@@ -114,7 +114,7 @@ def plot(found: Evaluation, path: Path) -> None:
     _bars(left, places, [standing.points for _, standing in rows], 1)
     _bars(right, places, [standing.wins for _, standing in rows], 100)
     left.axvline(0, color="black", linewidth=0.8)
-    left.set_yticks(places, labels)
+    left.set_yticks(places, labels, parse_math=False)
     left.set_xlabel("points per hand")
     right.set_xlabel("hands won, %")
     figure.suptitle(f"{found.rules.title}: {found.deals} deals from every seat, 95 % intervals")

@@ -6,7 +6,7 @@ import csv
 import json
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar, get_type_hints
 
 from training.config import Optimisation, TrainConfig
 from training.errors import TrainingError
@@ -14,6 +14,12 @@ from training.folders import make_folder, write_text
 
 # What may differ between a run and its continuation.
 _FREE: Final = ("resume", "out", "total_steps", "processes", "threads")
+
+
+# Of the learning curve's columns, those that are drawn.
+_CURVE_NUMBERS: Final = ("points", "points_low", "points_high", "wins")
+
+_Settings = TypeVar("_Settings", TrainConfig, Optimisation)
 
 
 @dataclass(frozen=True)
@@ -97,19 +103,21 @@ class RunFolder:
                 )
         if config.variant != saved.variant:
             raise TrainingError(f"{self.path}: this is a run for {saved.variant}, not for {config.variant}")
+        self.read_curve()  # it is read at every measurement, when there is something to lose
         make_folder(self.path)
         return replace(saved, **{name: getattr(config, name) for name in _FREE})
 
     def _saved_config(self) -> TrainConfig:
         try:
-            settings = json.loads(self.config.read_text(encoding="utf-8"))
+            settings = dict(json.loads(self.config.read_text(encoding="utf-8")))
             settings.pop("versions", None)
-            settings["optimisation"] = Optimisation(**settings["optimisation"])
+            settings["out"] = self.path
+            settings["optimisation"] = _typed(Optimisation(**settings["optimisation"]))
             lists = {key: tuple(value) for key, value in settings.items() if isinstance(value, list)}
-            return TrainConfig(**settings | lists)
+            return _typed(TrainConfig(**settings | lists))
         except FileNotFoundError:
             raise TrainingError(f"{self.path}: there is no run to resume (no {self.config.name})") from None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise TrainingError(f"{self.config}: the settings of this run cannot be read ({error})") from error
 
     def append_to_curve(self, rows: list[dict[str, Any]]) -> None:
@@ -122,8 +130,38 @@ class RunFolder:
             writer.writerows(rows)
 
     def read_curve(self) -> list[dict[str, str]]:
-        """Return the lines of the learning curve, none if there is none."""
+        """Return the lines of the learning curve, none if there is none.
+
+        Raises:
+            TrainingError: it cannot be read, or a line lacks numbers.
+        """
         if not self.curve.exists():
             return []
-        with self.curve.open(newline="", encoding="utf-8") as file:
-            return list(csv.DictReader(file))
+        try:
+            with self.curve.open(newline="", encoding="utf-8") as file:
+                reader = csv.DictReader(file)
+                rows = list(reader)
+            if lacking := {"against", "steps", *_CURVE_NUMBERS} - set(reader.fieldnames or ()):
+                raise ValueError(f"no columns {', '.join(sorted(lacking))}")
+            for row in rows:
+                is_whole = bool(row["against"]) and None not in row
+                if not is_whole or not 0 <= int(row["steps"]) < 2**53:
+                    raise ValueError(f"a line {list(row.values())}")
+                for name in _CURVE_NUMBERS:
+                    float(row[name])
+        except (OSError, ValueError, TypeError, csv.Error) as error:
+            raise TrainingError(f"{self.curve}: damaged; mend or remove it ({error})") from error
+        return rows
+
+
+def _typed(settings: _Settings) -> _Settings:
+    """Return settings that were read from a file, once every value is known to be of its type."""
+    for name, kind in get_type_hints(type(settings)).items():
+        value = getattr(settings, name)
+        if kind == tuple[str, ...]:
+            fits = isinstance(value, tuple) and all(isinstance(text, str) for text in value)
+        else:
+            fits = isinstance(value, kind) or (kind in (float, float | None) and isinstance(value, int))
+        if not fits:
+            raise TypeError(f"{name} is {value!r}")
+    return settings

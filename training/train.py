@@ -74,6 +74,12 @@ def _check(config: TrainConfig) -> None:
         warm_start_epochs=config.warm_start_epochs,
         **{f"optimisation.{name}": getattr(config.optimisation, name) for name in _PPO_COUNTS},
     )
+    amounts = {f"optimisation.{name}": number for name, number in asdict(config.optimisation).items()} | {
+        name: getattr(config, name) for name in ("warm_start_learning_rate", "shaping", "reward_scale")
+    }
+    for name, number in amounts.items():
+        if number is not None and not 0 <= number < float("inf"):
+            raise TrainingError(f"--{name.replace('_', '-')} must be a finite number from 0, not {number}")
     if not 0 <= config.seed < 2**32:
         raise TrainingError(f"--seed must be from 0 to {2**32 - 1}, not {config.seed}")
     if config.tables % config.processes:

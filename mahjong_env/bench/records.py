@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import platform
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from math import isfinite
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
@@ -106,7 +106,7 @@ def read_record(path: Path, settings: dict[str, Any]) -> dict[str, Any]:
         record = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BenchFileError(f"{path} cannot be read: {error.strerror or error}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BenchFileError(f"{path} is not JSON: {error}") from error
     wrong = _what_is_wrong(record) or _measured_otherwise(record["settings"], settings)
     if wrong:
@@ -133,7 +133,7 @@ def _what_is_wrong(record: Any) -> list[str]:
         name, rate = (result.get(key) for key in ("name", "decisions_per_second")) if isinstance(result, dict) else "  "
         if not isinstance(name, str) or not name.strip():
             wrong.append(f"result {place} has no name")
-        elif isinstance(rate, bool) or not isinstance(rate, int | float) or not isfinite(rate) or rate <= 0:
+        elif isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 < rate <= sys.float_info.max:
             wrong.append(f"{name!r} has decisions_per_second {rate!r}, not a number above 0")
     names = [result["name"] for result in record["results"]] if not wrong else []
     return wrong + [f"{name!r} is there twice" for name in sorted({name for name in names if names.count(name) > 1})]

@@ -88,7 +88,7 @@ def _read_other_melds(listed: list[str]) -> dict[int, list[str]]:
     melds: dict[int, list[str]] = {}
     for text in listed:
         seat, colon, meld = text.partition(":")
-        if not colon or not seat.strip().isdigit():
+        if not colon or seat.strip() not in ("0", "1", "2", "3"):
             raise HandError(f"--other-meld is written SEAT:MELD, such as '2:pung 111m@0', not {text!r}")
         melds.setdefault(int(seat), []).append(meld.strip())
     return melds
