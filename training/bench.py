@@ -27,7 +27,7 @@ from agents.random_agent import choose_among
 from mahjong_env import MissingExtraError, Rules, __version__, rules
 from mahjong_env.bench.records import machine
 from mahjong_env.bench.report import aligned, spread
-from training.config import BenchConfig, check_positive, read_knobs
+from training.config import BenchConfig, check_positive, check_shares, read_knobs
 from training.errors import TrainingError
 from training.folders import make_folder, write_text
 from training.report import status
@@ -247,8 +247,7 @@ def settings_of(config: BenchConfig) -> Iterator[Setting]:
     for processes, number in shards:
         check_positive(processes=processes, threads=number)
         for tables in config.tables:
-            if tables % processes:
-                raise TrainingError(f"--tables {tables} cannot be shared out evenly among --processes {processes}")
+            check_shares(tables, processes)
     for opponents in config.opponents:
         if config.one_table:
             yield Setting(opponents, 1)

@@ -169,3 +169,13 @@ def check_positive(**numbers: float) -> None:
     for name, number in numbers.items():
         if number < 1:
             raise TrainingError(f"--{name.replace('_', '-')} must be at least 1, not {number}")
+
+
+def check_shares(tables: int, processes: int) -> None:
+    """Check that each process gets as many tables.
+
+    Raises:
+        TrainingError: they do not.
+    """
+    if tables % processes:
+        raise TrainingError(f"--tables {tables} cannot be shared out evenly among --processes {processes}")

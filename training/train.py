@@ -12,7 +12,7 @@ from typing import Any
 
 from agents import Agent, make_agent
 from mahjong_env import MissingExtraError, Rules, __version__, rules
-from training.config import TrainConfig, check_positive, read_knobs
+from training.config import TrainConfig, check_positive, check_shares, read_knobs
 from training.curve import curve_rows, describe, measure_learner, plot_curve
 from training.errors import TrainingError
 from training.lineups import LineupResult
@@ -82,10 +82,7 @@ def _check(config: TrainConfig) -> None:
             raise TrainingError(f"--{name.replace('_', '-')} must be a finite number from 0, not {number}")
     if not 0 <= config.seed < 2**32:
         raise TrainingError(f"--seed must be from 0 to {2**32 - 1}, not {config.seed}")
-    if config.tables % config.processes:
-        raise TrainingError(
-            f"--tables {config.tables} cannot be shared out evenly among --processes {config.processes}"
-        )
+    check_shares(config.tables, config.processes)
     if not (config.opponents and config.evaluation_agents and config.teachers):
         raise TrainingError("--opponents, --teachers and --evaluation-agents must name at least one agent each")
     if (

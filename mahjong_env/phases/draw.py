@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from mahjong_env.hands import POWER, SUIT, look_up
+from mahjong_env.hands import SUIT, look_up
 from mahjong_env.phases.table import Table
+from mahjong_env.places import code_steps
 from mahjong_env.scoring import Source, wins_from_state
 from mahjong_env.state import Phase
 from mahjong_env.tiles import NO_TILE, NUM_ALL_KINDS
@@ -55,7 +56,7 @@ def take_back(table: Table, games: Games) -> Int8Array:
     state = table.state
     taken = state.back[games] + np.int16(1)
     state.back[games] = taken
-    return state.flat.wall[(games + 1) * state.wall.shape[1] - taken]
+    return state.flat.wall[state.places.wall(games, state.wall_size - taken)]
 
 
 def _receive(table: Table, games: Games, seat: Any, tile: Games | Int8Array) -> None:
@@ -124,12 +125,10 @@ def is_complete(table: Table, games: Games, chair: Games, tile: Any = None) -> B
     codes = state.by_chair.code.take(chair, axis=0)
     wilds = state.wilds_held(games, chair) if rules.has_wild else 0
     if tile is not None:
-        steps = POWER[tile]
+        wild = state.wild[games]
+        codes[np.arange(len(games)), SUIT[tile]] += code_steps(wild, tile, 1)
         if rules.has_wild:
-            is_wild = tile == state.wild[games]
-            steps = np.where(is_wild, 0, steps)
-            wilds = wilds + is_wild
-        codes[np.arange(len(games)), SUIT[tile]] += steps
+            wilds = wilds + (tile == wild)
     return rules.missing(look_up(codes), wilds, state.flat.num_melds[chair]) <= wilds
 
 
