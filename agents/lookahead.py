@@ -18,12 +18,12 @@ from mahjong_env import ACTIONS, Rules, View, action
 from mahjong_env.hands import (
     POWER,
     SUIT,
+    distance_to_sets_and_pair,
+    distance_to_seven_pairs,
+    distance_to_thirteen_orphans,
     encode,
     helping_kinds,
-    look_up,
-    seven_pairs_missing,
-    thirteen_orphans_missing,
-    tiles_missing,
+    suit_summaries,
 )
 
 FAR: Final = 100
@@ -90,7 +90,7 @@ def other_shapes(rules: Rules) -> tuple[bool, bool]:
     orphans[27] = 2
     codes = encode(np.stack([seven_pairs, orphans]))
     nothing = np.zeros(2, np.int8)
-    complete = rules.missing(look_up(codes), nothing, nothing) <= 0
+    complete = rules.tiles_short(suit_summaries(codes), nothing, nothing) <= 0
     return bool(complete[0]), bool(complete[1])
 
 
@@ -150,7 +150,7 @@ class _Hands:
 
     def distance(self, rules: Rules) -> NDArray[np.int8]:
         """Return [m] the distance to the nearest shape."""
-        distance = tiles_missing(self.codes, self.sets, self.wilds)
+        distance = distance_to_sets_and_pair(self.codes, self.sets, self.wilds)
         for missing, closed in self._other_distances(rules):
             distance[closed] = np.minimum(distance[closed], missing)
         # A claimed meld is followed by a discard, which leaves a complete hand one tile short.
@@ -168,23 +168,23 @@ class _Hands:
         counts = self.counts[closed]
         found = []
         if with_pairs:
-            found.append((seven_pairs_missing(counts, self.wilds[closed]), closed))
+            found.append((distance_to_seven_pairs(counts, self.wilds[closed]), closed))
         if with_orphans:
-            found.append((thirteen_orphans_missing(counts), closed))
+            found.append((distance_to_thirteen_orphans(counts), closed))
         return found
 
     def helping(self, view: View, distance: NDArray[np.int8]) -> NDArray[np.bool_]:
         """Return [m, 34] the kinds whose draw brings hands at these distances nearer to a win."""
         helps = helping_kinds(self.codes, self.sets, self.wilds)
-        helps[tiles_missing(self.codes, self.sets, self.wilds) > distance] = False
+        helps[distance_to_sets_and_pair(self.codes, self.sets, self.wilds) > distance] = False
         with_pairs, with_orphans = other_shapes(view.rules)
         if with_pairs:
             at = np.flatnonzero(self.closed)
-            at = at[seven_pairs_missing(self.counts[at], self.wilds[at]) == distance[at]]
+            at = at[distance_to_seven_pairs(self.counts[at], self.wilds[at]) == distance[at]]
             helps[at] |= _helps_seven_pairs(self.counts[at])
         if with_orphans:
             at = np.flatnonzero(self.closed)
-            at = at[thirteen_orphans_missing(self.counts[at]) == distance[at]]
+            at = at[distance_to_thirteen_orphans(self.counts[at]) == distance[at]]
             helps[at] |= _helps_orphans(self.counts[at])
         wild = view.wild[self.row]
         some = np.flatnonzero(wild >= 0)

@@ -9,8 +9,8 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
 from agents.base import Agent, AgentError
-from mahjong_env.errors import MahjongError
-from mahjong_env.opponents import ENTRY_POINTS, parse_agent
+from mahjong_env.basics.errors import MahjongError
+from mahjong_env.environments.opponents import ENTRY_POINTS, parse_agent
 
 GROUP: Final = ENTRY_POINTS
 

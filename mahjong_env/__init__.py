@@ -3,9 +3,8 @@
 from importlib import import_module as _import_module
 from types import ModuleType as _ModuleType
 
-from mahjong_env.actions import ACTIONS, NUM_ACTIONS, action
-from mahjong_env.engine import Engine, make_engine
-from mahjong_env.errors import (
+from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS, action
+from mahjong_env.basics.errors import (
     ActionError,
     DealError,
     HandError,
@@ -16,15 +15,16 @@ from mahjong_env.errors import (
     RulesError,
     SnapshotError,
 )
-from mahjong_env.hand_score import HandScore, score
-from mahjong_env.observation import PIECES as OBSERVATION_PIECES
-from mahjong_env.outcome import Outcome, StepResult
-from mahjong_env.rule_sheet import describe_rules
-from mahjong_env.ruleset import Rules
-from mahjong_env.scene import Deal
-from mahjong_env.snapshot import Snapshot
+from mahjong_env.engine.batch import Engine, make_engine
+from mahjong_env.engine.outcome import Outcome, StepResult
+from mahjong_env.engine.scene import Deal
+from mahjong_env.engine.snapshot import Snapshot
+from mahjong_env.observation.planes import PIECES as OBSERVATION_PIECES
+from mahjong_env.observation.view import View
+from mahjong_env.ruleset.questions import Rules
+from mahjong_env.ruleset.sheet import describe_rules
+from mahjong_env.scoring.described import HandScore, score
 from mahjong_env.variants import VARIANTS, rules
-from mahjong_env.view import View
 
 __version__ = "0.1.0"
 
@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 # Last, because the registry looks at this package.
-from mahjong_env import registration as _registration
+from mahjong_env.environments import registration as _registration
 
 _registration.register_all()
 

@@ -1,5 +1,5 @@
-"""Fuzhou mahjong for PettingZoo: ``env(...)`` and ``raw_env(...)``, see `mahjong_env.aec.MahjongAEC`."""
+"""Fuzhou mahjong for PettingZoo: ``env(...)`` and ``raw_env(...)``, see `mahjong_env.environments.aec`."""
 
-from mahjong_env.aec import environments
+from mahjong_env.environments.aec import environments
 
 raw_env, env = environments("fuzhou")

@@ -1,5 +1,5 @@
-"""Taiwanese 16-tile mahjong for PettingZoo: ``env(...)`` and ``raw_env(...)``, see `mahjong_env.aec.MahjongAEC`."""
+"""Taiwanese 16-tile mahjong for PettingZoo: ``env(...)`` and ``raw_env(...)``, see `mahjong_env.environments.aec`."""
 
-from mahjong_env.aec import environments
+from mahjong_env.environments.aec import environments
 
 raw_env, env = environments("taiwan")

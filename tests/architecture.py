@@ -20,10 +20,7 @@ LAYERS = ("mahjong_env", "agents", "training")
 SHELLS = {
     "mahjong_env",
     "mahjong_env.__main__",
-    "mahjong_env.aec",
-    "mahjong_env.single_seat",
-    "mahjong_env.vector_env",
-    "mahjong_env.registration",
+    "mahjong_env.environments",
     "mahjong_env.testing",
     "mahjong_env.bench",
     "mahjong_env.cli",

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_env.notation import format_counts, parse_tiles
+from mahjong_env.basics.notation import format_counts, parse_tiles
 
 CASES = Path(__file__).parent / "cases"
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 import mahjong_env
-from mahjong_env.notation import MeldType
-from mahjong_env.render import table_text
-from mahjong_env.tiles import KIND_NAMES
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import KIND_NAMES
+from mahjong_env.environments.render import table_text
 from referee import Referee, Start
 
 WINDS = ("1z", "2z", "3z", "4z")

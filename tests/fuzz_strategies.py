@@ -10,8 +10,8 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
 from mahjong_env import Deal
-from mahjong_env.notation import Meld, MeldType, format_tiles, parse_meld, parse_tiles
-from mahjong_env.tiles import KIND_NAMES, NUM_KINDS
+from mahjong_env.basics.notation import Meld, MeldType, format_tiles, parse_meld, parse_tiles
+from mahjong_env.basics.tiles import KIND_NAMES, NUM_KINDS
 
 TIMES = int(os.environ.get("FUZZ", "0"))
 

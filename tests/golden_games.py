@@ -13,9 +13,9 @@ import numpy as np
 
 import mahjong_env
 from agents import make_agent
-from mahjong_env.notation import Meld, MeldType
-from mahjong_env.render import WINDS, rows_text, tiles_text
-from mahjong_env.state import Phase
+from mahjong_env.basics.notation import Meld, MeldType
+from mahjong_env.environments.render import WINDS, rows_text, tiles_text
+from mahjong_env.state.arrays import Phase
 
 FOLDER = Path(__file__).parent / "golden"
 SEEDS = {"wuhan": 25, "hangzhou": 145, "hebei": 19, "taiwan": 121, "fuzhou": 77}

@@ -72,12 +72,12 @@ def test_an_import_against_the_layers_is_found(file: str, line: str, grow: Grow)
         "def late(): import scipy.stats",
         "from pettingzoo.utils import wrappers",
         "from mahjong_env import hebei_v0",
-        "from .aec import RawEnv",
+        "from .environments.aec import RawEnv",
         "from . import VARIANTS",
     ],
 )
 def test_an_engine_module_that_needs_more_than_numpy_is_found(line: str, grow: Grow):
-    root = grow({"mahjong_env/engine.py": line, "mahjong_env/aec.py": ""})
+    root = grow({"mahjong_env/engine.py": line, "mahjong_env/environments/aec.py": ""})
     (violation,) = architecture.engine_imports_beyond_numpy(root)
     assert violation.startswith("mahjong_env/engine.py:1 ")
 

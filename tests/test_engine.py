@@ -18,7 +18,7 @@ from mahjong_env import (
     action,
     make_engine,
 )
-from mahjong_env.observation import FACTS, plane
+from mahjong_env.observation.planes import FACTS, plane
 from mahjong_env.testing import random_actions
 
 IDLE = ("147m 258p 369s 1234z 9p", "258m 369p 147s 1567z", "369m 147p 258s 2345z")
@@ -347,7 +347,7 @@ class TestWrongDeals:
         engine.reset(deals=Deal(hands=IDLE, draws="2m 2z 8p", tiles_left=3))
         for seat, drawn in ((0, "9p"), (1, "2m"), (2, "2z"), (0, "8p")):
             assert engine.seat_to_act[0] == seat
-            assert mahjong_env.tiles.KIND_NAMES[engine.state.drawn[0]] == drawn
+            assert mahjong_env.basics.tiles.KIND_NAMES[engine.state.drawn[0]] == drawn
             result = engine.step([action(f"discard {drawn}")])
         assert result.done[0]
         assert result.outcome.winner.tolist() == [-1]

@@ -33,8 +33,8 @@ from mahjong_env import (
     make_engine,
     score,
 )
-from mahjong_env.notation import format_tiles, parse_kind, parse_meld, parse_tiles
-from mahjong_env.state import Phase
+from mahjong_env.basics.notation import format_tiles, parse_kind, parse_meld, parse_tiles
+from mahjong_env.state.arrays import Phase
 from mahjong_env.testing import count_all_tiles, eager_actions
 from mahjong_env.testing.play import changed_array, frozen_arrays
 

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 import mahjong_env
 from fuzz_strategies import INTEGERS, SEEDS, TEXTS, VALUES, examples, possible_win
 from mahjong_env import VARIANTS, ActionError, DealError, MahjongError, make_engine
-from mahjong_env.aec import MahjongAEC
 from mahjong_env.cli import main
 from mahjong_env.cli.play_command import play
-from mahjong_env.opponents import RandomOpponent
-from mahjong_env.render import table_text
-from mahjong_env.single_seat import SingleSeatEnv
+from mahjong_env.environments.aec import MahjongAEC
+from mahjong_env.environments.opponents import RandomOpponent
+from mahjong_env.environments.render import table_text
+from mahjong_env.environments.single_seat import SingleSeatEnv
+from mahjong_env.environments.vector_env import MahjongVectorEnv
 from mahjong_env.testing import eager_actions
 from mahjong_env.testing.play import changed_array, frozen_arrays
-from mahjong_env.vector_env import MahjongVectorEnv
 
 NAMES = sorted(VARIANTS)
 

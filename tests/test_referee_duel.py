@@ -10,7 +10,7 @@ import pytest
 import mahjong_env
 from agents import make_agent
 from duel import DisagreementError, Duel, choose_random, choose_with, duel
-from mahjong_env.phases import settle
+from mahjong_env.engine.phases import settle
 from referee import hangzhou
 
 VARIANTS = sorted(mahjong_env.VARIANTS)

@@ -18,15 +18,15 @@ import pytest
 from mahjong.agari import Agari
 from mahjong.shanten import Shanten
 
+from mahjong_env.basics.notation import count_tiles, format_counts, parse_tiles
 from mahjong_env.hands import (
+    distance_to_sets_and_pair,
+    distance_to_seven_pairs,
+    distance_to_thirteen_orphans,
     encode,
-    look_up,
-    sets_and_pair_missing,
-    seven_pairs_missing,
-    thirteen_orphans_missing,
-    tiles_missing,
+    short_of_sets_and_pair,
+    suit_summaries,
 )
-from mahjong_env.notation import count_tiles, format_counts, parse_tiles
 
 KINDS = {
     "all kinds": np.arange(34),
@@ -75,13 +75,13 @@ def completed_by(hand, number):
     hands = np.repeat(hand[None], len(added), axis=0)
     np.add.at(hands, (np.arange(len(added))[:, None], added), 1)
     hands = hands[(hands <= 4).all(axis=1)]
-    return bool((tiles_missing(encode(hands), int(hand.sum()) // 3) == 0).any())
+    return bool((distance_to_sets_and_pair(encode(hands), int(hand.sum()) // 3) == 0).any())
 
 
 def check_regular(hands):
     """Compare; returns the hands that rightly differ."""
     size = int(hands[0].sum())
-    ours = tiles_missing(encode(hands), size // 3)
+    ours = distance_to_sets_and_pair(encode(hands), size // 3)
     theirs = 1 + np.array([Shanten.calculate_shanten_for_regular_hand(hand) for hand in hands.tolist()])
     differ = np.flatnonzero(ours != theirs)
     for place in differ:
@@ -110,7 +110,7 @@ def test_fifth_copies_are_where_the_two_differ():
     assert len(check_regular(hands[(hands <= 4).all(axis=1)])) > 0
     for text in ("2222m", "1235555999m", "1223345679999m"):
         hand = counts_of(text)
-        assert tiles_missing(encode(hand), hand.sum() // 3) == 1
+        assert distance_to_sets_and_pair(encode(hand), hand.sum() // 3) == 1
         assert Shanten.calculate_shanten_for_regular_hand(hand.tolist()) == 1
 
 
@@ -124,7 +124,7 @@ def test_seven_pairs(kinds, size):
     hands = np.concatenate([hands, pairs[np.isin(pairs.sum(axis=1), (13, 14))]])
     hands = hands[(hands <= 2).all(axis=1)]
     theirs = [1 + Shanten.calculate_shanten_for_chiitoitsu_hand(hand) for hand in hands.tolist()]
-    assert seven_pairs_missing(hands).tolist() == theirs
+    assert distance_to_seven_pairs(hands).tolist() == theirs
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_seven_pairs(kinds, size):
 )
 def test_four_alike_are_two_pairs_here(text, here, there):
     hand = counts_of(text)
-    assert seven_pairs_missing(hand) == here
+    assert distance_to_seven_pairs(hand) == here
     assert Shanten.calculate_shanten_for_chiitoitsu_hand(hand.tolist()) == there - 1
 
 
@@ -141,14 +141,14 @@ def test_four_alike_are_two_pairs_here(text, here, there):
 def test_thirteen_orphans(kinds, size):
     hands = random_hands(kinds, size, HANDS, np.random.default_rng(size))
     theirs = [1 + Shanten.calculate_shanten_for_kokushi_hand(hand) for hand in hands.tolist()]
-    assert thirteen_orphans_missing(hands).tolist() == theirs
+    assert distance_to_thirteen_orphans(hands).tolist() == theirs
 
 
 @pytest.mark.parametrize("changes", range(3))
 def test_complete_hands(changes):
     hands = near_hands(2000, changes, np.random.default_rng(changes))
-    ours = sets_and_pair_missing(look_up(encode(hands))) <= 0
-    ours |= (seven_pairs_missing(hands) == 0) & (hands <= 2).all(axis=1)
+    ours = short_of_sets_and_pair(suit_summaries(encode(hands))) <= 0
+    ours |= (distance_to_seven_pairs(hands) == 0) & (hands <= 2).all(axis=1)
     assert ours.tolist() == [Agari.is_agari(hand) for hand in hands.tolist()]
     assert ours.any()
     assert ours.all() == (changes == 0)

@@ -14,12 +14,12 @@ import mahjong_env
 from agents import GreedyAgent
 from case_files import SceneRunner, check_hand
 from mahjong_env import VARIANTS, Deal, Snapshot, make_engine, score, testing
-from mahjong_env.aec import MahjongAEC, environments
-from mahjong_env.errors import RulesError, SnapshotError
-from mahjong_env.observation import plane
-from mahjong_env.render import table_text
-from mahjong_env.single_seat import SingleSeatEnv
-from mahjong_env.vector_env import MahjongVectorEnv
+from mahjong_env.basics.errors import RulesError, SnapshotError
+from mahjong_env.environments.aec import MahjongAEC, environments
+from mahjong_env.environments.render import table_text
+from mahjong_env.environments.single_seat import SingleSeatEnv
+from mahjong_env.environments.vector_env import MahjongVectorEnv
+from mahjong_env.observation.planes import plane
 from sixth.harbour import ROWS, RULES, Harbour
 
 FILE = tomllib.loads((Path(__file__).parent / "sixth" / "harbour.toml").read_text(encoding="utf-8"))

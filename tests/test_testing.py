@@ -9,9 +9,9 @@ import mahjong_env
 import twins_of_engines as broken_engines
 import twins_of_rules as broken_rules
 from mahjong_env import VARIANTS, Engine, make_engine, rules, testing
-from mahjong_env.aec import MahjongAEC
-from mahjong_env.notation import Meld, format_counts
-from mahjong_env.single_seat import SingleSeatEnv
+from mahjong_env.basics.notation import Meld, format_counts
+from mahjong_env.environments.aec import MahjongAEC
+from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.testing import ConformanceError, check_official, copy_checks
 
 # House rules that change how a game goes, or who pays.
@@ -120,7 +120,7 @@ TWINS = {
     testing.check_bookkeeping: {
         broken_rules.StaleCode: "code",
         broken_rules.UnseenDiscard: "public",
-        broken_rules.NeverReady: "ready",
+        broken_rules.NeverReady: "is_tenpai",
     },
     testing.check_zero_sum: {
         broken_rules.KongsFromTheBank: "do not sum to zero",

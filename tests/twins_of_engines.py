@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from mahjong_env import NUM_ACTIONS, Engine, IllegalActionError, Snapshot
-from mahjong_env.actions import PASS, PUNG, WIN
-from mahjong_env.observation import plane
-from mahjong_env.state import Phase
+from mahjong_env.basics.actions import PASS, PUNG, WIN
+from mahjong_env.observation.planes import plane
+from mahjong_env.state.arrays import Phase
 
 
 class UnbookedPoints(Engine):
@@ -228,7 +228,7 @@ class SeesWaits(SeesMore):
     """How many seats are one tile away shows."""
 
     def told(self, games, seats):
-        return self.state.ready[games].sum(axis=1)
+        return self.state.is_tenpai[games].sum(axis=1)
 
 
 class SeesHiddenKongs(SeesMore):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mahjong_env.actions import WIN
-from mahjong_env.phases.claims import MAY_PUNG
-from mahjong_env.state import DISCARDED
+from mahjong_env.basics.actions import WIN
+from mahjong_env.engine.phases.claims import MAY_PUNG
+from mahjong_env.state.arrays import DISCARDED
 from mahjong_env.variants.hebei import Hebei
 
 
@@ -55,7 +55,7 @@ class NeverReady(Hebei):
     """Nobody is ever flagged as one tile away."""
 
     def on_discard(self, state, games, seat, kind):
-        state.ready[games] = False
+        state.is_tenpai[games] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +163,7 @@ class Stuck(Hebei):
 class Endless(Hebei):
     """Every discard goes back to the front of the wall, where the next player draws it; nobody claims or wins."""
 
-    def missing(self, words, wilds, melds):
+    def tiles_short(self, words, wilds, melds):
         return np.full(words.shape[:-1], 14, np.int8)
 
     def limit_claims(self, state, games, seat, options):

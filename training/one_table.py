@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from agents import Agent, look_ahead
 from agents.inputs import policy_inputs
 from mahjong_env import Engine, Rules
-from mahjong_env.aec import MahjongAEC, wrapped
+from mahjong_env.environments.aec import MahjongAEC, wrapped
 from training.batch_env import learner_spaces
 from training.play import choose_actions
 

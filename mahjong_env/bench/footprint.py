@@ -16,9 +16,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from mahjong_env.engine import Engine
-from mahjong_env.errors import MahjongError
-from mahjong_env.opponents import choose_at_random
+from mahjong_env.basics.errors import MahjongError
+from mahjong_env.engine.batch import Engine
+from mahjong_env.environments.opponents import choose_at_random
 from mahjong_env.variants import rules
 
 PACKAGE: Final = __name__.partition(".")[0]
@@ -151,7 +151,7 @@ def measure_start(variant: str, knobs: dict[str, Any], times: int = 5) -> Start:
     Raises:
         MahjongError: the variant has no module for PettingZoo.
     """
-    import mahjong_env.registration as known
+    import mahjong_env.environments.registration as known
 
     entries = [entry for entry, (name, _) in known.ENTRY_MODULES.items() if name == variant]
     if not entries:

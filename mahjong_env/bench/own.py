@@ -8,13 +8,13 @@ from typing import Final
 
 import numpy as np
 
-from mahjong_env.aec import MahjongAEC, wrapped
+from mahjong_env.basics.types import Games, Int64Array
 from mahjong_env.bench.peers import RIICHI, RIICHI_SEEN, RLCARD, RLCARD_AEC
 from mahjong_env.bench.timing import Clock, Contender, Meter, play_aec
-from mahjong_env.engine import Engine
-from mahjong_env.opponents import Opponent, RandomOpponent, choose_at_random, find_agent
-from mahjong_env.ruleset import Rules
-from mahjong_env.types import Games, Int64Array
+from mahjong_env.engine.batch import Engine
+from mahjong_env.environments.aec import MahjongAEC, wrapped
+from mahjong_env.environments.opponents import Opponent, RandomOpponent, choose_at_random, find_agent
+from mahjong_env.ruleset.questions import Rules
 
 RANDOM: Final = "random"
 
@@ -38,7 +38,7 @@ def own_contenders(
     Args:
         rules: the variant with its knobs.
         batches: games played at once.
-        plays: who plays: names for `mahjong_env.opponents.find_agent`. The other environments and `env()` are played
+        plays: who plays: names for `find_agent`. The other environments and `env()` are played
             at random only, and only random play is compared with them.
         observes: whether every step is followed by `observe`; both ways may be asked for.
     """
@@ -75,7 +75,7 @@ class WarmGames:
     Attributes:
         rules: what is played.
         number: how many games.
-        play: who plays, a name for `mahjong_env.opponents.find_agent`.
+        play: who plays, a name for `find_agent`.
         agent: the agent of that name.
     """
 

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from mahjong_env.aec import wrapped
+from mahjong_env.basics.errors import MissingExtraError
 from mahjong_env.bench.timing import Contender, Meter, play_aec
-from mahjong_env.errors import MissingExtraError
+from mahjong_env.environments.aec import wrapped
 
 RLCARD: Final = "RLCard mahjong"
 RLCARD_AEC: Final = "RLCard mahjong behind PettingZoo's wrappers"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mahjong_env.basics.errors import MahjongError, MissingExtraError
 from mahjong_env.bench.timing import Result
-from mahjong_env.errors import MahjongError, MissingExtraError
 
 
 def check_plot(path: Path) -> None:

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from mahjong_env.basics.errors import MahjongError
 from mahjong_env.bench.footprint import Memory, Start
 from mahjong_env.bench.shares import Shares
 from mahjong_env.bench.timing import Result
-from mahjong_env.errors import MahjongError
 
 FORMAT: Final = "mahjong_env.bench"
 VERSION: Final = 1

@@ -20,8 +20,8 @@ import numpy as np
 import mahjong_env
 from mahjong_env.bench.own import WarmGames, choose
 from mahjong_env.bench.timing import Clock
-from mahjong_env.engine import Engine
-from mahjong_env.ruleset import Rules
+from mahjong_env.engine.batch import Engine
+from mahjong_env.ruleset.questions import Rules
 
 CHECKS: Final = "checks of the step"
 TURN: Final = "turn: discards, kongs"
@@ -38,34 +38,33 @@ STEPS: Final = 60
 
 # A module's part, by its name within the package; folders end in a dot. What is not listed belongs to its callers.
 MODULES: Final[Mapping[str, str]] = {
-    "engine": CHECKS,
-    "phases.turn": TURN,
-    "phases.kongs": TURN,
-    "phases.claims": CLAIMS,
-    "phases.grants": CLAIMS,
+    "engine.batch": CHECKS,
+    "engine.phases.turn": TURN,
+    "engine.phases.kongs": TURN,
+    "engine.phases.claims": CLAIMS,
+    "engine.phases.grants": CLAIMS,
     "hands.": HANDS,
-    "phases.draw": DRAWING,
-    "phases.settle": WINS,
-    "outcome": WINS,
-    "scoring": WINS,
-    "patterns": WINS,
-    "phases.deal": DEALING,
-    "chance": DEALING,
-    "phases.masks": MASKS,
-    "observation": OBSERVATION,
+    "engine.phases.draw": DRAWING,
+    "engine.phases.settle": WINS,
+    "engine.outcome": WINS,
+    "scoring.": WINS,
+    "engine.phases.deal": DEALING,
+    "basics.chance": DEALING,
+    "engine.phases.masks": MASKS,
+    "observation.": OBSERVATION,
 }
 # Functions that belong elsewhere than their module, by module (a folder ends in a dot) and name.
 FUNCTIONS: Final[Mapping[tuple[str, str], str]] = {
-    ("engine", "observe"): OBSERVATION,
-    ("engine", "_who_looks"): OBSERVATION,
-    ("engine", "action_mask"): MASKS,
-    ("engine", "_close_hands"): WINS,
-    ("engine", "_open_waiting"): DEALING,
-    ("phases.draw", "is_complete"): HANDS,
-    ("phases.draw", "update_ready"): HANDS,
-    ("phases.deal", "_flag_ready"): HANDS,
-    **{(module, "missing"): HANDS for module in ("ruleset", "variants.")},
-    **{(module, name): WINS for module in ("ruleset", "variants.") for name in ("legal", "complete", "score")},
+    ("engine.batch", "observe"): OBSERVATION,
+    ("engine.batch", "_who_looks"): OBSERVATION,
+    ("engine.batch", "action_mask"): MASKS,
+    ("engine.batch", "_close_hands"): WINS,
+    ("engine.batch", "_open_waiting"): DEALING,
+    ("engine.phases.draw", "is_complete"): HANDS,
+    ("engine.phases.draw", "update_tenpai"): HANDS,
+    ("engine.phases.deal", "_flag_ready"): HANDS,
+    **{(module, "tiles_short"): HANDS for module in ("ruleset.", "variants.")},
+    **{(module, name): WINS for module in ("ruleset.", "variants.") for name in ("legal", "complete", "score")},
 }
 
 Function = tuple[str, int, str]
@@ -101,7 +100,7 @@ def profile(rules: Rules, play: str, batch: int, steps: int = STEPS) -> Shares:
 
     Args:
         rules: the variant with its knobs.
-        play: a name for `mahjong_env.opponents.find_agent`; its time does not count.
+        play: a name for `mahjong_env.environments.opponents.find_agent`; its time does not count.
         batch: games at once.
         steps: how many each way.
     """

@@ -7,8 +7,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from mahjong_env.basics.errors import MahjongError
 from mahjong_env.cli import bench_command, play_command, rules_command, score_command, show_command
-from mahjong_env.errors import MahjongError
 
 COMMANDS = (rules_command, score_command, show_command, play_command, bench_command)
 

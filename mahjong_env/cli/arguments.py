@@ -7,9 +7,9 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-from mahjong_env.errors import MahjongError, RulesError
-from mahjong_env.opponents import Opponent, agent_names, find_agent, read_value
-from mahjong_env.ruleset import Rules
+from mahjong_env.basics.errors import MahjongError, RulesError
+from mahjong_env.environments.opponents import Opponent, agent_names, find_agent, read_value
+from mahjong_env.ruleset.questions import Rules
 from mahjong_env.variants import VARIANTS, rules
 
 

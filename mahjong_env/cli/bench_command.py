@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mahjong_env.basics.errors import MahjongError
 from mahjong_env.cli.arguments import read_knobs
-from mahjong_env.errors import MahjongError
-from mahjong_env.opponents import agent_names, find_agent
-from mahjong_env.ruleset import Rules
+from mahjong_env.environments.opponents import agent_names, find_agent
+from mahjong_env.ruleset.questions import Rules
 from mahjong_env.variants import VARIANTS, rules
 
 if TYPE_CHECKING:

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from mahjong_env.actions import ACTIONS, ADDED_KONG, CONCEALED_KONG
+from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CONCEALED_KONG
+from mahjong_env.basics.errors import MahjongError
 from mahjong_env.cli.arguments import add_agents, add_game, add_rules, read_agents, read_rules, read_seed
 from mahjong_env.cli.show_command import ask
-from mahjong_env.engine import Engine
-from mahjong_env.errors import MahjongError
-from mahjong_env.hand_info import hand_info
-from mahjong_env.opponents import Opponent
-from mahjong_env.render import legal_text, meld_text, move_text, outcome_text, person_name, table_text
-from mahjong_env.state import Phase
+from mahjong_env.engine.batch import Engine
+from mahjong_env.environments.hand_info import hand_info
+from mahjong_env.environments.opponents import Opponent
+from mahjong_env.environments.render import legal_text, meld_text, move_text, outcome_text, person_name, table_text
+from mahjong_env.state.arrays import Phase
 
 HELP = "write a tile to discard it (5m), or an action (pung, chow low, kong, added kong 5m, win, pass); q leaves"
 

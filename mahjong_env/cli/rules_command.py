@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from mahjong_env.rule_sheet import describe_rules
+from mahjong_env.ruleset.sheet import describe_rules
 from mahjong_env.variants import VARIANTS
 
 

@@ -7,9 +7,9 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from mahjong_env.basics.errors import HandError
 from mahjong_env.cli.arguments import add_rules, read_rules
-from mahjong_env.errors import HandError
-from mahjong_env.hand_score import HandScore, score
+from mahjong_env.scoring.described import HandScore, score
 
 # Option, type, help; the values are given to `score` under the same name.
 _TEXTS = (

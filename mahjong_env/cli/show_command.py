@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from mahjong_env.cli.arguments import add_agents, add_game, add_rules, read_agents, read_rules, read_seed
-from mahjong_env.engine import Engine
-from mahjong_env.hand_info import hand_info
-from mahjong_env.learning_seats import checked_answers
-from mahjong_env.opponents import Opponent
-from mahjong_env.render import move_text, outcome_text, table_text
+from mahjong_env.engine.batch import Engine
+from mahjong_env.environments.hand_info import hand_info
+from mahjong_env.environments.learning_seats import checked_answers
+from mahjong_env.environments.opponents import Opponent
+from mahjong_env.environments.render import move_text, outcome_text, table_text
 
 TABLES = ("none", "hands", "moves")
 

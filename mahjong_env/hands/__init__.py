@@ -2,26 +2,26 @@
 
 from mahjong_env.hands.codes import POWER, SUIT, decode, encode
 from mahjong_env.hands.distance import (
+    distance_after_discard,
+    distance_to_sets_and_pair,
+    distance_to_seven_pairs,
+    distance_to_thirteen_orphans,
     helping_kinds,
-    missing_after_discard,
-    seven_pairs_missing,
-    thirteen_orphans_missing,
-    tiles_missing,
 )
-from mahjong_env.hands.facts import (
-    group_sets_missing,
+from mahjong_env.hands.reading import Readings, readings
+from mahjong_env.hands.summaries import (
+    group_short_of_sets,
     honour_facts,
-    look_up,
     orphan_kinds,
     pairs,
     quads,
-    sets_and_258_missing,
-    sets_and_pair_missing,
-    sets_missing,
+    short_of_sets,
+    short_of_sets_and_258,
+    short_of_sets_and_pair,
     suit_facts,
-    sum_words,
+    suit_summaries,
+    sum_summaries,
 )
-from mahjong_env.hands.reading import Readings, readings
 from mahjong_env.hands.wild_tiles import Substitutions, substitutions, waits
 
 __all__ = [
@@ -30,24 +30,24 @@ __all__ = [
     "Readings",
     "Substitutions",
     "decode",
+    "distance_after_discard",
+    "distance_to_sets_and_pair",
+    "distance_to_seven_pairs",
+    "distance_to_thirteen_orphans",
     "encode",
-    "group_sets_missing",
+    "group_short_of_sets",
     "helping_kinds",
     "honour_facts",
-    "look_up",
-    "missing_after_discard",
     "orphan_kinds",
     "pairs",
     "quads",
     "readings",
-    "sets_and_258_missing",
-    "sets_and_pair_missing",
-    "sets_missing",
-    "seven_pairs_missing",
+    "short_of_sets",
+    "short_of_sets_and_258",
+    "short_of_sets_and_pair",
     "substitutions",
     "suit_facts",
-    "sum_words",
-    "thirteen_orphans_missing",
-    "tiles_missing",
+    "suit_summaries",
+    "sum_summaries",
     "waits",
 ]

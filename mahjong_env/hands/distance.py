@@ -18,7 +18,7 @@ from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT, TABLE_OFFSET, decode
 from mahjong_env.hands.tables import load_steps, load_table, states_by_code
 
 NOT_HELD = 127
-"""What `missing_after_discard` says of kinds that are not in the hand."""
+"""What `distance_after_discard` says of kinds that are not in the hand."""
 
 _ORPHANS = np.array([0, 8, 9, 17, 18, 26, *range(27, NUM_KINDS)])
 _OFFSET_OF_KIND = TABLE_OFFSET[SUIT]
@@ -63,7 +63,7 @@ def _missing(
     return tables.missing.take((one * tables.joint_states + other) * tables.sets + sets)
 
 
-def tiles_missing(codes: NDArray[Any], sets: ArrayLike, wilds: ArrayLike = 0) -> NDArray[np.int8]:
+def distance_to_sets_and_pair(codes: NDArray[Any], sets: ArrayLike, wilds: ArrayLike = 0) -> NDArray[np.int8]:
     """Return the distance to sets and a pair.
 
     Args:
@@ -86,12 +86,12 @@ def _less_wilds(missing: NDArray[np.int8], wilds: ArrayLike) -> NDArray[np.int8]
     return np.maximum(missing - np.asarray(wilds, np.int8), np.int8(0))
 
 
-def missing_after_discard(
+def distance_after_discard(
     codes: NDArray[Any], counts: NDArray[Any], sets: ArrayLike, wilds: ArrayLike = 0
 ) -> NDArray[np.int8]:
     """Return the distance that each discard would leave.
 
-    Discarding a wild tile is not among them: it leaves ``tiles_missing(codes, sets, wilds - 1)``.
+    Discarding a wild tile is not among them: it leaves ``distance_to_sets_and_pair(codes, sets, wilds - 1)``.
 
     Args:
         codes: [n, 4] integers, the concealed tiles without wild ones.
@@ -121,7 +121,7 @@ def helping_kinds(codes: NDArray[Any], sets: ArrayLike, wilds: ArrayLike = 0) ->
         [n, 34] bool, False for kinds of which the hand holds all four. A wild tile, which always lowers the
         distance, counts here only as what it shows.
     """
-    now = tiles_missing(codes, sets, wilds)
+    now = distance_to_sets_and_pair(codes, sets, wilds)
     hand, kind = np.nonzero(decode(codes) < 4)
     helps = np.zeros((len(codes), NUM_KINDS), np.bool_)
     after = _missing_with_changed_code(codes, hand, kind, POWER[kind], sets, wilds)
@@ -163,7 +163,7 @@ def _missing_with_changed_code(
     return _less_wilds(_missing(tables, own, others, sets), wilds)
 
 
-def seven_pairs_missing(counts: NDArray[Any], wilds: ArrayLike = 0) -> NDArray[np.int8]:
+def distance_to_seven_pairs(counts: NDArray[Any], wilds: ArrayLike = 0) -> NDArray[np.int8]:
     """Return the distance to seven pairs, four of a kind being two pairs.
 
     Args:
@@ -179,7 +179,7 @@ def seven_pairs_missing(counts: NDArray[Any], wilds: ArrayLike = 0) -> NDArray[n
     return _less_wilds(np.asarray(7 - pairs + without_a_single).astype(np.int8), wilds)
 
 
-def thirteen_orphans_missing(counts: NDArray[Any]) -> NDArray[np.int8]:
+def distance_to_thirteen_orphans(counts: NDArray[Any]) -> NDArray[np.int8]:
     """Return the distance to thirteen orphans: each one, nine and honour, and a second copy of one of them.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_env.hands.codes import HONOURS, NUM_GROUPS, NUM_KINDS, RANKS
+from mahjong_env.hands.codes import HONOUR_GROUP, NUM_GROUPS, NUM_KINDS, RANKS
 
 
 def split_groups(by_kind: NDArray[Any]) -> NDArray[Any]:
@@ -26,7 +26,7 @@ def merge_groups(groups: NDArray[Any]) -> NDArray[Any]:
 
 def is_honours(row: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return which rows are honours."""
-    return np.equal(row % NUM_GROUPS, HONOURS)
+    return np.equal(row % NUM_GROUPS, HONOUR_GROUP)
 
 
 def choose_parts(

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env.hands.codes import BASE, NUM_GROUPS, POWER, RANKS, SUIT_CODES, TABLE_OFFSET, encode
-from mahjong_env.hands.facts import honour_facts, is_group_complete, suit_facts
 from mahjong_env.hands.groups import is_honours, merge_groups, split_groups
+from mahjong_env.hands.summaries import honour_facts, is_group_complete, suit_facts
 
 _RANK_POWER: NDArray[np.intp] = POWER[:RANKS].astype(np.intp)
 _MOST_TILES = 17  # in a complete hand

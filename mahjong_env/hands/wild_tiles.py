@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mahjong_env.hands.codes import BASE, NUM_KINDS, POWER, RANKS, SUIT, encode
-from mahjong_env.hands.facts import (
-    group_sets_missing,
-    is_group_complete,
-    look_up,
-    look_up_groups,
-    sets_and_pair_missing,
-    sets_missing,
-    sum_words,
-)
 from mahjong_env.hands.groups import choose_parts, expand, is_honours, merge_groups, split_groups
+from mahjong_env.hands.summaries import (
+    group_short_of_sets,
+    group_summaries,
+    is_group_complete,
+    short_of_sets,
+    short_of_sets_and_pair,
+    suit_summaries,
+    sum_summaries,
+)
 from mahjong_env.hands.tables import load_steps, load_table
 
 MOST_WILDS = 4
@@ -60,9 +60,9 @@ def substitutions(counts: NDArray[Any], wilds: NDArray[Any], kinds: NDArray[np.b
     if (wilds > MOST_WILDS).any():
         raise ValueError(f"a hand has {wilds.max()} wild tiles, at most {MOST_WILDS} are possible")
     codes = encode(counts)
-    words = look_up(codes)
+    words = suit_summaries(codes)
     if not wilds.any():
-        owner = np.flatnonzero(sets_and_pair_missing(words) == 0)
+        owner = np.flatnonzero(short_of_sets_and_pair(words) == 0)
         return Substitutions(owner, tiles.take(owner, axis=0), np.zeros((len(owner), NUM_KINDS), np.uint8))
     groups = split_groups(tiles)
     in_group = groups.sum(axis=1, dtype=np.intp)
@@ -95,7 +95,7 @@ def waits(counts: NDArray[Any], wilds: ArrayLike = 0) -> NDArray[np.bool_]:
     can_be_added = counts < 4
     codes = np.repeat(encode(counts)[:, None], NUM_KINDS, axis=1)
     codes[:, np.arange(NUM_KINDS), SUIT] += np.where(can_be_added, POWER, 0)
-    missing = sets_and_pair_missing(look_up(codes))
+    missing = short_of_sets_and_pair(suit_summaries(codes))
     return can_be_added & (missing <= np.asarray(wilds)[..., None])
 
 
@@ -150,10 +150,10 @@ def _candidates(
         wilds: [n] wild tiles of the hands.
         in_group: [4 * n] tiles of each group.
     """
-    total = sum_words(words)
+    total = sum_summaries(words)
     # A group may use the wild tiles that the others do not need; a pair may need one less than a triplet.
-    spare = group_sets_missing(words) + (wilds + 1 - sets_missing(words, total))[:, None]
-    hopeless = sets_and_pair_missing(words, total) > wilds
+    spare = group_short_of_sets(words) + (wilds + 1 - short_of_sets(words, total))[:, None]
+    hopeless = short_of_sets_and_pair(words, total) > wilds
     budget = np.maximum(np.minimum(spare, np.where(hopeless, -1, wilds)[:, None]), -1)
     choices, start, length = _choices()
     which = in_group % 3 * (MOST_WILDS + 2) + budget.reshape(-1) + 1
@@ -173,7 +173,7 @@ def _is_complete(
         choice: [k] multiset.
     """
     sets = _multisets()
-    complete = is_group_complete(look_up_groups(codes.reshape(-1).take(row) + sets.code.take(choice), is_honours(row)))
+    complete = is_group_complete(group_summaries(codes.reshape(-1).take(row) + sets.code.take(choice), is_honours(row)))
     # Codes hold four of a kind at most.
     crowded = np.flatnonzero(groups.max(axis=1).take(row) + sets.most.take(choice) >= BASE)
     if crowded.size:

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from mahjong_env.engine import Engine, make_engine
-from mahjong_env.ruleset import Rules
+from mahjong_env.engine.batch import Engine, make_engine
+from mahjong_env.ruleset.questions import Rules
 from mahjong_env.testing.action_checks import check_legal_actions, check_length, check_mask_exact
 from mahjong_env.testing.chance_checks import check_batch_independent, check_seeds
 from mahjong_env.testing.copy_checks import check_copies, check_deals, check_notation, check_snapshots

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mahjong_env.actions import (
+from mahjong_env.basics.actions import (
     ACTIONS,
     ADDED_KONG,
     CHOW_HIGH,
@@ -16,13 +16,15 @@ from mahjong_env.actions import (
     PUNG,
     WIN,
 )
-from mahjong_env.engine import Engine
-from mahjong_env.errors import IllegalActionError
-from mahjong_env.notation import MeldType
-from mahjong_env.outcome import StepResult
-from mahjong_env.phases.claims import OPTION_ACTIONS
-from mahjong_env.phases.deal import without_wild
-from mahjong_env.state import NO_SEAT, Phase
+from mahjong_env.basics.errors import IllegalActionError
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import IS_SUITED, NUM_KINDS
+from mahjong_env.basics.types import BoolArray, Games
+from mahjong_env.engine.batch import Engine
+from mahjong_env.engine.outcome import StepResult
+from mahjong_env.engine.phases.claims import OPTION_ACTIONS
+from mahjong_env.engine.phases.deal import without_wild
+from mahjong_env.state.arrays import NO_SEAT, Phase
 from mahjong_env.testing.play import (
     ConformanceError,
     MakeEngine,
@@ -34,8 +36,6 @@ from mahjong_env.testing.play import (
     random_actions,
 )
 from mahjong_env.testing.table_checks import require_tiles
-from mahjong_env.tiles import IS_SUITED, NUM_KINDS
-from mahjong_env.types import BoolArray, Games
 
 _SAMPLED = 7  # every so many steps, a check that is dear looks
 
@@ -163,7 +163,7 @@ def _kept_in_turn(engine: Engine, games: Games) -> BoolArray:
     state.mask[:] = True
     rules.limit_turn(state, rows, state.actor)
     kept = state.mask.copy()
-    kept[:, CONCEALED_KONG:ADDED_KONG] &= rules.konged_in_hand(state, rows, state.hand[rows, state.actor])
+    kept[:, CONCEALED_KONG:ADDED_KONG] &= rules.concealed_kong_kinds(state, rows, state.hand[rows, state.actor])
     return kept
 
 

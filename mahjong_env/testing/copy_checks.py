@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from mahjong_env.actions import ACTIONS, action
-from mahjong_env.engine import Engine
-from mahjong_env.errors import MahjongError, NotationError, SnapshotError
-from mahjong_env.notation import (
+from mahjong_env.basics.actions import ACTIONS, action
+from mahjong_env.basics.errors import MahjongError, NotationError, SnapshotError
+from mahjong_env.basics.notation import (
     Meld,
     MeldType,
     count_tiles,
@@ -16,10 +15,12 @@ from mahjong_env.notation import (
     parse_meld,
     parse_tiles,
 )
-from mahjong_env.outcome import StepResult
-from mahjong_env.scene import Deal
-from mahjong_env.snapshot import Snapshot
-from mahjong_env.state import State
+from mahjong_env.basics.tiles import EAST
+from mahjong_env.engine.batch import Engine
+from mahjong_env.engine.outcome import StepResult
+from mahjong_env.engine.scene import Deal
+from mahjong_env.engine.snapshot import Snapshot
+from mahjong_env.state.arrays import State
 from mahjong_env.testing.play import (
     ConformanceError,
     MakeEngine,
@@ -30,7 +31,6 @@ from mahjong_env.testing.play import (
     play_together,
     require_same_states,
 )
-from mahjong_env.tiles import EAST
 
 # What a deal does not name: chance, and what is left over from earlier hands.
 _NOT_NAMED = ("seed", "stream", "hands_dealt", "turnover", "points", "dice")

@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from mahjong_env.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG
-from mahjong_env.engine import Engine
-from mahjong_env.notation import MeldType
-from mahjong_env.observation import FACTS, PIECES, SLOTS, plane
-from mahjong_env.outcome import StepResult
-from mahjong_env.state import MAX_MELDS, MELD_PLACES, NO_SEAT, Phase, array_fields
+from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import FIRST_HONOUR, NUM_ALL_KINDS, NUM_KINDS
+from mahjong_env.basics.types import BoolArray, Games, Int8Array
+from mahjong_env.engine.batch import Engine
+from mahjong_env.engine.outcome import StepResult
+from mahjong_env.observation.planes import FACTS, PIECES, SLOTS, plane
+from mahjong_env.observation.view import View
+from mahjong_env.state.arrays import MAX_MELDS, MELD_PLACES, NO_SEAT, Phase, array_fields
 from mahjong_env.testing.play import (
     ConformanceError,
     MakeEngine,
@@ -21,9 +24,6 @@ from mahjong_env.testing.play import (
     view_differences,
 )
 from mahjong_env.testing.table_checks import require_books, require_tiles
-from mahjong_env.tiles import HONOURS, NUM_ALL_KINDS, NUM_KINDS
-from mahjong_env.types import BoolArray, Games, Int8Array
-from mahjong_env.view import View
 
 _SAMPLED = 5  # every so many steps, a check that is dear looks
 
@@ -99,7 +99,7 @@ def _unused(pieces: dict[str, Int8Array], engine: Engine) -> Int8Array:
     melds = pieces["melds"].reshape(n, SLOTS, NUM_KINDS)
     in_melds = melds[..., : MAX_MELDS * MELD_PLACES].reshape(n, SLOTS, MAX_MELDS, MELD_PLACES)[..., 4:]
     unused = [facts, in_melds, melds[..., MAX_MELDS * MELD_PLACES :], pieces["points"][:, 0, 2 * SLOTS :]]
-    unused.append(pieces["flowers"][..., NUM_ALL_KINDS - NUM_KINDS : HONOURS])
+    unused.append(pieces["flowers"][..., NUM_ALL_KINDS - NUM_KINDS : FIRST_HONOUR])
     if engine.num_seats == 3:
         unused += [pieces["table"].reshape(n, SLOTS, -1)[:, 2], melds[:, 2], pieces["flowers"][:, 2]]
     return np.concatenate([part.reshape(n, -1) for part in unused], axis=1)
@@ -157,7 +157,7 @@ def _require(holds: Any, games: Games, person: int | None, what: str) -> None:
 def check_no_leak(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
     """Whatever a seat cannot see, replaced by noise, leaves its observation, view and legal actions unchanged.
 
-    What it cannot see is taken from the declaration of the state's arrays (``seen_by`` in `mahjong_env.state`).
+    What it cannot see is taken from the declaration of the state's arrays (``seen_by`` in `mahjong_env.state.arrays`).
     """
     engine = make(games, seed=seed, num_hands=2)
     rng = np.random.default_rng(seed)

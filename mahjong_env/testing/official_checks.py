@@ -11,9 +11,9 @@ from typing import Any, Final
 from gymnasium.utils.env_checker import check_env
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper
 
-from mahjong_env.aec import MahjongAEC
-from mahjong_env.ruleset import Rules
-from mahjong_env.single_seat import SingleSeatEnv
+from mahjong_env.environments.aec import MahjongAEC
+from mahjong_env.environments.single_seat import SingleSeatEnv
+from mahjong_env.ruleset.questions import Rules
 from mahjong_env.testing.play import ConformanceError
 from mahjong_env.variants import rules
 

@@ -8,16 +8,16 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from mahjong_env.actions import CHOW_LOW, CONCEALED_KONG, NUM_ACTIONS, WIN
-from mahjong_env.engine import Engine
-from mahjong_env.hands import missing_after_discard
-from mahjong_env.outcome import StepResult
-from mahjong_env.phases.deal import without_wild
-from mahjong_env.ruleset import Rules
-from mahjong_env.state import NO_SEAT, Phase
-from mahjong_env.tiles import NUM_KINDS
-from mahjong_env.types import BoolArray, Games, Int64Array
-from mahjong_env.view import View
+from mahjong_env.basics.actions import CHOW_LOW, CONCEALED_KONG, NUM_ACTIONS, WIN
+from mahjong_env.basics.tiles import NUM_KINDS
+from mahjong_env.basics.types import BoolArray, Games, Int64Array
+from mahjong_env.engine.batch import Engine
+from mahjong_env.engine.outcome import StepResult
+from mahjong_env.engine.phases.deal import without_wild
+from mahjong_env.hands import distance_after_discard
+from mahjong_env.observation.view import View
+from mahjong_env.ruleset.questions import Rules
+from mahjong_env.state.arrays import NO_SEAT, Phase
 
 _FAR: Final = 200.0  # more than the tiles that any hand lacks, and than what is said of kinds that are not held
 
@@ -68,7 +68,7 @@ def eager_actions(engine: Engine, rng: np.random.Generator) -> Int64Array:
         seat = state.actor[g]
         natural = without_wild(state, g)[np.arange(len(g)), seat]
         sets = engine.rules.sets - state.num_melds[g, seat]
-        lacking = missing_after_discard(state.code[g, seat], natural, sets, state.wilds_held(g, state.chairs(g, seat)))
+        lacking = distance_after_discard(state.code[g, seat], natural, sets, state.wilds_held(g, state.chairs(g, seat)))
         worth[g, :NUM_KINDS] = 1 - (lacking + worth[g, :NUM_KINDS]) / _FAR
     return np.where(mask, worth, -1.0).argmax(axis=1)
 

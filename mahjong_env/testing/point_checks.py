@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from mahjong_env.actions import WIN
-from mahjong_env.engine import Engine
-from mahjong_env.notation import format_counts
-from mahjong_env.outcome import Outcome, StepResult
-from mahjong_env.phases.claims import MAY_WIN
-from mahjong_env.scoring import Scores, Source, Wins, wins_from_state
-from mahjong_env.state import Phase
+from mahjong_env.basics.actions import WIN
+from mahjong_env.basics.notation import format_counts
+from mahjong_env.basics.tiles import IS_SUITED, NUM_KINDS
+from mahjong_env.basics.types import BoolArray, Games, Int8Array
+from mahjong_env.engine.batch import Engine
+from mahjong_env.engine.outcome import Outcome, StepResult
+from mahjong_env.engine.phases.claims import MAY_WIN
+from mahjong_env.scoring.wins import Scores, Source, Wins, wins_from_state
+from mahjong_env.state.arrays import Phase
 from mahjong_env.testing.play import ConformanceError, MakeEngine, live_games, play_games
-from mahjong_env.tiles import IS_SUITED, NUM_KINDS
-from mahjong_env.types import BoolArray, Games, Int8Array
 
 _WORDS = {source.word for source in Source}
 _SAMPLED = 10  # every so many steps, hands are made up
@@ -84,7 +84,7 @@ def check_scores(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
 def _check_wins_in_mask(engine: Engine) -> None:
     """Seats in their turn, and seats that are asked, may win exactly if their hand is complete and scored as legal."""
     state, rules = engine.state, engine.rules
-    for phase, source in ((Phase.TURN, Source.DRAW), (Phase.CLAIM, Source.DISCARD), (Phase.ROB, Source.KONG)):
+    for phase, source in ((Phase.TURN, Source.DRAW), (Phase.CLAIM, Source.DISCARD), (Phase.ROB, Source.ROBBED_KONG)):
         by_draw = source is Source.DRAW
         tile = state.drawn if by_draw else state.offered
         games = np.flatnonzero((state.phase == phase) & (tile >= 0))
@@ -133,7 +133,7 @@ def _made_up_wins(engine: Engine, games: Games, rng: np.random.Generator) -> Win
         counts[row[has_wild], wins.wild[has_wild]] = lacking[has_wild]
     wins.counts = counts
     wins.winning_tile = np.where(counts > 0, rng.random(counts.shape), -1).argmax(axis=1).astype(np.int8)
-    wins.source = rng.choice([Source.DRAW, Source.DISCARD, Source.KONG], len(games)).astype(np.int8)
+    wins.source = rng.choice([Source.DRAW, Source.DISCARD, Source.ROBBED_KONG], len(games)).astype(np.int8)
     giver = (seat + rng.integers(1, engine.num_seats, len(games))) % engine.num_seats
     wins.from_seat = np.where(wins.source == Source.DRAW, -1, giver).astype(np.int8)
     by_draw = wins.source == Source.DRAW

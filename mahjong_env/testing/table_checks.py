@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from mahjong_env.engine import Engine
-from mahjong_env.hands import encode, look_up
-from mahjong_env.notation import MeldType
-from mahjong_env.phases.deal import without_wild
-from mahjong_env.state import (
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import KIND_NAMES, NO_TILE, NUM_ALL_KINDS, NUM_KINDS
+from mahjong_env.basics.types import BoolArray, Int64Array
+from mahjong_env.engine.batch import Engine
+from mahjong_env.engine.phases.deal import without_wild
+from mahjong_env.hands import encode, suit_summaries
+from mahjong_env.state.arrays import (
     DISCARDED,
     LATEST,
     MAX_DISCARDS,
@@ -23,8 +25,6 @@ from mahjong_env.state import (
     Phase,
 )
 from mahjong_env.testing.play import ConformanceError, MakeEngine, play_games
-from mahjong_env.tiles import KIND_NAMES, NO_TILE, NUM_ALL_KINDS, NUM_KINDS
-from mahjong_env.types import BoolArray, Int64Array
 
 # For each type of meld: the steps from its lowest kind to its kinds, and its tiles of each.
 _TILES_OF_MELD = (
@@ -130,7 +130,7 @@ def require_books(engine: Engine) -> None:
         "public (latest discards)": _latest_discards(engine),
         "flowers": (np.where(flower_kinds, 0, state.flowers), np.zeros_like(state.flowers)),
         "hand (flowers in it)": (np.where(flower_kinds[:NUM_KINDS], state.hand, 0), np.zeros_like(state.hand)),
-        "ready": (state.ready & between_turns, _ready(engine) & between_turns),
+        "is_tenpai": (state.is_tenpai & between_turns, _is_tenpai(engine) & between_turns),
     }
     if engine.rules.has_wild:
         compared["wild"] = (state.wild, engine.rules.wild_kinds(state.indicator))
@@ -167,10 +167,10 @@ def _latest_discards(engine: Engine) -> tuple[Any, Any]:
     return kept, np.column_stack([state.num_discards, np.zeros((engine.num_games, 2), np.int64)])
 
 
-def _ready(engine: Engine) -> BoolArray:
+def _is_tenpai(engine: Engine) -> BoolArray:
     """[B, S] whether concealed tiles lack one tile at most."""
     state = engine.state
     natural = without_wild(state, np.arange(engine.num_games))
     wilds = state.hand.sum(axis=2) - natural.sum(axis=2)
-    lacking = engine.rules.missing(look_up(encode(natural)), wilds, state.num_melds)
+    lacking = engine.rules.tiles_short(suit_summaries(encode(natural)), wilds, state.num_melds)
     return np.asarray(lacking <= wilds + 1)

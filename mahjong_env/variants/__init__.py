@@ -1,6 +1,6 @@
 """The variants: every module here that defines ``RULES`` is one.
 
-A variant is its difference from `mahjong_env.ruleset.Rules`.
+A variant is its difference from `mahjong_env.ruleset.questions.Rules`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import Any, Final
 
-from mahjong_env.errors import RulesError
-from mahjong_env.ruleset import Rules, with_knobs
+from mahjong_env.basics.errors import RulesError
+from mahjong_env.ruleset.questions import Rules, with_knobs
 
 
 def _discover() -> Mapping[str, Rules]:

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mahjong_env.hands import encode, look_up, sets_and_258_missing, sets_and_pair_missing, substitutions
-from mahjong_env.notation import MeldType
-from mahjong_env.patterns import count_melds, first_reason, read, suit_rows, suits_present
-from mahjong_env.scoring import Row, Wins
-from mahjong_env.tiles import EAST, IS_TERMINAL, NORTH, NUM_KINDS, RANK, RED, WHITE
-from mahjong_env.types import BoolArray, Games, Int8Array
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import EAST, IS_TERMINAL, NORTH, NUM_KINDS, RANK, RED, WHITE
+from mahjong_env.basics.types import BoolArray, Games, Int8Array
+from mahjong_env.hands import encode, short_of_sets_and_258, short_of_sets_and_pair, substitutions, suit_summaries
+from mahjong_env.scoring.patterns import count_melds, first_failed, read, suit_rows, suits_present
+from mahjong_env.scoring.wins import Row, Wins
 
 ROWS = (
     Row("Flat Hand", "平胡 píng hú", 1, "none of the Large rows below"),
@@ -134,8 +134,8 @@ def why_not(wins: Wins, *, wild_hand_discard_win: bool) -> Int8Array:
 def why_not_read(wins: Wins, *, wild_hand_discard_win: bool) -> Int8Array:
     """`why_not`, as far as it is the same in all readings of a hand."""
     seven_pairs, claimed = is_wild_card_seven_pairs(wins), ~wins.drawn
-    return first_reason(
-        ~seven_pairs & (sets_and_pair_missing(wins.words) > wins.wilds),
+    return first_failed(
+        ~seven_pairs & (short_of_sets_and_pair(wins.words) > wins.wilds),
         claimed & (wins.winning_tile == wins.wild),
         claimed & (wins.winning_tile == RED),
         claimed & (wins.wilds > 0) & (not wild_hand_discard_win),
@@ -154,7 +154,7 @@ def why_no_reading(wins: Wins, hands: Games) -> Int8Array:
     """[m] what bars every reading of these hands, complete as sets and a pair; found without reading them."""
     wilds = wins.wilds.take(hands)
     reds = wins.counts[:, RED].take(hands) > 0
-    small = (wilds <= 1) & (sets_and_258_missing(wins.words.take(hands, axis=0)) <= wilds)
+    small = (wilds <= 1) & (short_of_sets_and_258(wins.words.take(hands, axis=0)) <= wilds)
     large = is_large_by_situation(wins).take(hands)
     reason = np.where(wilds > 1, _TOO_MANY_WILDS, _WRONG_PAIR)
     reason[reds] = _HOLDS_RED
@@ -206,7 +206,7 @@ def _can_be_big_three_dragons(counts: Int8Array, melded: Int8Array, wilds: Int8A
     if enough.size:
         rest = counts[enough]
         rest[:, _DRAGONS] -= taken[enough].astype(np.int8)
-        possible[enough] = sets_and_pair_missing(look_up(encode(rest))) <= left[enough]
+        possible[enough] = short_of_sets_and_pair(suit_summaries(encode(rest))) <= left[enough]
     return possible
 
 

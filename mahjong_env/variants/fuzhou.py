@@ -57,14 +57,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from mahjong_env.hands import POWER, SUIT, encode, look_up, substitutions
-from mahjong_env.notation import MeldType
-from mahjong_env.patterns import best_forms, count_melds, everyone, first_reason, only, paid_by, read
-from mahjong_env.ruleset import Rules, knob
-from mahjong_env.scoring import Row, Scores, Source, Wins, wins_from_state
-from mahjong_env.state import State
-from mahjong_env.tiles import FLOWERS, HONOURS, IS_SUITED, NO_TILE, NUM_ALL_KINDS, NUM_KINDS, SEASONS
-from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import FIRST_HONOUR, FLOWERS, IS_SUITED, NO_TILE, NUM_ALL_KINDS, NUM_KINDS, SEASONS
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
+from mahjong_env.hands import POWER, SUIT, encode, substitutions, suit_summaries
+from mahjong_env.ruleset.questions import Rules, knob
+from mahjong_env.scoring.patterns import best_forms, count_melds, everyone, first_failed, only, paid_by, read
+from mahjong_env.scoring.wins import Row, Scores, Source, Wins, wins_from_state
+from mahjong_env.state.arrays import State
 
 ROWS = (
     Row("Base Points", "底分 dǐ fēn", "5 (knob base_score)", "every hand"),
@@ -90,7 +90,7 @@ _IS_STARRED = np.isin([row.name for row in ROWS], ("Golden Pair", "Three Gold Kn
 _FACTOR = np.where(_IS_SPECIAL, np.int64(1), np.int64(2))
 """The sum of the rows before the special hands is doubled."""
 _GOLDS_OF_A_PAIR = 2
-_SUITED_KINDS = np.arange(HONOURS)
+_SUITED_KINDS = np.arange(FIRST_HONOUR)
 _HEAVEN, _ROBBERY = range(2)
 
 
@@ -136,7 +136,7 @@ class Fuzhou(Rules):
     @property
     def flower_kinds(self) -> BoolArray:
         """Flowers, seasons and all honours (004 §Tiles)."""
-        return np.arange(NUM_ALL_KINDS) >= HONOURS
+        return np.arange(NUM_ALL_KINDS) >= FIRST_HONOUR
 
     @property
     def reserve(self) -> int:
@@ -162,10 +162,10 @@ class Fuzhou(Rules):
         if stage == _HEAVEN:
             chair = state.chairs(games, dealer)
             golds = state.wilds_held(games, chair)
-            may_win[rows, dealer] = self.missing(look_up(state.by_chair.code[chair]), golds, 0) <= golds
+            may_win[rows, dealer] = self.tiles_short(suit_summaries(state.by_chair.code[chair]), golds, 0) <= golds
             return may_win, dealer
         with_gold, golds = _with_gold(state, games)
-        may_win[:] = self.missing(look_up(with_gold), golds, 0) <= golds
+        may_win[:] = self.tiles_short(suit_summaries(with_gold), golds, 0) <= golds
         may_win[rows, dealer] = self._swaps(state, games).any(axis=1)
         return may_win, dealer
 
@@ -176,15 +176,15 @@ class Fuzhou(Rules):
         codes, golds = codes[np.arange(len(games)), dealer], golds[np.arange(len(games)), dealer]
         swaps = np.zeros((len(games), len(_SUITED_KINDS)), np.bool_)
         # The tile given up could have been part of a set with two tiles more.
-        near = np.flatnonzero(self.missing(look_up(codes), golds, 0) <= golds + 2)
+        near = np.flatnonzero(self.tiles_short(suit_summaries(codes), golds, 0) <= golds + 2)
         if not near.size:
             return swaps
-        holds = state.hand[games[near], dealer[near], :HONOURS] > 0
+        holds = state.hand[games[near], dealer[near], :FIRST_HONOUR] > 0
         is_gold = gold[near, None] == _SUITED_KINDS
         without = np.repeat(codes[near, None], len(_SUITED_KINDS), axis=1)
         without[:, _SUITED_KINDS, SUIT[_SUITED_KINDS]] -= np.where(holds & ~is_gold, POWER[_SUITED_KINDS], 0)
         golds_left = golds[near, None] - is_gold.astype(np.int8)
-        swaps[near] = holds & (self.missing(look_up(without), golds_left, 0) <= golds_left)
+        swaps[near] = holds & (self.tiles_short(suit_summaries(without), golds_left, 0) <= golds_left)
         return swaps
 
     def take_opening(self, state: State, games: Games, seat: Int8Array, stage: Int8Array) -> Wins:
@@ -255,9 +255,9 @@ class Fuzhou(Rules):
 
     def _reason(self, wins: Wins, natural: Int8Array, golds: Int8Array) -> Int8Array:
         """[n] places in `reasons`, the first that holds."""
-        words = wins.words if natural is wins.natural else look_up(encode(natural))
-        return first_reason(
-            self.missing(words, golds, wins.own_melds) > golds,
+        words = wins.words if natural is wins.natural else suit_summaries(encode(natural))
+        return first_failed(
+            self.tiles_short(words, golds, wins.own_melds) > golds,
             wins.robs_kong & (not self.rob_kong),
             ~wins.drawn & (wins.winning_tile == wins.wild),
             ~wins.drawn & (wins.own_marks[:, 0] > 0),
@@ -284,7 +284,7 @@ class Fuzhou(Rules):
         counts[:, _PLACE["Full Bloom"]] = (
             flowers[:, FLOWERS:SEASONS].all(axis=1).astype(np.int8)
             + flowers[:, SEASONS:].all(axis=1)
-            + (flowers[:, HONOURS:NUM_KINDS] == 4).sum(axis=1)
+            + (flowers[:, FIRST_HONOUR:NUM_KINDS] == 4).sum(axis=1)
         )
         counts[:, _PLACE["Gold Points"]] = wins.wilds
         counts[:, _PLACE["Dealer Continuation"]] = is_dealer & (wins.streak > 0)

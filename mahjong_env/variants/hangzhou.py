@@ -57,15 +57,24 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from mahjong_env.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG
-from mahjong_env.chance import draw_numbers
-from mahjong_env.hands import POWER, SUIT, look_up, pairs, quads, sets_and_pair_missing, sets_missing, sum_words
-from mahjong_env.patterns import everyone, first_reason, only, paid_by, seven_pairs_missing
-from mahjong_env.ruleset import Rules, knob
-from mahjong_env.scoring import Row, Scores, Wins
-from mahjong_env.state import State
-from mahjong_env.tiles import WHITE
-from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array, UInt64Array
+from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG
+from mahjong_env.basics.chance import draw_numbers
+from mahjong_env.basics.tiles import WHITE
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array, UInt64Array
+from mahjong_env.hands import (
+    POWER,
+    SUIT,
+    pairs,
+    quads,
+    short_of_sets,
+    short_of_sets_and_pair,
+    suit_summaries,
+    sum_summaries,
+)
+from mahjong_env.ruleset.questions import Rules, knob
+from mahjong_env.scoring.patterns import everyone, first_failed, only, paid_by, short_of_seven_pairs
+from mahjong_env.scoring.wins import Row, Scores, Wins
+from mahjong_env.state.arrays import State
 
 ROWS = (
     Row("Base Score", "底分 dǐ fēn", "1 (knob base_score)", "every hand"),
@@ -184,10 +193,10 @@ class Hangzhou(Rules):
             state.mask[g, ADDED_KONG:CHOW_LOW] = False
 
     # --- Shapes and scoring -----------------------------------------------------------------------------------
-    def missing(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
+    def tiles_short(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
         """Four sets and a pair, or seven pairs (001 §Winning in Hangzhou Mahjong)."""
-        total = sum_words(words)
-        return np.minimum(sets_and_pair_missing(words, total), seven_pairs_missing(words, melds, total))
+        total = sum_summaries(words)
+        return np.minimum(short_of_sets_and_pair(words, total), short_of_seven_pairs(words, melds, total))
 
     def score(self, wins: Wins) -> Scores:
         """The better of the two shapes: base score times the product of its rows (001 §Payout Formula)."""
@@ -196,7 +205,7 @@ class Hangzhou(Rules):
         products = (self._row_values.astype(np.int64) ** shapes).prod(axis=2) * is_shape
         best = products.argmax(axis=1)  # four sets and a pair, where both are worth the same
         best += 2 * np.arange(n)
-        reason = first_reason(~(is_shape[:, 0] | is_shape[:, 1]), *self._bars(wins))
+        reason = first_failed(~(is_shape[:, 0] | is_shape[:, 1]), *self._bars(wins))
         legal = reason == 0
         points = products.reshape(-1).take(best) * legal
         return Scores(
@@ -221,10 +230,10 @@ class Hangzhou(Rules):
             [n, 2] whether the hand has the shape, and [n, 2, rows] the entries of each row that it then has.
         """
         wilds, drawn = wins.wilds, wins.drawn
-        total = sum_words(wins.words)
+        total = sum_summaries(wins.words)
         is_shape = np.empty((len(wins), 2), np.bool_)
-        is_shape[:, 0] = sets_and_pair_missing(wins.words, total) <= wilds
-        is_shape[:, 1] = seven_pairs_missing(wins.words, wins.own_melds, total) <= wilds
+        is_shape[:, 0] = short_of_sets_and_pair(wins.words, total) <= wilds
+        is_shape[:, 1] = short_of_seven_pairs(wins.words, wins.own_melds, total) <= wilds
         rows = np.zeros((len(wins), 2, len(ROWS)), np.int8)
         rows[:, :, _PLACE["Base Score"]] = 1
         if wilds.any():
@@ -310,10 +319,10 @@ def _is_explosive(wins: Wins) -> BoolArray:
     codes = wins.codes.copy()
     codes[np.arange(len(wins)), SUIT[came]] -= POWER[came] * is_natural
     other_wilds = wins.wilds - ~is_natural - 1
-    words = look_up(codes)
-    total = sum_words(words)
+    words = suit_summaries(codes)
+    total = sum_summaries(words)
     explosive = np.empty((len(wins), 2), np.bool_)
-    explosive[:, 0] = sets_missing(words, total) <= other_wilds
+    explosive[:, 0] = short_of_sets(words, total) <= other_wilds
     explosive[:, 1] = (wins.own_melds == 0) & (pairs(words, total) + other_wilds >= 6)
     return explosive & (other_wilds >= 0)[:, None]
 

@@ -41,31 +41,31 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mahjong_env.errors import RulesError
-from mahjong_env.hands import sets_and_pair_missing, sum_words
-from mahjong_env.notation import MeldType
-from mahjong_env.patterns import (
+from mahjong_env.basics.errors import RulesError
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, UInt32Array
+from mahjong_env.hands import short_of_sets_and_pair, sum_summaries
+from mahjong_env.ruleset.questions import Rules, knob
+from mahjong_env.scoring.patterns import (
     SuitRows,
     all_tiles,
     best_forms,
     everyone,
-    first_reason,
+    first_failed,
     is_closed,
     is_seven_pairs,
     is_thirteen_orphans,
     only,
     paid_by,
     read,
-    seven_pairs_missing,
+    short_of_seven_pairs,
+    short_of_thirteen_orphans,
     suit_rows,
     suits_present,
-    thirteen_orphans_missing,
     waits_for_one,
 )
-from mahjong_env.ruleset import Rules, knob
-from mahjong_env.scoring import Row, Scores, Wins
-from mahjong_env.state import State
-from mahjong_env.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, UInt32Array
+from mahjong_env.scoring.wins import Row, Scores, Wins
+from mahjong_env.state.arrays import State
 
 ROWS = (
     Row("Dealer Win", "庄家 zhuāng jiā", 2, "the winner is the dealer"),
@@ -161,13 +161,13 @@ class Hebei(Rules):
         return 12
 
     # --- Shapes and scoring -----------------------------------------------------------------------------------
-    def missing(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
+    def tiles_short(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
         """Four sets and a pair, seven pairs, or thirteen orphans (002 §Winning)."""
-        total = sum_words(words)
-        standard = sets_and_pair_missing(words, total)
+        total = sum_summaries(words)
+        standard = short_of_sets_and_pair(words, total)
         if np.all(melds):
             return standard
-        other = np.minimum(seven_pairs_missing(words, melds, total), thirteen_orphans_missing(words, melds, total))
+        other = np.minimum(short_of_seven_pairs(words, melds, total), short_of_thirteen_orphans(words, melds, total))
         return np.minimum(standard, other)
 
     def score(self, wins: Wins) -> Scores:
@@ -185,7 +185,7 @@ class Hebei(Rules):
         if self.cap is not None:
             value = np.minimum(value, self.cap)
 
-        reason = first_reason(~complete, rows[:, _PLACE["Ping Hu"]] & ~wins.drawn)
+        reason = first_failed(~complete, rows[:, _PLACE["Ping Hu"]] & ~wins.drawn)
         legal = reason == 0
         points = self.base_score * value * legal
         return Scores(
@@ -226,7 +226,7 @@ class Hebei(Rules):
     def _hangs(self, wins: Wins) -> BoolArray:
         if self.single_hanging == "four_melds_out":
             return wins.own_melds == 4
-        return waits_for_one(wins, self.missing)
+        return waits_for_one(wins, self.tiles_short)
 
     def _forms(self, wins: Wins) -> tuple[Games, BoolArray]:
         """Every form of every hand: [m] its owner, and [m, rows] the rows that the form brings."""

@@ -53,9 +53,12 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from mahjong_env.chance import draw_numbers
-from mahjong_env.notation import MeldType
-from mahjong_env.patterns import (
+from mahjong_env.basics.chance import draw_numbers
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import EAST, FIRST_HONOUR, FLOWERS, NO_TILE, NORTH, NUM_KINDS, RED, WHITE
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt64Array
+from mahjong_env.ruleset.questions import Rules, knob
+from mahjong_env.scoring.patterns import (
     Forms,
     all_tiles,
     best_forms,
@@ -69,11 +72,8 @@ from mahjong_env.patterns import (
     suits_present,
     waits_for_one,
 )
-from mahjong_env.ruleset import Rules, knob
-from mahjong_env.scoring import Row, Scores, Source, Wins, wins_from_state
-from mahjong_env.state import NO_SEAT, State
-from mahjong_env.tiles import EAST, FLOWERS, HONOURS, NO_TILE, NORTH, NUM_KINDS, RED, WHITE
-from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt64Array
+from mahjong_env.scoring.wins import Row, Scores, Source, Wins, wins_from_state
+from mahjong_env.state.arrays import NO_SEAT, State
 
 ROWS = (
     Row("Waiting for One", "獨聽 dú tīng", 1, "one kind alone could complete the hand; by draw or discard"),
@@ -263,7 +263,7 @@ class Taiwan(Rules):
         peaceful = ~wins.drawn & (common[:, _PLACE["Waiting for One"]] == 0)
         if self.strict_peaceful:
             peaceful &= common[:, _PLACE["No Flowers"]] > 0
-        rows[:, _PLACE["Peaceful Win"]] = peaceful[forms.owner] & forms.all_runs & (forms.pair < HONOURS)
+        rows[:, _PLACE["Peaceful Win"]] = peaceful[forms.owner] & forms.all_runs & (forms.pair < FIRST_HONOUR)
         rows[:, _PLACE["All Pungs"]] = forms.all_triplets
         hidden = _hidden_triples(wins, forms)
         for number, name in _HIDDEN_TRIPLES.items():
@@ -280,7 +280,7 @@ class Taiwan(Rules):
         usual = ~wins.first_draw
         hidden_gangs = count_melds(wins, MeldType.CONCEALED_KONG)
         entries = {
-            "Waiting for One": usual & waits_for_one(wins, self.missing),
+            "Waiting for One": usual & waits_for_one(wins, self.tiles_short),
             "Exposed Gang": count_melds(wins, MeldType.EXPOSED_KONG, MeldType.ADDED_KONG),
             "Hidden Gang": hidden_gangs,
             "No Characters": ~present[:, _HONOUR_GROUP],

@@ -55,14 +55,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mahjong_env.hands import pairs, sets_and_pair_missing, sum_words
-from mahjong_env.notation import MeldType
-from mahjong_env.patterns import best_forms, count_melds, everyone, only, paid_by
-from mahjong_env.ruleset import Rules, knob
-from mahjong_env.scoring import Row, Scores, Wins
-from mahjong_env.state import NO_SEAT, State
-from mahjong_env.tiles import EAST, GREEN, NUM_ALL_KINDS, NUM_KINDS, RED, WHITE
-from mahjong_env.types import BoolArray, Float64Array, Games, Int8Array, Int32Array, Int64Array, UInt32Array
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import EAST, GREEN, NUM_ALL_KINDS, NUM_KINDS, RED, WHITE
+from mahjong_env.basics.types import BoolArray, Float64Array, Games, Int8Array, Int32Array, Int64Array, UInt32Array
+from mahjong_env.hands import pairs, short_of_sets_and_pair, sum_summaries
+from mahjong_env.ruleset.questions import Rules, knob
+from mahjong_env.scoring.patterns import best_forms, count_melds, everyone, only, paid_by
+from mahjong_env.scoring.wins import Row, Scores, Wins
+from mahjong_env.state.arrays import NO_SEAT, State
 from mahjong_env.variants._wuhan_hands import (
     FACTORS,
     LARGE,
@@ -144,7 +144,7 @@ class Wuhan(Rules):
         offered = state.offered[games]
         return (offered == state.wild[games]) | (offered == RED)
 
-    def konged_in_hand(self, state: State, games: Games, counts: Int8Array) -> BoolArray:
+    def concealed_kong_kinds(self, state: State, games: Games, counts: Int8Array) -> BoolArray:
         """Any kind but Red, the wild one included (rulebook 1A.6, 1A.7)."""
         return (counts == 4) & ~_IS_RED[:NUM_KINDS]
 
@@ -153,11 +153,11 @@ class Wuhan(Rules):
         state.marks[games, seat, RED_DISCARDS] += kind == RED
 
     # --- Shapes -----------------------------------------------------------------------------------------------
-    def missing(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
+    def tiles_short(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
         """Sets and a pair need a meld on the table, which Wild Card Seven Pairs must not have."""
-        total = sum_words(words)
+        total = sum_summaries(words)
         pairs_missing = np.maximum(_NATURAL_PAIRS - pairs(words, total), 0) + _NUM_WILDS
-        return np.where(melds == 0, pairs_missing, sets_and_pair_missing(words, total))
+        return np.where(melds == 0, pairs_missing, short_of_sets_and_pair(words, total))
 
     # --- Scoring ----------------------------------------------------------------------------------------------
     def legal(self, wins: Wins) -> BoolArray:

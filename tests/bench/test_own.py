@@ -6,7 +6,7 @@ import pytest
 from mahjong_env import Engine, MahjongError, rules
 from mahjong_env.bench.own import AECPlayer, EnginePlayer, WarmGames, choose, own_contenders
 from mahjong_env.bench.timing import Meter
-from mahjong_env.opponents import RandomOpponent
+from mahjong_env.environments.opponents import RandomOpponent
 
 
 def ends(engine, steps):

@@ -49,9 +49,9 @@ def function(module, name):
     return str(HOME / f"{module}.py"), 1, name
 
 
-CLAIM, LOOK_UP = function("phases/claims", "offer_discard"), function("hands/facts", "look_up")
-HELPER, NUMPY, BUILT_IN = function("state", "left"), ("/numpy/core.py", 1, "repeat"), ("~", 0, "<sum>")
-DRAW, OFF = function("phases/draw", "begin_turns"), ("~", 0, "<disable>")
+CLAIM, LOOK_UP = function("engine/phases/claims", "offer_discard"), function("hands/summaries", "suit_summaries")
+HELPER, NUMPY, BUILT_IN = function("state/arrays", "left"), ("/numpy/core.py", 1, "repeat"), ("~", 0, "<sum>")
+DRAW, OFF = function("engine/phases/draw", "begin_turns"), ("~", 0, "<disable>")
 
 
 def test_what_is_nobodys_is_its_callers():
@@ -95,18 +95,18 @@ def test_functions_that_call_each_other():
 @pytest.mark.parametrize(
     ("module", "name", "part"),
     [
-        ("engine", "step", CHECKS),
-        ("engine", "observe", OBSERVATION),
-        ("engine", "action_mask", MASKS),
-        ("phases/deal", "deal_hands", DEALING),
-        ("chance", "shuffle", DEALING),
-        ("hands/facts", "look_up", HANDS),
-        ("ruleset", "missing", HANDS),
-        ("variants/hebei", "missing", HANDS),
+        ("engine/batch", "step", CHECKS),
+        ("engine/batch", "observe", OBSERVATION),
+        ("engine/batch", "action_mask", MASKS),
+        ("engine/phases/deal", "deal_hands", DEALING),
+        ("basics/chance", "shuffle", DEALING),
+        ("hands/summaries", "suit_summaries", HANDS),
+        ("ruleset/questions", "tiles_short", HANDS),
+        ("variants/hebei", "tiles_short", HANDS),
         ("variants/hebei", "score", WINS),
         ("variants/hebei", "_payers", None),
-        ("handsome", "look_up", None),
-        ("state", "missing", None),
+        ("handsome", "suit_summaries", None),
+        ("state/arrays", "tiles_short", None),
     ],
 )
 def test_parts_of_functions(module, name, part):
@@ -126,8 +126,8 @@ def sources(module):
 
 def test_every_phase_has_a_part():
     """What has none counts as its callers'; that is right for what the phases share, and for nothing else there."""
-    shared = {"phases.__init__", "phases.table"}
-    assert {f"phases.{path.stem}" for path in (HOME / "phases").glob("*.py")} - shared <= set(MODULES)
+    shared = {"engine.phases.__init__", "engine.phases.table"}
+    assert {f"engine.phases.{path.stem}" for path in (HOME / "engine" / "phases").glob("*.py")} - shared <= set(MODULES)
 
 
 def test_what_has_a_part_exists():

@@ -25,7 +25,7 @@ def distances(counts, sets, wilds):
 
 def test_tiles_missing_matches_brute_force():
     counts, sets, wilds = deal(np.random.default_rng(11), 150)
-    found = hands.tiles_missing(hands.encode(counts), sets, wilds)
+    found = hands.distance_to_sets_and_pair(hands.encode(counts), sets, wilds)
     assert found.dtype == np.int8
     assert found.tolist() == distances(counts, sets, wilds)
 
@@ -34,15 +34,15 @@ def test_tiles_missing_when_far_more_is_held_than_wanted():
     rng = np.random.default_rng(12)
     counts = np.array([slow.random_hand(rng, 18, kinds=kinds) for kinds in (5, 6, 8, 10, 20, 34) * 4])
     sets = rng.integers(0, 6, len(counts))
-    assert hands.tiles_missing(hands.encode(counts), sets).tolist() == distances(counts, sets, 0 * sets)
+    assert hands.distance_to_sets_and_pair(hands.encode(counts), sets).tolist() == distances(counts, sets, 0 * sets)
 
 
 def test_leading_axes_are_free():
     counts, _, _ = deal(np.random.default_rng(13), 12)
     codes = hands.encode(counts)
-    together = hands.tiles_missing(codes.reshape(3, 2, 2, 4), 4, 1)
+    together = hands.distance_to_sets_and_pair(codes.reshape(3, 2, 2, 4), 4, 1)
     assert together.shape == (3, 2, 2)
-    assert together.ravel().tolist() == [int(hands.tiles_missing(code, 4, 1)) for code in codes]
+    assert together.ravel().tolist() == [int(hands.distance_to_sets_and_pair(code, 4, 1)) for code in codes]
 
 
 def test_a_hand_is_complete_exactly_when_nothing_is_missing():
@@ -51,15 +51,15 @@ def test_a_hand_is_complete_exactly_when_nothing_is_missing():
     for sets in (1, 2, 4, 5):
         counts = np.array([slow.random_hand(rng, 3 * sets + 2, kinds=5 + sets) for _ in range(300)])
         codes = hands.encode(counts)
-        by_distance = hands.tiles_missing(codes, sets) == 0
-        assert (by_distance == (hands.sets_and_pair_missing(hands.look_up(codes)) == 0)).all()
+        by_distance = hands.distance_to_sets_and_pair(codes, sets) == 0
+        assert (by_distance == (hands.short_of_sets_and_pair(hands.suit_summaries(codes)) == 0)).all()
         complete += by_distance.sum()
     assert complete > 20
 
 
 def test_missing_after_discard_matches_brute_force():
     counts, sets, wilds = deal(np.random.default_rng(15), 25)
-    found = hands.missing_after_discard(hands.encode(counts), counts, sets, wilds)
+    found = hands.distance_after_discard(hands.encode(counts), counts, sets, wilds)
     assert found.dtype == np.int8
     for hand, by_kind in enumerate(found):
         for kind in slow.KINDS:
@@ -84,8 +84,8 @@ def test_helping_kinds_match_brute_force():
 
 def test_batched_functions_take_no_hands():
     codes, counts = np.zeros((0, 4), np.int32), np.zeros((0, 34), np.int8)
-    assert hands.tiles_missing(codes, 4).shape == (0,)
-    assert hands.missing_after_discard(codes, counts, 4).shape == (0, 34)
+    assert hands.distance_to_sets_and_pair(codes, 4).shape == (0,)
+    assert hands.distance_after_discard(codes, counts, 4).shape == (0, 34)
     assert hands.helping_kinds(codes, 4).shape == (0, 34)
 
 
@@ -104,19 +104,19 @@ def test_seven_pairs_missing():
         tiles = int(rng.integers(13, 15)) - wilds
         dealt.append((slow.random_hand(rng, tiles, kinds=int(rng.choice([5, 7, 10, 34]))), wilds))
     counts, wilds = map(np.array, zip(*dealt, strict=True))
-    found = hands.seven_pairs_missing(counts, wilds)
+    found = hands.distance_to_seven_pairs(counts, wilds)
     assert found.tolist() == [pairs_by_hand(c, w) for c, w in dealt]
     assert {0, 1, 2} <= set(found.tolist())
     fourteen = counts.sum(axis=1) + wilds == 14
-    enough_pairs = hands.pairs(hands.look_up(hands.encode(counts))) + wilds >= 7
+    enough_pairs = hands.pairs(hands.suit_summaries(hands.encode(counts))) + wilds >= 7
     assert ((found == 0) == enough_pairs)[fourteen].all()
     assert (found[~fourteen] > 0).all()
 
 
 def test_six_pairs_and_a_wild_tile_still_wait_for_a_tile():
     six_pairs = np.repeat([2, 0], [6, 28])
-    assert hands.seven_pairs_missing(six_pairs, 1) == 1
-    assert hands.seven_pairs_missing(six_pairs, 2) == 0
+    assert hands.distance_to_seven_pairs(six_pairs, 1) == 1
+    assert hands.distance_to_seven_pairs(six_pairs, 2) == 0
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_thirteen_orphans_missing(changes, missing):
     counts[slow.ORPHANS] = 1
     for kind, count in changes.items():
         counts[kind] = count
-    assert hands.thirteen_orphans_missing(counts) == missing
+    assert hands.distance_to_thirteen_orphans(counts) == missing
     if counts.sum() == 14:
-        words = hands.look_up(hands.encode(counts))
+        words = hands.suit_summaries(hands.encode(counts))
         assert (hands.orphan_kinds(words) == 13 and hands.pairs(words) == 1) == (missing == 0)

@@ -15,8 +15,8 @@ import numpy as np
 
 import mahjong_env
 from mahjong_env import Deal
-from mahjong_env.scene import Scenes
-from mahjong_env.tiles import KIND_NAMES
+from mahjong_env.basics.tiles import KIND_NAMES
+from mahjong_env.engine.scene import Scenes
 
 LETTERS = "abcd"
 _TOKEN = re.compile(r"[1-9]+[mpsz]|[FS][1-4]|w|\?")

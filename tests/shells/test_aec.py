@@ -12,8 +12,8 @@ from pettingzoo.test.state_test import test_state_space as check_state_space
 
 import mahjong_env
 from mahjong_env import ACTIONS, VARIANTS, Deal, IllegalActionError, action
-from mahjong_env.phases import settle
-from mahjong_env.registration import ENTRY_MODULES, pettingzoo_id
+from mahjong_env.engine.phases import settle
+from mahjong_env.environments.registration import ENTRY_MODULES, pettingzoo_id
 
 # The two that PettingZoo has for every dictionary of observations.
 UNAVOIDABLE = ("probably should be gymnasium.spaces.box", "Observation is not a NumPy array")

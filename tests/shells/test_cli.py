@@ -14,7 +14,7 @@ import mahjong_env
 from mahjong_env import VARIANTS, Deal, make_engine, score
 from mahjong_env.cli import main
 from mahjong_env.cli.play_command import claims_text, matching, play
-from mahjong_env.opponents import RandomOpponent
+from mahjong_env.environments.opponents import RandomOpponent
 
 
 def run(capsys, command):
@@ -143,7 +143,7 @@ def test_show_draws_tables_as_often_as_asked(capsys):
 
 
 def test_show_with_the_agents_of_other_distributions(capsys):
-    names = mahjong_env.opponents.agent_names()
+    names = mahjong_env.environments.opponents.agent_names()
     if "greedy" not in names:
         pytest.skip("the entry point is not installed")
     status, printed, _ = run(capsys, "show --variant hebei --seed 2 --agents greedy random random")

@@ -6,11 +6,19 @@ import numpy as np
 import pytest
 
 from mahjong_env import VARIANTS, Deal, action, make_engine
-from mahjong_env.hand_info import hand_info
-from mahjong_env.notation import parse_tiles
-from mahjong_env.opponents import choose_at_random
-from mahjong_env.render import GLYPHS, check_render_mode, legal_text, move_text, outcome_text, table_text, tiles_text
-from mahjong_env.tiles import KIND_NAMES
+from mahjong_env.basics.notation import parse_tiles
+from mahjong_env.basics.tiles import KIND_NAMES
+from mahjong_env.environments.hand_info import hand_info
+from mahjong_env.environments.opponents import choose_at_random
+from mahjong_env.environments.render import (
+    GLYPHS,
+    check_render_mode,
+    legal_text,
+    move_text,
+    outcome_text,
+    table_text,
+    tiles_text,
+)
 
 SCENE = Deal(
     hands=("1111m 258p 369s 1234z", "555m 147p 147s 5667z", "34m 2225p 258s 6777z"),

@@ -9,8 +9,8 @@ from gymnasium.utils.env_checker import check_env
 
 import mahjong_env
 from mahjong_env import NUM_ACTIONS, Deal, IllegalActionError, MahjongError, action
-from mahjong_env.opponents import RandomOpponent, agent_names, choose_at_random, parse_agent, read_value
-from mahjong_env.registration import ENTRY_MODULES, gymnasium_id
+from mahjong_env.environments.opponents import RandomOpponent, agent_names, choose_at_random, parse_agent, read_value
+from mahjong_env.environments.registration import ENTRY_MODULES, gymnasium_id
 
 IDS = sorted(gymnasium_id(*entry) for entry in ENTRY_MODULES.values())
 HEBEI = "mahjong_env/Hebei-v0"
@@ -232,7 +232,7 @@ def test_an_agent_may_be_a_name():
 )
 def test_wrong_arguments_name_the_valid_ones(arguments, message):
     with pytest.raises(ValueError, match=message):
-        mahjong_env.single_seat.SingleSeatEnv("hebei", **arguments)
+        mahjong_env.environments.single_seat.SingleSeatEnv("hebei", **arguments)
 
 
 def test_an_agent_s_bad_answer_is_its_own():
@@ -283,4 +283,4 @@ def test_rendering(capsys):
     assert env.render() is None
     assert "player_2" in capsys.readouterr().out
     with pytest.warns(UserWarning, match="render_mode"):
-        mahjong_env.single_seat.SingleSeatEnv("hebei").render()
+        mahjong_env.environments.single_seat.SingleSeatEnv("hebei").render()

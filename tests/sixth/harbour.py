@@ -18,13 +18,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mahjong_env.basics.tiles import EAST, NORTH, NUM_KINDS, SOUTH
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array
 from mahjong_env.hands import substitutions
-from mahjong_env.patterns import best_forms, everyone, only, paid_by, read
-from mahjong_env.ruleset import Rules, knob
-from mahjong_env.scoring import Row, Scores, Source, Wins
-from mahjong_env.state import State
-from mahjong_env.tiles import EAST, NORTH, NUM_KINDS, SOUTH
-from mahjong_env.types import BoolArray, Games, Int8Array, Int32Array
+from mahjong_env.ruleset.questions import Rules, knob
+from mahjong_env.scoring.patterns import best_forms, everyone, only, paid_by, read
+from mahjong_env.scoring.wins import Row, Scores, Source, Wins
+from mahjong_env.state.arrays import State
 
 ROWS = (
     Row("Landing", "靠岸 kào àn", 2, "every hand"),

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 EAST, WHITE = 27, 31
-HONOURS = range(27, 34)
+FIRST_HONOUR = range(27, 34)
 
 
 @dataclass
@@ -143,7 +143,7 @@ def _rows(hand: Hand, division: list, completed: tuple, single: bool, strict_pea
 
 def _suit_rows(every: list) -> Iterator[tuple]:
     suits = {kind // 9 for kind in every if kind < EAST}
-    has_honours = any(kind in HONOURS for kind in every)
+    has_honours = any(kind in FIRST_HONOUR for kind in every)
     if not has_honours:
         yield "No Characters", 1
     if not suits:

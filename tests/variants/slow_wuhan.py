@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 from math import ceil
 
-HONOURS = 27
+FIRST_HONOUR = 27
 WINDS = {27, 28, 29, 30}
 DRAGONS = {31, 32, 33}
 RED = 33
@@ -110,8 +110,8 @@ def _situation(hand):
 
 
 def _suit_rows(kinds):
-    suits = {kind // 9 for kind in kinds if kind < HONOURS}
-    honours = any(kind >= HONOURS for kind in kinds)
+    suits = {kind // 9 for kind in kinds if kind < FIRST_HONOUR}
+    honours = any(kind >= FIRST_HONOUR for kind in kinds)
     rows = []
     if not suits:
         rows.append(("All Honors", 10))
@@ -160,7 +160,7 @@ def _rows(hand, pair, sets, wilds, *, holds_red):
         return None
     if large:
         return large
-    if wilds > 1 or pair >= HONOURS or pair % 9 not in (1, 4, 7):
+    if wilds > 1 or pair >= FIRST_HONOUR or pair % 9 not in (1, 4, 7):
         return None
     return [("Flat Hand", 1)]
 
@@ -192,7 +192,7 @@ def _divide(counts, kind):
         rest[kind] -= 3
         for sets in _divide(rest, kind):
             yield [[kind] * 3, *sets]
-    if kind < HONOURS and kind % 9 <= 6 and counts[kind + 1] and counts[kind + 2]:
+    if kind < FIRST_HONOUR and kind % 9 <= 6 and counts[kind + 1] and counts[kind + 2]:
         rest = list(counts)
         for step in range(3):
             rest[kind + step] -= 1

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_env.notation import format_tiles, parse_tiles
-from mahjong_env.scoring import Source, wins_from_state
-from mahjong_env.state import DISCARDED, MELDED, Phase
-from mahjong_env.tiles import NO_TILE
+from mahjong_env.basics.notation import format_tiles, parse_tiles
+from mahjong_env.basics.tiles import NO_TILE
+from mahjong_env.scoring.wins import Source, wins_from_state
+from mahjong_env.state.arrays import DISCARDED, MELDED, Phase
 
 FUZHOU = mahjong_env.VARIANTS["fuzhou"]
 WIN, PASS = mahjong_env.action("win"), mahjong_env.action("pass")
@@ -365,9 +365,9 @@ def test_whether_a_hand_may_win_needs_no_prices():
     legal = 0
     for _ in range(30):
         game, seat, kind = (part.ravel() for part in np.indices((256, 4, 27)))
-        live = engine.state.ready[game, seat] & (engine.seat_to_act[game] >= 0) & (seat != engine.state.turn[game])
+        live = engine.state.is_tenpai[game, seat] & (engine.seat_to_act[game] >= 0) & (seat != engine.state.turn[game])
         game, seat, kind = game[live], seat[live].astype(np.int8), kind[live].astype(np.int8)
-        for source in (Source.DISCARD, Source.KONG):
+        for source in (Source.DISCARD, Source.ROBBED_KONG):
             wins = wins_from_state(engine.state, game, seat, kind, source, engine.state.turn[game])
             assert (FUZHOU.legal(wins) == FUZHOU.score(wins).legal).all()
             legal += int(FUZHOU.legal(wins).sum())

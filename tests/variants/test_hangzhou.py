@@ -13,8 +13,8 @@ import pytest
 import mahjong_env
 from agents import make_agent
 from mahjong_env import Deal, RulesError, make_engine
-from mahjong_env.notation import format_tiles
-from mahjong_env.state import Phase
+from mahjong_env.basics.notation import format_tiles
+from mahjong_env.state.arrays import Phase
 from mahjong_env.testing import check_variant, count_all_tiles, random_actions
 from referee import score as referee_score
 from variants.slow_hangzhou import Hand, best_readings

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_env.notation import format_counts, format_tiles
+from mahjong_env.basics.notation import format_counts, format_tiles
 from mahjong_env.testing import check_variant, count_all_tiles
 from mahjong_env.variants import _wuhan_hands as wuhan_hands
 from mahjong_env.variants.wuhan import Wuhan
-from variants.slow_wuhan import HONOURS, RED, Hand, payments, readings
+from variants.slow_wuhan import FIRST_HONOUR, RED, Hand, payments, readings
 
 MELD_TEXTS = {
     "chow": "chow {}@{}",
@@ -91,7 +91,7 @@ def _theme(rng):
 
 
 def _random_set(rng, kinds):
-    runs = [kind for kind in kinds if kind < HONOURS and kind % 9 <= 6 and {kind + 1, kind + 2} <= {*kinds}]
+    runs = [kind for kind in kinds if kind < FIRST_HONOUR and kind % 9 <= 6 and {kind + 1, kind + 2} <= {*kinds}]
     if runs and rng.random() < 0.6:
         low = rng.choice(runs)
         return [low, low + 1, low + 2]

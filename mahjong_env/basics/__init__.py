@@ -1,0 +1,1 @@
+"""What everything else speaks of: tiles, actions, text notation, array types, errors, chance."""

@@ -1,0 +1,80 @@
+"""All chance of the engine: keys from a counter, so that a game's cards do not depend on its neighbours.
+
+What game ``stream`` is dealt in its ``hand``-th hand since ``seed`` is a function of these three numbers alone: not of
+the size of the batch, not of the order of calls, not of numpy's generators. The mixing function is SplitMix64's
+finaliser (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import numpy as np
+
+from mahjong_env.basics.errors import MahjongError
+from mahjong_env.basics.types import Int8Array, Int64Array, UInt64Array
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_LOW_BITS = np.uint64(63)
+
+
+def mix(values: UInt64Array) -> UInt64Array:
+    """SplitMix64's finaliser: 64 well-mixed bits for each 64-bit number."""
+    mixed = values ^ (values >> np.uint64(30))
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    return mixed
+
+
+def fold_seed(seed: int | None) -> int:
+    """Turn a user's seed into the 64 bits that the state keeps.
+
+    Args:
+        seed: any integer from 0, however large; None draws one from the operating system.
+
+    Raises:
+        MahjongError: the seed is not an integer, or negative.
+    """
+    if seed is None:
+        return secrets.randbits(63)
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise MahjongError(f"a seed is an integer from 0 or None, not {seed!r}")
+    number, folded = int(seed), np.zeros(1, np.uint64)
+    while True:
+        folded = mix((folded ^ np.uint64(number & 0xFFFFFFFFFFFFFFFF)) + _GOLDEN)
+        number >>= 64
+        if not number:
+            return int(folded[0])
+
+
+def hand_keys(seed: UInt64Array, stream: Int64Array, hand: Any) -> UInt64Array:
+    """[n] one key for each hand, from its seed, game number and number of the hand."""
+    game = mix(seed ^ mix(stream.astype(np.uint64) + _GOLDEN))
+    return mix(game + np.asarray(hand).astype(np.uint64) * _GOLDEN)
+
+
+def draw_numbers(keys: UInt64Array, place: int, below: int) -> Int64Array:
+    """[n] one number from 0 to below-1 for each key; ``place`` tells several draws of a hand apart (1 to 999)."""
+    offset = np.uint64((place + 1000) * int(_GOLDEN) & 0xFFFFFFFFFFFFFFFF)
+    return (mix(keys + offset) % np.uint64(below)).astype(np.int64)
+
+
+def shuffle(keys: UInt64Array, deck: Int8Array) -> Int8Array:
+    """A shuffled deck for each key.
+
+    Args:
+        keys: [n] uint64.
+        deck: [W] int8 tile kinds, below 64.
+
+    Returns:
+        [n, W] int8. Sorting random numbers that carry the kind in their lowest bits shuffles the kinds.
+    """
+    places = np.arange(len(deck), dtype=np.uint64) * _GOLDEN
+    numbers = mix(keys[:, None] + places)
+    numbers &= ~_LOW_BITS
+    numbers |= deck.astype(np.uint64)
+    numbers.sort(axis=1)
+    return (numbers & _LOW_BITS).astype(np.int8)

@@ -1,0 +1,179 @@
+"""Text for tiles and melds, both ways: ``"456s234p 7z F1"``, ``"pung 444p@2"``, ``"kong 1111s+@2"``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from mahjong_env.basics.errors import NotationError
+from mahjong_env.basics.tiles import IS_SUITED, KIND_NAMES, NUM_KINDS
+from mahjong_env.basics.types import Int8Array
+
+_KIND_NUMBERS = {name: number for number, name in enumerate(KIND_NAMES)}
+_TOKEN = re.compile(r"(?P<ranks>[1-9]+)(?P<suit>[mpsz])|(?P<flower>[FS][1-4])|(?P<space>[\s,]+)")
+_MELD = re.compile(r"(?P<verb>chow|pung|kong)\s+(?P<tiles>[1-9]+[mpsz])(?P<added>\+?)(?:@(?P<seat>[0-9]{1,3}))?")
+
+
+class MeldType(IntEnum):
+    """What a declared set is; the numbers are those of the state's arrays."""
+
+    NONE = 0
+    CHOW = 1
+    PUNG = 2
+    EXPOSED_KONG = 3
+    """Three of the hand and a discard (明杠 míng gàng)."""
+    ADDED_KONG = 4
+    """A pung with the fourth tile added (加杠 jiā gàng)."""
+    CONCEALED_KONG = 5
+    """Four of the hand (暗杠 àn gàng)."""
+
+
+@dataclass(frozen=True)
+class Meld:
+    """One declared set.
+
+    Attributes:
+        type: what it is.
+        kind: its tile kind; the lowest one of a chow.
+        from_seat: the seat whose discard made it, -1 for a concealed kong.
+    """
+
+    type: MeldType
+    kind: int
+    from_seat: int = -1
+
+    @property
+    def tiles(self) -> list[int]:
+        """The kinds of its three or four tiles."""
+        if self.type is MeldType.CHOW:
+            return [self.kind, self.kind + 1, self.kind + 2]
+        return [self.kind] * (3 if self.type is MeldType.PUNG else 4)
+
+    def __str__(self) -> str:
+        """The meld in the notation that `parse_meld` reads."""
+        verb = {MeldType.CHOW: "chow", MeldType.PUNG: "pung"}.get(self.type, "kong")
+        added = "+" if self.type is MeldType.ADDED_KONG else ""
+        origin = f"@{self.from_seat}" if self.from_seat >= 0 else ""
+        return f"{verb} {format_tiles(self.tiles)}{added}{origin}"
+
+
+def parse_tiles(text: str) -> list[int]:
+    """Read tiles.
+
+    Args:
+        text: e.g. ``"456s 234p 11z F1"``; order is kept, spaces and commas are free.
+
+    Returns:
+        Their kinds, 0 to 41.
+
+    Raises:
+        NotationError: the text is not tile notation.
+    """
+    if not isinstance(text, str):
+        raise NotationError(f"tiles are written as text such as '123m 55z F1', not {text!r}")
+    kinds: list[int] = []
+    position = 0
+    while position < len(text):
+        token = _TOKEN.match(text, position)
+        names: Iterable[str] = ()
+        if token is not None:
+            if token["ranks"]:
+                names = [rank + token["suit"] for rank in token["ranks"]]
+            elif token["flower"]:
+                names = [token["flower"]]
+        if token is None or any(name not in _KIND_NUMBERS for name in names):
+            raise NotationError(
+                f"cannot read {text[position:]!r} in {text!r} as tiles; valid are 1-9 followed by m, p or s, "
+                "1-7 followed by z, F1-F4 and S1-S4"
+            )
+        kinds.extend(_KIND_NUMBERS[name] for name in names)
+        position = token.end()
+    return kinds
+
+
+def parse_kind(text: str) -> int:
+    """Read exactly one tile; `NotationError` if the text holds none or several."""
+    kinds = parse_tiles(text)
+    if len(kinds) != 1:
+        raise NotationError(f"one tile is wanted, such as '5m', not {text!r}")
+    return kinds[0]
+
+
+def format_tiles(kinds: Iterable[int]) -> str:
+    """Write tiles in the given order, ranks of one suit joined: ``[0, 1, 2, 33]`` gives ``"123m7z"``."""
+    text = ""
+    for kind in kinds:
+        name = KIND_NAMES[kind]
+        joins = kind < NUM_KINDS and text.endswith(name[1])
+        text = text[:-1] + name if joins else text + name
+    return text
+
+
+def format_counts(counts: Iterable[int]) -> str:
+    """Write a hand given as counts per kind, sorted: a [34] or [42] vector."""
+    return format_tiles(kind for kind, count in enumerate(counts) for _ in range(int(count)))
+
+
+def count_tiles(kinds: Iterable[int], size: int = NUM_KINDS) -> Int8Array:
+    """Counts per kind, [size] int8, of tiles all of whose kinds are below ``size``."""
+    return np.bincount(np.fromiter(kinds, np.intp), minlength=size).astype(np.int8)
+
+
+def parse_meld(text: str) -> Meld:
+    """Read one meld: ``"chow 123s@3"``, ``"pung 444p@2"``, ``"kong 1111s@2"``, ``"kong 1111s+@2"``, ``"kong 1111s"``.
+
+    Raises:
+        NotationError: the text is no meld, or its tiles are not a run, three or four alike.
+    """
+    match = _MELD.fullmatch(text.strip()) if isinstance(text, str) else None
+    if match is None:
+        raise NotationError(
+            f"cannot read the meld {text!r}; valid are 'chow 123s@3', 'pung 444p@2', 'kong 1111s@2' (from a discard), "
+            "'kong 1111s+@2' (a pung with the fourth tile added) and 'kong 1111s' (concealed)"
+        )
+    kinds = parse_tiles(match["tiles"])
+    verb, added = match["verb"], bool(match["added"])
+    seat = -1 if match["seat"] is None else int(match["seat"])
+    if verb == "chow":
+        low = min(kinds)
+        if len(kinds) != 3 or sorted(kinds) != [low, low + 1, low + 2] or not IS_SUITED[low] or low % 9 > 6:
+            raise NotationError(f"the chow {text!r} is not three tiles in a row of one suit")
+        kind, meld_type = low, MeldType.CHOW
+    else:
+        size = 3 if verb == "pung" else 4
+        if len(kinds) != size or len(set(kinds)) != 1:
+            raise NotationError(f"the {verb} {text!r} is not {size} tiles alike")
+        kind = kinds[0]
+        meld_type = MeldType.PUNG
+        if verb == "kong":
+            meld_type = MeldType.ADDED_KONG if added else MeldType.EXPOSED_KONG
+            if seat < 0 and not added:
+                meld_type = MeldType.CONCEALED_KONG
+    if added and meld_type is not MeldType.ADDED_KONG:
+        raise NotationError(f"only a kong can have an added tile ('+'), not {text!r}")
+    if seat < 0 and meld_type is not MeldType.CONCEALED_KONG:
+        raise NotationError(f"the claimed meld {text!r} must name the seat it came from, as in '{text.strip()}@2'")
+    if seat > 3:
+        raise NotationError(f"the meld {text!r} comes from seat {seat}; seats are 0 to 3")
+    return Meld(meld_type, kind, seat)
+
+
+def check_supply(kinds: Iterable[int], supply: Int8Array, what: str, error: type[ValueError]) -> None:
+    """Raise ``error`` if the tiles named need more of a kind than the set holds.
+
+    Args:
+        kinds: all kinds named.
+        supply: [42] int8 tiles that there are of each kind.
+        what: what was described, for the message.
+        error: the class to raise.
+    """
+    for kind, count in Counter(kinds).items():
+        if count > supply[kind]:
+            have = "none" if supply[kind] == 0 else f"only {supply[kind]}"
+            fifth = " (a fifth tile)" if count == 5 and supply[kind] == 4 else ""
+            raise error(f"{what} names {count} tiles {KIND_NAMES[kind]}{fifth}; there are {have} in the set")

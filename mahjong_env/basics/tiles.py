@@ -1,0 +1,60 @@
+"""Tile kinds as integers, and the counts of the decks.
+
+==========  ==============================  =========
+kinds       tiles                           notation
+==========  ==============================  =========
+0 .. 8      Characters 1-9 (万 wàn)          1m .. 9m
+9 .. 17     Dots 1-9 (筒 tǒng)               1p .. 9p
+18 .. 26    Bamboo 1-9 (条 tiáo)             1s .. 9s
+27 .. 30    East South West North            1z .. 4z
+31 .. 33    White, Green, Red Dragon         5z .. 7z
+34 .. 37    flowers (花 huā)                  F1 .. F4
+38 .. 41    seasons                          S1 .. S4
+==========  ==============================  =========
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from mahjong_env.basics.types import BoolArray, Int8Array
+
+NUM_KINDS: Final = 34
+"""Kinds that can stand in a hand: suits and honours."""
+NUM_ALL_KINDS: Final = 42
+"""All kinds, flowers and seasons included."""
+NO_TILE: Final = -1
+
+MAN, PIN, SOU, FIRST_HONOUR, FLOWERS, SEASONS = 0, 9, 18, 27, 34, 38
+EAST, SOUTH, WEST, NORTH, WHITE, GREEN, RED = range(27, 34)
+
+KIND_NAMES: Final[tuple[str, ...]] = (
+    *(f"{rank}{suit}" for suit in "mps" for rank in range(1, 10)),
+    *(f"{rank}z" for rank in range(1, 8)),
+    *(f"F{number}" for number in range(1, 5)),
+    *(f"S{number}" for number in range(1, 5)),
+)
+
+IS_SUITED: Final[BoolArray] = np.arange(NUM_ALL_KINDS) < FIRST_HONOUR
+"""[42] whether a kind belongs to one of the three suits."""
+IS_TERMINAL: Final[BoolArray] = IS_SUITED & np.isin(np.arange(NUM_ALL_KINDS) % 9, (0, 8))
+"""[42] ones and nines."""
+RANK: Final[Int8Array] = np.where(IS_SUITED, np.arange(NUM_ALL_KINDS) % 9 + 1, 0).astype(np.int8)
+"""[42] 1-9 for suit tiles, 0 for all others."""
+
+
+def deck(*, flowers: bool) -> Int8Array:
+    """How many tiles of each kind a set has.
+
+    Args:
+        flowers: whether the four flowers and four seasons are part of it.
+
+    Returns:
+        [42] int8, 136 tiles in all, or 144 with flowers.
+    """
+    counts = np.zeros(NUM_ALL_KINDS, np.int8)
+    counts[:NUM_KINDS] = 4
+    counts[NUM_KINDS:] = 1 if flowers else 0
+    return counts

@@ -1,0 +1,1 @@
+"""The batched engine: games dealt, stepped, copied and restored, all at once."""

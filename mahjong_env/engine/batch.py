@@ -1,0 +1,383 @@
+"""The vectorised engine: B games of one variant, all stepped at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS
+from mahjong_env.basics.chance import fold_seed
+from mahjong_env.basics.errors import ActionError, IllegalActionError, RulesError, SnapshotError
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
+from mahjong_env.engine import hidden
+from mahjong_env.engine.outcome import Outcome, StepResult
+from mahjong_env.engine.phases import claims, deal, draw, masks, settle, turn
+from mahjong_env.engine.phases.table import Table
+from mahjong_env.engine.scene import Deal, Scenes
+from mahjong_env.engine.snapshot import Snapshot
+from mahjong_env.observation import planes as observation
+from mahjong_env.observation.view import View, look
+from mahjong_env.ruleset.questions import Rules
+from mahjong_env.state.arrays import NO_SEAT, Phase, State
+from mahjong_env.variants import rules
+
+_FIRST = np.array(0, np.int8)
+
+
+class Engine:
+    """B games of one variant as arrays with B first; made by `mahjong_env.make_engine`.
+
+    Persons are numbered 0 to P-1 through a match, and seats are asked for and reported by the person who sits
+    there (the same number, except in games where people take turns in sitting out).
+
+    Attributes:
+        rules: the variant with its knobs.
+        num_games: B.
+        num_hands: hands of a match.
+        auto_reset: whether a finished game is dealt anew within the same step.
+        state: the arrays themselves, for those who study them; writing to them is at your own risk.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        num_games: int,
+        *,
+        seed: int | None = None,
+        num_hands: int = 1,
+        auto_reset: bool = False,
+        start: str | None = None,
+    ) -> None:
+        """Deal B games; the arguments are those of `mahjong_env.make_engine`."""
+        check_count("num_games", num_games)
+        check_count("num_hands", num_hands)
+        if not (start is None or (isinstance(start, str) and start in ("first", "random"))):
+            raise RulesError(
+                f"start={start!r} is not valid; valid are 'first', 'random' and None (random for single hands)"
+            )
+        self.rules = rules
+        self.num_games = num_games
+        self.num_hands = num_hands
+        self.auto_reset = bool(auto_reset)
+        self.start = start or ("random" if num_hands == 1 and rules.ends_by_hands else "first")
+        axes = {
+            "B": num_games,
+            "S": rules.seats,
+            "P": rules.people,
+            "W": int(rules.deck.sum()),
+            "K": len(rules.marks),
+        }
+        self._all_games = _numbers_up_to(num_games)
+        self.state = State.allocate(axes)
+        self._table = self._new_table()
+        self.reset(seed=fold_seed(seed) if seed is None else seed)
+
+    def _new_table(self) -> Table:
+        return Table(self.state, self.rules, several_hands=self.num_hands > 1 or not self.rules.ends_by_hands)
+
+    # --- What the games wait for -------------------------------------------------------------------------------
+    @property
+    def num_seats(self) -> int:
+        """Players at the table (S)."""
+        return self.rules.seats
+
+    @property
+    def num_people(self) -> int:
+        """Persons who take part (P)."""
+        return self.rules.people
+
+    @property
+    def seat_to_act(self) -> Int8Array:
+        """[B] int8 the person who must act, -1 where the game is over; a fresh array."""
+        return self._persons(np.arange(self.num_games), self.state.actor)
+
+    @property
+    def dealer(self) -> Int8Array:
+        """[B] int8 the person who deals; a fresh array."""
+        return self._persons(np.arange(self.num_games), self.state.dealer)
+
+    @property
+    def action_mask(self) -> BoolArray:
+        """[B, 109] bool legal actions of the seat to act, all False where the game is over.
+
+        Read-only, and valid until the next step.
+        """
+        mask = self.state.mask.view()
+        mask.flags.writeable = False
+        return mask
+
+    @property
+    def points(self) -> Int32Array:
+        """[B, P] int32 running points; a fresh array."""
+        return self.state.points.copy()
+
+    @property
+    def observation_shape(self) -> tuple[int, int]:
+        """(C, T): the shape of one observation."""
+        return observation.SHAPE
+
+    # --- Looking -------------------------------------------------------------------------------------------------
+    def observe(self, games: Any = None, seats: Any = None) -> Int8Array:
+        """What seats may see, as planes.
+
+        Args:
+            games: [n] game numbers; None: all.
+            seats: [n] persons, or one for all; None: the seats to act (seat 0 where a game is over).
+
+        Returns:
+            [n, C, 34] int8, a fresh array; `mahjong_env.OBSERVATION_PIECES` names the planes.
+        """
+        g, table_seats, present = self._who_looks(games, seats)
+        return observation.observe(self.state, self.rules, g, table_seats, present, self.num_hands)
+
+    def view(self, games: Any = None, seats: Any = None) -> View:
+        """The same as `observe`, with the action mask and the same facts as named arrays, for agents."""
+        g, table_seats, present = self._who_looks(games, seats)
+        planes = observation.observe(self.state, self.rules, g, table_seats, present, self.num_hands)
+        return look(self.state, self.rules, g, table_seats, present, planes)
+
+    # --- Playing -------------------------------------------------------------------------------------------------
+    def step(self, actions: Any, games: Any = None) -> StepResult:
+        """Play one action in each game.
+
+        Args:
+            actions: int [B], or [len(games)]; entries of finished games are ignored.
+            games: the games to step; None: all.
+
+        Returns:
+            What was paid, and which hands and matches ended, one row for each game stepped.
+
+        Raises:
+            ActionError: wrong shape or type of ``actions`` or ``games``.
+            IllegalActionError: an action that is not legal; nothing in the batch has been changed.
+        """
+        g = self._game_numbers(games)
+        chosen = self._checked_actions(actions, g)
+        state, table = self.state, self._table
+        live = g if chosen.size == g.size else g[state.actor[g] != NO_SEAT]
+
+        table.rewards = np.zeros(state.points.shape, np.int32)
+        in_turn = state.phase[live] == Phase.TURN
+        if np.count_nonzero(in_turn) == len(live):
+            turn.play(table, live, chosen)
+        else:
+            asked = ~in_turn
+            claims.answer(table, live[asked], chosen[asked])
+            turn.play(table, live[in_turn], chosen[in_turn])
+        draw.draw_replacements(table)
+        draw.begin_turns(table)
+        self._open_waiting()
+        settle.settle(table)
+        hand_over, done, truncated, outcome = self._close_hands(g)
+        masks.write_masks(table, live)
+        rewards = table.rewards if games is None else table.rewards[g]
+        return StepResult(rewards, hand_over, done, truncated, outcome)
+
+    def _open_waiting(self) -> None:
+        for games in self._table.opened:
+            deal.open_games(self._table, games)
+        self._table.opened.clear()
+
+    def _close_hands(self, games: Games) -> tuple[BoolArray, BoolArray, BoolArray, Outcome]:
+        """End the hands that were settled: close matches, deal the next hands; [n] flags of the games stepped."""
+        state, table = self.state, self._table
+        outcome = Outcome.collect(table.ended, self.rules, state)
+        flags = np.zeros((3, self.num_games if table.ended else len(games)), np.bool_)
+        if not table.ended:
+            return flags[0], flags[1], flags[2], outcome
+        ended = np.concatenate([end.games for end in table.ended])
+        winner = np.concatenate([end.winner for end in table.ended])
+        table.ended.clear()
+        over, cut = settle.next_hands(table, ended, winner, self.num_hands)
+        flags[0, ended] = True
+        flags[1, ended[over]] = True
+        flags[2, ended[cut]] = True
+        dealt = ended[~over]
+        if self.auto_reset:
+            deal.begin_matches(table, ended[over], at_random=self.start == "random")
+            dealt = ended
+        deal.deal_hands(table, np.sort(dealt))
+        return flags[0, games], flags[1, games], flags[2, games], outcome
+
+    def reset(self, seed: int | None = None, deals: Deal | Sequence[Deal] | None = None, games: Any = None) -> None:
+        """Begin new matches.
+
+        Args:
+            seed: a new seed, any integer from 0; None: the next hands of the same seed.
+            deals: how the first hand begins: one `Deal` for all games, or one for each.
+            games: the games to deal anew; None: all.
+
+        Raises:
+            DealError: a deal that cannot be dealt; nothing has been changed.
+            MahjongError: a seed that is not one.
+        """
+        g = self._game_numbers(games)
+        folded = None if seed is None else fold_seed(seed)
+        scenes = None if deals is None else Scenes.check(deals, self.rules, len(g))
+        state, table = self.state, self._table
+        if folded is not None:
+            state.seed[g] = folded
+            state.stream[g] = g
+            state.hands_dealt[g] = 0
+        deal.begin_matches(table, g, at_random=self.start == "random")
+        deal.deal_hands(table, g, scenes)
+        masks.write_masks(table, g)
+
+    # --- Copies --------------------------------------------------------------------------------------------------
+    def select(self, games: Any) -> Engine:
+        """A new engine with copies of these games, in this order; repeats are allowed."""
+        g = self._game_numbers(games, repeats=True)
+        twin = object.__new__(type(self))
+        twin.rules, twin.num_games, twin.num_hands = self.rules, len(g), self.num_hands
+        twin.auto_reset, twin.start = self.auto_reset, self.start
+        twin._all_games = _numbers_up_to(len(g))
+        twin.state = self.state.rows(g)
+        twin._table = twin._new_table()
+        return twin
+
+    def snapshot(self) -> Snapshot:
+        """Everything about the games, frozen."""
+        return Snapshot.take(self)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot.
+
+        Raises:
+            SnapshotError: it is of another variant, other knobs, another number of games or another version.
+        """
+        if not isinstance(snapshot, Snapshot):
+            raise SnapshotError(f"games are restored from a Snapshot, not from {type(snapshot).__name__}")
+        snapshot.put_back(self)
+
+    def resample_hidden(self, seats: Any, rng: np.random.Generator, games: Any = None) -> None:
+        """Redistribute, in place, all that these seats have not seen: other hands, hidden kongs, the wall.
+
+        Args:
+            seats: [n] persons (or one for all) whose knowledge is kept.
+            rng: where chance comes from.
+            games: [n] games; None: all.
+        """
+        g, table_seats, _ = self._who_looks(games, seats)
+        hidden.resample(self._table, g, table_seats, rng)
+
+    # --- Checks and translations ---------------------------------------------------------------------------------
+    def _game_numbers(self, games: Any, *, repeats: bool = False) -> Games:
+        if games is None:
+            return self._all_games
+        numbers = as_array("games", games)
+        if numbers.dtype == np.bool_:
+            if numbers.shape != (self.num_games,):
+                raise ActionError(f"a mask of games has shape ({self.num_games},), not {numbers.shape}")
+            return np.flatnonzero(numbers)
+        if numbers.size == 0:
+            return np.zeros(0, np.intp)
+        numbers = np.atleast_1d(numbers)
+        if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+            raise ActionError(
+                f"games are a one-dimensional array of integers, not {numbers.dtype} of shape {numbers.shape}"
+            )
+        wrong = numbers[(numbers < 0) | (numbers >= self.num_games)]
+        if wrong.size:
+            raise ActionError(f"there is no game {int(wrong[0])}; games are 0 to {self.num_games - 1}")
+        if not repeats and np.bincount(numbers).max() > 1:
+            raise ActionError("games must not be named twice")
+        return numbers.astype(np.intp)
+
+    def _checked_actions(self, actions: Any, games: Games) -> Int64Array:
+        """The actions of the games that are not over."""
+        chosen = as_array("actions", actions)
+        if chosen.shape != games.shape or chosen.dtype.kind not in "iu":
+            raise ActionError(
+                f"actions are {games.shape[0]} integers (one for each game), not {chosen.dtype} of shape {chosen.shape}"
+            )
+        state = self.state
+        chosen = chosen.astype(np.int64, copy=False)
+        inside = chosen.view(np.uint64) < NUM_ACTIONS  # negative numbers are very large ones
+        # Finished games have no legal action: where all actions are legal, nothing else has to be looked at.
+        if inside.all() and state.mask[games, chosen].all():
+            return chosen
+        live = state.actor[games] != NO_SEAT
+        chosen, games, inside = chosen[live], games[live], inside[live]
+        legal = inside & state.mask[games, np.where(inside, chosen, 0)]
+        if not legal.all():
+            place = int(np.flatnonzero(~legal)[0])
+            raise IllegalActionError(self._illegal(int(games[place]), int(chosen[place])))
+        return chosen
+
+    def _illegal(self, game: int, number: int) -> str:
+        name = f"{ACTIONS[number]!r} ({number})" if 0 <= number < NUM_ACTIONS else str(number)
+        valid = ", ".join(repr(ACTIONS[legal]) for legal in np.flatnonzero(self.state.mask[game]))
+        return f"game {game}, seat {self.seat_to_act[game]}: the action {name} is not legal; legal are {valid}"
+
+    def _persons(self, games: Games, table_seats: Any) -> Int8Array:
+        persons = self.state.person_at[games, table_seats]
+        return np.where(np.asarray(table_seats) >= 0, persons, NO_SEAT).astype(np.int8)
+
+    def _who_looks(self, games: Any, seats: Any) -> tuple[Games, Games, BoolArray]:
+        """Games, the table seats that look, and whether they sit at the table at all."""
+        g = self._game_numbers(games, repeats=True)
+        state = self.state
+        if seats is None:
+            return g, np.maximum(state.actor[g], _FIRST).astype(np.intp), np.ones(len(g), np.bool_)
+        persons = as_array("seats", seats)
+        if persons.ndim and persons.shape != g.shape:
+            raise ActionError(f"seats are one for all games or {len(g)}, not of shape {persons.shape}")
+        if persons.dtype.kind not in "iu" or ((persons < 0) | (persons >= self.num_people)).any():
+            raise ActionError(f"seats are integers from 0 to {self.num_people - 1}, not {seats!r}")
+        persons = np.broadcast_to(persons, g.shape)
+        if self.num_people == self.num_seats:
+            return g, persons.astype(np.intp), np.ones(len(g), np.bool_)
+        sits = state.person_at[g] == persons[:, None]
+        return g, sits.argmax(axis=1), sits.any(axis=1)
+
+
+def _numbers_up_to(number: int) -> Games:
+    numbers = np.arange(number)
+    numbers.flags.writeable = False
+    return numbers
+
+
+def as_array(what: str, values: Any) -> np.ndarray[Any, Any]:
+    """The values as an array; `ActionError` if they cannot be one."""
+    try:
+        return np.asarray(values)
+    except (ValueError, OverflowError) as error:  # lists of unequal lengths
+        raise ActionError(f"{what} are one number, or as many as there are games: {error}") from error
+
+
+def check_count(name: str, value: Any) -> None:
+    """Raise `RulesError` unless the value is an integer from 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise RulesError(f"{name} is an integer from 1, not {value!r}")
+
+
+def make_engine(
+    variant: str | Rules,
+    num_games: int = 1,
+    *,
+    seed: int | None = None,
+    num_hands: int = 1,
+    auto_reset: bool = False,
+    start: str | None = None,
+    **knobs: Any,
+) -> Engine:
+    """An engine with its games dealt.
+
+    Args:
+        variant: a name in `mahjong_env.VARIANTS`, or rules.
+        num_games: games played at once (B).
+        seed: any integer from 0; None draws one. Game i's cards depend on (seed, i, number of its hand) alone.
+        num_hands: hands of a match, with dealer, streak, winds and running points carried over.
+        auto_reset: deal a new match within the step in which one ends, so that every game always waits for an action.
+        start: "first": as a new match begins; "random": streak and winds drawn from the seed; None: random for
+            single hands.
+        **knobs: house rules of the variant.
+
+    Raises:
+        RulesError: unknown variant, knob or value; the message lists the valid ones.
+    """
+    return Engine(
+        rules(variant, **knobs), num_games, seed=seed, num_hands=num_hands, auto_reset=auto_reset, start=start
+    )

@@ -1,0 +1,133 @@
+"""Redistributing what a seat has not seen: for search, and for the test that nothing leaks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import NUM_ALL_KINDS, NUM_KINDS
+from mahjong_env.basics.types import BoolArray, Games, Int8Array
+from mahjong_env.engine.phases import claims, deal, draw, masks
+from mahjong_env.engine.phases.table import Table
+from mahjong_env.hands import encode
+from mahjong_env.state.arrays import DISCARDED, MELDED, Phase, State
+
+
+def resample(table: Table, games: Games, seats: Games, rng: np.random.Generator) -> None:
+    """Give every tile that seat ``seats[i]`` of game i has not seen another place, uniformly among those possible.
+
+    Hidden concealed kongs of others get a kind of which the seat has seen no tile. Seats that the looking seat cannot
+    know to have been asked already count as having passed. Another seat that is just being asked keeps its hand:
+    that it is asked tells something about it.
+    """
+    if not games.size:
+        return
+    state = table.state
+    kept = _kept_hands(state, games, seats)
+    unseen = unseen_tiles(table, games, seats)
+    unseen[:, :NUM_KINDS] -= np.where(kept[..., None], state.hand[games], 0).sum(axis=1)
+    rows = np.arange(len(games))
+    unseen[rows, :NUM_KINDS] += state.hand[games, seats]  # the looker's own hand was taken off twice
+    _redraw_hidden_kongs(table, games, seats, unseen, rng)
+    _redistribute(table, games, kept, unseen, rng)
+    state.seed[games] = rng.integers(0, 2**63, len(games), dtype=np.uint64)
+    _follow_up(table, games, kept, rng)
+    masks.write_masks(table, games)
+
+
+def unseen_tiles(table: Table, games: Games, seats: Games) -> Int8Array:
+    """[n, 42] int8 tiles of each kind that a seat has not seen."""
+    state = table.state
+    rows = np.arange(len(games))
+    seen = state.flowers[games].sum(axis=1)
+    seen[:, :NUM_KINDS] += state.public[games][:, :, (DISCARDED, MELDED)].sum(axis=(1, 2))
+    seen[:, :NUM_KINDS] += state.hand[games, seats]
+    own_hidden = (state.meld_type[games, seats] == MeldType.CONCEALED_KONG) & table.rules.hides_concealed_kongs
+    row, place = np.nonzero(own_hidden)
+    np.add.at(seen, (row, state.meld_kind[games[row], seats[row], place]), 4)
+    turned = state.indicator[games] >= 0
+    seen[rows[turned], state.indicator[games[turned]]] += 1
+    # A tile being added to a pung is in no hand, and not yet in the meld.
+    robbed = state.phase[games] == Phase.ROB
+    seen[rows[robbed], state.offered[games[robbed]]] += 1
+    return table.rules.deck - seen.astype(np.int8)
+
+
+def _kept_hands(state: State, games: Games, seats: Games) -> BoolArray:
+    """[n, S] hands that stay as they are."""
+    kept = np.arange(state.num_seats) == seats[:, None]
+    asked = (state.phase[games] != Phase.TURN) & (state.phase[games] != Phase.OVER)
+    kept[asked, state.actor[games[asked]]] = True
+    return kept
+
+
+def _redraw_hidden_kongs(table: Table, games: Games, seats: Games, unseen: Int8Array, rng: np.random.Generator) -> None:
+    state = table.state
+    if not table.rules.hides_concealed_kongs:
+        return
+    others = np.arange(state.num_seats) != seats[:, None]
+    hidden = (state.meld_type[games] == MeldType.CONCEALED_KONG) & others[..., None]
+    for seat, place in zip(*np.nonzero(hidden.any(axis=0)), strict=True):
+        row = np.flatnonzero(hidden[:, seat, place])
+        g = games[row]
+        possible = unseen[row, :NUM_KINDS] == 4
+        wild = np.flatnonzero(state.wild[g] >= 0)
+        possible[wild, state.wild[g[wild]]] = False
+        kind = np.where(possible, rng.random(possible.shape), -1).argmax(axis=1).astype(np.int8)
+        state.meld_kind[g, seat, place] = kind
+        unseen[row, kind] -= 4
+
+
+def _redistribute(table: Table, games: Games, kept: BoolArray, unseen: Int8Array, rng: np.random.Generator) -> None:
+    """Deal the unseen tiles to the hands that change, then to the wall from its front to its back."""
+    state, is_flower = table.state, table.rules.flower_kinds
+    n, length = len(games), state.wall.shape[1]
+    sizes = np.where(kept, 0, state.hand[games].sum(axis=2))
+    kinds = np.repeat(np.arange(NUM_ALL_KINDS, dtype=np.int8), 4)
+    is_there = np.tile(np.arange(4), NUM_ALL_KINDS) < unseen[:, kinds]
+    order = np.argsort(rng.random(is_there.shape) + 2.0 * ~is_there + 1.0 * is_flower[kinds], axis=1)
+    tiles = kinds[order]  # unseen tiles that can stand in hands first, then unseen flowers
+    given = np.zeros(n, np.intp)
+    for seat in range(state.num_seats):
+        place = np.arange(tiles.shape[1])
+        takes = (place >= given[:, None]) & (place < (given + sizes[:, seat])[:, None])
+        row, which = np.nonzero(takes)
+        counts = np.bincount(row * NUM_KINDS + tiles[row, which], minlength=n * NUM_KINDS).reshape(n, NUM_KINDS)
+        changed = ~kept[:, seat]
+        state.hand[games[changed], seat] = counts[changed]
+        given += sizes[:, seat]
+    row, which = np.nonzero(
+        (np.arange(tiles.shape[1]) >= given[:, None]) & (np.arange(tiles.shape[1]) < is_there.sum(axis=1)[:, None])
+    )
+    rest = tiles[row, which]
+    rest = rest[np.lexsort((rng.random(rest.size), row))]
+    front, end = state.front[games], length - state.back[games]
+    row, place = np.nonzero((np.arange(length) >= front[:, None]) & (np.arange(length) < end[:, None]))
+    state.wall[games[row], place] = rest
+
+
+def _follow_up(table: Table, games: Games, kept: BoolArray, rng: np.random.Generator) -> None:
+    """Bring what follows from the hands up to date: codes, flags, the drawn tile, who may be asked."""
+    state = table.state
+    state.code[games] = encode(deal.without_wild(state, games))
+    row, seat = np.nonzero(~kept)
+    draw.update_tenpai(table, games[row], state.chairs(games[row], seat))
+    # A seat in its turn holds its drawn tile; what it was one tile away from before is judged without the flag.
+    in_turn = np.isin(state.phase[games], (Phase.TURN, Phase.OPENING))
+    turns = games[in_turn & ~kept[np.arange(len(games)), state.turn[games]]]
+    if turns.size:
+        _redraw(table, turns, rng)
+    asked = np.isin(state.phase[games], (Phase.CLAIM, Phase.ROB, Phase.OPENING))
+    if asked.any():
+        claims.ask_again(table, games[asked])
+
+
+def _redraw(table: Table, games: Games, rng: np.random.Generator) -> None:
+    """Choose which tile of its new hand the seat in its turn has drawn."""
+    state = table.state
+    g = games[state.drawn[games] >= 0]
+    seat = state.turn[g]
+    upto = state.hand[g, seat].cumsum(axis=1)
+    state.drawn[g] = (upto > rng.integers(0, upto[:, -1])[:, None]).argmax(axis=1)
+    begun = state.phase[g] == Phase.TURN
+    draw.judge_turn(table, g[begun], seat[begun], state.chairs(g[begun], seat[begun]), unflagged=True)

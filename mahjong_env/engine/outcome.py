@@ -1,0 +1,170 @@
+"""What a step gives back, and the record of the hands that ended in it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
+from mahjong_env.engine.phases.table import Ended
+from mahjong_env.ruleset.questions import Rules
+from mahjong_env.scoring.wins import Row, Scores, Source
+from mahjong_env.state.arrays import NO_SEAT
+
+if TYPE_CHECKING:
+    from mahjong_env.state.arrays import State
+
+Entries: TypeAlias = list[tuple[str, int | float]]
+"""The rows that one hand scored: names and values."""
+
+# Indexed by Source; -1, the last entry, is a drawn hand.
+_WORDS = np.array([*(source.word for source in Source), ""])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The hands that ended in a step, one a row, in the order of their games.
+
+    Attributes:
+        game: [n] number of the game.
+        winner: [n] int8 person, -1 after a draw.
+        source: [n] text: "draw", "discard", "kong" (robbed), "flowers", or "" after a draw.
+        from_seat: [n] int8 person who gave the winning tile, -1 if nobody did.
+        tile: [n] int8 kind of the winning tile, -1 if there is none.
+        value: [n] int64 value of the winning hand (`HandScore.points`), 0 after a draw.
+        payments: [n, P] int32 what the win moved; kongs that were paid at once are not in it.
+        points: [n, P] int32 running points after the hand.
+        rows: [n] for each hand the rows scored, a list of (name, value) pairs.
+    """
+
+    game: Games
+    winner: Int8Array
+    source: NDArray[np.str_]
+    from_seat: Int8Array
+    tile: Int8Array
+    value: Int64Array
+    payments: Int32Array
+    points: Int32Array
+    rows: Sequence[Entries] = field(repr=False)
+
+    def __len__(self) -> int:
+        """The number of hands that ended."""
+        return len(self.game)
+
+    @classmethod
+    def collect(cls, ended: list[Ended], rules: Rules, state: State) -> Outcome:
+        """Put the records of a step together; seats become persons, points are read before the next deal."""
+        if not ended:
+            return _nothing(rules.people)
+        games = np.concatenate([end.games for end in ended])
+        order = games.argsort(kind="stable")
+        person_at = np.concatenate([end.person_at for end in ended])
+        payments = np.zeros((len(games), rules.people), np.int32)
+        value = np.zeros(len(games), np.int64)
+        starts = [0]
+        for end in ended:
+            start, stop = starts[-1], starts[-1] + len(end.games)
+            starts.append(stop)
+            if end.scores is not None:
+                payments[np.arange(start, stop)[:, None], end.person_at] = end.scores.payments
+                value[start:stop] = end.scores.points
+        scores = [end.scores for end in ended]
+        return cls(
+            game=games.take(order),
+            winner=_persons(person_at, np.concatenate([end.winner for end in ended])).take(order),
+            source=_WORDS.take(np.concatenate([end.source for end in ended]).take(order)),
+            from_seat=_persons(person_at, np.concatenate([end.from_seat for end in ended])).take(order),
+            tile=np.concatenate([end.tile for end in ended]).take(order),
+            value=value.take(order),
+            payments=payments.take(order, axis=0),
+            points=state.points.take(games.take(order), axis=0),
+            rows=_RowsOfHands(scores, starts, order, rules.rows),
+        )
+
+
+def _persons(person_at: Int8Array, seat: Int8Array) -> Int8Array:
+    """[n] who sits on the seats [n], -1 for no seat; ``person_at`` [n, S]."""
+    place = np.arange(0, person_at.size, person_at.shape[1]) + np.maximum(seat, 0)
+    return np.where(seat >= 0, person_at.reshape(-1).take(place), np.int8(NO_SEAT))
+
+
+class _RowsOfHands(Sequence[Entries]):
+    """The rows that hands scored, put into words when they are looked at: most callers never do."""
+
+    def __init__(self, scores: list[Scores | None], starts: list[int], order: Games, table: tuple[Row, ...]) -> None:
+        """Keep what says the rows.
+
+        Args:
+            scores: of parts of the hands, None for drawn ones.
+            starts: where each part starts among all hands, and at last the number of hands.
+            order: [n] which of them each hand is.
+            table: `Rules.rows`.
+        """
+        self._scores, self._starts, self._order, self._table = scores, starts, order, table
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    @overload
+    def __getitem__(self, place: int) -> Entries: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Entries, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Entries | tuple[Entries, ...]:
+        if isinstance(place, slice):
+            return tuple(self[one] for one in range(*place.indices(len(self))))
+        hand = int(self._order[place])
+        part = bisect_right(self._starts, hand) - 1
+        scores = self._scores[part]
+        return [] if scores is None else scores.rows_of(hand - self._starts[part], self._table)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as for the lists that it holds
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
+@cache
+def _nothing(people: int) -> Outcome:
+    nobody = np.zeros(0, np.int8)
+    nothing = np.zeros((0, people), np.int32)
+    return Outcome(
+        np.zeros(0, np.intp),
+        nobody,
+        np.zeros(0, _WORDS.dtype),
+        nobody,
+        nobody,
+        np.zeros(0, np.int64),
+        nothing,
+        nothing,
+        (),
+    )
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """What one step did, one row for each game stepped.
+
+    Attributes:
+        rewards: [n, P] int32 points that changed hands, by person; each row sums to zero.
+        hand_over: [n] bool a hand ended (and, if the match goes on, the next one has been dealt).
+        done: [n] bool the match ended.
+        truncated: [n] bool it was cut short, which only happens to matches that end by points.
+        outcome: the hands that ended.
+    """
+
+    rewards: Int32Array
+    hand_over: BoolArray
+    done: BoolArray
+    truncated: BoolArray
+    outcome: Outcome

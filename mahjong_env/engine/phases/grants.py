@@ -1,0 +1,117 @@
+"""A claim that nobody outranks is granted: the tile is taken off the table, and the claimer goes on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mahjong_env.basics.actions import CHOW_LOW, KONG, PUNG, WIN
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import NO_TILE
+from mahjong_env.basics.types import Games, Int8Array
+from mahjong_env.engine.phases import kongs
+from mahjong_env.engine.phases.table import Table, Won
+from mahjong_env.scoring.wins import Source
+from mahjong_env.state.arrays import DISCARDED, MAX_DISCARDS, MELDED, NO_SEAT, Phase
+
+# By where the claimed tile stands in a run: how far above the lowest tile the two others are.
+_OTHERS_OF_RUN = np.array([[1, 2], [0, 2], [0, 1]], np.int8)
+
+
+def grant(table: Table, games: Games) -> None:
+    """Carry out the best answers of these games."""
+    if not games.size:
+        return
+    state = table.state
+    action = state.best_action[games]
+    chows = action < PUNG
+    _take_chow(table, games[chows], action[chows] - np.int8(CHOW_LOW))
+    _take_pung(table, games[action == PUNG])
+    _take_kong(table, games[action == KONG])
+    _take_win(table, games[action == WIN])
+
+
+def _take_win(table: Table, games: Games) -> None:
+    state = table.state
+    phase = state.phase[games]
+    for asked_in, source in (
+        (Phase.CLAIM, Source.DISCARD),
+        (Phase.ROB, Source.ROBBED_KONG),
+        (Phase.OPENING, Source.DRAW),
+    ):
+        g = games[phase == asked_in]
+        if g.size:
+            is_opening = asked_in == Phase.OPENING
+            giver = np.full(len(g), NO_SEAT, np.int8) if is_opening else state.offered_by[g]
+            table.won.append(Won(g, state.best_seat[g], source, state.offered[g], giver, is_opening))
+
+
+def _lift_discard(table: Table, games: Games) -> tuple[Int8Array, Int8Array, Int8Array]:
+    """Take the claimed tile off the table: [n] claimer, kind, giver."""
+    state, flat = table.state, table.state.flat
+    seat, kind, giver = state.best_seat[games], state.offered[games], state.offered_by[games]
+    chair = state.chairs(games, giver)
+    flat.public[state.places.public(chair, DISCARDED, kind)] -= 1
+    place = flat.river_size[chair] - np.int8(1)
+    flat.river[chair * MAX_DISCARDS + place] = NO_TILE
+    flat.river_size[chair] = place
+    state.undisturbed[games] = False
+    table.close_question(games)
+    return seat, kind, giver
+
+
+def _begin_claimed_turn(table: Table, games: Games, seat: Int8Array) -> None:
+    """The claimer goes on without a draw: he discards, and may neither win nor declare a kong (rulebook 0.5)."""
+    state = table.state
+    state.turn[games] = seat
+    state.drawn[games] = NO_TILE
+    state.can_win[games] = False
+    state.kong_draws[games] = 0
+    state.flower_draw[games] = False
+    table.wait_for(games, seat, Phase.TURN)
+
+
+def _take_chow(table: Table, games: Games, place: Int8Array) -> None:
+    """``place``: [n] where the claimed tile stands in the run, 0 to 2."""
+    if not games.size:
+        return
+    state = table.state
+    seat, kind, giver = _lift_discard(table, games)
+    chair, low = state.chairs(games, seat), kind - place
+    for step in range(3):
+        state.flat.public[state.places.public(chair, MELDED, low + np.int8(step))] += 1
+    for other in _OTHERS_OF_RUN.T:
+        state.add_tiles(games, chair, low + other[place], -1)
+    state.add_meld(chair, MeldType.CHOW, low, giver, kind)
+    _begin_claimed_turn(table, games, seat)
+
+
+def _take_pung(table: Table, games: Games) -> None:
+    if not games.size:
+        return
+    state = table.state
+    seat, kind, giver = _lift_discard(table, games)
+    chair = state.chairs(games, seat)
+    state.flat.public[state.places.public(chair, MELDED, kind)] += 3
+    state.add_tiles(games, chair, kind, -2)
+    state.add_meld(chair, MeldType.PUNG, kind, giver, kind)
+    state.flat.open_pung[state.places.tile(chair, kind)] = True
+    _begin_claimed_turn(table, games, seat)
+
+
+def _take_kong(table: Table, games: Games) -> None:
+    if not games.size:
+        return
+    state = table.state
+    seat, kind, giver = _lift_discard(table, games)
+    state.kong_draws[games] = 0
+    adds = state.open_pung[games, seat, kind]
+    g = games[adds]
+    if g.size:
+        kongs.complete_added(table, g, seat[adds], kind[adds])
+    g, seat, kind, giver = games[~adds], seat[~adds], kind[~adds], giver[~adds]
+    if g.size:
+        chair = state.chairs(g, seat)
+        state.flat.public[state.places.public(chair, MELDED, kind)] += 4
+        state.add_tiles(g, chair, kind, -3)
+        state.add_meld(chair, MeldType.EXPOSED_KONG, kind, giver, kind)
+        kongs.stand(table, g, seat, MeldType.EXPOSED_KONG, giver)

@@ -1,0 +1,259 @@
+"""Scenes: how a hand is to begin, for tests, puzzles and experiments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mahjong_env.basics.errors import DealError
+from mahjong_env.basics.notation import check_supply, parse_tiles
+from mahjong_env.basics.tiles import EAST, KIND_NAMES, NO_TILE, NORTH
+from mahjong_env.basics.types import Games, Int8Array
+from mahjong_env.ruleset.questions import MOST_POINTS, are_points
+
+if TYPE_CHECKING:
+    from mahjong_env.ruleset.questions import Rules
+    from mahjong_env.state.arrays import State
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deal:
+    """The start of a hand. What is not named is shuffled from the seed.
+
+    Attributes:
+        hands: tiles of each seat, in text; partial hands are filled at random. The dealer may name one tile more
+            than the
+            others: the last one is his first draw. Flowers named in a hand are replaced as in play.
+        draws: the next tiles of the wall, in order, after the dealer's first.
+        replacements: the tiles drawn as replacements, in order.
+        indicator: the tile turned up (where several are turned up because of flowers, all of them in order).
+        wild: the wild kind, instead of the indicator that leads to it.
+        dealer: seat of the dealer; None: the seat that names one tile more, or else from the seed.
+        dealer_streak: hands for which the dealer has already kept the deal; None: as the match begins.
+        round_wind: "1z" to "4z"; None: as the match begins.
+        house_winds: the wind of each seat, such as "1z 2z 3z 4z"; None: as the variant seats them.
+        running_points: points of each person before the hand.
+        tiles_left: drawable tiles at the first decision; None: as many as there are.
+    """
+
+    hands: Sequence[str] = ()
+    draws: str = ""
+    replacements: str = ""
+    indicator: str | None = None
+    wild: str | None = None
+    dealer: int | None = 0
+    dealer_streak: int | None = 0
+    round_wind: str | None = None
+    house_winds: str | None = None
+    running_points: Sequence[int] | None = None
+    tiles_left: int | None = None
+
+
+@dataclass(frozen=True)
+class _Scene:
+    """A deal that has been read and found possible for a variant."""
+
+    deal: Deal
+    hands: list[list[int]]
+    draws: list[int]
+    replacements: list[int]
+    indicators: list[int]
+    round_wind: int | None
+    house_winds: list[int] | None
+
+
+@dataclass(frozen=True)
+class Scenes:
+    """One scene for each game that is dealt."""
+
+    rules: Rules
+    scenes: list[_Scene]
+
+    @classmethod
+    def check(cls, deals: Deal | Sequence[Deal], rules: Rules, games: int) -> Scenes:
+        """Read deals for a number of games; `DealError` if one of them is impossible."""
+        if isinstance(deals, Deal):
+            scene = _read(deals, rules)
+            return cls(rules, [scene] * games)
+        listed = list(deals) if isinstance(deals, Sequence) else []
+        if len(listed) != games or not all(isinstance(one, Deal) for one in listed):
+            raise DealError(f"deals are one Deal, or a list of {games} (one for each game dealt), not {deals!r}")
+        return cls(rules, [_read(one, rules) for one in listed])
+
+    def set_match(self, state: State, games: Games) -> None:
+        """Dealer, streak, round wind and points, as far as they are named."""
+        for game, scene in zip(games, self.scenes, strict=True):
+            deal = scene.deal
+            if deal.dealer is not None:
+                state.dealer[game] = deal.dealer
+            if deal.dealer_streak is not None:
+                state.streak[game] = deal.dealer_streak
+            if scene.round_wind is not None:
+                state.round_wind[game] = scene.round_wind
+                state.turnover[game] = scene.round_wind * self.rules.seats
+            if deal.running_points is not None:
+                state.points[game] = deal.running_points
+                state.floored[game] = True
+
+    def set_winds(self, state: State, games: Games) -> None:
+        """House winds, as far as they are named."""
+        for game, scene in zip(games, self.scenes, strict=True):
+            if scene.house_winds is not None:
+                state.house_wind[game] = scene.house_winds
+
+    def shorten(self, state: State, games: Games) -> None:
+        """Leave only as many drawable tiles as were asked for."""
+        for game, scene in zip(games, self.scenes, strict=True):
+            wanted = scene.deal.tiles_left
+            if wanted is None:
+                continue
+            left = int(state.left(np.array([game]))[0])
+            state.reserve[game] += max(left - wanted, 0)
+
+    def arrange(self, walls: Int8Array) -> Int8Array:
+        """[n, W] the shuffled walls, reordered so that every named tile lies where it will be drawn."""
+        return np.stack([self._wall(scene, wall) for scene, wall in zip(self.scenes, walls, strict=True)])
+
+    def _wall(self, scene: _Scene, shuffled: Int8Array) -> Int8Array:
+        rules = self.rules
+        size, seats, length = rules.hand_size, rules.seats, len(shuffled)
+        wall = np.full(length, NO_TILE, np.int8)
+        for seat, hand in enumerate(scene.hands):
+            wall[seat * size : seat * size + min(len(hand), size)] = hand[:size]
+            if len(hand) > size:
+                wall[seats * size] = hand[size]
+        place = seats * size + 1
+        if rules.turns_indicator:
+            wall[place : place + len(scene.indicators)] = scene.indicators
+            place += len(scene.indicators) + _turns_up_more(rules, scene)
+        wall[place : place + len(scene.draws)] = scene.draws
+        back = length - len(scene.replacements)
+        wall[back:] = scene.replacements[::-1]
+        return _fill(wall, shuffled, rules, scene)
+
+
+def _turns_up_more(rules: Rules, scene: _Scene) -> bool:
+    """Whether a tile that the scene does not name is turned up after those that it names."""
+    return not scene.indicators or bool(rules.flower_kinds[scene.indicators[-1]])
+
+
+def _fill(wall: Int8Array, shuffled: Int8Array, rules: Rules, scene: _Scene) -> Int8Array:
+    """Put the tiles that were not named, in their shuffled order, into the free places."""
+    named = Counter(int(kind) for kind in wall if kind != NO_TILE)
+    rest = []
+    for kind in shuffled.tolist():
+        if named[kind] > 0:
+            named[kind] -= 1
+        else:
+            rest.append(kind)
+    free = np.flatnonzero(wall == NO_TILE)
+    filled = wall.copy()
+    filled[free] = rest
+    # Where a scene leaves the tile turned up to chance, it is no flower: that would shift the draws that it names.
+    turned = rules.seats * rules.hand_size + 1 + len(scene.indicators)
+    if rules.turns_indicator and _turns_up_more(rules, scene) and rules.flower_kinds[filled[turned]]:
+        others = free[~rules.flower_kinds[filled[free]]]
+        other = others[np.argsort(others < turned, kind="stable")][0]  # a later one if there is one
+        filled[[turned, other]] = filled[[other, turned]]
+    return filled
+
+
+def _read(deal: Deal, rules: Rules) -> _Scene:
+    _check_numbers(deal, rules)
+    if not isinstance(deal.hands, Sequence):
+        raise DealError(f"hands are a list of texts, one for each seat, not {deal.hands!r}")
+    hands = [parse_tiles(text) for text in ([deal.hands] if isinstance(deal.hands, str) else deal.hands)]
+    if len(hands) > rules.seats:
+        raise DealError(f"a deal names at most {rules.seats} hands (one for each seat), not {len(hands)}")
+    size = rules.hand_size
+    for seat, hand in enumerate(hands):
+        limit = size + (deal.dealer in (None, seat))
+        if len(hand) > limit:
+            whose = "the dealer" if limit > size else f"seat {seat}"
+            raise DealError(f"seat {seat} names {len(hand)} tiles; {whose} may name at most {limit}")
+    full = [seat for seat, hand in enumerate(hands) if len(hand) > size]
+    if len(full) > 1:
+        raise DealError(f"two seats name {size + 1} tiles; only the dealer has one more")
+    if full:
+        deal = replace(deal, dealer=full[0])
+    scene = _Scene(
+        deal,
+        hands,
+        parse_tiles(deal.draws),
+        parse_tiles(deal.replacements),
+        _indicators(deal, rules),
+        _wind(deal.round_wind),
+        None if deal.house_winds is None else _house_winds(deal.house_winds, rules),
+    )
+    everything = [kind for hand in hands for kind in hand] + scene.draws + scene.replacements + scene.indicators
+    check_supply(everything, rules.deck, "the deal", DealError)
+    unnamed = int(rules.deck[~rules.flower_kinds].sum()) - sum(not rules.flower_kinds[kind] for kind in everything)
+    if rules.turns_indicator and _turns_up_more(rules, scene) and not unnamed:
+        raise DealError("the deal leaves no tile to be turned up: name the indicator, or fewer other tiles")
+    room = int(rules.deck.sum()) - rules.seats * size - 1 - rules.turns_indicator
+    if len(scene.draws) + len(scene.replacements) > room:
+        raise DealError(
+            f"{len(scene.draws)} draws and {len(scene.replacements)} replacements: the wall has {room} tiles"
+        )
+    return scene
+
+
+def _check_numbers(deal: Deal, rules: Rules) -> None:
+    _check_range("dealer", deal.dealer, 0, rules.seats - 1)
+    _check_range("dealer_streak", deal.dealer_streak, 0, 1000)
+    left = int(rules.deck.sum()) - rules.seats * rules.hand_size - 1 - rules.reserve - rules.turns_indicator
+    _check_range("tiles_left", deal.tiles_left, 0, left)
+    points = deal.running_points
+    if points is not None and not are_points(points, rules.people):
+        raise DealError(
+            f"running_points are {rules.people} integers, one for each person, at most {MOST_POINTS}, not {points!r}"
+        )
+
+
+def _check_range(name: str, value: Any, low: int, high: int) -> None:
+    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if value is not None and not (is_integer and low <= value <= high):
+        raise DealError(f"{name} is an integer from {low} to {high} or None, not {value!r}")
+
+
+def _indicators(deal: Deal, rules: Rules) -> list[int]:
+    if deal.indicator is None and deal.wild is None:
+        return []
+    if not rules.turns_indicator:
+        raise DealError(f"{rules.name} turns up no tile: neither indicator nor wild can be named")
+    if deal.indicator is not None and deal.wild is not None:
+        raise DealError("name either the indicator or the wild kind, not both")
+    if deal.indicator is not None:
+        turned = parse_tiles(deal.indicator)
+        if not turned or not all(rules.flower_kinds[kind] for kind in turned[:-1]):
+            raise DealError(
+                f"indicator={deal.indicator!r}: name one tile, preceded at most by flowers that are turned up before it"
+            )
+        return turned
+    wanted = parse_tiles(str(deal.wild))
+    kinds = np.flatnonzero(~rules.flower_kinds[:34]).astype(np.int8)
+    leads = kinds[rules.wild_kinds(kinds) == wanted[0]] if len(wanted) == 1 else kinds[:0]
+    if not leads.size:
+        valid = ", ".join(KIND_NAMES[kind] for kind in np.unique(rules.wild_kinds(kinds)))
+        raise DealError(f"wild={deal.wild!r} cannot be the wild kind; valid are {valid}")
+    return [int(leads[0])]
+
+
+def _wind(text: str | None) -> int | None:
+    if text is None:
+        return None
+    kinds = parse_tiles(text)
+    if len(kinds) != 1 or not EAST <= kinds[0] <= NORTH:
+        raise DealError(f"a wind is '1z', '2z', '3z' or '4z', not {text!r}")
+    return kinds[0] - EAST
+
+
+def _house_winds(text: str, rules: Rules) -> list[int]:
+    winds = [kind - EAST for kind in parse_tiles(text)]
+    if sorted(winds) != list(range(rules.seats)):
+        raise DealError(f"house_winds names each of {rules.seats} winds once, such as '1z 2z 3z 4z', not {text!r}")
+    return winds

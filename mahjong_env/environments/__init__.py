@@ -1,0 +1,1 @@
+"""The shells: PettingZoo, Gymnasium, vector environments, and the agents that play along."""

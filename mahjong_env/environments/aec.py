@@ -1,0 +1,244 @@
+"""One game as a PettingZoo environment (agent environment cycle), the same for every variant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box, Dict, Discrete, Space
+from gymnasium.utils import EzPickle
+from pettingzoo import AECEnv
+from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper
+
+from mahjong_env.basics.actions import NUM_ACTIONS
+from mahjong_env.basics.errors import DealError, MahjongError
+from mahjong_env.basics.types import Int8Array
+from mahjong_env.engine.batch import Engine
+from mahjong_env.engine.outcome import StepResult
+from mahjong_env.engine.scene import Deal
+from mahjong_env.environments.hand_info import hand_info
+from mahjong_env.environments.render import check_render_mode, person_name, table_text, warn_without_render_mode
+from mahjong_env.observation.planes import SHAPE
+from mahjong_env.ruleset.questions import Rules
+from mahjong_env.variants import rules
+
+Observation = dict[str, Int8Array]
+Wrapped = OrderEnforcingWrapper[str, Any, Any]
+
+
+class MahjongAEC(AECEnv[str, Any, Any], EzPickle):
+    """One game; `<variant>_v0.raw_env` makes it, and `<variant>_v0.env` makes it with PettingZoo's wrappers around it.
+
+    **Agents**: "player_0", "player_1", ...: one for each person, the same one through a match. A person who sits
+    out stays in ``agents``, is never asked and is paid nothing.
+
+    **Observation**: ``{"observation": int8 [C, 34], "action_mask": int8 [109]}``: the planes of
+    `mahjong_env.OBSERVATION_PIECES`, and the legal actions (all 0 for those who are not to act).
+
+    **Action**: one of `mahjong_env.ACTIONS`. An illegal one raises `mahjong_env.IllegalActionError`; nothing has
+    changed then.
+
+    **Rewards**: the points paid in the step, by person; they sum to zero.
+
+    **End**: after ``num_hands`` hands, or as the variant ends its matches (``truncations`` if one was cut short).
+
+    **Infos**: a person who has not acted since a hand ended finds that hand in ``infos[agent]["outcome"]``, see
+    `hand_info.hand_info`.
+
+    Attributes:
+        engine: the game, as an engine of one; to be looked at, and stepped by this environment alone.
+        state_space: the space of `state`.
+    """
+
+    def __init__(
+        self,
+        variant: str | Rules,
+        *,
+        render_mode: str | None = None,
+        num_hands: int = 1,
+        start: str | None = None,
+        **knobs: Any,
+    ) -> None:
+        """Set up a table.
+
+        Args:
+            variant: a name in `mahjong_env.VARIANTS`, or rules.
+            render_mode: None, "ansi" (text) or "human" (the same, printed).
+            num_hands: hands of a match.
+            start: see `mahjong_env.make_engine`.
+            **knobs: house rules of the variant.
+
+        Raises:
+            RulesError: a value that is not valid; the message lists those that are.
+        """
+        EzPickle.__init__(self, variant, render_mode=render_mode, num_hands=num_hands, start=start, **knobs)
+        AECEnv.__init__(self)  # type: ignore[no-untyped-call, arg-type]
+        played = rules(variant, **knobs)
+        self.metadata = {
+            "name": f"{played.name}_v{played.version}",
+            "render_modes": ["ansi", "human"],
+            "render_fps": 1,
+            "is_parallelizable": False,
+        }
+        check_render_mode(render_mode, self.metadata["render_modes"])
+        self.render_mode = render_mode
+        self.engine = Engine(played, 1, num_hands=num_hands, start=start)
+        self.possible_agents = [person_name(person) for person in range(played.people)]
+        self.agents = list(self.possible_agents)
+        self._person = {agent: person for person, agent in enumerate(self.possible_agents)}
+        self.observation_spaces = {agent: _observation_space() for agent in self.possible_agents}
+        self.action_spaces = {agent: Discrete(NUM_ACTIONS) for agent in self.possible_agents}
+        self._wall_size = self.engine.state.wall.shape[1]
+        length = played.people * SHAPE[0] * SHAPE[1] + self._wall_size + 3
+        self.state_space = Box(-128, 127, (length,), np.int8)
+        self._to_act = -1
+        self._last_hand: dict[str, Any] | None = None
+
+    def observation_space(self, agent: str) -> Space[Any]:
+        """The space of an agent's observations: the same object each time."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Space[Any]:
+        """The space of an agent's actions: the same object each time."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin a match.
+
+        Args:
+            seed: any integer from 0; None: the next hands of the same seed.
+            options: "deal" may hold a `mahjong_env.Deal`, the start of the first hand; other keys are ignored.
+
+        Raises:
+            DealError: the deal cannot be dealt; nothing has changed.
+        """
+        deal = (options or {}).get("deal")
+        if deal is not None and not isinstance(deal, Deal):
+            raise DealError(f"the option 'deal' is a mahjong_env.Deal, not {deal!r}")
+        self.engine.reset(seed=seed, deals=deal)
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {} for agent in self.agents}
+        self._skip_agent_selection = None  # type: ignore[assignment]
+        self._last_hand = None
+        self._wait()
+
+    def step(self, action: int | None) -> None:
+        """Play the action of ``agent_selection``; None for an agent whose match is over.
+
+        Raises:
+            IllegalActionError: the action is not legal; nothing has changed.
+            ActionError: it is not an integer.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        result = self.engine.step([action])
+        rewards = result.rewards[0].tolist()
+        self._cumulative_rewards[agent] = 0
+        self.infos[agent] = {}
+        self.rewards = dict(zip(self.possible_agents, rewards, strict=True))
+        if any(rewards):
+            self._accumulate_rewards()
+        self._last_hand = None
+        if result.hand_over[0]:
+            self._end_hand(result)
+        self._wait()
+
+    def _end_hand(self, result: StepResult) -> None:
+        """Tell the agents how the hand ended, and whether the match did."""
+        self._last_hand = hand_info(result.outcome, 0)
+        self.infos = {agent: {"outcome": dict(self._last_hand)} for agent in self.agents}
+        if result.done[0]:
+            cut = bool(result.truncated[0])
+            self.terminations = dict.fromkeys(self.agents, not cut)
+            self.truncations = dict.fromkeys(self.agents, cut)
+
+    def _wait(self) -> None:
+        """Select the agent that the game waits for, or the first one if the match is over."""
+        state = self.engine.state
+        seat = int(state.actor[0])
+        self._to_act = int(state.person_at[0, seat]) if seat >= 0 else -1
+        self.agent_selection = self.possible_agents[max(self._to_act, 0)]
+        if self._to_act < 0:
+            self._deads_step_first()
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> Observation:
+        """What an agent sees, in fresh arrays.
+
+        Raises:
+            MahjongError: there is no such agent.
+        """
+        person = self._person.get(agent)
+        if person is None:
+            raise MahjongError(f"there is no agent {agent!r}; the agents are {', '.join(self.possible_agents)}")
+        if person == self._to_act:
+            return {"observation": self.engine.observe()[0], "action_mask": self.engine.state.mask[0].astype(np.int8)}
+        return {"observation": self.engine.observe(seats=person)[0], "action_mask": np.zeros(NUM_ACTIONS, np.int8)}
+
+    def state(self) -> Int8Array:
+        """Everything, for critics that may see what players may not.
+
+        Returns:
+            [P * C * 34 + W + 3] int8: the observations of all persons; the tiles still in the wall in the order of
+            drawing (kinds; replacements come from their end; -1 after the last), W places; person to act, and
+            person and action of the best claim answered so far (-1 for none).
+        """
+        state = self.engine.state
+        people = self.engine.num_people
+        seen = self.engine.observe(np.zeros(people, np.intp), np.arange(people))
+        front, back = int(state.front[0]), self._wall_size - int(state.back[0])
+        wall = np.full(self._wall_size, -1, np.int8)
+        wall[: back - front] = state.wall[0, front:back]
+        answered = state.best_key[0] > 0
+        claim = (state.person_at[0, state.best_seat[0]], state.best_action[0]) if answered else (-1, -1)
+        return np.concatenate([seen.ravel(), wall, np.array([self._to_act, *claim], np.int8)])
+
+    def render(self) -> str | None:
+        """The table as text, all hands open; with "human" it is printed instead."""
+        if self.render_mode is None:
+            warn_without_render_mode()
+            return None
+        text = table_text(self.engine, outcome=self._last_hand)
+        if self.render_mode == "human":
+            print(text)
+            return None
+        return text
+
+    def close(self) -> None:
+        """Nothing has to be released."""
+
+
+def _observation_space() -> Space[Any]:
+    return Dict({"observation": Box(-128, 127, SHAPE, np.int8), "action_mask": Box(0, 1, (NUM_ACTIONS,), np.int8)})
+
+
+def wrapped(bare: AECEnv[str, Any, Any]) -> Wrapped:
+    """PettingZoo's wrappers around an environment: actions out of bounds and calls out of order are refused."""
+    return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(bare))
+
+
+def environments(variant: str | Rules) -> tuple[Callable[..., MahjongAEC], Callable[..., Wrapped]]:
+    """The two functions that a module `<variant>_v0` offers: ``raw_env``, and ``env`` with PettingZoo's wrappers.
+
+    Both take the arguments of `MahjongAEC`, the variant excepted.
+    """
+
+    def raw_env(
+        *, render_mode: str | None = None, num_hands: int = 1, start: str | None = None, **knobs: Any
+    ) -> MahjongAEC:
+        """One game as a bare PettingZoo environment; the arguments are those of `MahjongAEC`."""
+        return MahjongAEC(variant, render_mode=render_mode, num_hands=num_hands, start=start, **knobs)
+
+    def env(*, render_mode: str | None = None, num_hands: int = 1, start: str | None = None, **knobs: Any) -> Wrapped:
+        """The same, wrapped: actions out of bounds and calls out of order are refused."""
+        return wrapped(raw_env(render_mode=render_mode, num_hands=num_hands, start=start, **knobs))
+
+    return raw_env, env

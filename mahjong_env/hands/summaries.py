@@ -1,0 +1,197 @@
+"""Facts about concealed tiles: is a hand complete, and how many tiles is it short?
+
+Each group's facts are packed into one 32-bit word. The words of a hand's four groups can be added for the
+fields that add up over groups, and compared for the field that the best group decides:
+
+====== ================ =====================================================================================
+bits   combined by      meaning
+====== ================ =====================================================================================
+0-5    sum              missing: fewest tiles to add so that all tiles form sets
+6-10   sum              pairs: two of a kind, four of a kind being two
+11-14  sum              quads: four of a kind
+15-19  sum              orphan kinds: different ones, nines and honours present
+24-27  minimum          8 + the change in missing when one pair is wanted too and it is a 2, 5 or 8 of this
+suit
+28-31  minimum          8 + the change in missing when one pair is wanted too and it is in this group
+====== ================ =====================================================================================
+
+Sums stay inside their fields for every hand of up to 18 tiles. Missing tiles are counted without a limit of
+four copies per kind, because a wild tile may stand for a fifth copy: a hand with ``w`` wild tiles, which are
+left out of its code, is complete when its number of tiles is right and it misses at most ``w``.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_env.hands.codes import HONOUR_GROUP, NUM_GROUPS, NUM_HONOURS, RANKS, SUIT_CODES
+from mahjong_env.hands.tables import load_steps, load_table, states_by_code
+
+Words = NDArray[np.uint32]
+
+_SETS_MASK = 0x3F
+_PAIRS_SHIFT, _PAIRS_MASK = 6, 0x1F
+_QUADS_SHIFT, _QUADS_MASK = 11, 0xF
+_ORPHANS_SHIFT, _ORPHANS_MASK = 15, 0x1F
+_PAIR_258_SHIFT, _PAIR_SHIFT = 24, 28
+_BIAS = 8
+_NO_SUCH_PAIR = 7
+
+
+def _constant(number: int) -> NDArray[np.uint32]:
+    """Return a number as an array: numpy turns plain numbers into arrays in every call."""
+    return np.array(number, np.uint32)
+
+
+_SETS = _constant(0), _constant(_SETS_MASK)
+_PAIRS = _constant(_PAIRS_SHIFT), _constant(_PAIRS_MASK)
+_QUADS = _constant(_QUADS_SHIFT), _constant(_QUADS_MASK)
+_ORPHANS = _constant(_ORPHANS_SHIFT), _constant(_ORPHANS_MASK)
+_TOP, _UP_TO_TOP = _constant(_PAIR_SHIFT), _constant(_PAIR_SHIFT - _PAIR_258_SHIFT)
+_UNBIAS = _constant(_BIAS)
+
+
+@cache
+def _words() -> Words:
+    """Return the facts of every suit code, then of every honour code: [1 953 125 + 78 125]."""
+    words = np.concatenate([_group_words("suit"), _group_words("honours")])
+    words.flags.writeable = False
+    return words
+
+
+def suit_facts() -> Words:
+    """Return the words of all suit codes, [1 953 125] uint32, read-only."""
+    return _words()[:SUIT_CODES]
+
+
+def honour_facts() -> Words:
+    """Return the words of all honour codes, [78 125] uint32, read-only."""
+    return _words()[SUIT_CODES:]
+
+
+def _group_words(group: str) -> Words:
+    """Return the words of one kind of group, by code."""
+    sets, with_pair, with_258 = load_table(f"facts_{group}_values").astype(np.int32).T
+    pair_change = with_pair - sets
+    change_258 = np.minimum(with_258 - sets, _NO_SUCH_PAIR)
+    packed = sets | (change_258 + _BIAS) << _PAIR_258_SHIFT
+    of_state = packed.astype(np.uint32) | (pair_change + _BIAS).astype(np.uint32) << np.uint32(_PAIR_SHIFT)
+    words: Words = of_state[states_by_code(load_steps("facts", group))] + _per_kind_fields(group)
+    return words
+
+
+def _per_kind_fields(group: str) -> Words:
+    """Return pairs, quads and orphan kinds by code: sums over the kinds of what each count is worth."""
+    count = np.arange(5)
+    repeats = count // 2 << _PAIRS_SHIFT | (count == 4) << _QUADS_SHIFT
+    orphan = repeats | (count > 0) << _ORPHANS_SHIFT
+    if group == "suit":
+        per_kind = [orphan] + [repeats] * (RANKS - 2) + [orphan]
+    else:
+        per_kind = [orphan] * NUM_HONOURS
+    fields = np.zeros(1, np.uint32)
+    for worth in per_kind:
+        fields = np.add.outer(worth.astype(np.uint32), fields).reshape(-1)
+    return fields
+
+
+def suit_summaries(codes: NDArray[Any]) -> Words:
+    """Return the facts of each group.
+
+    Args:
+        codes: [..., 4] integers, see `mahjong_env.hands.codes`.
+
+    Returns:
+        [..., 4] uint32 words, for the functions below.
+    """
+    # In memory the groups come first: the words of one group are then added and compared without gaps.
+    places = codes.reshape(-1, NUM_GROUPS).T.astype(np.intp, order="C")
+    places[HONOUR_GROUP] += SUIT_CODES
+    return _words().take(places).T.reshape(codes.shape)
+
+
+def group_summaries(codes: NDArray[np.intp], honours: NDArray[np.bool_]) -> Words:
+    """Return the facts of single groups.
+
+    Args:
+        codes: [k] codes; for one beyond the last, the answer is that of some other group.
+        honours: [k] which of them are honours.
+
+    Returns:
+        [k] uint32 words.
+    """
+    return _words().take(codes + SUIT_CODES * honours, mode="clip")
+
+
+def sum_summaries(words: Words) -> Words:
+    """Add the words of the four groups: [...] uint32 for words [..., 4].
+
+    Only the fields that are combined by a sum mean anything in it. Whoever asks several questions about the same
+    hands adds them once and hands them to the functions below as ``total``.
+    """
+    total: Words = words[..., 0] + words[..., 1] + words[..., 2] + words[..., 3]
+    return total
+
+
+def _field(words: Words, total: Words | None, shift: Words, mask: Words) -> NDArray[np.int8]:
+    """Return a field that adds up over the groups: [...] int8."""
+    field = (sum_summaries(words) if total is None else total) >> shift & mask
+    return field.astype(np.int8)
+
+
+def _with_pair(words: Words, total: Words | None, pair_words: Words) -> NDArray[np.int8]:
+    """Return the missing tiles when a pair is wanted too: [...] int8; its field is on top of ``pair_words``."""
+    smallest = np.minimum.reduce(pair_words, axis=-1)
+    missing = ((sum_summaries(words) if total is None else total) & _SETS[1]) + (smallest >> _TOP) - _UNBIAS
+    return missing.astype(np.int8)
+
+
+def short_of_sets(words: Words, total: Words | None = None) -> NDArray[np.int8]:
+    """Return the fewest tiles to add so that all tiles form sets: [...] int8 for words [..., 4]."""
+    return _field(words, total, *_SETS)
+
+
+def group_short_of_sets(words: Words) -> NDArray[np.int8]:
+    """Return the fewest tiles to add to each group so that all its tiles form sets: [..., 4] int8."""
+    return (words & _SETS_MASK).astype(np.int8)
+
+
+def is_group_complete(words: Words) -> NDArray[np.bool_]:
+    """Return whether all tiles of each group form sets, or sets and one pair: [..., 4] bool."""
+    missing = words & _SETS_MASK
+    return np.asarray((missing == 0) | (missing + (words >> _PAIR_SHIFT) == _BIAS))
+
+
+def short_of_sets_and_pair(words: Words, total: Words | None = None) -> NDArray[np.int8]:
+    """Return the fewest tiles to add so that all form sets and one pair: [...] int8 for words [..., 4]."""
+    return _with_pair(words, total, words)
+
+
+def short_of_sets_and_258(words: Words, total: Words | None = None) -> NDArray[np.int8]:
+    """Return the fewest tiles to add so that all form sets and a 2-5-8 pair: [...] int8 for [..., 4]."""
+    pair_258_on_top: Words = words << _UP_TO_TOP
+    return _with_pair(words, total, pair_258_on_top)
+
+
+def pairs(words: Words, total: Words | None = None) -> NDArray[np.int8]:
+    """Return the number of pairs, four of a kind being two: [...] int8 for words [..., 4].
+
+    Seven pairs are complete when pairs and wild tiles are together at least seven (and the tiles are
+    fourteen).
+    """
+    return _field(words, total, *_PAIRS)
+
+
+def quads(words: Words, total: Words | None = None) -> NDArray[np.int8]:
+    """Return the number of kinds held four times: [...] int8 for words [..., 4]."""
+    return _field(words, total, *_QUADS)
+
+
+def orphan_kinds(words: Words, total: Words | None = None) -> NDArray[np.int8]:
+    """Return the number of different ones, nines and honours: [...] int8 for words [..., 4].
+
+    Thirteen orphans are complete when there are 13 kinds and exactly one pair (and the tiles are fourteen).
+    """
+    return _field(words, total, *_ORPHANS)

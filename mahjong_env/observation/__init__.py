@@ -1,0 +1,1 @@
+"""What a seat may see: planes for networks, named arrays for agents."""

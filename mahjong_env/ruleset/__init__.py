@@ -1,0 +1,1 @@
+"""What a variant is: the questions that it answers, its knobs, its rule sheet."""

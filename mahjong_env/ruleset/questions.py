@@ -1,0 +1,332 @@
+"""The questions that a variant answers, each with a neutral default, and the knobs that its players may turn.
+
+The engine never asks which variant it plays. It asks the questions of `Rules`, and a variant overrides those that it
+answers differently. All questions are about arrays of games: ``games`` are the numbers of the games concerned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from mahjong_env.basics.chance import draw_numbers
+from mahjong_env.basics.errors import RulesError
+from mahjong_env.basics.tiles import NUM_ALL_KINDS, deck
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array, UInt64Array
+from mahjong_env.hands import short_of_sets_and_pair
+
+if TYPE_CHECKING:
+    from mahjong_env.scoring.wins import Row, Scores, Wins
+    from mahjong_env.state.arrays import State
+
+
+MOST_OF_A_KNOB: Final = 100_000
+MOST_POINTS: Final = 100_000_000
+"""The greatest values of knobs that are integers, and of running points: what is paid and kept then fits 32 bits."""
+
+
+def knob(
+    default: Any,
+    *,
+    choices: tuple[Any, ...] | None = None,
+    minimum: int = 0,
+    maximum: int = MOST_OF_A_KNOB,
+    none: bool = False,
+    about: str,
+) -> Any:
+    """Declare a knob of a variant.
+
+    Args:
+        default: its value unless the user says otherwise.
+        choices: all valid values, or None for any integer within the limits.
+        minimum: the smallest valid integer.
+        maximum: the greatest valid integer.
+        none: whether None is valid beside the integers.
+        about: what it does, for users.
+    """
+    limits = {"minimum": minimum, "maximum": maximum, "none": none}
+    return field(default=default, metadata={"choices": choices, "about": about, **limits})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """The rules of one variant, with their knobs as fields.
+
+    Raises:
+        RulesError: a knob has a value that it cannot have.
+    """
+
+    # --- What is played ---------------------------------------------------------------------------------------
+    name: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    chinese: ClassVar[str] = ""
+    version: ClassVar[int] = 0
+    """Raised only when the same actions on the same deal would lead somewhere else."""
+    rows: ClassVar[tuple[Row, ...]] = ()
+    """The scoring table."""
+    reasons: ClassVar[tuple[str, ...]] = ("", "the tiles are not a complete hand")
+    """Why a hand may not win, in words; 0 is "it may", 1 "it is not complete"."""
+    marks: ClassVar[tuple[str, ...]] = ()
+    """What the variant counts for each seat during a hand, seen by all (the K axis of `State.marks`)."""
+    score_arguments: ClassVar[frozenset[str]] = frozenset()
+    """Optional arguments of `score` that mean something here, beyond those that every variant knows."""
+
+    hand_size: ClassVar[int] = 13
+    """Concealed tiles between turns."""
+    has_wild: ClassVar[bool] = False
+    uses_flowers: ClassVar[bool] = False
+    hides_concealed_kongs: ClassVar[bool] = True
+    dealer_draws_last: ClassVar[bool] = False
+    """The dealer's extra tile is drawn after the opening flowers are replaced, instead of before."""
+    opening_stages: ClassVar[int] = 0
+    """How many questions are asked before the first turn (`opening_options`)."""
+    max_hands: ClassVar[int | None] = None
+
+    # --- Knobs ------------------------------------------------------------------------------------------------
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            _check_knob(self.name, item.name, getattr(self, item.name), item.metadata)
+
+    @property
+    def knobs(self) -> dict[str, Any]:
+        """The knobs and their values."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
+    @classmethod
+    def knob_help(cls) -> dict[str, tuple[Any, str, str]]:
+        """For each knob: its default, its valid values in words, what it does."""
+        return {
+            item.name: (
+                None if item.default is MISSING else item.default,
+                _valid_values(item.metadata),
+                item.metadata["about"],
+            )
+            for item in fields(cls)
+        }
+
+    # --- The table --------------------------------------------------------------------------------------------
+    @property
+    def seats(self) -> int:
+        """S: players at the table."""
+        return 4
+
+    @property
+    def people(self) -> int:
+        """P: persons who take part, those who sit out included."""
+        return self.seats
+
+    @property
+    def sets(self) -> int:
+        """Sets of a complete hand, beside the pair."""
+        return self.hand_size // 3
+
+    @property
+    def starting_points(self) -> int:
+        """Points that each person has when a match begins."""
+        return int(self.knobs.get("initial_points", 0))
+
+    @property
+    def deck(self) -> Int8Array:
+        """[42] int8 tiles of each kind in the set."""
+        return deck(flowers=self.uses_flowers)
+
+    @property
+    def flower_kinds(self) -> BoolArray:
+        """[42] kinds that are laid open and replaced when they are drawn."""
+        return np.arange(NUM_ALL_KINDS) >= NUM_ALL_KINDS - 8 if self.uses_flowers else np.zeros(NUM_ALL_KINDS, np.bool_)
+
+    @property
+    def reserve(self) -> int:
+        """Tiles that are never drawn, a turned-up indicator not counted."""
+        return 0
+
+    @property
+    def turns_indicator(self) -> bool:
+        """Whether a tile is turned up after the deal."""
+        return False
+
+    def wild_kinds(self, indicator: Int8Array) -> Int8Array:
+        """[n] the wild kind that follows from the tile turned up (-1 if none is); asked only if `has_wild`."""
+        return indicator if self.fixed_wild is None else np.full_like(indicator, self.fixed_wild)
+
+    @property
+    def fixed_wild(self) -> int | None:
+        """The wild kind if it is the same in every hand."""
+        return None
+
+    @property
+    def never_melded(self) -> BoolArray:
+        """[42] kinds that no declared meld can contain."""
+        return self.flower_kinds
+
+    def unclaimable(self, state: State, games: Games) -> BoolArray | None:
+        """[n] offered tiles that nobody may claim for anything; None: none. A wild tile never can (rulebook 0.12)."""
+        return state.offered[games] == state.wild[games] if self.has_wild else None
+
+    # --- The start of a match and of a hand ----------------------------------------------------------------------
+    def begin_match(self, state: State, games: Games, keys: UInt64Array, *, at_random: bool) -> None:
+        """Set dealer, streak and round wind of new matches; ``keys`` feed `chance.draw_numbers` (places 100-199)."""
+        state.dealer[games] = draw_numbers(keys, 100, self.seats)
+        state.streak[games] = draw_numbers(keys, 101, 3) if at_random else 0
+        state.turnover[games] = draw_numbers(keys, 102, 4 * self.seats) if at_random else 0
+        state.round_wind[games] = state.turnover[games] // self.seats
+
+    def begin_hand(self, state: State, games: Games, keys: UInt64Array) -> None:
+        """Throw what is thrown for each hand and seat the winds (places 200 and up of `chance.draw_numbers`)."""
+        seats = np.arange(self.seats, dtype=np.int8)
+        state.house_wind[games] = (seats - state.dealer[games][:, None]) % self.seats
+
+    def opening_options(self, state: State, games: Games, stage: int) -> tuple[BoolArray, Int8Array]:
+        """Who may win before the first turn.
+
+        Returns:
+            [n, S] seats to be asked, and [n] the seat after which the order of asking begins (that seat is last).
+        """
+        raise NotImplementedError
+
+    def take_opening(self, state: State, games: Games, seat: Int8Array, stage: Int8Array) -> Wins:
+        """Carry out opening wins that were said: move the tiles, and describe the wins."""
+        raise NotImplementedError
+
+    # --- Drawing ----------------------------------------------------------------------------------------------
+    def on_flower(self, state: State, games: Games, seat: Int8Array) -> None:
+        """A seat has just exposed a flower in its turn or in the opening."""
+
+    def may_win_at_once(self, state: State, games: Games, seat: Int8Array) -> BoolArray | None:
+        """[n] seats that may win in their turn whatever their hand (None: none)."""
+        return None
+
+    # --- The turn ---------------------------------------------------------------------------------------------
+    def limit_turn(self, state: State, games: Games, seat: Int8Array) -> None:
+        """Take actions out of `State.mask` of seats in their turn."""
+
+    def concealed_kong_kinds(self, state: State, games: Games, counts: Int8Array) -> BoolArray:
+        """[n, 34] kinds of which a concealed kong may be declared, given that its four tiles are held."""
+        kongs = counts == 4
+        if self.has_wild:
+            some = np.flatnonzero(state.wild[games] >= 0)
+            kongs[some, state.wild[games][some]] = False
+        return kongs
+
+    def on_discard(self, state: State, games: Games, seat: Games, kind: Int64Array) -> None:
+        """A tile has just been discarded; claims have not been asked yet."""
+
+    # --- Claims -----------------------------------------------------------------------------------------------
+    def limit_claims(self, state: State, games: Games, seat: Any, options: Int8Array) -> None:
+        """Take options out of the [n] option bits of seats that want a discard or a tile to rob (phases/claims.py).
+
+        A game comes as often as it has such seats.
+        """
+
+    @property
+    def adds_discards(self) -> bool:
+        """Whether a discard may be claimed to be added to an open pung of one's own."""
+        return False
+
+    @property
+    def robs_kongs(self) -> bool:
+        """Whether the tile added to a pung can be won."""
+        return True
+
+    # --- Kongs ------------------------------------------------------------------------------------------------
+    def kong_payments(
+        self, state: State, games: Games, seat: Int8Array, meld_type: int, from_seat: Any
+    ) -> Int32Array | None:
+        """[n, S] what is paid at once for kongs that stand; None: nothing."""
+        return None
+
+    def after_kong(self, state: State, games: Games, seat: Int8Array, meld_type: int) -> None:
+        """The replacement tile has been drawn."""
+
+    # --- The end of a hand ------------------------------------------------------------------------------------
+    def tiles_short(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
+        """Fewest tiles that the best complete shape still lacks, wild tiles counted as lacking.
+
+        Args:
+            words: [..., 4] facts of hands/summaries.py for the concealed tiles without wild ones.
+            wilds: [...] wild tiles among them.
+            melds: [...] melds of the seat.
+
+        Returns:
+            [...] int8; the hand is complete if it has the right number of tiles and this is at most ``wilds``.
+        """
+        return short_of_sets_and_pair(words)
+
+    def complete(self, wins: Wins) -> BoolArray:
+        """[n] whether the tiles are a complete hand in one of the variant's shapes."""
+        return self.tiles_short(wins.words, wins.wilds, wins.own_melds) <= wins.wilds
+
+    def score(self, wins: Wins) -> Scores:
+        """Whether each hand may win, what it is worth and who pays: the one place that settles wins."""
+        raise NotImplementedError
+
+    def legal(self, wins: Wins) -> BoolArray:
+        """[n] whether complete hands may win: what `score` says, for variants that know it without pricing hands."""
+        return self.score(wins).legal
+
+    def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
+        """Set dealer, streak, turnover, round wind for the next hand; ``winner`` is a table seat, -1 after a draw."""
+        stays = winner == state.dealer[games]
+        self.pass_deal(state, games, stays)
+
+    def pass_deal(self, state: State, games: Games, stays: BoolArray) -> None:
+        """The dealer keeps the deal where ``stays``, else the next seat has it."""
+        state.streak[games] = np.where(stays, state.streak[games] + 1, 0)
+        state.turnover[games] += ~stays
+        state.dealer[games] = np.where(stays, state.dealer[games], (state.dealer[games] + 1) % self.seats)
+
+    def rotate(self, state: State, games: Games, winner: Int8Array) -> None:
+        """Change who sits where before the next hand."""
+
+    def match_over(self, state: State, games: Games, winner: Int8Array) -> BoolArray | None:
+        """[n] matches that end although hands are left; asked before `succeed`. None: by `num_hands` alone."""
+        return None
+
+    @property
+    def ends_by_hands(self) -> bool:
+        """Whether a match ends after `num_hands` hands; else `match_over` decides, cut after 200 hands."""
+        return True
+
+
+def _valid_values(metadata: Any) -> str:
+    if metadata["choices"] is not None:
+        return ", ".join(repr(choice) for choice in metadata["choices"])
+    integers = f"any integer from {metadata['minimum']} to {metadata['maximum']}"
+    return f"None, {integers}" if metadata["none"] else integers
+
+
+def _check_knob(variant: str, name: str, value: Any, metadata: Any) -> None:
+    if metadata["choices"] is not None:
+        valid = any(type(value) is type(choice) and value == choice for choice in metadata["choices"])
+    elif value is None:
+        valid = metadata["none"]
+    else:
+        valid = isinstance(value, int) and not isinstance(value, bool)
+        valid = valid and metadata["minimum"] <= value <= metadata["maximum"]
+    if not valid:
+        raise RulesError(f"{variant}: {name}={value!r} is not valid; valid are {_valid_values(metadata)}")
+
+
+def are_points(value: Any, number: int) -> bool:
+    """Whether these are so many running points: integers within `MOST_POINTS`, in a list or an array."""
+    listed = value.tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(listed, list | tuple) or len(listed) != number:
+        return False
+    integers = all(isinstance(points, int | np.integer) and not isinstance(points, bool) for points in listed)
+    return integers and all(-MOST_POINTS <= points <= MOST_POINTS for points in listed)
+
+
+def with_knobs(rules: Rules, knobs: dict[str, Any]) -> Rules:
+    """The same variant with other knobs.
+
+    Raises:
+        RulesError: there is no such knob, or it cannot have this value; the message lists what is valid.
+    """
+    known = rules.knob_help()
+    for name in knobs:
+        if name not in known:
+            listed = "; ".join(f"{knob_name} ({valid})" for knob_name, (_, valid, _) in known.items())
+            raise RulesError(f"{rules.name} has no knob {name!r}; its knobs are: {listed}")
+    return type(rules)(**(rules.knobs | knobs))

@@ -1,0 +1,1 @@
+"""Wins: what describes them, which rows they score, what they pay."""

@@ -1,0 +1,314 @@
+"""What describes a win, and what scoring it gives: the batches that pass between engine, `score` and variants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from functools import cache, cached_property
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import NUM_KINDS
+from mahjong_env.basics.types import (
+    BoolArray,
+    Float64Array,
+    Games,
+    Int8Array,
+    Int16Array,
+    Int32Array,
+    Int64Array,
+    UInt32Array,
+)
+from mahjong_env.hands import encode, suit_summaries
+from mahjong_env.state.arrays import State
+
+
+class Source(IntEnum):
+    """Where the winning tile came from; the numbers are those of `Wins.source`."""
+
+    DRAW = 0
+    DISCARD = 1
+    ROBBED_KONG = 2
+    """The tile that another seat was adding to its pung (抢杠 qiǎng gàng)."""
+    FLOWERS = 3
+    """No tile: a win by exposed flowers alone."""
+
+    @property
+    def word(self) -> str:
+        """The word that `score` and outcomes use: "draw", "discard", "kong" or "flowers"."""
+        return "kong" if self is Source.ROBBED_KONG else self.name.lower()
+
+    @classmethod
+    def of_word(cls, word: str) -> Source:
+        """The source that `score` and outcomes call so."""
+        return next(source for source in cls if source.word == word)
+
+
+# numpy compares with plain integers four times faster than with members of an enumeration.
+_DRAW, _DISCARD, _ROBBED_KONG = (int(source) for source in (Source.DRAW, Source.DISCARD, Source.ROBBED_KONG))
+
+
+class Row(NamedTuple):
+    """One row of a variant's scoring table.
+
+    Attributes:
+        name: as in scores, outcomes and case files.
+        chinese: the Chinese name, with its reading.
+        value: what one entry is worth as printed in the table; entries whose value depends on the hand say so in words.
+        meaning: when it is scored.
+    """
+
+    name: str
+    chinese: str
+    value: int | float | str
+    meaning: str
+
+
+@dataclass
+class Wins:
+    """n wins (or hands that ask whether they may win), one a row.
+
+    Axes: n wins, S seats, T 34 kinds, A 42 kinds, M melds, K marks. Everything is indexed by table seat.
+    """
+
+    counts: Int8Array  # [n, T] concealed tiles with the winning tile, wild tiles as what they are
+    winning_tile: Int8Array  # [n]
+    source: Int8Array  # [n] Source
+    seat: Int8Array  # [n] the winner
+    from_seat: Int8Array  # [n] who gave the winning tile, -1 on a draw
+    dealer: Int8Array  # [n]
+    streak: Int16Array  # [n] hands for which the dealer has already kept the deal
+    wild: Int8Array  # [n] -1 for none
+    num_melds: Int8Array  # [n, S]
+    meld_type: Int8Array  # [n, S, M]
+    meld_kind: Int8Array  # [n, S, M]
+    meld_from: Int8Array  # [n, S, M]
+    flowers: Int8Array  # [n, A] exposed by the winner
+    kong_draws: Int8Array  # [n] kongs in an unbroken row before a drawn winning tile
+    flower_draw: BoolArray  # [n] the winning tile replaced a flower
+    last_tile: BoolArray  # [n] no drawable tile is left
+    first_draw: BoolArray  # [n] the winner's first draw, nobody having claimed a tile or declared a kong
+    opening: BoolArray  # [n] a win before the first turn, by a tile that is turned up
+    marks: Int16Array  # [n, S, K] see Rules.marks
+    round_wind: Int8Array  # [n] 0 East .. 3 North
+    house_wind: Int8Array  # [n] of the winner
+    dice: Int8Array  # [n] what the variant threw for this hand
+    points: Int32Array  # [n, S] running points before the hand
+    floor: BoolArray  # [n] whether running points limit what is paid
+
+    def __len__(self) -> int:
+        """The number of wins."""
+        return len(self.seat)
+
+    def take(self, which: Any) -> Wins:
+        """Some of them: a boolean mask or indices, repeats allowed."""
+        index = np.asarray(which)
+        index = index.nonzero()[0] if index.dtype == np.bool_ else index
+        return Wins(*(getattr(self, name).take(index, axis=0) for name in _FIELDS))
+
+    @classmethod
+    def join(cls, parts: list[Wins]) -> Wins:
+        """All wins of several batches, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS))
+
+    # What follows from the arrays is worked out once: nothing may be changed in them after it has been asked for.
+
+    @cached_property
+    def drawn(self) -> BoolArray:
+        """[n] by a tile drawn by oneself."""
+        return self.source == _DRAW
+
+    @cached_property
+    def on_discard(self) -> BoolArray:
+        """[n] with a discard."""
+        return self.source == _DISCARD
+
+    @cached_property
+    def robs_kong(self) -> BoolArray:
+        """[n] with the tile that another seat was adding to its pung."""
+        return self.source == _ROBBED_KONG
+
+    @cached_property
+    def by_dealer(self) -> BoolArray:
+        """[n] the winner is the dealer."""
+        return self.seat == self.dealer
+
+    @cached_property
+    def _chair(self) -> Games:
+        """[n] the winner's place among all seats of all wins."""
+        return np.arange(len(self)) * self.num_melds.shape[1] + self.seat
+
+    def _own(self, by_seat: NDArray[Any]) -> NDArray[Any]:
+        """[n, ...] the winner's part of an array [n, S, ...]."""
+        return by_seat.reshape(self.num_melds.size, *by_seat.shape[2:]).take(self._chair, axis=0)
+
+    @cached_property
+    def own_type(self) -> Int8Array:
+        """[n, M] types of the winner's melds."""
+        return self._own(self.meld_type)
+
+    @cached_property
+    def own_kind(self) -> Int8Array:
+        """[n, M] kinds of the winner's melds."""
+        return self._own(self.meld_kind)
+
+    @cached_property
+    def own_from(self) -> Int8Array:
+        """[n, M] the seats that the winner's melds were claimed from."""
+        return self._own(self.meld_from)
+
+    @cached_property
+    def own_melds(self) -> Int8Array:
+        """[n] how many melds the winner has."""
+        return self._own(self.num_melds)
+
+    @cached_property
+    def own_marks(self) -> Int16Array:
+        """[n, K] the winner's marks."""
+        return self._own(self.marks)
+
+    @cached_property
+    def melded(self) -> Melded:
+        """The winner's melds, counted."""
+        place = self.own_type * np.intp(NUM_KINDS + 1) + self.own_kind + 1
+        counted = _melds().take(place, axis=0).sum(axis=1, dtype=np.int8)
+        chows, triplets, kongs, tiles = (counted[:, start : start + NUM_KINDS] for start in _MELDED_STARTS)
+        return Melded(chows, triplets, kongs, tiles, types=counted[:, -_TYPES:])
+
+    @cached_property
+    def wilds(self) -> Int8Array:
+        """[n] wild tiles among the concealed tiles, the winning tile included."""
+        held = self.counts.reshape(-1).take(np.arange(len(self)) * NUM_KINDS + np.maximum(self.wild, 0))
+        return held * (self.wild >= 0)
+
+    @cached_property
+    def natural(self) -> Int8Array:
+        """[n, T] concealed tiles without the wild ones; read-only."""
+        counts = self.counts.copy()
+        some = (self.wild >= 0).nonzero()[0]
+        counts[some, self.wild[some]] = 0
+        counts.flags.writeable = False
+        return counts
+
+    @cached_property
+    def codes(self) -> Int32Array:
+        """[n, 4] codes of the concealed tiles without the wild ones."""
+        return encode(self.natural)
+
+    @cached_property
+    def words(self) -> UInt32Array:
+        """[n, 4] what hands/summaries.py says of `codes`."""
+        return suit_summaries(self.codes)
+
+
+_FIELDS: Final = tuple(item.name for item in fields(Wins))
+
+
+class Melded(NamedTuple):
+    """The winner's melds, counted."""
+
+    chows: Int8Array  # [n, T] chows by their lowest tile
+    triplets: Int8Array  # [n, T] pungs and kongs of each kind
+    kongs: Int8Array  # [n, T] kongs of each kind
+    tiles: Int8Array  # [n, T] tiles, kongs counted as three
+    types: Int8Array  # [n, 6] melds of each MeldType; those of NONE are places that are left empty
+
+
+_TYPES: Final = len(MeldType)
+_MELDED_STARTS: Final = range(0, 4 * NUM_KINDS, NUM_KINDS)
+
+
+@cache
+def _melds() -> Int8Array:
+    """[types * 35, 142] what each meld is: a row of `Melded` for each type and each kind from -1 on."""
+    rows = np.zeros((_TYPES, NUM_KINDS + 1, 4 * NUM_KINDS + _TYPES), np.int8)
+    for meld_type in MeldType:
+        rows[meld_type, :, 4 * NUM_KINDS + meld_type] = 1
+    chows, triplets, kongs, tiles = (rows[:, 1:, start : start + NUM_KINDS] for start in _MELDED_STARTS)
+    one = np.eye(NUM_KINDS, dtype=np.int8)
+    chows[MeldType.CHOW] = one
+    tiles[MeldType.CHOW] = one + np.eye(NUM_KINDS, k=1, dtype=np.int8) + np.eye(NUM_KINDS, k=2, dtype=np.int8)
+    triplets[MeldType.PUNG :] = one
+    tiles[MeldType.PUNG :] = 3 * one
+    kongs[MeldType.EXPOSED_KONG :] = one
+    return rows.reshape(-1, rows.shape[2])
+
+
+@dataclass
+class Scores:
+    """The scores of n wins.
+
+    ``row_count`` says how many entries of each row of `Rules.rows` a win has, ``row_value`` what one entry is worth.
+    Wins that are not legal have no rows, 0 points and payments of 0.
+    """
+
+    legal: BoolArray  # [n]
+    reason: Int8Array  # [n] place in Rules.reasons; 0 where legal
+    row_count: Int8Array  # [n, rows]
+    row_value: Int32Array | Float64Array  # [n, rows] floats where a factor is not whole
+    points: Int64Array  # [n] the value of the hand
+    payments: Int32Array  # [n, S] what each table seat receives; sums to zero
+    source: Int8Array | None = None  # [n] Source as it was scored, where that may differ from what was asked
+
+    def rows_of(self, place: int, rows: tuple[Row, ...]) -> list[tuple[str, int | float]]:
+        """The entries of one win in the order of the table: (row name, value); whole values are integers."""
+        entries: list[tuple[str, int | float]] = []
+        count, value = self.row_count[place].tolist(), self.row_value[place].tolist()
+        for row, times in enumerate(count):
+            if times:
+                worth = int(value[row]) if value[row] == int(value[row]) else value[row]
+                entries += [(rows[row].name, worth)] * times
+        return entries
+
+
+def wins_from_state(state: State, games: Games, seat: Any, tile: Any, source: Source, from_seat: Any) -> Wins:
+    """Describe wins that are possible in running games.
+
+    Args:
+        state: the games.
+        games: [n] which of them; repeats allowed (several seats may want the same tile).
+        seat: [n] who would win.
+        tile: [n] with which tile. It is added to the hand, except for draws, where it lies there already.
+        source: where the tile comes from.
+        from_seat: [n] or -1.
+    """
+    n = len(games)
+    nothing = np.zeros(n, np.int8)
+    chair = state.chairs(games, seat)
+    flat, by_chair = state.flat, state.by_chair
+    counts = by_chair.hand.take(chair, axis=0)
+    by_draw = source is Source.DRAW
+    if not by_draw:
+        counts[np.arange(n), tile] += 1
+    persons = state.points.shape[1]
+    return Wins(
+        counts=counts,
+        winning_tile=np.asarray(tile, np.int8),
+        source=nothing + np.int8(source),
+        seat=nothing + np.asarray(seat, np.int8),
+        from_seat=nothing + np.asarray(from_seat, np.int8),
+        dealer=state.dealer.take(games),
+        streak=state.streak.take(games),
+        wild=state.wild.take(games),
+        num_melds=state.num_melds.take(games, axis=0),
+        meld_type=state.meld_type.take(games, axis=0),
+        meld_kind=state.meld_kind.take(games, axis=0),
+        meld_from=state.meld_from.take(games, axis=0),
+        flowers=by_chair.flowers.take(chair, axis=0),
+        kong_draws=state.kong_draws.take(games) if by_draw else nothing,
+        flower_draw=state.flower_draw.take(games) if by_draw else nothing > 0,
+        last_tile=state.left(games) <= 0,
+        first_draw=(flat.turns.take(chair) == 1) & state.undisturbed.take(games) if by_draw else nothing > 0,
+        opening=nothing > 0,
+        marks=state.marks.take(games, axis=0),
+        round_wind=state.round_wind.take(games),
+        house_wind=flat.house_wind.take(chair),
+        dice=state.dice.take(games),
+        points=flat.points.take((games * persons)[:, None] + state.person_at.take(games, axis=0)),
+        floor=state.floored.take(games),
+    )
