@@ -86,7 +86,7 @@ def test_the_version_stands_in_the_name(install):
 def test_a_name_taken_twice_is_an_error_with_both(install):
     install("tiny-mahjong", {"tiny": "tiny_rules:RULES"}, tiny_rules=tiny("tiny"))
     install("other-mahjong", {"tiny_v1": "other_rules:RULES"}, other_rules=tiny("tiny", 1))
-    with pytest.raises(RulesError, match=r"'tiny' .* by other-mahjong 1.2 .* and by tiny-mahjong 1.2"):
+    with pytest.raises(RulesError, match=r"'tiny' .* by tiny-mahjong 1.2 .* and by other-mahjong 1.2"):
         VariantRegistry()["tiny"]
     assert VariantRegistry()["hebei"].name == "hebei"
 
@@ -124,6 +124,6 @@ def test_unknown_names():
     with pytest.raises(KeyError):
         mahjong_env.VARIANTS["bridge"]
     assert "bridge" not in mahjong_env.VARIANTS
-    with pytest.raises(RulesError, match="no variant 'bridge'; valid are .*hebei"):
+    with pytest.raises(RulesError, match=r"no variant 'bridge'; valid are .*hebei"):
         mahjong_env.rules("bridge")
     assert "hebei" in repr(mahjong_env.VARIANTS)
