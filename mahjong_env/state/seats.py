@@ -49,6 +49,20 @@ class Seats:
             return Seats(self.game[which], self.seat[which], self.index[which])
         return Seats(self.game[which], self.seat[..., which], self.index[..., which])
 
+    def row(self, number: int) -> Seats:
+        """[n] of [m, n] seats those of one row."""
+        return Seats(self.game, self.seat[number], self.index[number])
+
+    def choose(self, row: Games) -> Seats:
+        """[n] of [m, n] seats one in each game: the one in the row [n]."""
+        column = np.arange(len(row))
+        return Seats(self.game, self.seat[row, column], self.index[row, column])
+
+    def pick(self, place: Games) -> Seats:
+        """[k] of [m, n] seats those at these places [k], counted row by row; games may come several times."""
+        seat, index = self.seat.reshape(-1)[place], self.index.reshape(-1)[place]
+        return Seats(self.game[place % len(self.game)], seat, index)
+
     @staticmethod
     def join(parts: Sequence[Seats | None]) -> Seats | None:
         """All of them, one after the other; None if there are none."""
