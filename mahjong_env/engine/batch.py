@@ -25,7 +25,9 @@ from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
 from mahjong_env.state.arrays import NO_SEAT, State
 
+# Arrays, as numpy turns plain numbers into arrays in every call.
 _FIRST = np.array(0, np.int8)
+_END_OF_ACTIONS = np.array(NUM_ACTIONS, np.uint64)
 
 
 class Engine:
@@ -296,13 +298,14 @@ class Engine:
             )
         state = self.state
         chosen = chosen.astype(np.int64, copy=False)
-        inside = chosen.view(np.uint64) < NUM_ACTIONS  # negative numbers are very large ones
+        inside = chosen.view(np.uint64) < _END_OF_ACTIONS  # negative numbers are very large ones
         # Finished games have no legal action: where all actions are legal, nothing else has to be looked at.
-        if inside.all() and state.mask[games, chosen].all():
+        is_possible = np.count_nonzero(inside) == len(games)
+        if is_possible and np.count_nonzero(state.are_legal(games, chosen)) == len(games):
             return chosen
         live = state.actor[games] != NO_SEAT
         chosen, games, inside = chosen[live], games[live], inside[live]
-        legal = inside & state.mask[games, np.where(inside, chosen, 0)]
+        legal = inside & state.are_legal(games, chosen * inside)
         if not legal.all():
             place = int(np.flatnonzero(~legal)[0])
             raise IllegalActionError(self._illegal(int(games[place]), int(chosen[place])))

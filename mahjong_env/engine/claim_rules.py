@@ -39,8 +39,10 @@ _RANK_OF_ACTION: Final = np.array([_CHOW] * 3 + [_KONG_OR_PUNG] * 2 + [_WIN, _NO
 _RANK_OF_OPTIONS: Final = np.array(
     [max(_RANK_OF_ACTION[bit] if options >> bit & 1 else _NONE for bit in range(6)) for options in range(64)], np.int8
 )
-_TWO, _THREE, _FOUR = (np.array(number, np.int8) for number in (2, 3, 4))
-_HIGH_MIDDLE_LOW: Final = np.array([MAY_CHOW_HIGH, MAY_CHOW_MIDDLE, MAY_CHOW_LOW])[:, None]
+# The sets of equal tiles that a seat with 0 to 4 tiles of the kind may claim.
+_SETS_OF_EQUALS: Final = np.array([0, 0, MAY_PUNG, MAY_PUNG | MAY_KONG, MAY_PUNG | MAY_KONG], np.int8)
+_HIGH_MIDDLE_LOW: Final = np.array([MAY_CHOW_HIGH, MAY_CHOW_MIDDLE, MAY_CHOW_LOW])
+_THREE, _FOUR = (np.array(number, np.int8) for number in (3, 4))
 
 
 def sets_wanted(held: Int8Array, beside: BoolArray | None, may_add: BoolArray | None = None) -> Int8Array:
@@ -56,14 +58,12 @@ def sets_wanted(held: Int8Array, beside: BoolArray | None, may_add: BoolArray | 
         [m, n] int8 option bits. Only the next player may claim a chow; a pung takes two tiles of the hand, a kong
         three.
     """
-    may_pung = held >= _TWO
-    may_kong = held >= _THREE
+    options = _SETS_OF_EQUALS.take(held)
     if may_add is not None:
-        may_kong |= may_add
-    options = may_pung.view(np.int8) * MAY_PUNG | may_kong.view(np.int8) * MAY_KONG
+        options |= may_add * MAY_KONG
     if beside is not None:
         may_chow = beside[:-1] & beside[1:]  # high: both below are held; middle: one on each side; low: both above
-        options[0] |= np.bitwise_or.reduce(may_chow.view(np.int8) * _HIGH_MIDDLE_LOW, axis=0)
+        options[0] |= _HIGH_MIDDLE_LOW.dot(may_chow.view(np.int8))
     return options
 
 

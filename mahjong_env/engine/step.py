@@ -6,9 +6,9 @@ import numpy as np
 
 from mahjong_env.basics.types import Games, Int64Array
 from mahjong_env.engine.phases import claims, deal, draw, grants, kongs, settle, turn
-from mahjong_env.engine.phases.claims import Answered
+from mahjong_env.engine.phases.claims import NO_ANSWERS, Answered
 from mahjong_env.engine.phases.context import Ended, StepContext
-from mahjong_env.engine.phases.draw import StrandedAnswers
+from mahjong_env.engine.phases.draw import NOBODY_STRANDED, StrandedAnswers
 from mahjong_env.engine.phases.turn import Acted
 from mahjong_env.state.arrays import Phase
 from mahjong_env.state.seats import Seats
@@ -41,12 +41,12 @@ def take_step(context: StepContext, games: Games, actions: Int64Array) -> list[E
     # Draw: a replacement for every kong that stands, a tile for the next seat where nobody claims the discard.
     added = [kongs.add_to_pungs(context, tiles) for tiles in (granted.added, unrobbed, answered.unrobbed)]
     no_flower_left = draw.replace_kongs(context, [acted.kongs, granted.kongs, *added])
-    no_tile_left = draw.begin_turns(context, unclaimed and context.state.next_seats(unclaimed))
+    no_tile_left = draw.begin_turns(context, unclaimed)
     deal.open_hands(context, answered.opened)
 
     # Settle: wins and drawn hands become points.
     wins = [part for part in (acted.wins, stranded.wins, *granted.wins) if part is not None]
-    return settle.settle(context, wins, [stranded.passed, *no_flower_left, *no_tile_left])
+    return settle.settle(context, wins, [*stranded.passed, *no_flower_left, *no_tile_left])
 
 
 def _act(context: StepContext, games: Games, actions: Int64Array) -> tuple[Acted, Answered, StrandedAnswers]:
@@ -54,7 +54,7 @@ def _act(context: StepContext, games: Games, actions: Int64Array) -> tuple[Acted
     phase = context.state.phase[games]
     in_turn = phase == _TURN
     if np.count_nonzero(in_turn) == len(games):
-        return turn.act(context, games, actions), Answered(), StrandedAnswers()
+        return turn.act(context, games, actions), NO_ANSWERS, NOBODY_STRANDED
     stranded = phase == _STRANDED
     asked = ~in_turn & ~stranded
     return (

@@ -390,6 +390,14 @@ class State:
         """Set what seats may still be asked: option bits (engine/claim_rules.py), 0 for nothing."""
         self._flat.options[seats.index] = options
 
+    def set_masks(self, games: Games, masks: BoolArray) -> None:
+        """Set the legal actions of the seats to act; ``masks`` [n, 109]."""
+        self._flat.set_masks(games, masks)
+
+    def are_legal(self, games: Games, actions: Any) -> BoolArray:
+        """[n] whether these actions, 0 to 108, are legal for the seats to act."""
+        return self._flat.mask[self._flat.action(games, actions)]
+
 
 def array_fields() -> tuple[Field[Any], ...]:
     """The declarations of the arrays."""

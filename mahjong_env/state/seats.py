@@ -41,7 +41,10 @@ class Seats:
     def of(self, array: NDArray[_Kind]) -> NDArray[_Kind]:
         """[n, ...] what these seats have in an array [B, S, ...] of the state; a copy."""
         games, seats, *rest = array.shape
-        return array.reshape(games * seats, *rest).take(self.index, axis=0)
+        if rest:
+            return array.reshape(games * seats, *rest).take(self.index, axis=0)
+        one_each: NDArray[_Kind] = array.reshape(-1)[self.index]
+        return one_each
 
     def take(self, which: Any) -> Seats:
         """Some of them: [k] positions or a mask [n], along the axis of games, which is the last one."""

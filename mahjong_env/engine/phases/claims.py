@@ -6,7 +6,7 @@ seat that could only pass is never asked.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -202,10 +202,13 @@ class Answered(NamedTuple):
     """[n] games in which all have passed on a question before the first turn."""
 
 
+NO_ANSWERS: Final = Answered()
+
+
 def take_answers(context: StepContext, games: Games, actions: Int64Array) -> Answered:
     """Take the answers of seats that were asked; ask the next ones, or grant the best answer."""
     if not games.size:
-        return Answered()
+        return NO_ANSWERS
     state, num_seats = context.state, context.state.num_seats
     giver = state.offered_by[games]
     answering = state.seats_to_act(games)

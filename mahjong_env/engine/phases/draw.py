@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from mahjong_env.basics.actions import WIN
 from mahjong_env.basics.tiles import NO_TILE
 from mahjong_env.basics.types import Games, Int8Array, Int64Array
 from mahjong_env.engine.phases import kongs
-from mahjong_env.engine.phases.context import NO_GAMES, Kongs, StepContext, Won
+from mahjong_env.engine.phases.context import Kongs, StepContext, Won
 from mahjong_env.engine.phases.judge import judge_turn
 from mahjong_env.scoring.wins import Source
 from mahjong_env.state.arrays import NO_SEAT, Phase
@@ -19,10 +19,11 @@ from mahjong_env.state.seats import Seats
 
 
 def begin_turns(context: StepContext, seats: Seats | None) -> list[Games]:
-    """Draw a tile for each of these seats; the games in which there is none left come back."""
+    """The seats after these draw a tile; the games in which there is none left come back."""
     if seats is None:
         return []
     state, games = context.state, seats.game
+    seats = state.next_seats(seats)
     ended: list[Games] = []
     has_tiles = (state.left(games) > 0) & ~state.closing[games]
     if np.count_nonzero(has_tiles) < len(games):
@@ -108,15 +109,18 @@ class StrandedAnswers(NamedTuple):
     """What seats that were stranded have answered."""
 
     wins: Won | None = None
-    passed: Games = NO_GAMES
-    """[n] games in which the seat passed, and the hand is drawn."""
+    passed: tuple[Games, ...] = ()
+    """Games in which the seat passed, and the hand is drawn."""
+
+
+NOBODY_STRANDED: Final = StrandedAnswers()
 
 
 def take_stranded(context: StepContext, games: Games, actions: Int64Array) -> StrandedAnswers:
     """Take the answers of seats that drew a flower without a replacement, and might win all the same."""
     if not games.size:
-        return StrandedAnswers()
+        return NOBODY_STRANDED
     state, wins = context.state, actions == WIN
     winners = state.seats_to_act(games[wins])
     won = Won(winners, Source.DRAW, state.drawn[winners.game], NO_SEAT) if len(winners) else None
-    return StrandedAnswers(won, games[~wins])
+    return StrandedAnswers(won, (games[~wins],))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -28,10 +28,13 @@ class Granted(NamedTuple):
     """Claimed tiles that join open pungs of the claimers."""
 
 
+_NOTHING: Final = Granted()
+
+
 def grant(context: StepContext, games: Games) -> Granted:
     """Carry out the best answers of these games."""
     if not games.size:
-        return Granted()
+        return _NOTHING
     action = context.state.best_action[games]
     chows = action < PUNG
     _take_chow(context, games[chows], action[chows] - np.int8(CHOW_LOW))

@@ -16,6 +16,8 @@ from mahjong_env.scoring.wins import Source
 from mahjong_env.state.arrays import NO_SEAT
 from mahjong_env.state.seats import Seats
 
+_NO_DISCARD = np.array(CONCEALED_KONG)  # an array, as numpy turns plain numbers into arrays in every call
+
 
 class Acted(NamedTuple):
     """What the seats in their turn have done; None where nobody did that."""
@@ -32,7 +34,7 @@ def act(context: StepContext, games: Games, actions: Int64Array) -> Acted:
     if not games.size:
         return Acted()
     seats = context.state.seats_to_act(games)
-    discards = actions < CONCEALED_KONG
+    discards = actions < _NO_DISCARD
     if np.count_nonzero(discards) == len(games):
         return Acted(_discard(context, seats, actions))
     concealed = (actions >= CONCEALED_KONG) & (actions < ADDED_KONG)
