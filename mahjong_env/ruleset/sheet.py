@@ -29,7 +29,7 @@ def describe_rules(variant: str | Rules) -> str:
 
 
 def _scoring_table(played: Rules) -> str:
-    rows = [(row.name, row.chinese, str(row.value), row.meaning) for row in played.rows]
+    rows = [(row.name, row.chinese, row.value_text(played), row.meaning) for row in played.rows]
     return _table("**Scoring table**", ("row", "Chinese", "value", "when"), rows)
 
 

@@ -63,7 +63,8 @@ from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, In
 from mahjong_env.hands import POWER, SUIT, encode, substitutions, suit_summaries
 from mahjong_env.ruleset.questions import Rules, knob
 from mahjong_env.scoring.patterns import best_forms, count_melds, everyone, first_failed, only, paid_by, read
-from mahjong_env.scoring.wins import Row, Scores, Source, Wins, wins_from_state
+from mahjong_env.scoring.rows import Row
+from mahjong_env.scoring.wins import Scores, Source, Wins, wins_from_state
 from mahjong_env.state.arrays import State
 
 ROWS = (
@@ -255,7 +256,7 @@ class Fuzhou(Rules):
 
     def _reason(self, wins: Wins, natural: Int8Array, golds: Int8Array) -> Int8Array:
         """[n] places in `reasons`, the first that holds."""
-        words = wins.words if natural is wins.natural else suit_summaries(encode(natural))
+        words = wins.suit_summaries if natural is wins.natural else suit_summaries(encode(natural))
         return first_failed(
             self.tiles_short(words, golds, wins.own_melds) > golds,
             wins.robs_kong & (not self.rob_kong),
