@@ -7,7 +7,7 @@ may win (`legal`) and what it is worth (`score`) both follow from these declarat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -78,6 +78,14 @@ class ScoredRules(Rules):
         """[n, S] what each seat pays of what it owes."""
         return owed
 
+    @cached_property
+    def _table(self) -> _Table:
+        return _Table(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled are the knobs alone: what follows from them is worked out anew."""
+        return self.knobs
+
     # --- What follows -----------------------------------------------------------------------------------------------
 
     @property
@@ -101,7 +109,7 @@ class ScoredRules(Rules):
         row that is known to lift them. The others are read.
         """
         wins.rules = self
-        table = _table_of(self)
+        table = self._table
         legal = table.not_barred(wins)
         unsure = table.decide_unread(wins, legal)
         if unsure.size:
@@ -113,7 +121,7 @@ class ScoredRules(Rules):
     def score(self, wins: Wins) -> Scores:
         """Whether each hand may win, what its best reading is worth, and who pays."""
         wins.rules = self
-        n, table = len(wins), _table_of(self)
+        n, table = len(wins), self._table
         parts = table.read(wins, np.arange(n))
         owner, counts, worth = (_join([getattr(part, name) for part in parts]) for name in ("owner", "counts", "worth"))
         barred = _join([table.bars_of(part) for part in parts], axis=1)
@@ -138,8 +146,7 @@ class ScoredRules(Rules):
 
     def _payments(self, wins: Wins, points: Int64Array, row_count: Int8Array) -> Int32Array:
         """[n, S] what each seat receives."""
-        payers = self.payment.by_source(self)
-        owes = owed(payers, wins, self.shares(wins, points), self.liable(wins, row_count))
+        owes = owed(self._table.payers, wins, self.shares(wins, points), self.liable(wins, row_count))
         return paid_by(everyone(wins), self.limit_payments(wins, owes), wins.seat)
 
 
@@ -178,11 +185,6 @@ def _first_to_leave_nothing(owner: Games, barred: BoolArray, n: int) -> Int8Arra
     return reason
 
 
-@cache
-def _table_of(rules: ScoredRules) -> _Table:
-    return _Table(rules)
-
-
 class _Table:
     """The rows and bars of some rules, with their knobs, sorted by how they are asked."""
 
@@ -198,7 +200,12 @@ class _Table:
         self.replacing = [(place, self.columns(row.replaces)) for place, row in enumerate(rows) if row.replaces][::-1]
         self.otherwise = [(place, self.columns(row.unless)) for place, row in enumerate(rows) if row.unless]
         self.per_hand = {place: row.per_hand for place, row in enumerate(rows) if row.per_hand is not None}
-        self.per_reading = {place: row.per_reading for place, row in enumerate(rows) if row.per_reading is not None}
+        self.per_reading = {
+            place: row.holds_in
+            for place, row in enumerate(rows)
+            if row.per_reading is not None or row.shape is not None
+        }
+        self.payers = rules.payment.by_source(rules)
         self.lifts = np.zeros((len(rules.bars), len(rows)), np.bool_)
         for number, bar in enumerate(rules.bars):
             self.lifts[number, self.columns(bar.lifted_by)] = True

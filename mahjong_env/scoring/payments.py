@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,23 +41,34 @@ class Payment:
     robbed_kong: Payer | ByKnob = Payer.KONGER_PAYS
     flowers: Payer | ByKnob = Payer.ALL_PAY
 
-    def by_source(self, rules: Rules) -> tuple[Payer, ...]:
-        """Who pays under these rules, in the order of `Source`."""
+    def by_source(self, rules: Rules) -> Payers:
+        """Who pays under these rules."""
         payers = {
             Source.DRAW: self.draw,
             Source.DISCARD: self.discard,
             Source.ROBBED_KONG: self.robbed_kong,
             Source.FLOWERS: self.flowers,
         }
-        said = (payers[source] for source in Source)
-        return tuple(payer.of(rules) if isinstance(payer, ByKnob) else payer for payer in said)
+        said = [payers[source] for source in Source]
+        chosen = [payer.of(rules) if isinstance(payer, ByKnob) else payer for payer in said]
+        return Payers(
+            all_pay=np.array([payer is Payer.ALL_PAY for payer in chosen]),
+            for_all=np.array([payer is Payer.DISCARDER_PAYS_FOR_ALL for payer in chosen]),
+        )
 
 
-def owed(payers: tuple[Payer, ...], wins: Wins, shares: Any, liable: Int8Array | None = None) -> Int64Array:
+class Payers(NamedTuple):
+    """Who pays, by `Source`."""
+
+    all_pay: BoolArray  # [4] every other player pays his share
+    for_all: BoolArray  # [4] one player pays the shares of all
+
+
+def owed(payers: Payers, wins: Wins, shares: Any, liable: Int8Array | None = None) -> Int64Array:
     """[n, S] what each seat owes the winner.
 
     Args:
-        payers: who pays, in the order of `Source` (`Payment.by_source`).
+        payers: who pays (`Payment.by_source`).
         wins: the wins.
         shares: [n] or [n, S] the share of each player, were all to pay.
         liable: [n] the seat that pays the shares of all whatever the source (full responsibility, 包 bāo), -1 for
@@ -65,8 +76,7 @@ def owed(payers: tuple[Payer, ...], wins: Wins, shares: Any, liable: Int8Array |
     """
     shares = np.asarray(shares, np.int64)
     shares = everyone(wins) * (shares[:, None] if shares.ndim == 1 else shares)
-    all_pay = np.array([payer is Payer.ALL_PAY for payer in payers])[wins.source]
-    for_all = np.array([payer is Payer.DISCARDER_PAYS_FOR_ALL for payer in payers])[wins.source]
+    all_pay, for_all = payers.all_pay.take(wins.source), payers.for_all.take(wins.source)
     payer = wins.from_seat
     if liable is not None:
         is_liable = liable >= 0

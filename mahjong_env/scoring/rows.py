@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from mahjong_env.ruleset.questions import Rules
-    from mahjong_env.scoring.readings import Readings
+    from mahjong_env.scoring.readings import Readings, Shape
     from mahjong_env.scoring.wins import Wins
 
 OfHands: TypeAlias = "Callable[[Wins], Any]"
@@ -63,8 +63,8 @@ class Row:
         value: what one entry is worth.
         meaning: when it is scored, for the rule sheet.
         per_hand: [n] how many entries each hand has (or whether it has one), however it is read.
-        per_reading: [m] the same for each reading, where it depends on the reading. A row has one of these two, or
-            neither where ``unless`` says everything.
+        per_reading: [m] the same for each reading, where it depends on the reading.
+        shape: the only shape in which the row is scored; with neither of the two above, every reading in it has it.
         in_some_reading: [n] whether a complete hand has the row in some reading, found without reading it. Needed for
             nothing but speed, and only for rows that lift a bar.
         comes_with: another row that every reading with this one has too; it then need not be looked for where any of
@@ -80,11 +80,18 @@ class Row:
     meaning: str
     per_hand: OfHands | None = None
     per_reading: OfReadings | None = None
+    shape: Shape | None = None
     in_some_reading: OfHands | None = None
     comes_with: str | None = None
     replaces: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
     preference: int = 0
+
+    def holds_in(self, reading: Readings) -> Any:
+        """[m] how many entries readings have, or one answer for all; for rows that ask about readings."""
+        if self.shape is not None and reading.shape is not self.shape:
+            return False
+        return True if self.per_reading is None else self.per_reading(reading)
 
     def value_in(self, rules: Rules) -> int | float:
         """What one entry is worth under these rules; 0 where that depends on the hand."""
@@ -110,7 +117,7 @@ class Bar:
         reason: in words, as `score` gives it.
         per_hand: [n] the hands that are concerned; None: all.
         per_reading: [m] the readings that are barred; None: all readings of those hands.
-        lifted_by: rows whose readings the bar leaves alone.
+        lifted_by: rows whose readings the bar leaves alone; rows that a reading has or has not, no counts.
         in_every_reading: [n] with ``per_reading``: whether it bars every reading of a complete hand, found without
             reading it. Needed for nothing but speed; only one bar of a variant may have it.
     """

@@ -368,16 +368,8 @@ def _special_hands(
 
 
 def _natural_and_golds(wins: Wins) -> tuple[Int8Array, Int8Array]:
-    """[n, 34] concealed tiles that are what they are, and [n] golds that stand for any tile.
-
-    The robbed gold is what it is: it must be the tile that the hand waits for (004 §Gold Tiles).
-    """
-    natural, golds = wins.natural, wins.wilds
-    robbed = np.flatnonzero(wins.opening)
-    if robbed.size:
-        natural, golds = natural.copy(), golds - wins.opening
-        natural[robbed, wins.winning_tile[robbed]] += 1
-    return natural, golds
+    """[n, 34] concealed tiles that are what they are, and [n] golds that stand for any tile."""
+    return wins.natural, wins.jokers
 
 
 RULES = Fuzhou()

@@ -62,6 +62,7 @@ PATTERNS = (
         by_knob("all_pungs"),
         "every set is a pung or kong",
         per_reading=lambda reading: reading.all_pungs,
+        shape=SETS_AND_PAIR,
     ),
     Row(
         "Closed Hand",  # called Pure Hand in Taiwan
@@ -99,6 +100,7 @@ PATTERNS = (
         2,
         "runs 123, 456 and 789 of one suit",
         per_reading=lambda reading: _has_runs(reading, _SUIT_STARTS),
+        shape=SETS_AND_PAIR,
     ),
     Row(
         "Flower Dragon",
@@ -106,6 +108,7 @@ PATTERNS = (
         5,
         "runs 123, 456 and 789, each of another suit",
         per_reading=lambda reading: _has_runs(reading, _MIXED_STARTS),
+        shape=SETS_AND_PAIR,
     ),
     # The best of the family counts; neither Pure nor Mixed Seven Pairs is multiplied with its suit (rulebook 3A.9).
     Row(
@@ -113,14 +116,15 @@ PATTERNS = (
         "七对 qī duì",
         2,
         "seven pairs",
-        per_reading=lambda reading: reading.shape is SEVEN_PAIRS,
+        shape=SEVEN_PAIRS,
     ),
     Row(
         "Mixed Seven Pairs",
         "混七对 hùn qī duì",
         4,
         "seven pairs of one suit and honours",
-        per_reading=lambda reading: (reading.shape is SEVEN_PAIRS) & reading.of(suits_of(reading.wins).mixed),
+        per_reading=lambda reading: reading.of(suits_of(reading.wins).mixed),
+        shape=SEVEN_PAIRS,
         replaces=("Seven Pairs", "Mixed One Suit"),
     ),
     Row(
@@ -128,7 +132,8 @@ PATTERNS = (
         "清七对 qīng qī duì",
         5,
         "seven pairs of one suit",
-        per_reading=lambda reading: (reading.shape is SEVEN_PAIRS) & reading.of(suits_of(reading.wins).pure),
+        per_reading=lambda reading: reading.of(suits_of(reading.wins).pure),
+        shape=SEVEN_PAIRS,
         replaces=("Seven Pairs", "Pure One Suit"),
     ),
     Row(
@@ -136,7 +141,8 @@ PATTERNS = (
         "豪华七对 háo huá qī duì",
         8,
         "seven pairs with four alike once",
-        per_reading=lambda reading: _pairs_with_quads(reading, 1),
+        per_reading=lambda reading: _number_of_quads(reading) == 1,
+        shape=SEVEN_PAIRS,
         replaces=("Seven Pairs", "Mixed Seven Pairs", "Pure Seven Pairs"),
     ),
     Row(
@@ -144,7 +150,8 @@ PATTERNS = (
         "双豪华七对 shuāng háo huá qī duì",
         16,
         "seven pairs with four alike twice",
-        per_reading=lambda reading: _pairs_with_quads(reading, 2),
+        per_reading=lambda reading: _number_of_quads(reading) == 2,
+        shape=SEVEN_PAIRS,
         replaces=("Seven Pairs", "Mixed Seven Pairs", "Pure Seven Pairs"),
     ),
     Row(
@@ -152,7 +159,8 @@ PATTERNS = (
         "三豪华七对 sān háo huá qī duì",
         32,
         "seven pairs with four alike three times",
-        per_reading=lambda reading: _pairs_with_quads(reading, 3),
+        per_reading=lambda reading: _number_of_quads(reading) == 3,
+        shape=SEVEN_PAIRS,
         replaces=("Seven Pairs", "Mixed Seven Pairs", "Pure Seven Pairs"),
     ),
     Row(
@@ -160,7 +168,7 @@ PATTERNS = (
         "十三幺 shí sān yāo",
         10,
         "one of each one, nine and honour, and one of them doubled",
-        per_reading=lambda reading: reading.shape is THIRTEEN_ORPHANS,
+        shape=THIRTEEN_ORPHANS,
     ),
 )
 """The rows that make a hand more than a Ping Hu."""
@@ -265,9 +273,9 @@ class Hebei(ScoredRules):
         state.person_at[won, seat] = sits_out
 
 
-def _pairs_with_quads(reading: Readings, number: int) -> Any:
-    """[m] seven pairs with four alike so many times."""
-    return (reading.shape is SEVEN_PAIRS) & (reading.of(reading.wins.counts == 4).sum(axis=1) == number)
+def _number_of_quads(reading: Readings) -> Any:
+    """[m] kinds of which the hand has all four."""
+    return reading.of(reading.wins.counts == 4).sum(axis=1)
 
 
 def _has_runs(reading: Readings, starts: Any) -> BoolArray:
