@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.lookahead import CHOW, CONCEALED_KONG, FAR, KONG, PUNG, WIN, Lookahead, look_ahead
-from agents.random_agent import choose_among
+from agents.random_agent import choose_at_random
 from mahjong_env import ACTIONS, View
 
 # At the same distance a kong, which brings a tile more, comes before discards and passes, and these before
@@ -45,7 +45,7 @@ class GreedyAgent:
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         """Choose the nearest way; see `agents.Agent.act`."""
         best = best_actions(view, look_ahead(view), claims=self._claims)
-        return choose_among(best, rng)
+        return choose_at_random(best, rng)
 
 
 def best_actions(view: View, ahead: Lookahead, *, claims: bool = True) -> NDArray[np.bool_]:

@@ -35,6 +35,10 @@ class IllegalActionError(ActionError):
     """An action that the rules do not allow now. Names the game, the seat and the action."""
 
 
+class AgentError(MahjongError):
+    """An agent that does not exist, that cannot be made as asked, or whose answer cannot be played. Names the agent."""
+
+
 class SnapshotError(MahjongError):
     """A snapshot that is corrupt, or of another variant, other rules or another version."""
 
