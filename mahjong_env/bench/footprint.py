@@ -19,7 +19,7 @@ import numpy as np
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.opponents import choose_at_random
-from mahjong_env.variants import rules
+from mahjong_env.ruleset.registry import rules
 
 PACKAGE: Final = __name__.partition(".")[0]
 

@@ -10,7 +10,7 @@ from typing import Any
 from mahjong_env.basics.errors import MahjongError, RulesError
 from mahjong_env.environments.opponents import Opponent, agent_names, find_agent, read_value
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.variants import VARIANTS, rules
+from mahjong_env.ruleset.registry import VARIANTS, rules
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:

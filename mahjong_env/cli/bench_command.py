@@ -12,7 +12,7 @@ from mahjong_env.basics.errors import MahjongError
 from mahjong_env.cli.arguments import read_knobs
 from mahjong_env.environments.opponents import agent_names, find_agent
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.variants import VARIANTS, rules
+from mahjong_env.ruleset.registry import VARIANTS, rules
 
 if TYPE_CHECKING:
     from mahjong_env.bench import Memory, Result, Shares, Start

@@ -20,8 +20,8 @@ from mahjong_env.engine.snapshot import Snapshot
 from mahjong_env.observation import planes as observation
 from mahjong_env.observation.view import View, look
 from mahjong_env.ruleset.questions import Rules
+from mahjong_env.ruleset.registry import rules
 from mahjong_env.state.arrays import NO_SEAT, Phase, State
-from mahjong_env.variants import rules
 
 _FIRST = np.array(0, np.int8)
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.variants import rules
+from mahjong_env.ruleset.registry import rules
 
 
 def describe_rules(variant: str | Rules) -> str:
