@@ -15,6 +15,7 @@ from mahjong_env.basics.errors import (
     NotationError,
     RulesError,
     SnapshotError,
+    ViewError,
 )
 from mahjong_env.engine.batch import Engine, make_engine
 from mahjong_env.engine.outcome import Outcome, StepResult
@@ -52,6 +53,7 @@ __all__ = [
     "SnapshotError",
     "StepResult",
     "View",
+    "ViewError",
     "action",
     "describe_rules",
     "make_engine",

@@ -66,6 +66,46 @@ def test_an_import_against_the_layers_is_found(file: str, line: str, grow: Grow)
 
 
 @pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("mahjong_env/hands/codes.py", "from mahjong_env.state.arrays import State"),
+        ("mahjong_env/state/arrays.py", "def late(): from mahjong_env.engine import batch"),
+        ("mahjong_env/engine/batch.py", "import mahjong_env.environments.aec"),
+    ],
+)
+def test_an_import_against_the_groups_is_found(file: str, line: str, grow: Grow):
+    modules = {
+        "mahjong_env/state/arrays.py": "State = 1",
+        "mahjong_env/engine/batch.py": "",
+        "mahjong_env/environments/aec.py": "",
+    }
+    (violation,) = architecture.imports_against_the_groups(grow({**modules, file: line}))
+    assert violation.startswith(f"{file}:1 ")
+
+
+def test_types_may_be_imported_against_the_groups(grow: Grow):
+    files = {
+        "mahjong_env/hands/codes.py": "if TYPE_CHECKING:\n    from mahjong_env.state.arrays import State",
+        "mahjong_env/state/arrays.py": "State = 1",
+    }
+    assert architecture.imports_against_the_groups(grow(files)) == []
+
+
+def test_a_folder_without_a_place_is_found(grow: Grow):
+    (violation,) = architecture.folders_without_a_place(grow({"mahjong_env/utils/__init__.py": '"""Drawer."""'}))
+    assert violation.startswith("mahjong_env/utils:1 ")
+
+
+def test_a_circle_of_imports_is_found(grow: Grow):
+    circle = {
+        "training/curve.py": "from training.report import table",
+        "training/report.py": "def late(): from training import curve",
+    }
+    (violation,) = architecture.circles_of_imports(grow(circle))
+    assert violation.startswith("training/curve.py:1 ")
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "import gymnasium",

@@ -25,6 +25,14 @@ SHELLS = {
     "mahjong_env.bench",
     "mahjong_env.cli",
 }
+# The folders of mahjong_env, from what everything stands on to what stands on everything: each may import those
+# before it. First the game (rules and hands), then the batch that plays it, then the shells around it.
+GROUPS = (
+    *("basics", "hands", "state", "ruleset", "scoring", "variants"),
+    *("observation", "engine"),
+    *("environments", "testing", "bench", "cli"),
+)
+
 ENGINE_NEEDS = {"numpy"}
 CORE_NEEDS = ENGINE_NEEDS | {"gymnasium", "pettingzoo"}
 
@@ -87,6 +95,7 @@ class Import:
     name: str
     node: ast.AST
     is_lazy: bool  # inside a function or for the type checker only: importing the module does not need it
+    is_for_types: bool  # for the type checker only
 
     @property
     def top(self) -> str:
@@ -95,15 +104,18 @@ class Import:
 
 def imports(module: Module) -> Iterator[Import]:
     """Every import statement, and every import_module("...") and __import__("...") with a literal name."""
-    lazy = {
+    for_types = {
         id(inner)
         for node in ast.walk(module.tree)
-        if isinstance(node, FUNCTIONS) or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
         for inner in ast.walk(node)
+    }
+    in_functions = {
+        id(inner) for node in ast.walk(module.tree) if isinstance(node, FUNCTIONS) for inner in ast.walk(node)
     }
     for node in ast.walk(module.tree):
         for name in imported_names(module, node):
-            yield Import(name, node, id(node) in lazy)
+            yield Import(name, node, id(node) in for_types | in_functions, id(node) in for_types)
 
 
 def imported_names(module: Module, node: ast.AST) -> list[str]:
@@ -129,6 +141,57 @@ def imports_against_the_layers(root: Path) -> list[str]:
         for imported in imports(module)
         if imported.top in LAYERS[LAYERS.index(module.layer) + 1 :]
     ]
+
+
+def imports_against_the_groups(root: Path) -> list[str]:
+    """Within mahjong_env each folder imports those before it in `GROUPS`; what only types need may go both ways."""
+    every = modules(root)
+    names = {module.name for module in every}
+    found = []
+    for module in every:
+        own = group_of(module.name)
+        for imported in imports(module):
+            other = group_of(defining_module(imported.name, names))
+            if own and other and not imported.is_for_types and GROUPS.index(other) > GROUPS.index(own):
+                found.append(f"{module.at(imported.node)} {own} imports {imported.name}")
+    return found
+
+
+def group_of(name: str) -> str | None:
+    """The folder of mahjong_env that a module lies in, None for those that lie in no folder."""
+    layer, _, inside = name.partition(".")
+    folder = inside.partition(".")[0]
+    return folder if layer == "mahjong_env" and folder in GROUPS else None
+
+
+def folders_without_a_place(root: Path) -> list[str]:
+    """Every folder of mahjong_env has its place in `GROUPS`."""
+    folders = {path.parent.name for path in (root / "mahjong_env").glob("*/__init__.py")}
+    return [f"mahjong_env/{folder}:1 has no place in GROUPS" for folder in sorted(folders - set(GROUPS))]
+
+
+def circles_of_imports(root: Path) -> list[str]:
+    """No module needs itself by way of those that it imports."""
+    every = {module.name: module for module in modules(root)}
+    needs = {
+        name: {
+            defining_module(imported.name, set(every))
+            for imported in imports(module)
+            if not imported.is_for_types and defining_module(imported.name, set(every)) in every
+        }
+        - {name}
+        for name, module in every.items()
+        if name not in LAYERS
+    }
+    found = []
+    while needs:
+        ready = {name for name, needed in needs.items() if not needed & set(needs)}
+        if not ready:
+            name = min(needs)
+            found.append(f"{every[name].path}:1 is in a circle of imports, or behind one: {', '.join(sorted(needs))}")
+            break
+        needs = {name: needed for name, needed in needs.items() if name not in ready}
+    return found
 
 
 def engine_imports_beyond_numpy(root: Path) -> list[str]:
@@ -326,6 +389,9 @@ def size_report(root: Path) -> list[str]:
 
 CHECKS = (
     imports_against_the_layers,
+    imports_against_the_groups,
+    folders_without_a_place,
+    circles_of_imports,
     engine_imports_beyond_numpy,
     core_imports_beyond_its_requirements,
     variants_named_elsewhere,
