@@ -1,44 +1,61 @@
-"""The rule sheet of a variant as one page of text, made from its module: prose, scoring table, knobs."""
+"""The rules of a variant as one page for players, in Markdown; it follows the knobs.
+
+The text of a variant lies beside its module, `<variant>.md`, what all variants share in `common.md` here. Both have
+holes for whatever depends on the rules of a table (page.py), and hands that are drawn and scored (drawing.py).
+`docs/rules/` holds the same pages, filled with the default rules.
+"""
 
 from __future__ import annotations
 
 import inspect
+import re
 import sys
-from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
 
+from mahjong_env.ruleset.drawing import draw_hand
+from mahjong_env.ruleset.page import fill_page
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.variants import rules
 
+COMMON: Final = Path(__file__).with_name("common.md")
+"""What all variants have in common."""
+
 
 def describe_rules(variant: str | Rules) -> str:
-    """Everything that is to be known about the rules of a variant.
+    """Everything that a player needs to know about the rules of a variant.
 
     Args:
-        variant: a name in `mahjong_env.VARIANTS`, or rules.
+        variant: a name in `mahjong_env.VARIANTS`, or rules: the page says what is played with their knobs.
 
     Returns:
-        Text: the docstring of the variant's module (what is played, payments, deviations from its source, version
-        history), its scoring table with Chinese names, and its knobs with their defaults and valid values.
+        Markdown: how a hand goes, every scoring row with an example that is drawn and scored, every payment, every
+        question that the sources leave open, the knobs; then the rules that all variants share. A variant that has no
+        page is described by the docstring of its module and its knobs.
 
     Raises:
         RulesError: there is no such variant.
     """
-    played = rules(variant)
-    prose = inspect.cleandoc(sys.modules[type(played).__module__].__doc__ or "")
-    return "\n\n".join([prose, _scoring_table(played), _knob_table(played)]) + "\n"
+    chosen = rules(variant)
+    shared = COMMON.read_text(encoding="utf-8")
+    return f"{_to_one_text(variant_page(chosen))}\n{_to_one_text(shared)}"
 
 
-def _scoring_table(played: Rules) -> str:
-    rows = [(row.name, row.chinese, str(row.value), row.meaning) for row in played.rows]
-    return _table("**Scoring table**", ("row", "Chinese", "value", "when"), rows)
+def variant_page(chosen: Rules) -> str:
+    """The page of one variant alone, filled with its rules."""
+    return fill_page(page_source(chosen), chosen, draw_hand)
 
 
-def _knob_table(played: Rules) -> str:
-    rows = [(name, repr(default), valid, about) for name, (default, valid, about) in played.knob_help().items()]
-    return _table("**Knobs**", ("knob", "default", "valid", "what it does"), rows)
+def page_source(chosen: Rules) -> str:
+    """The page of a variant with its holes: the file beside its module, or what its docstring says."""
+    module = sys.modules[type(chosen).__module__]
+    beside = Path(str(module.__file__)).with_name(f"{chosen.name}.md")
+    if beside.is_file():
+        return beside.read_text(encoding="utf-8")
+    told = inspect.cleandoc(module.__doc__ or "")
+    return f"# {chosen.title}\n\n{told}\n\n## Scoring table\n\n{{{{rows}}}}\n\n## House rules\n\n{{{{knobs}}}}\n"
 
 
-def _table(title: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    lines = [title, "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-    return "\n".join(lines)
+def _to_one_text(page: str) -> str:
+    """Links between the pages lead to headings of the one text that they have become."""
+    return re.sub(r"\]\([a-z]+\.md(#[\w-]+)?\)", lambda link: f"]({link[1] or '#'})", page)
