@@ -14,6 +14,7 @@ from mahjong_env.basics.errors import (
     NotationError,
     RulesError,
     SnapshotError,
+    ViewError,
 )
 from mahjong_env.engine.batch import Engine, make_engine
 from mahjong_env.engine.outcome import Outcome, StepResult
@@ -22,9 +23,9 @@ from mahjong_env.engine.snapshot import Snapshot
 from mahjong_env.observation.planes import PIECES as OBSERVATION_PIECES
 from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
+from mahjong_env.ruleset.registry import VARIANTS, rules
 from mahjong_env.ruleset.sheet import describe_rules
 from mahjong_env.scoring.described import HandScore, score
-from mahjong_env.variants import VARIANTS, rules
 
 __version__ = "0.1.0"
 
@@ -50,6 +51,7 @@ __all__ = [
     "SnapshotError",
     "StepResult",
     "View",
+    "ViewError",
     "action",
     "describe_rules",
     "make_engine",

@@ -24,10 +24,11 @@ import numpy as np
 
 from agents import Agent, make_agent
 from agents.random_agent import choose_among
-from mahjong_env import MissingExtraError, Rules, __version__, rules
+from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_env.bench.records import machine
 from mahjong_env.bench.report import aligned, spread
-from training.config import BenchConfig, check_positive, check_shares, read_knobs
+from mahjong_env.ruleset.knobs import read_rules
+from training.config import BenchConfig, check_positive, check_shares
 from training.errors import TrainingError
 from training.folders import make_folder, write_text
 from training.report import status
@@ -210,7 +211,7 @@ def run(config: BenchConfig) -> list[Result]:
     Raises:
         MahjongError: settings or agents that cannot be used.
     """
-    played = rules(config.variant, **read_knobs(config.knobs))
+    played = read_rules(config.variant, config.knobs)
     settings = list(settings_of(config))
     if config.json is not None:
         make_folder(config.json.parent)

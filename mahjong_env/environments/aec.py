@@ -21,7 +21,7 @@ from mahjong_env.environments.hand_info import hand_info
 from mahjong_env.environments.render import check_render_mode, person_name, table_text, warn_without_render_mode
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.variants import rules
+from mahjong_env.ruleset.registry import rules
 
 Observation = dict[str, Int8Array]
 Wrapped = OrderEnforcingWrapper[str, Any, Any]
@@ -223,6 +223,11 @@ def _observation_space() -> Space[Any]:
 def wrapped(bare: AECEnv[str, Any, Any]) -> Wrapped:
     """PettingZoo's wrappers around an environment: actions out of bounds and calls out of order are refused."""
     return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(bare))
+
+
+def make_env(variant: str | Rules, **arguments: Any) -> Wrapped:
+    """One game of a variant, wrapped; the arguments are those of `MahjongAEC`."""
+    return wrapped(MahjongAEC(variant, **arguments))
 
 
 def environments(variant: str | Rules) -> tuple[Callable[..., MahjongAEC], Callable[..., Wrapped]]:

@@ -10,7 +10,7 @@ import gymnasium
 import pettingzoo
 
 import mahjong_env
-from mahjong_env.variants import VARIANTS
+from mahjong_env.ruleset.registry import VARIANTS
 
 _ENTRY = re.compile(r"(?P<variant>.+)_v(?P<version>\d+)")
 
@@ -39,8 +39,13 @@ def pettingzoo_id(variant: str, version: int = 0) -> str:
 
 
 def register_all() -> None:
-    """Register every variant that has an entry module; what is registered already stays."""
-    for module, (variant, version) in ENTRY_MODULES.items():
+    """Register every variant under its id, without loading it; what is registered already stays.
+
+    The ids of variants that come from other distributions bear the version in their entry point's name. One whose
+    registration is faulty has its id as well: making the environment says what is wrong.
+    """
+    shipped = dict(ENTRY_MODULES.values())
+    for variant, version in (shipped | VARIANTS.outside).items():
         if gymnasium_id(variant, version) not in gymnasium.registry:
             gymnasium.register(
                 gymnasium_id(variant, version),
@@ -50,4 +55,9 @@ def register_all() -> None:
             )
         # PettingZoo has a registry from 1.27 on.
         if hasattr(pettingzoo, "register") and pettingzoo_id(variant, version) not in pettingzoo.aec_registry:
-            pettingzoo.register("aec", pettingzoo_id(variant, version), entry_point=f"mahjong_env.{module}:env")
+            pettingzoo.register(
+                "aec",
+                pettingzoo_id(variant, version),
+                entry_point="mahjong_env.environments.aec:make_env",
+                kwargs={"variant": variant},
+            )

@@ -17,7 +17,7 @@ from mahjong_env.environments.learning_seats import LearningSeats
 from mahjong_env.environments.render import check_render_mode, table_text, warn_without_render_mode
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.variants import rules
+from mahjong_env.ruleset.registry import rules
 
 _GAME = np.zeros(1, np.intp)
 

@@ -17,7 +17,7 @@ from mahjong_env.environments.learning_seats import LearningSeats
 from mahjong_env.environments.render import check_render_mode, table_text, warn_without_render_mode
 from mahjong_env.environments.single_seat import check_illegal_reward, flat_space
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.variants import rules
+from mahjong_env.ruleset.registry import rules
 
 Float64Array = NDArray[np.float64]
 Step = tuple[Int8Array, Float64Array, BoolArray, BoolArray, dict[str, Any]]

@@ -87,7 +87,11 @@ class Rules:
     # --- Knobs ------------------------------------------------------------------------------------------------
     def __post_init__(self) -> None:
         for item in fields(self):
-            _check_knob(self.name, item.name, getattr(self, item.name), item.metadata)
+            value = getattr(self, item.name)
+            if isinstance(value, np.generic):  # an element of an array is as good as the Python value that it holds
+                value = value.item()
+                object.__setattr__(self, item.name, value)
+            _check_knob(self.name, item.name, value, item.metadata)
 
     @property
     def knobs(self) -> dict[str, Any]:
@@ -105,6 +109,11 @@ class Rules:
             )
             for item in fields(cls)
         }
+
+    @classmethod
+    def knob_choices(cls) -> dict[str, tuple[Any, ...]]:
+        """For each knob: the values that it can have; empty for a knob whose value is an integer."""
+        return {item.name: item.metadata["choices"] or () for item in fields(cls)}
 
     # --- The table --------------------------------------------------------------------------------------------
     @property

@@ -16,7 +16,7 @@ from typing import Final
 from mahjong_env.ruleset.drawing import draw_hand
 from mahjong_env.ruleset.page import fill_page
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.variants import rules
+from mahjong_env.ruleset.registry import rules
 
 COMMON: Final = Path(__file__).with_name("common.md")
 """What all variants have in common."""

@@ -13,9 +13,9 @@ from mahjong_env.basics.notation import Meld, MeldType, check_supply, count_tile
 from mahjong_env.basics.tiles import EAST, KIND_NAMES, NO_TILE, NORTH, NUM_ALL_KINDS, NUM_KINDS, RED
 from mahjong_env.basics.types import Int8Array
 from mahjong_env.ruleset.questions import MOST_POINTS, Rules, are_points
+from mahjong_env.ruleset.registry import rules
 from mahjong_env.scoring.wins import Source, Wins
 from mahjong_env.state.arrays import MAX_MELDS
-from mahjong_env.variants import rules
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWr
 from mahjong_env.environments.aec import MahjongAEC
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.ruleset.questions import Rules
+from mahjong_env.ruleset.registry import rules
 from mahjong_env.testing.play import ConformanceError
-from mahjong_env.variants import rules
 
 _CYCLES: Final = 120
 # PettingZoo warns of every observation that is a dictionary.

@@ -9,9 +9,9 @@ from agents import look_ahead
 from agents.greedy import GreedyAgent
 from agents.lookahead import CHOW, FAR, KONG, PASS, PUNG, WIN, other_shapes
 from agents.random_agent import choose_among
-from hands import brute_force
 from mahjong_env import ACTIONS, VARIANTS, make_engine, rules
 from mahjong_env.testing import random_actions
+from oracle import hands as brute_force
 
 ORPHANS = brute_force.ORPHANS
 
