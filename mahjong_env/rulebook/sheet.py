@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from mahjong_env.ruleset.drawing import draw_hand
-from mahjong_env.ruleset.page import fill_page
+from mahjong_env.rulebook.drawing import draw_hand
+from mahjong_env.rulebook.page import fill_page
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
 

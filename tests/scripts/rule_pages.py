@@ -1,4 +1,4 @@
-"""The rule pages of docs/rules: ``python tests/rule_pages.py`` writes them, test_rule_sheets.py compares them.
+"""The rule pages of docs/rules: ``make rules`` writes them, tests/rulebook/test_sheet.py compares them.
 
 They are the pages that are shipped with the package, filled with the default rules of each variant.
 """
@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import mahjong_env
-from mahjong_env.ruleset.sheet import COMMON, variant_page
+from mahjong_env.rulebook.sheet import COMMON, variant_page
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "rules"
-NOTE = "<!-- Made by `python tests/rule_pages.py` from {source}; change that file. -->\n\n"
+NOTE = "<!-- Made by `make rules` from {source}; change that file. -->\n\n"
 
 
 def pages() -> dict[str, str]:

@@ -8,14 +8,14 @@ from dataclasses import fields
 import pytest
 
 import mahjong_env
-import rule_pages
-from case_files import hand_cases
 from mahjong_env.basics.errors import RulesError
 from mahjong_env.cli import main
-from mahjong_env.ruleset.drawing import draw_hand, read_block
-from mahjong_env.ruleset.page import anchor, fill_page, knobs_by_section, sections
-from mahjong_env.ruleset.sheet import page_source, variant_page
-from sixth import harbour
+from mahjong_env.rulebook.drawing import draw_hand, read_block
+from mahjong_env.rulebook.page import anchor, fill_page, knobs_by_section, sections
+from mahjong_env.rulebook.sheet import page_source, variant_page
+from scripts import rule_pages
+from support import harbour
+from support.case_files import hand_cases
 
 VARIANTS = sorted(mahjong_env.VARIANTS)
 TIMES = "\u00d7"
@@ -155,7 +155,7 @@ def broken_links(pages):
 
 
 def test_the_pages_in_docs_are_those_of_the_package():
-    assert rule_pages.out_of_date(rule_pages.FOLDER) == [], "python tests/rule_pages.py writes them"
+    assert rule_pages.out_of_date(rule_pages.FOLDER) == [], "make rules writes them"
 
 
 def test_a_page_changed_by_hand_is_noticed(tmp_path):
