@@ -50,6 +50,7 @@ from mahjong_env.scoring.payments import Payer, Payment, paid_by
 from mahjong_env.scoring.readings import SETS_AND_PAIR, SEVEN_PAIRS, THIRTEEN_ORPHANS, Readings, Shape
 from mahjong_env.scoring.rows import Bar, Row, by_knob, names
 from mahjong_env.state.arrays import State
+from mahjong_env.state.seats import Seats
 
 _SUIT_STARTS = np.array([[0, 3, 6], [9, 12, 15], [18, 21, 24]])
 _MIXED_STARTS = np.array([[0, 12, 24], [0, 15, 21], [3, 9, 24], [3, 15, 18], [6, 9, 21], [6, 12, 18]])
@@ -248,13 +249,13 @@ class Hebei(ScoredRules):
         return self.base_score * (worth if self.cap is None else np.minimum(worth, self.cap))
 
     # --- Kongs, deal, rotation --------------------------------------------------------------------------------
-    def kong_payments(self, state: State, games: Games, seat: Int8Array, meld_type: int, from_seat: Any) -> Int32Array:
+    def kong_payments(self, state: State, seats: Seats, meld_type: int, from_seat: Any) -> Int32Array:
         """002 §Instant Payout Table; not scaled by the base point."""
-        others = np.arange(self.seats) != seat[:, None]
+        others = np.arange(self.seats) != seats.seat[:, None]
         amount = {MeldType.CONCEALED_KONG: 2, MeldType.EXPOSED_KONG: 2, MeldType.ADDED_KONG: 1}[MeldType(meld_type)]
         if meld_type == MeldType.EXPOSED_KONG:
             others = np.arange(self.seats) == np.asarray(from_seat)[:, None]
-        return paid_by(others, np.full(len(games), amount), seat)
+        return paid_by(others, np.full(len(seats), amount), seats.seat)
 
     def succeed(self, state: State, games: Games, winner: Int16Array | Int8Array) -> None:
         """The dealer stays if he wins, and by default after a draw; else the next seat deals."""
