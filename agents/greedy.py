@@ -13,11 +13,11 @@ from mahjong_env.hands.kind_sets import ALL_KINDS, count_members, members, pack_
 
 # At the same distance a kong, which brings a tile more, comes before discards and passes, and these before
 # other claims.
-_RANK = np.full(len(ACTIONS), 1, np.int32)
+_RANK = np.full(len(ACTIONS), 1, np.int16)
 _RANK[CONCEALED_KONG:CHOW] = _RANK[KONG] = 0
 _RANK[CHOW : PUNG + 1] = 2
-_RANKS: Final = 3
-_NEVER: Final = (FAR + 1) * _RANKS
+_RANKS: Final = np.int16(3)
+_NEVER: Final = (FAR + 1) * 3
 _WIN_BIT = np.uint64(1) << np.uint64(WIN - 64)
 # The other actions in the two numbers that a packed mask fills: all but discards and a win.
 _OTHERS = np.array([~ALL_KINDS, ~_WIN_BIT])
@@ -70,9 +70,10 @@ def best_actions(view: View, *, claims: bool = True) -> tuple[NDArray[np.intp], 
     options = _options(view, np.flatnonzero(undecided & (legal & _OTHERS != 0).any(axis=1)), claims=claims)
 
     # How many actions are equally good so far, in each row? Where it is one, the help need not be known.
-    cost = np.full(len(view), _NEVER)
-    of_discards = discards.distance * _RANKS + _RANK[0]
-    of_options = options.distance * _RANKS + _RANK.take(options.action)
+    # (`ufunc.at` is fast only where nothing has to be cast.)
+    cost = np.full(len(view), _NEVER, np.int16)
+    of_discards = discards.distance.astype(np.int16) * _RANKS + _RANK[0]
+    of_options = options.distance.astype(np.int16) * _RANKS + _RANK.take(options.action)
     cost[discards.row] = of_discards
     np.minimum.at(cost, options.row, of_options)
     discards = discards.take(np.flatnonzero(of_discards == cost.take(discards.row)))
@@ -83,7 +84,7 @@ def best_actions(view: View, *, claims: bool = True) -> tuple[NDArray[np.intp], 
     alone = discards.take(np.flatnonzero(is_alone))
 
     row, kind, tiles = discards.take(np.flatnonzero(~is_alone)).help()
-    most = np.zeros(len(view), np.int16)
+    most = np.zeros(len(view), tiles.dtype)
     tiles_of_options = options.help(best)
     np.maximum.at(most, row, tiles)
     np.maximum.at(most, options.row.take(best), tiles_of_options)

@@ -137,8 +137,8 @@ class Discards:
         after = self.distance[:, None] + ~unpack(self.nearest)
         return np.where(unpack(self.legal), after, np.int8(FAR))
 
-    def help(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int16]]:
-        """Return the nearest discards as rows [m] and kinds [m], ascending, and [m] int16 tiles that help after each."""
+    def help(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.uint8]]:
+        """Return the nearest discards as rows [m] and kinds [m], ascending, and [m] uint8 tiles that help after each."""
         seat, kind = members(self.nearest)
         wild = self.view.wild[self.row].take(seat) if self.view.rules.has_wild else None
         after = self.hands.take(seat).without(kind, None if wild is None else kind == wild)
@@ -178,8 +178,8 @@ class Options:
         distance[chosen == WIN] = 0
         return cls(view, row, chosen, outlook, distance)
 
-    def help(self, which: NDArray[np.intp]) -> NDArray[np.int16]:
-        """Return [k] int16 the tiles that help after some of them; ``which`` [k] are indices."""
+    def help(self, which: NDArray[np.intp]) -> NDArray[np.uint8]:
+        """Return [k] uint8 the tiles that help after some of them; ``which`` [k] are indices."""
         rules, row = self.view.rules, self.row
         wild = self.view.wild[row] if rules.has_wild else None
         kinds = _that_help(self.outlook, self.distance, wild, rules)[which]
