@@ -17,7 +17,6 @@ from agents.outlook import Concealed, Outlook, other_shapes
 from mahjong_env import ACTIONS, Rules, View, action
 from mahjong_env.hands.codes import POWER, SUIT
 from mahjong_env.hands.kind_sets import (
-    ALL_KINDS,
     BIT_OF_KIND,
     KindSets,
     count_planes,
@@ -138,7 +137,7 @@ class Discards:
         return np.where(unpack(self.legal), after, np.int8(FAR))
 
     def help(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.uint8]]:
-        """Return the nearest discards as rows [m] and kinds [m], ascending, and [m] uint8 tiles that help after each."""
+        """Return the nearest discards: rows [m] and kinds [m], ascending, and [m] uint8 tiles that help after each."""
         seat, kind = members(self.nearest)
         wild = self.view.wild[self.row].take(seat) if self.view.rules.has_wild else None
         after = self.hands.take(seat).without(kind, None if wild is None else kind == wild)

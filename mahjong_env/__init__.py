@@ -6,6 +6,7 @@ from types import ModuleType as _ModuleType
 from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS, action
 from mahjong_env.basics.errors import (
     ActionError,
+    AgentError,
     DealError,
     HandError,
     IllegalActionError,
@@ -14,6 +15,7 @@ from mahjong_env.basics.errors import (
     NotationError,
     RulesError,
     SnapshotError,
+    ViewError,
 )
 from mahjong_env.engine.batch import Engine, make_engine
 from mahjong_env.engine.outcome import Outcome, StepResult
@@ -34,6 +36,7 @@ __all__ = [
     "OBSERVATION_PIECES",
     "VARIANTS",
     "ActionError",
+    "AgentError",
     "Deal",
     "DealError",
     "Engine",
@@ -50,6 +53,7 @@ __all__ = [
     "SnapshotError",
     "StepResult",
     "View",
+    "ViewError",
     "action",
     "describe_rules",
     "make_engine",

@@ -9,9 +9,10 @@ from itertools import islice
 from typing import Any
 
 from agents import Agent, make_agent
-from mahjong_env import Rules, __version__, rules
+from mahjong_env import Rules, __version__
+from mahjong_env.ruleset.knobs import read_rules
 from training import report
-from training.config import EvaluateConfig, check_positive, read_knobs
+from training.config import EvaluateConfig, check_positive
 from training.errors import TrainingError
 from training.folders import make_folder, write_text
 from training.lineups import Block, LineupResult, blocks, one_against_copies, play_block, summarise
@@ -120,7 +121,7 @@ def _prepare(config: EvaluateConfig) -> tuple[Rules, list[Agent]]:
     check_positive(deals=config.deals, processes=config.processes, threads=config.threads)
     if not config.agents:
         raise TrainingError("--agents is empty: name at least one")
-    return rules(config.variant, **read_knobs(config.knobs)), [make_agent(spec) for spec in config.agents]
+    return read_rules(config.variant, config.knobs), [make_agent(spec) for spec in config.agents]
 
 
 def _names(agents: list[Agent], specs: tuple[str, ...]) -> tuple[str, ...]:
