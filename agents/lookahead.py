@@ -25,7 +25,6 @@ from mahjong_env.hands.kind_sets import (
     pack,
     unpack,
 )
-from mahjong_env.hands.special_shapes import CountPlanes
 
 __all__ = ["FAR", "Lookahead", "look_ahead", "other_shapes"]
 
@@ -145,7 +144,7 @@ class Discards:
         distance = self.distance.take(seat)
         kinds = _that_help(outlook, distance, wild, self.view.rules)
         unseen = count_planes(self.view.unseen[self.row])
-        return self.row.take(seat), kind, count_tiles(kinds, tuple(plane.take(seat) for plane in unseen))
+        return self.row.take(seat), kind, count_tiles(kinds, unseen.take(seat))
 
 
 @dataclass(frozen=True)
@@ -201,7 +200,7 @@ def concealed(view: View, row: NDArray[np.intp]) -> Concealed:
         wilds,
         rules.sets - melds.astype(np.intp),
         melds == 0,
-        CountPlanes(*count_planes(hand)) if has_counts and hand is not None else None,
+        count_planes(hand) if has_counts and hand is not None else None,
     )
 
 

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from mahjong_env import Rules
 from mahjong_env.hands import POWER, SUIT, encode, suit_summaries
 from mahjong_env.hands.distance import ORPHANS
-from mahjong_env.hands.kind_sets import ALL_KINDS, BIT_OF_KIND, KindSets
+from mahjong_env.hands.kind_sets import ALL_KINDS, BIT_OF_KIND, CountPlanes, KindSets
 from mahjong_env.hands.shares import Cheapest, cheapest_hands, kinds_that_help, kinds_to_spare
 from mahjong_env.hands.special_shapes import (
-    CountPlanes,
     distance_to_orphans,
     distance_to_pairs,
     kinds_for_orphans,

@@ -5,7 +5,7 @@ Unions, intersections and counts over 34 kinds are then one operation on one num
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,19 +59,38 @@ def has_one_member(sets: KindSets) -> NDArray[np.bool_]:
     return (sets != 0) & (sets & (sets - _ONE) == 0)
 
 
-def count_planes(counts: NDArray[Any]) -> tuple[KindSets, KindSets, KindSets]:
+class CountPlanes(NamedTuple):
+    """Tiles of m hands by kind, the kinds whose count has the binary digit 1, 2, 4.
+
+    Attributes:
+        ones: [m] uint64.
+        twos: [m] uint64.
+        fours: [m] uint64.
+    """
+
+    ones: KindSets
+    twos: KindSets
+    fours: KindSets
+
+    def take(self, which: Any) -> CountPlanes:
+        """Return some of the hands."""
+        return CountPlanes(*(plane[which] for plane in self))
+
+    def without(self, tile: KindSets) -> CountPlanes:
+        """Take one tile out of each hand; ``tile`` [m] uint64 is its kind, or no kind."""
+        borrow = tile & ~self.ones
+        return CountPlanes(self.ones ^ tile, self.twos ^ borrow, self.fours ^ (borrow & ~self.twos))
+
+
+def count_planes(counts: NDArray[Any]) -> CountPlanes:
     """Return counts by binary digit, for `count_tiles` and for questions of parity.
 
     Args:
         counts: [n, 34] integers from 0 to 7, tiles of each kind.
-
-    Returns:
-        [n] uint64 three times: the kinds whose count has the digit 1, 2, 4.
     """
     padded = np.zeros((len(counts), _WORD), np.uint8)
     padded[:, : counts.shape[1]] = counts
-    ones, twos, fours = (_packed(padded & np.uint8(digit))[:, 0] for digit in (1, 2, 4))
-    return ones, twos, fours
+    return CountPlanes(*(_packed(padded & np.uint8(digit))[:, 0] for digit in (1, 2, 4)))
 
 
 def count_members(sets: KindSets) -> NDArray[np.uint8]:
@@ -79,7 +98,7 @@ def count_members(sets: KindSets) -> NDArray[np.uint8]:
     return _count_ones(sets)
 
 
-def count_tiles(kinds: KindSets, planes: tuple[KindSets, KindSets, KindSets]) -> NDArray[np.uint8]:
+def count_tiles(kinds: KindSets, planes: CountPlanes) -> NDArray[np.uint8]:
     """Return how many tiles of some kinds there are.
 
     Args:

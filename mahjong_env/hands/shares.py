@@ -50,13 +50,14 @@ def _tables() -> _Tables:
     costs = load_table("distance_costs").reshape(-1, _SHARES)
     lowered = costs[None, :] < costs[:, None]  # [state, state with one tile more, share]
     suits, honours = distance_tables().state[:SUIT_CODES], distance_tables().state[SUIT_CODES:]
-    every_set_of_shares = np.arange(1 << _SHARES)[:, None] >> np.arange(_SHARES) & 1
+    every_set_of_shares = (np.arange(1 << _SHARES)[:, None] >> np.arange(_SHARES) & 1).astype(np.bool_)
+    without_pair, with_pair = _spread(every_set_of_shares)
     return _Tables(
         load_table("distance_rest").reshape(-1),
         load_table("distance_shares").reshape(-1),
         _by_code(suits, honours, _spread(lowered), held=0),
         _by_code(suits, honours, _spread(~lowered), held=1),
-        tuple(field * _KINDS_OF_GROUP for field in _spread(every_set_of_shares.astype(np.bool_))),
+        (without_pair * _KINDS_OF_GROUP, with_pair * _KINDS_OF_GROUP),
     )
 
 

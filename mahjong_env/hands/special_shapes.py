@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env.hands.distance import ORPHANS, seven_pairs_short
-from mahjong_env.hands.kind_sets import BIT_OF_KIND, KindSets, count_members
+from mahjong_env.hands.kind_sets import BIT_OF_KIND, CountPlanes, KindSets, count_members
 
 _ORPHANS: Final = np.bitwise_or.reduce(BIT_OF_KIND[ORPHANS])
 _NONE: Final = np.uint64(0)
-
-
-class CountPlanes(NamedTuple):
-    """Tiles of m hands by kind, wild ones left out: the kinds whose count has the binary digit 1, 2, 4.
-
-    Attributes:
-        ones: [m] uint64.
-        twos: [m] uint64.
-        fours: [m] uint64.
-    """
-
-    ones: KindSets
-    twos: KindSets
-    fours: KindSets
-
-    def take(self, which: Any) -> CountPlanes:
-        """Return some of the hands."""
-        return CountPlanes(*(plane[which] for plane in self))
-
-    def without(self, tile: KindSets) -> CountPlanes:
-        """Take one tile out of each hand; ``tile`` [m] uint64 is its kind, or no kind."""
-        borrow = tile & ~self.ones
-        return CountPlanes(self.ones ^ tile, self.twos ^ borrow, self.fours ^ (borrow & ~self.twos))
 
 
 def distance_to_pairs(hands: CountPlanes, wilds: NDArray[Any]) -> NDArray[np.int8]:
@@ -52,8 +29,9 @@ def pairs_can_spare(hands: CountPlanes, wilds: NDArray[Any]) -> KindSets:
     pairs, singles = _pairs_and_singles(hands)
     now = seven_pairs_short(pairs, singles, wilds)
     one, pair = np.int8(1), (hands.twos | hands.fours) & ~hands.ones
-    spare = np.where(seven_pairs_short(pairs, singles - one, wilds) == now, hands.ones, _NONE)
-    return spare | np.where(seven_pairs_short(pairs - one, singles + one, wilds) == now, pair, _NONE)
+    spare_singles: KindSets = np.where(seven_pairs_short(pairs, singles - one, wilds) == now, hands.ones, _NONE)
+    spare_pairs: KindSets = np.where(seven_pairs_short(pairs - one, singles + one, wilds) == now, pair, _NONE)
+    return spare_singles | spare_pairs
 
 
 def kinds_for_pairs(hands: CountPlanes) -> KindSets:
