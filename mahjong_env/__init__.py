@@ -6,6 +6,7 @@ from types import ModuleType as _ModuleType
 from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS, action
 from mahjong_env.basics.errors import (
     ActionError,
+    AgentError,
     DealError,
     HandError,
     IllegalActionError,
@@ -35,6 +36,7 @@ __all__ = [
     "OBSERVATION_PIECES",
     "VARIANTS",
     "ActionError",
+    "AgentError",
     "Deal",
     "DealError",
     "Engine",

@@ -158,8 +158,8 @@ def look(
     origin: Origin | None = None,
 ) -> View:
     """Gather a view for one seat in each game; the arguments are those of `observation.observe`."""
-    seats, by_chair = state.num_seats, state.by_chair
-    chairs = state.chairs(games[:, None], observation.seats_by_slot(seat, seats))
+    seats = state.num_seats
+    at = state.seats(games[:, None], observation.seats_by_slot(seat, seats))
     slot_of_seat = observation.SLOT_OF_SEAT[seats]
 
     def by_slot(values: Any, empty: int) -> Any:
@@ -168,28 +168,28 @@ def look(
             values[:, EMPTY_SLOT] = empty
         return values
 
-    types = by_slot(by_chair.meld_type.take(chairs, axis=0), 0)
-    kinds = by_slot(by_chair.meld_kind.take(chairs, axis=0), -1)
+    types = by_slot(at.of(state.meld_type), 0)
+    kinds = by_slot(at.of(state.meld_kind), -1)
     if rules.hides_concealed_kongs:
         hidden = types == MeldType.CONCEALED_KONG
         hidden[present, 0] = False
         kinds[hidden] = -1
     to_act = (state.actor[games] == seat) & present
-    table = by_slot(by_chair.public.take(chairs, axis=0), 0)
-    flowers = by_slot(by_chair.flowers.take(chairs, axis=0), 0)
-    hand = by_chair.hand.take(chairs[:, 0], axis=0) * present[:, None]
-    givers = slot_of_seat[seat[:, None, None], by_chair.meld_from.take(chairs, axis=0)]
+    table = by_slot(at.of(state.public), 0)
+    flowers = by_slot(at.of(state.flowers), 0)
+    hand = state.hands(state.seats(games, seat)) * present[:, None]
+    givers = slot_of_seat[seat[:, None, None], at.of(state.meld_from)]
     return View(
         rules=rules,
         observation=planes,
         action_mask=state.mask[games] & to_act[:, None],
         hand=hand,
         drawn=np.where(to_act & (state.turn[games] == seat), state.drawn[games], np.int8(NO_TILE)),
-        num_melds=by_slot(by_chair.num_melds.take(chairs), 0),
+        num_melds=by_slot(at.of(state.num_melds), 0),
         meld_type=types,
         meld_kind=kinds,
         meld_from=by_slot(givers, -1),
-        meld_claimed=by_slot(by_chair.meld_claimed.take(chairs, axis=0), -1),
+        meld_claimed=by_slot(at.of(state.meld_claimed), -1),
         discards=table[:, :, DISCARDED],
         latest=table[:, :, LATEST],
         melded=table[:, :, MELDED],
@@ -203,9 +203,9 @@ def look(
         dealer=slot_of_seat[seat, state.dealer[games]],
         streak=state.streak[games],
         round_wind=state.round_wind[games],
-        house_wind=by_slot(by_chair.house_wind.take(chairs), -1),
-        marks=by_slot(by_chair.marks.take(chairs, axis=0), 0),
-        points=by_slot(observation.points_of(state, rules, games, chairs), 0),
+        house_wind=by_slot(at.of(state.house_wind), -1),
+        marks=by_slot(at.of(state.marks), 0),
+        points=by_slot(observation.points_of(state, rules, at), 0),
         origin=origin,
     )
 
