@@ -88,9 +88,13 @@ def _tile(kind: int | None, theme: Theme, is_wild: bool) -> str:
         f'height="{HEIGHT - wide - 1.2:g}" rx="7" fill="{face}" stroke="{border}" stroke-width="{wide:g}"/>'
     )
     if kind is None:
-        inner = f'<rect x="9" y="9" width="42" height="62" rx="4" fill="none" stroke="{theme.face}" stroke-opacity="0.45"/>'
+        inner = (
+            f'<rect x="9" y="9" width="42" height="62" rx="4" fill="none" stroke="{theme.face}" stroke-opacity="0.45"/>'
+        )
         return frame + inner
-    tint = f'<rect x="3" y="3" width="54" height="74" rx="5" fill="{theme.wild}" fill-opacity="0.12"/>' if is_wild else ""
+    tint = (
+        f'<rect x="3" y="3" width="54" height="74" rx="5" fill="{theme.wild}" fill-opacity="0.12"/>' if is_wild else ""
+    )
     corner = text_svg(_CORNERS[kind], 5.5, 17, 14, theme.wild if is_wild else _corner_colour(kind, theme))
     return frame + tint + "".join(_face(kind, theme)) + corner
 
@@ -112,7 +116,7 @@ def _face(kind: int, theme: Theme) -> Iterator[str]:
         yield from _bamboo(rank, theme)
     elif kind == WHITE:
         yield f'<rect x="14" y="22" width="32" height="46" rx="3" fill="none" stroke="{theme.blue}" stroke-width="4"/>'
-        yield f'<rect x="20" y="28" width="20" height="34" rx="1" fill="none" stroke="{theme.blue}" stroke-width="1.5"/>'
+        yield f'<rect x="20" y="28" width="20" height="34" fill="none" stroke="{theme.blue}" stroke-width="1.5"/>'
     elif kind < FLOWERS:
         colour = {GREEN: theme.green, RED: theme.red}.get(kind, theme.black)
         yield text_svg(_HONOURS[kind - FIRST_HONOUR], 30, 62, 44, colour, "middle")
@@ -144,7 +148,7 @@ def _bamboo(rank: int, theme: Theme) -> Iterator[str]:
         yield (
             f'<rect x="{x - 3.2:.1f}" y="{top:.1f}" width="6.4" height="{tall:g}" rx="3" fill="{colour}"/>'
             f'<path d="M{x - 4.4:.1f} {middle:.1f}h8.8" stroke="{theme.face}" stroke-width="1.6"/>'
-            f'<path d="M{x:.1f} {top + 3:.1f}v{tall - 6:g}" stroke="{theme.face}" stroke-width="1" stroke-opacity="0.6"/>'
+            f'<path d="M{x:.1f} {top + 3:.1f}v{tall - 6:g}" stroke="{theme.face}" stroke-opacity="0.6"/>'
         )
 
 
@@ -155,11 +159,14 @@ def _sparrow(theme: Theme) -> Iterator[str]:
     yield f'<path d="M25 48 Q33 40 42 50 Q36 60 28 57 Z" fill="{theme.blue}"/>'
     yield f'<circle cx="40" cy="31" r="8" fill="{theme.green}"/>'
     yield f'<path d="M47 28 L55 32 L47 34 Z" fill="{theme.red}"/>'
-    yield f'<circle cx="42" cy="29" r="2.2" fill="{theme.face}"/><circle cx="42.4" cy="29" r="1.1" fill="{theme.black}"/>'
+    yield f'<circle cx="42" cy="29" r="2.2" fill="{theme.face}"/>'
+    yield f'<circle cx="42.4" cy="29" r="1.1" fill="{theme.black}"/>'
     yield f'<path d="M34 62 V71 M40 60 V71 M31 71 H44" stroke="{theme.red}" stroke-width="1.8" fill="none"/>'
 
 
-def _places(spots: tuple[tuple[float, float], ...], across: float, down: float | None = None) -> Iterator[tuple[float, float]]:
+def _places(
+    spots: tuple[tuple[float, float], ...], across: float, down: float | None = None
+) -> Iterator[tuple[float, float]]:
     """Yield the middles of things of this half width and half height, so that they stay inside the field."""
     left, top, width, height = _FIELD
     down = across if down is None else down

@@ -29,7 +29,7 @@ SHELLS = {
 # before it. First the game (rules and hands), then the batch that plays it, then the shells around it.
 GROUPS = (
     *("basics", "hands", "state", "ruleset", "scoring", "variants"),
-    *("observation", "engine"),
+    *("observation", "engine", "drawing"),
     *("environments", "testing", "bench", "cli"),
 )
 
