@@ -28,7 +28,7 @@ SHELLS = {
 # The folders of mahjong_env, from what everything stands on to what stands on everything: each may import those
 # before it. First the game (rules and hands), then the batch that plays it, then the shells around it.
 GROUPS = (
-    *("basics", "hands", "state", "ruleset", "scoring", "variants"),
+    *("basics", "hands", "state", "ruleset", "scoring", "variants", "rulebook"),
     *("observation", "engine", "drawing"),
     *("environments", "testing", "bench", "cli"),
 )
