@@ -20,6 +20,7 @@ LAYERS = ("mahjong_env", "agents", "training")
 SHELLS = {
     "mahjong_env",
     "mahjong_env.__main__",
+    "mahjong_env.drawing",
     "mahjong_env.environments",
     "mahjong_env.testing",
     "mahjong_env.bench",
