@@ -11,8 +11,8 @@ import pytest
 import mahjong_env
 from mahjong_env.basics.notation import format_counts, format_tiles
 from mahjong_env.testing import check_variant, count_all_tiles
+from mahjong_env.testing.cases import SceneRunner
 from oracle.taiwan_readings import EAST, Hand, divisions, priced_readings
-from support.case_files import SceneRunner
 
 MELD_TEXTS = {
     "chow": "chow {}@3",
