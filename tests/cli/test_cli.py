@@ -14,7 +14,7 @@ import mahjong_env
 from mahjong_env import VARIANTS, Deal, make_engine, score
 from mahjong_env.cli import main
 from mahjong_env.cli.play_command import claims_text, matching, play
-from mahjong_env.environments.opponents import RandomOpponent
+from mahjong_env.environments.opponents import RandomAgent
 
 
 def run(capsys, command):
@@ -172,7 +172,7 @@ class Script:
         return line
 
 
-class Passes(RandomOpponent):
+class Passes(RandomAgent):
     """Discards its first tile and claims nothing."""
 
     def act(self, view, rng):

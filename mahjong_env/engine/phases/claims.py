@@ -122,7 +122,7 @@ def _add_wins(context: StepContext, others: Seats, offer: Offer, source: Source,
 def _take_out(context: StepContext, seats: Seats, options: Int8Array) -> None:
     """Take out of the options [m, n] what the end of the wall and the variant forbid."""
     state, rules, games = context.state, context.rules, seats.game
-    # The discard after the last tile can only be won on (rulebook 0.7).
+    # The discard after the last tile can only be won on (common.md#after-the-last-tile).
     options[:, (state.left(games) <= 0) | state.closing[games]] &= MAY_WIN
     dead = rules.unclaimable(state, games)
     if dead is not None:

@@ -68,7 +68,10 @@ def _receive(context: StepContext, seats: Seats, tile: Games | Int8Array) -> lis
 
 
 def _replace_flowers(context: StepContext, seats: Seats, tile: Any) -> tuple[Seats, Any, list[Games]]:
-    """Lay flowers open and draw for them until none is drawn; games that run out of tiles leave (rulebook 0.13)."""
+    """Lay flowers open and draw for them until none is drawn; games that run out of tiles leave.
+
+    common.md#a-flower-that-cannot-be-replaced.
+    """
     state = context.state
     places = context.is_flower[tile].nonzero()[0]
     stranded: list[Games] = []

@@ -72,7 +72,10 @@ def _take_tile(context: StepContext, games: Games) -> tuple[Seats, Int8Array, In
 
 
 def _begin_claimed_turn(context: StepContext, seats: Seats) -> None:
-    """The claimer goes on without a draw: he discards, and may neither win nor declare a kong (rulebook 0.5)."""
+    """The claimer goes on without a draw: he discards, and may neither win nor declare a kong.
+
+    common.md#when-a-kong-may-be-declared.
+    """
     state, games = context.state, seats.game
     state.turn[games] = seats.seat
     state.drawn[games] = NO_TILE

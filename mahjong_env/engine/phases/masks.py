@@ -70,5 +70,8 @@ def _write_turns(context: StepContext, games: Games) -> None:
 
 
 def _may_kong(context: StepContext, games: Games) -> BoolArray:
-    """[n] whether kongs of one's own are possible: after a draw, if a replacement can be drawn (rulebook 0.5)."""
+    """[n] whether kongs of one's own are possible: after a draw, if a replacement can be drawn.
+
+    common.md#when-a-kong-may-be-declared.
+    """
     return (context.state.drawn[games] >= 0) & (context.state.left(games) > 0)
