@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.lookahead import CHOW, CONCEALED_KONG, FAR, KONG, PUNG, WIN, Lookahead, look_ahead
-from agents.random_agent import choose_among
 from mahjong_env import ACTIONS, View
 
 # At the same distance a kong, which brings a tile more, comes before discards and passes, and these before
@@ -45,7 +44,14 @@ class GreedyAgent:
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         """Choose the nearest way; see `agents.Agent.act`."""
         best = best_actions(view, look_ahead(view), claims=self._claims)
-        return choose_among(best, rng)
+        return _one_of(best, rng)
+
+
+def _one_of(best: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return one of the best in each row; a number for every action is drawn, so that seeds keep giving their games."""
+    lots = rng.random(best.shape, np.float32)
+    lots[~best] = -1.0
+    return lots.argmax(axis=1)
 
 
 def best_actions(view: View, ahead: Lookahead, *, claims: bool = True) -> NDArray[np.bool_]:

@@ -6,6 +6,7 @@ from types import ModuleType as _ModuleType
 from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS, action
 from mahjong_env.basics.errors import (
     ActionError,
+    AgentError,
     DealError,
     HandError,
     IllegalActionError,
@@ -14,6 +15,7 @@ from mahjong_env.basics.errors import (
     NotationError,
     RulesError,
     SnapshotError,
+    ViewError,
 )
 from mahjong_env.engine.batch import Engine, make_engine
 from mahjong_env.engine.outcome import Outcome, StepResult
@@ -21,9 +23,9 @@ from mahjong_env.engine.scene import Deal
 from mahjong_env.engine.snapshot import Snapshot
 from mahjong_env.observation.planes import PIECES as OBSERVATION_PIECES
 from mahjong_env.observation.view import View
+from mahjong_env.rulebook.sheet import describe_rules
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import VARIANTS, rules
-from mahjong_env.ruleset.sheet import describe_rules
 from mahjong_env.scoring.described import HandScore, score
 
 __version__ = "0.1.0"
@@ -34,6 +36,7 @@ __all__ = [
     "OBSERVATION_PIECES",
     "VARIANTS",
     "ActionError",
+    "AgentError",
     "Deal",
     "DealError",
     "Engine",
@@ -50,6 +53,7 @@ __all__ = [
     "SnapshotError",
     "StepResult",
     "View",
+    "ViewError",
     "action",
     "describe_rules",
     "make_engine",

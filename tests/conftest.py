@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from architecture import size_report
+from support.architecture import size_report
 
 # Shared machines are slow at times: a deadline would fail on the machine and not on the code.
 settings.register_profile("default", deadline=None)

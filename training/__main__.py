@@ -7,6 +7,7 @@ import sys
 from typing import Annotated
 
 from mahjong_env import MahjongError, MissingExtraError
+from mahjong_env.ruleset.knobs import gather
 from training.config import BenchConfig, EvaluateConfig, TrainConfig
 from training.errors import InterruptedRunError
 from training.interrupts import CTRL_C
@@ -53,7 +54,7 @@ def _parse(arguments: list[str] | None) -> Config:
         train | evaluate | bench,
         prog="python -m training",
         description="Train agents for mahjong_env, measure agents against each other, and how fast training is.",
-        args=arguments,
+        args=gather(sys.argv[1:] if arguments is None else arguments),
     )
     return config
 

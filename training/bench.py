@@ -23,11 +23,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from agents import Agent, make_agent
-from agents.random_agent import choose_among
-from mahjong_env import MissingExtraError, Rules, __version__, rules
+from agents.random_agent import choose_at_random
+from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_env.bench.records import machine
 from mahjong_env.bench.report import aligned, spread
-from training.config import BenchConfig, check_shares, read_knobs
+from mahjong_env.ruleset.knobs import read_rules
+from training.config import BenchConfig, check_shares
 from training.errors import TrainingError
 from training.folders import check_file, write_text
 from training.progress import status
@@ -164,7 +165,7 @@ class Contender:
         while lap.wall < seconds:
             begin = self._now()
             for _ in range(self._model.n_steps):
-                seen, _, dones, _ = self.env.step(choose_among(get_action_masks(self.env), self._rng))
+                seen, _, dones, _ = self.env.step(choose_at_random(get_action_masks(self.env), self._rng))
             lap += self._since(begin, self._rollout)
         # The model goes on from here; to begin anew would let all tables begin, and end, at the same time.
         self._model._last_obs, self._model._last_episode_starts = seen, dones  # type: ignore[assignment]
@@ -211,7 +212,7 @@ def run(config: BenchConfig) -> list[Result]:
     Raises:
         MahjongError: settings or agents that cannot be used.
     """
-    played = rules(config.variant, **read_knobs(config.knobs))
+    played = read_rules(config.variant, config.knobs)
     settings = list(settings_of(config))
     if config.json is not None:
         check_file(config.json)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from training.errors import TrainingError
 
@@ -41,7 +39,8 @@ class TrainConfig:
     variant: str
     """The variant to learn."""
     knobs: tuple[str, ...] = ()
-    """House rules as name=value, e.g. players=4 cap=8; `python -m mahjong_env show` lists them."""
+    """House rules as NAME=VALUE, such as players=4 cap=none; `python -m mahjong_env rules --variant VARIANT` lists
+    them. --knob is the same, and either may be given several times."""
     out: Path | None = None
     """The run folder; runs/<variant> if not given."""
     resume: bool = False
@@ -97,7 +96,7 @@ class EvaluateConfig:
     variant: str
     """The variant to play."""
     knobs: tuple[str, ...] = ()
-    """House rules as name=value, e.g. players=4 cap=8."""
+    """House rules as NAME=VALUE; `python -m mahjong_env rules --variant VARIANT` lists them."""
     deals: int = 1000
     """Deals, each of them played in every order of seats."""
     seed: int = 20_000
@@ -119,7 +118,7 @@ class BenchConfig:
     variant: str
     """The variant to play."""
     knobs: tuple[str, ...] = ()
-    """House rules as name=value, e.g. players=4 cap=8."""
+    """House rules as NAME=VALUE; `python -m mahjong_env rules --variant VARIANT` lists them."""
     opponents: tuple[str, ...] = ("random", "greedy")
     """Who sits at all other seats; each of them is measured by itself."""
     tables: tuple[int, ...] = (512,)
@@ -144,24 +143,6 @@ class BenchConfig:
     """File for all that was measured."""
     optimisation: Optimisation = field(default_factory=Optimisation)
     """PPO."""
-
-
-def read_knobs(texts: tuple[str, ...]) -> dict[str, Any]:
-    """Turn ``name=value`` texts into keyword arguments; values are Python's literals, anything else is text.
-
-    Raises:
-        TrainingError: a text without a name or without "=".
-    """
-    knobs = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name.isidentifier():
-            raise TrainingError(f"house rules are written name=value, not {text!r}")
-        try:
-            knobs[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            knobs[name] = value
-    return knobs
 
 
 def check_shares(tables: int, processes: int) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from agents import Agent, make_agent
-from mahjong_env import Rules, rules
+from mahjong_env import Rules
+from mahjong_env.ruleset.knobs import read_rules
 from training import report
-from training.config import EvaluateConfig, read_knobs
+from training.config import EvaluateConfig
 from training.errors import TrainingError
 from training.evaluation import Evaluation
 from training.folders import check_file, write_text
@@ -41,8 +42,8 @@ class _Plan:
     @property
     def names(self) -> tuple[str, ...]:
         """The agents' names, or what the user called them where names are not different."""
-        names = [agent.name for agent in self.agents]
-        specs = [entrant.spec for entrant in self.entrants]
+        names = [getattr(agent, "name", type(agent).__name__) for agent in self.agents]
+        specs = [str(entrant.spec) for entrant in self.entrants]
         if len(set(names)) == len(names):
             return tuple(names)
         return (
@@ -76,16 +77,25 @@ def lineups(agents: int, people: int, named: int | None = None) -> Iterator[tupl
         yield tuple(range(people))
 
 
-def evaluate(config: EvaluateConfig, progress: Callable[[str], object] = lambda line: None) -> Evaluation:
+def evaluate(
+    config: EvaluateConfig,
+    progress: Callable[[str], object] = lambda line: None,
+    *,
+    agents: Sequence[Agent | str] = (),
+) -> Evaluation:
     """Evaluate agents; nothing is printed or written.
 
     Args:
         config: what to do.
         progress: told what is being played.
+        agents: agents, as objects or by name, instead of those that the settings name. In several processes the
+            objects are pickled.
 
     Raises:
         MahjongError: settings, agents or policy files that cannot be used.
     """
+    if agents:
+        config = replace(config, agents=tuple(agents))  # type: ignore[arg-type]  # the command line has names only
     return _play(_prepare(config), config, progress)
 
 
@@ -95,7 +105,7 @@ def _prepare(config: EvaluateConfig) -> _Plan:
     check_seed(config.seed)
     if not config.agents:
         raise TrainingError("--agents is empty: name at least one")
-    played = rules(config.variant, **read_knobs(config.knobs))
+    played = read_rules(config.variant, config.knobs)
     check_evaluation(config, played)
     entrants = with_references(config.agents) if config.teachers else [Entrant(spec) for spec in config.agents]
     agents = tuple(make_agent(entrant.spec) for entrant in entrants)

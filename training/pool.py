@@ -8,8 +8,9 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
 from agents import Agent, make_agent
-from mahjong_env import Rules, rules
-from training.config import EvaluateConfig, read_knobs
+from mahjong_env import Rules
+from mahjong_env.ruleset.knobs import read_rules
+from training.config import EvaluateConfig
 from training.errors import WorkerError
 from training.lineups import Block, play_block
 from training.play import Played
@@ -47,7 +48,7 @@ def play_in_processes(config: EvaluateConfig, blocks: Sequence[Block]) -> Iterat
 def _begin(config: EvaluateConfig) -> None:
     global _made
     set_threads(config.threads)
-    _made = rules(config.variant, **read_knobs(config.knobs)), [make_agent(spec) for spec in config.agents]
+    _made = read_rules(config.variant, config.knobs), [make_agent(spec) for spec in config.agents]
 
 
 def _play(block: Block, seed: int) -> Played:

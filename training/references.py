@@ -36,7 +36,7 @@ def with_references(specs: Sequence[str]) -> list[Entrant]:
     """
     entrants = [Entrant(spec) for spec in specs]
     for spec in specs:
-        name, _, place = spec.partition("?")[0].partition(":")
+        name, _, place = str(spec).partition("?")[0].partition(":")
         if name.strip() == "policy" and place:
             for found in _family(spec, find_policy(place)):
                 entrants = _joined(entrants, found)

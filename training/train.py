@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from agents import Agent, make_agent
-from mahjong_env import MissingExtraError, Rules, __version__, rules
-from training.config import TrainConfig, check_shares, read_knobs
+from mahjong_env import MissingExtraError, Rules, __version__
+from mahjong_env.ruleset.knobs import read_rules
+from training.config import TrainConfig, check_shares
 from training.curve import curve_rows, describe, measure_learner, plot_curve
 from training.errors import InterruptedRunError, TrainingError, WorkerError, WriteError
 from training.folders import make_folder, naming, write_bytes
@@ -117,7 +118,7 @@ class Training:
         torch.distributions.Distribution.set_default_validate_args(False)
         self.config = config
         self.folder = folder
-        self.rules: Rules = rules(config.variant, **read_knobs(config.knobs))
+        self.rules: Rules = read_rules(config.variant, config.knobs)
         self.others = [make_agent(spec) for spec in config.evaluation_agents]
         teachers = {spec: make_agent(spec) for spec in ([config.teacher] if config.teacher else config.teachers)}
         named = {spec: make_agent(spec) for spec in set(config.opponents) - {SELF}}

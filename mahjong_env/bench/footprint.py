@@ -19,6 +19,7 @@ import numpy as np
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.opponents import choose_at_random
+from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
 
 PACKAGE: Final = __name__.partition(".")[0]
@@ -134,13 +135,12 @@ def _is_ours(held: Any) -> bool:
 
 
 _START = f"""
-from importlib import import_module
 from time import perf_counter
-entry, knobs = json.loads(sys.argv[1])
+variant, knobs = json.loads(sys.argv[1])
 began = perf_counter()
-module = import_module(f"{PACKAGE}.{{entry}}")
+from {PACKAGE}.environments.aec import make_env
 imported = perf_counter()
-module.env(**knobs).reset(seed=0)
+make_env(variant, **knobs).reset(seed=0)
 print(json.dumps([imported - began, perf_counter() - imported]))
 """
 
@@ -149,14 +149,9 @@ def measure_start(variant: str, knobs: dict[str, Any], times: int = 5) -> Start:
     """Import the package and make a first environment in new processes.
 
     Raises:
-        MahjongError: the variant has no module for PettingZoo.
+        MahjongError: there is no such variant or knob.
     """
-    import mahjong_env.environments.registration as known
-
-    entries = [entry for entry, (name, _) in known.ENTRY_MODULES.items() if name == variant]
-    if not entries:
-        raise MahjongError(f"{variant} has no module <variant>_v<number>")
-    told = [_in_new_process(_START, [entries[-1], knobs]) for _ in range(times)]
+    told = [_in_new_process(_START, [variant, knobs]) for _ in range(times)]
     return Start(variant, tuple(one[0] for one in told), tuple(one[1] for one in told))
 
 
@@ -180,20 +175,19 @@ Watch = Callable[[str], object]
 
 
 def measure_footprint(
-    variants: Sequence[str], knobs: dict[str, Any], batch: int, watch: Watch = lambda _: None
+    played: Sequence[Rules], batch: int, watch: Watch = lambda _: None
 ) -> tuple[list[Memory], list[Start]]:
     """Memory and start of several variants.
 
     Args:
-        variants: names.
-        knobs: house rules for all of them.
+        played: the variants, with their house rules.
         batch: games at once.
         watch: told what begins.
     """
     memory, start = [], []
-    for variant in variants:
-        watch(f"{variant}: memory")
-        memory.append(measure_memory(variant, knobs, batch))
-        watch(f"{variant}: import and first env()")
-        start.append(measure_start(variant, knobs))
+    for one in played:
+        watch(f"{one.name}: memory")
+        memory.append(measure_memory(one.name, one.knobs, batch))
+        watch(f"{one.name}: import and first env()")
+        start.append(measure_start(one.name, one.knobs))
     return memory, start

@@ -5,36 +5,37 @@ from __future__ import annotations
 import argparse
 import secrets
 from collections.abc import Sequence
-from typing import Any
 
-from mahjong_env.basics.errors import MahjongError, RulesError
-from mahjong_env.environments.opponents import Opponent, agent_names, find_agent, read_value
+from mahjong_env.basics.errors import MahjongError
+from mahjong_env.environments.opponents import Opponent, agent_names, find_agent
+from mahjong_env.ruleset import knobs
+from mahjong_env.ruleset.knobs import OPTIONS
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.ruleset.registry import VARIANTS, rules
+from mahjong_env.ruleset.registry import VARIANTS
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
     """--variant and --knob."""
     parser.add_argument("--variant", required=True, choices=sorted(VARIANTS), help="what is played")
+    add_knobs(parser)
+
+
+def add_knobs(parser: argparse._ActionsContainer, help: str = "house rules") -> None:
+    """--knob."""
     parser.add_argument(
-        "--knob", action="append", default=[], metavar="NAME=VALUE", help="a house rule; may be given several times"
+        *OPTIONS,
+        nargs="+",
+        action="extend",
+        default=[],
+        dest="knob",
+        metavar="NAME=VALUE",
+        help=f"{help}, such as cap=none; `python -m mahjong_env rules --variant VARIANT` lists them",
     )
 
 
 def read_rules(chosen: argparse.Namespace) -> Rules:
     """The rules that were named; `RulesError` for an unknown knob or value."""
-    return rules(chosen.variant, **read_knobs(chosen.knob))
-
-
-def read_knobs(listed: Sequence[str]) -> dict[str, Any]:
-    """Knobs as they are written on a command line: ``cap=None``, ``players=4``, ``discard_payers=all``."""
-    knobs: dict[str, Any] = {}
-    for text in listed:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise RulesError(f"a knob is written NAME=VALUE, such as cap=None, not {text!r}")
-        knobs[name.strip()] = read_value(value.strip())
-    return knobs
+    return knobs.read_rules(chosen.variant, chosen.knob)
 
 
 def add_game(parser: argparse.ArgumentParser) -> None:

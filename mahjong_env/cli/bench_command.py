@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mahjong_env.basics.errors import MahjongError
-from mahjong_env.cli.arguments import read_knobs
+from mahjong_env.cli.arguments import add_knobs
 from mahjong_env.environments.opponents import agent_names, find_agent
+from mahjong_env.ruleset.knobs import read_rules
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.ruleset.registry import VARIANTS, rules
+from mahjong_env.ruleset.registry import VARIANTS
 
 if TYPE_CHECKING:
     from mahjong_env.bench import Memory, Result, Shares, Start
@@ -29,9 +30,7 @@ def add_to(commands: Any) -> None:
     what.add_argument(
         "--variant", nargs="+", choices=sorted(VARIANTS), default=sorted(VARIANTS), help="variants (default: all)"
     )
-    what.add_argument(
-        "--knob", action="append", default=[], metavar="NAME=VALUE", help="a house rule, for every variant named"
-    )
+    add_knobs(what, "house rules, for every variant named")
     what.add_argument(
         "--batches",
         nargs="+",
@@ -102,8 +101,7 @@ def run(chosen: argparse.Namespace) -> int:
         results = _measure(chosen, played)
         told.append(bench.report_text(results))
         if not chosen.no_footprint:
-            knobs = read_knobs(chosen.knob)
-            memory, start = bench.measure_footprint(chosen.variant, knobs, max(chosen.batches), _watch)
+            memory, start = bench.measure_footprint(played, max(chosen.batches), _watch)
             told += [bench.memory_text(memory), bench.start_text(start)]
         if earlier is not None:
             told.append(f"against {chosen.against}\n{bench.against_text(results, earlier)}")
@@ -135,8 +133,7 @@ def _check(chosen: argparse.Namespace) -> list[Rules]:
             raise MahjongError(f"{path}: there is no folder {path.parent}")
     if chosen.plot:
         check_plot(chosen.plot)
-    knobs = read_knobs(chosen.knob)
-    return [rules(variant, **knobs) for variant in chosen.variant]
+    return [read_rules(variant, chosen.knob) for variant in chosen.variant]
 
 
 def _measure(chosen: argparse.Namespace, played: list[Rules]) -> list[Result]:

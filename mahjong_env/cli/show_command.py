@@ -10,8 +10,8 @@ import numpy as np
 from mahjong_env.cli.arguments import add_agents, add_game, add_rules, read_agents, read_rules, read_seed
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.hand_info import hand_info
-from mahjong_env.environments.learning_seats import checked_answers
-from mahjong_env.environments.opponents import Opponent
+from mahjong_env.environments.players import Opponent
+from mahjong_env.environments.players import ask as ask_agent
 from mahjong_env.environments.render import move_text, outcome_text, table_text
 
 TABLES = ("none", "hands", "moves")
@@ -57,4 +57,4 @@ def run(chosen: argparse.Namespace) -> int:
 
 def ask(agent: Opponent, engine: Engine, rng: np.random.Generator) -> int:
     """The answer of an agent to the question that an engine of one game asks."""
-    return int(checked_answers(agent, agent.act(engine.view(), rng), 1)[0])
+    return int(ask_agent(agent, engine, np.zeros(1, np.intp), rng)[0])

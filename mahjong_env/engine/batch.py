@@ -17,6 +17,7 @@ from mahjong_env.engine.phases import claims, deal, draw, masks, settle, turn
 from mahjong_env.engine.phases.table import Table
 from mahjong_env.engine.scene import Deal, Scenes
 from mahjong_env.engine.snapshot import Snapshot
+from mahjong_env.engine.worlds import Origin
 from mahjong_env.observation import planes as observation
 from mahjong_env.observation.view import View, look
 from mahjong_env.ruleset.questions import Rules
@@ -70,6 +71,7 @@ class Engine:
             "K": len(rules.marks),
         }
         self._all_games = _numbers_up_to(num_games)
+        self._moves_of, self._moves_of_all = np.zeros(num_games, np.int64), 0
         self.state = State.allocate(axes)
         self._table = self._new_table()
         self.reset(seed=fold_seed(seed) if seed is None else seed)
@@ -136,7 +138,19 @@ class Engine:
         """The same as `observe`, with the action mask and the same facts as named arrays, for agents."""
         g, table_seats, present = self._who_looks(games, seats)
         planes = observation.observe(self.state, self.rules, g, table_seats, present, self.num_hands)
-        return look(self.state, self.rules, g, table_seats, present, planes)
+        is_to_act = (self.state.actor[g] == table_seats) & present
+        origin = Origin(self, g, table_seats, is_to_act, self.moves(g))
+        return look(self.state, self.rules, g, table_seats, present, planes, origin)
+
+    def moves(self, games: Games) -> Int64Array:
+        """[n] int64 how often each of these games has been stepped, dealt or set anew; a fresh array."""
+        return self._moves_of[games] + self._moves_of_all
+
+    def _note_moves(self, games: Any, numbers: Games) -> None:
+        if games is None:
+            self._moves_of_all += 1
+        else:
+            self._moves_of[numbers] += 1
 
     # --- Playing -------------------------------------------------------------------------------------------------
     def step(self, actions: Any, games: Any = None) -> StepResult:
@@ -155,6 +169,7 @@ class Engine:
         """
         g = self._game_numbers(games)
         chosen = self._checked_actions(actions, g)
+        self._note_moves(games, g)
         state, table = self.state, self._table
         live = g if chosen.size == g.size else g[state.actor[g] != NO_SEAT]
 
@@ -216,6 +231,7 @@ class Engine:
         g = self._game_numbers(games)
         folded = None if seed is None else fold_seed(seed)
         scenes = None if deals is None else Scenes.check(deals, self.rules, len(g))
+        self._note_moves(games, g)
         state, table = self.state, self._table
         if folded is not None:
             state.seed[g] = folded
@@ -233,6 +249,7 @@ class Engine:
         twin.rules, twin.num_games, twin.num_hands = self.rules, len(g), self.num_hands
         twin.auto_reset, twin.start = self.auto_reset, self.start
         twin._all_games = _numbers_up_to(len(g))
+        twin._moves_of, twin._moves_of_all = np.zeros(len(g), np.int64), 0
         twin.state = self.state.rows(g)
         twin._table = twin._new_table()
         return twin
@@ -250,6 +267,7 @@ class Engine:
         if not isinstance(snapshot, Snapshot):
             raise SnapshotError(f"games are restored from a Snapshot, not from {type(snapshot).__name__}")
         snapshot.put_back(self)
+        self._moves_of_all += 1
 
     def resample_hidden(self, seats: Any, rng: np.random.Generator, games: Any = None) -> None:
         """Redistribute, in place, all that these seats have not seen: other hands, hidden kongs, the wall.
@@ -260,6 +278,7 @@ class Engine:
             games: [n] games; None: all.
         """
         g, table_seats, _ = self._who_looks(games, seats)
+        self._note_moves(games, g)
         hidden.resample(self._table, g, table_seats, rng)
 
     # --- Checks and translations ---------------------------------------------------------------------------------

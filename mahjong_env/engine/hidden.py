@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.basics.tiles import NUM_ALL_KINDS, NUM_KINDS
+from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
 from mahjong_env.engine.phases import claims, deal, draw, masks
 from mahjong_env.engine.phases.table import Table
 from mahjong_env.hands import encode
-from mahjong_env.state.arrays import DISCARDED, MELDED, Phase, State
+from mahjong_env.state.arrays import DISCARDED, MELDED, NO_SEAT, Phase, State
 
 
 def resample(table: Table, games: Games, seats: Games, rng: np.random.Generator) -> None:
@@ -31,6 +31,8 @@ def resample(table: Table, games: Games, seats: Games, rng: np.random.Generator)
     _redraw_hidden_kongs(table, games, seats, unseen, rng)
     _redistribute(table, games, kept, unseen, rng)
     state.seed[games] = rng.integers(0, 2**63, len(games), dtype=np.uint64)
+    # What other seats have answered so far is known to nobody; `claims.ask_again` forgets its rank.
+    state.best_seat[games], state.best_action[games] = NO_SEAT, 0
     _follow_up(table, games, kept, rng)
     masks.write_masks(table, games)
 
@@ -102,8 +104,10 @@ def _redistribute(table: Table, games: Games, kept: BoolArray, unseen: Int8Array
     rest = tiles[row, which]
     rest = rest[np.lexsort((rng.random(rest.size), row))]
     front, end = state.front[games], length - state.back[games]
-    row, place = np.nonzero((np.arange(length) >= front[:, None]) & (np.arange(length) < end[:, None]))
-    state.wall[games[row], place] = rest
+    is_left = (np.arange(length) >= front[:, None]) & (np.arange(length) < end[:, None])
+    walls = np.full((n, length), NO_TILE, np.int8)  # what has been drawn would tell who was dealt what
+    walls[is_left] = rest
+    state.wall[games] = walls
 
 
 def _follow_up(table: Table, games: Games, kept: BoolArray, rng: np.random.Generator) -> None:

@@ -21,6 +21,7 @@ from mahjong_env.state.arrays import MELD_LIST, NO_SEAT, NUM_PLANES, SLOT_OF_OFF
 
 if TYPE_CHECKING:
     from mahjong_env.ruleset.questions import Rules
+    from mahjong_env.state.seats import Seats
 
 SLOTS: Final = 4
 EMPTY_SLOT: Final = 2
@@ -184,29 +185,29 @@ def observe(state: State, rules: Rules, games: Games, seat: Games, present: Bool
     if rules.people > rules.seats:
         to_act &= present
     order = seats_by_slot(seat, state.num_seats)
-    chairs = state.chairs(games[:, None], order)
+    seats = state.seats(games[:, None], order)
     out = np.empty((n, NUM_CHANNELS * NUM_KINDS), np.int8)  # not zeros: every place is written, most of them once
-    _write_own(out, state, rules, games, chairs[:, 0], present)
+    _write_own(out, state, rules, state.seats(games, seat), present)
     _write_marks(out, state, games, to_act & (state.turn[games] == seat))
-    _write_table(out, state, rules, chairs)
+    _write_table(out, state, rules, seats)
     _write_facts(out, state, rules, games, seat, to_act, num_hands)
-    _write_slots(out, state, rules, games, order, chairs)
+    _write_slots(out, state, rules, seats)
     _write_legal(out, state, games, to_act)
     return out.reshape(n, NUM_CHANNELS, NUM_KINDS)
 
 
-def _write_own(out: Int8Array, state: State, rules: Rules, games: Games, chair: Games, present: BoolArray) -> None:
+def _write_own(out: Int8Array, state: State, rules: Rules, lookers: Seats, present: BoolArray) -> None:
     """The hand, and the kinds of concealed kongs that the others cannot see."""
     planes = out.reshape(len(out), NUM_CHANNELS, NUM_KINDS)
     hand, kongs = planes[:, _AT["hand"]], planes[:, _AT["hidden_kongs"]]
-    hand.view(_PLANE)[:, 0] = state.by_chair.hand.view(_PLANE)[:, 0].take(chair)
+    hand.view(_PLANE)[:, 0] = state.hands(lookers).view(_PLANE)[:, 0]
     if rules.people > rules.seats:
         hand *= present[:, None]
     kongs[...] = 0
     if rules.hides_concealed_kongs:
-        row, place = np.nonzero(state.by_chair.meld_type.take(chair, axis=0) == _CONCEALED)
+        row, place = np.nonzero(lookers.of(state.meld_type) == _CONCEALED)
         if row.size:
-            kongs[row, state.by_chair.meld_kind[chair[row], place]] = 4 * present[row]
+            kongs[row, lookers.of(state.meld_kind)[row, place]] = 4 * present[row]
 
 
 def _write_marks(out: Int8Array, state: State, games: Games, own_turn: BoolArray) -> None:
@@ -219,17 +220,17 @@ def _write_marks(out: Int8Array, state: State, games: Games, own_turn: BoolArray
     out.view(_PLANE)[:, _AT["drawn"] : _AT["indicator"] + 1] = _MARKS.take(kinds)
 
 
-def _write_table(out: Int8Array, state: State, rules: Rules, chairs: Games) -> None:
+def _write_table(out: Int8Array, state: State, rules: Rules, seats: Seats) -> None:
     """What lies before the seats: discards, melds, flowers."""
-    n = len(chairs)
+    n = len(seats)
     planes = out.reshape(n, NUM_CHANNELS, NUM_KINDS)
     table = planes[:, _TABLE].reshape(n, SLOTS, _SLOT_TABLE.itemsize)
     flowers, melds = planes[:, _FLOWERS], planes[:, _MELDS]
-    public = state.by_chair.public.take(chairs, axis=0).reshape(n, SLOTS, NUM_PLANES * NUM_KINDS)
+    public = seats.of(state.public).reshape(n, SLOTS, NUM_PLANES * NUM_KINDS)
     table.view(_SLOT_TABLE)[...] = public[..., : _SLOT_TABLE.itemsize].view(_SLOT_TABLE)
     melds.view(_PLANE)[...] = public[..., _SLOT_TABLE.itemsize :].view(_PLANE)
     if rules.uses_flowers:
-        exposed = state.by_chair.flowers.take(chairs, axis=0)
+        exposed = seats.of(state.flowers)
         flowers.view(_PLANE)[...] = exposed[..., :NUM_KINDS].view(_PLANE)  # none is of a suit
         flowers[..., :_NUM_FLOWERS].view(_ALL_FLOWERS)[...] = exposed[..., FLOWERS:].view(_ALL_FLOWERS)
     else:
@@ -274,17 +275,17 @@ def _write_facts(
         facts[:, place] = number
 
 
-def _write_slots(out: Int8Array, state: State, rules: Rules, games: Games, order: Games, chairs: Games) -> None:
+def _write_slots(out: Int8Array, state: State, rules: Rules, seats: Seats) -> None:
     """The facts of each slot, and its points."""
-    facts = np.empty((_SLOT_FACTS, len(games), SLOTS), np.int8)
-    facts[0] = order == state.dealer[games][:, None]
-    facts[1] = state.flat.house_wind.take(chairs) + _ONE
+    facts = np.empty((_SLOT_FACTS, len(seats), SLOTS), np.int8)
+    facts[0] = seats.seat == state.dealer[seats.game]
+    facts[1] = seats.of(state.house_wind) + _ONE
     marks = len(rules.marks)
     if marks:
-        number = state.by_chair.marks.take(chairs, axis=0).transpose(2, 0, 1)
+        number = seats.of(state.marks).transpose(2, 0, 1)
         facts[2 : 2 + marks] = np.minimum(np.maximum(number, _LEAST), _MOST)
     facts[2 + marks : 2 + MAX_MARKS] = 0
-    points = points_of(state, rules, games, chairs)
+    points = points_of(state, rules, seats)
     hundreds = points // _HUNDRED
     facts[-2] = np.minimum(np.maximum(hundreds, _LEAST), _MOST)
     facts[-1] = points - hundreds * _HUNDRED
@@ -304,9 +305,8 @@ def _write_legal(out: Int8Array, state: State, games: Games, to_act: BoolArray) 
     out[:, _LEGAL + NUM_ACTIONS :] = 0
 
 
-def points_of(state: State, rules: Rules, games: Games, chairs: Games) -> Int32Array:
-    """[n, ...] running points of those who sit on these chairs ([n, ...])."""
+def points_of(state: State, rules: Rules, seats: Seats) -> Int32Array:
+    """[n, 4] running points of those who sit there."""
     if rules.people == rules.seats:
-        return state.flat.points.take(chairs)
-    people = state.flat.person_at.take(chairs)
-    return state.points[games[:, None], people]
+        return seats.of(state.points)
+    return state.points[seats.game, seats.of(state.person_at)]

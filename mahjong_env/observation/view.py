@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from mahjong_env.basics.errors import ViewError
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
@@ -15,7 +16,20 @@ from mahjong_env.observation.planes import EMPTY_SLOT, SLOTS
 from mahjong_env.state.arrays import DISCARDED, LATEST, MELDED, Phase, State
 
 if TYPE_CHECKING:
+    from mahjong_env.engine.batch import Engine
     from mahjong_env.ruleset.questions import Rules
+
+
+class Origin(Protocol):
+    """The games that a view was taken of (`mahjong_env.engine.worlds.Origin`)."""
+
+    def take(self, which: Any) -> Origin:
+        """Some of them."""
+        ...
+
+    def worlds(self, count: int, rng: np.random.Generator) -> Any:
+        """An engine of games that continue theirs."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -47,6 +61,7 @@ class View:
         house_wind: [n, 4] int8, -1 for an empty slot.
         marks: [n, 4, K] int16, see `Rules.marks`.
         points: [n, 4] int32 running points.
+        origin: where the view was taken, for `worlds`; None in copies.
     """
 
     rules: Rules
@@ -75,6 +90,7 @@ class View:
     house_wind: Int8Array
     marks: Int16Array
     points: Int32Array
+    origin: Origin | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         """The number of seats that look."""
@@ -82,8 +98,41 @@ class View:
 
     def take(self, which: Any) -> View:
         """Some of them: a boolean mask or indices."""
-        arrays = {item.name: getattr(self, item.name)[which] for item in fields(self) if item.name != "rules"}
-        return View(rules=self.rules, **arrays)
+        arrays = {name: getattr(self, name)[which] for name in self.array_names()}
+        return View(rules=self.rules, origin=None if self.origin is None else self.origin.take(which), **arrays)
+
+    @classmethod
+    def array_names(cls) -> tuple[str, ...]:
+        """The names of the arrays, in the order of declaration."""
+        return tuple(item.name for item in fields(cls) if item.name not in ("rules", "origin"))
+
+    def worlds(self, count: int, rng: np.random.Generator) -> Engine:
+        """Games that continue these positions, with everything that each seat has not seen drawn anew.
+
+        The hands of the others, their hidden kongs and the wall are redrawn uniformly among what is possible, and
+        depend on nothing that the seat cannot know. The games belong to the caller and can be played to their end.
+        Seats are where they were: ``worlds.seat_to_act`` names the person who acts in this view.
+
+        Args:
+            count: worlds for each row.
+            rng: where chance comes from.
+
+        Returns:
+            An engine of n * count games; those of row i are ``i * count`` to ``(i + 1) * count - 1``. It does not
+            deal finished matches anew.
+
+        Raises:
+            ViewError: a game has moved on since the view was taken, a seat is not to act, the view is a copy
+                that has left its engine (pickled or deep-copied), or an argument is not valid.
+        """
+        if self.origin is None:
+            raise ViewError("this view has left its engine (it was pickled or copied), so that it has no worlds")
+        worlds: Engine = self.origin.worlds(count, rng)
+        return worlds
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and pickles do not take the games along."""
+        return {**self.__dict__, "origin": None}
 
     @property
     def own_wilds(self) -> Int8Array:
@@ -99,10 +148,18 @@ class View:
         return hand
 
 
-def look(state: State, rules: Rules, games: Games, seat: Games, present: BoolArray, planes: Int8Array) -> View:
+def look(
+    state: State,
+    rules: Rules,
+    games: Games,
+    seat: Games,
+    present: BoolArray,
+    planes: Int8Array,
+    origin: Origin | None = None,
+) -> View:
     """Gather a view for one seat in each game; the arguments are those of `observation.observe`."""
-    seats, by_chair = state.num_seats, state.by_chair
-    chairs = state.chairs(games[:, None], observation.seats_by_slot(seat, seats))
+    seats = state.num_seats
+    at = state.seats(games[:, None], observation.seats_by_slot(seat, seats))
     slot_of_seat = observation.SLOT_OF_SEAT[seats]
 
     def by_slot(values: Any, empty: int) -> Any:
@@ -111,28 +168,28 @@ def look(state: State, rules: Rules, games: Games, seat: Games, present: BoolArr
             values[:, EMPTY_SLOT] = empty
         return values
 
-    types = by_slot(by_chair.meld_type.take(chairs, axis=0), 0)
-    kinds = by_slot(by_chair.meld_kind.take(chairs, axis=0), -1)
+    types = by_slot(at.of(state.meld_type), 0)
+    kinds = by_slot(at.of(state.meld_kind), -1)
     if rules.hides_concealed_kongs:
         hidden = types == MeldType.CONCEALED_KONG
         hidden[present, 0] = False
         kinds[hidden] = -1
     to_act = (state.actor[games] == seat) & present
-    table = by_slot(by_chair.public.take(chairs, axis=0), 0)
-    flowers = by_slot(by_chair.flowers.take(chairs, axis=0), 0)
-    hand = by_chair.hand.take(chairs[:, 0], axis=0) * present[:, None]
-    givers = slot_of_seat[seat[:, None, None], by_chair.meld_from.take(chairs, axis=0)]
+    table = by_slot(at.of(state.public), 0)
+    flowers = by_slot(at.of(state.flowers), 0)
+    hand = state.hands(state.seats(games, seat)) * present[:, None]
+    givers = slot_of_seat[seat[:, None, None], at.of(state.meld_from)]
     return View(
         rules=rules,
         observation=planes,
         action_mask=state.mask[games] & to_act[:, None],
         hand=hand,
         drawn=np.where(to_act & (state.turn[games] == seat), state.drawn[games], np.int8(NO_TILE)),
-        num_melds=by_slot(by_chair.num_melds.take(chairs), 0),
+        num_melds=by_slot(at.of(state.num_melds), 0),
         meld_type=types,
         meld_kind=kinds,
         meld_from=by_slot(givers, -1),
-        meld_claimed=by_slot(by_chair.meld_claimed.take(chairs, axis=0), -1),
+        meld_claimed=by_slot(at.of(state.meld_claimed), -1),
         discards=table[:, :, DISCARDED],
         latest=table[:, :, LATEST],
         melded=table[:, :, MELDED],
@@ -146,9 +203,10 @@ def look(state: State, rules: Rules, games: Games, seat: Games, present: BoolArr
         dealer=slot_of_seat[seat, state.dealer[games]],
         streak=state.streak[games],
         round_wind=state.round_wind[games],
-        house_wind=by_slot(by_chair.house_wind.take(chairs), -1),
-        marks=by_slot(by_chair.marks.take(chairs, axis=0), 0),
-        points=by_slot(observation.points_of(state, rules, games, chairs), 0),
+        house_wind=by_slot(at.of(state.house_wind), -1),
+        marks=by_slot(at.of(state.marks), 0),
+        points=by_slot(observation.points_of(state, rules, at), 0),
+        origin=origin,
     )
 
 

@@ -1,7 +1,8 @@
 """The questions that a variant answers, each with a neutral default, and the knobs that its players may turn.
 
 The engine never asks which variant it plays. It asks the questions of `Rules`, and a variant overrides those that it
-answers differently. All questions are about arrays of games: ``games`` are the numbers of the games concerned.
+answers differently. All questions are about arrays of games: ``games`` [n] are the numbers of the games concerned, and
+``seats`` one seat in each of n games (`mahjong_env.state.seats`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from mahjong_env.hands import short_of_sets_and_pair
 if TYPE_CHECKING:
     from mahjong_env.scoring.wins import Row, Scores, Wins
     from mahjong_env.state.arrays import State
+    from mahjong_env.state.seats import Seats
 
 
 MOST_OF_A_KNOB: Final = 100_000
@@ -87,7 +89,11 @@ class Rules:
     # --- Knobs ------------------------------------------------------------------------------------------------
     def __post_init__(self) -> None:
         for item in fields(self):
-            _check_knob(self.name, item.name, getattr(self, item.name), item.metadata)
+            value = getattr(self, item.name)
+            if isinstance(value, np.generic):  # an element of an array is as good as the Python value that it holds
+                value = value.item()
+                object.__setattr__(self, item.name, value)
+            _check_knob(self.name, item.name, value, item.metadata)
 
     @property
     def knobs(self) -> dict[str, Any]:
@@ -105,6 +111,11 @@ class Rules:
             )
             for item in fields(cls)
         }
+
+    @classmethod
+    def knob_choices(cls) -> dict[str, tuple[Any, ...]]:
+        """For each knob: the values that it can have; empty for a knob whose value is an integer."""
+        return {item.name: item.metadata["choices"] or () for item in fields(cls)}
 
     # --- The table --------------------------------------------------------------------------------------------
     @property
@@ -186,20 +197,20 @@ class Rules:
         """
         raise NotImplementedError
 
-    def take_opening(self, state: State, games: Games, seat: Int8Array, stage: Int8Array) -> Wins:
+    def take_opening(self, state: State, seats: Seats, stage: Int8Array) -> Wins:
         """Carry out opening wins that were said: move the tiles, and describe the wins."""
         raise NotImplementedError
 
     # --- Drawing ----------------------------------------------------------------------------------------------
-    def on_flower(self, state: State, games: Games, seat: Int8Array) -> None:
+    def on_flower(self, state: State, seats: Seats) -> None:
         """A seat has just exposed a flower in its turn or in the opening."""
 
-    def may_win_at_once(self, state: State, games: Games, seat: Int8Array) -> BoolArray | None:
+    def may_win_at_once(self, state: State, seats: Seats) -> BoolArray | None:
         """[n] seats that may win in their turn whatever their hand (None: none)."""
         return None
 
     # --- The turn ---------------------------------------------------------------------------------------------
-    def limit_turn(self, state: State, games: Games, seat: Int8Array) -> None:
+    def limit_turn(self, state: State, seats: Seats) -> None:
         """Take actions out of `State.mask` of seats in their turn."""
 
     def concealed_kong_kinds(self, state: State, games: Games, counts: Int8Array) -> BoolArray:
@@ -210,11 +221,11 @@ class Rules:
             kongs[some, state.wild[games][some]] = False
         return kongs
 
-    def on_discard(self, state: State, games: Games, seat: Games, kind: Int64Array) -> None:
+    def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
         """A tile has just been discarded; claims have not been asked yet."""
 
     # --- Claims -----------------------------------------------------------------------------------------------
-    def limit_claims(self, state: State, games: Games, seat: Any, options: Int8Array) -> None:
+    def limit_claims(self, state: State, seats: Seats, options: Int8Array) -> None:
         """Take options out of the [n] option bits of seats that want a discard or a tile to rob (phases/claims.py).
 
         A game comes as often as it has such seats.
@@ -231,13 +242,11 @@ class Rules:
         return True
 
     # --- Kongs ------------------------------------------------------------------------------------------------
-    def kong_payments(
-        self, state: State, games: Games, seat: Int8Array, meld_type: int, from_seat: Any
-    ) -> Int32Array | None:
+    def kong_payments(self, state: State, seats: Seats, meld_type: int, from_seat: Any) -> Int32Array | None:
         """[n, S] what is paid at once for kongs that stand; None: nothing."""
         return None
 
-    def after_kong(self, state: State, games: Games, seat: Int8Array, meld_type: int) -> None:
+    def after_kong(self, state: State, seats: Seats, meld_type: int) -> None:
         """The replacement tile has been drawn."""
 
     # --- The end of a hand ------------------------------------------------------------------------------------

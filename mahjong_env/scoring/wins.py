@@ -24,6 +24,7 @@ from mahjong_env.basics.types import (
 )
 from mahjong_env.hands import encode, suit_summaries
 from mahjong_env.state.arrays import State
+from mahjong_env.state.seats import Seats
 
 
 class Source(IntEnum):
@@ -266,22 +267,19 @@ class Scores:
         return entries
 
 
-def wins_from_state(state: State, games: Games, seat: Any, tile: Any, source: Source, from_seat: Any) -> Wins:
+def wins_from_state(state: State, seats: Seats, tile: Any, source: Source, from_seat: Any) -> Wins:
     """Describe wins that are possible in running games.
 
     Args:
         state: the games.
-        games: [n] which of them; repeats allowed (several seats may want the same tile).
-        seat: [n] who would win.
+        seats: [n] who would win; repeats of games allowed (several seats may want the same tile).
         tile: [n] with which tile. It is added to the hand, except for draws, where it lies there already.
         source: where the tile comes from.
         from_seat: [n] or -1.
     """
-    n = len(games)
+    n, games = len(seats), seats.game
     nothing = np.zeros(n, np.int8)
-    chair = state.chairs(games, seat)
-    flat, by_chair = state.flat, state.by_chair
-    counts = by_chair.hand.take(chair, axis=0)
+    counts = state.hands(seats)
     by_draw = source is Source.DRAW
     if not by_draw:
         counts[np.arange(n), tile] += 1
@@ -290,7 +288,7 @@ def wins_from_state(state: State, games: Games, seat: Any, tile: Any, source: So
         counts=counts,
         winning_tile=np.asarray(tile, np.int8),
         source=nothing + np.int8(source),
-        seat=nothing + np.asarray(seat, np.int8),
+        seat=nothing + np.asarray(seats.seat, np.int8),
         from_seat=nothing + np.asarray(from_seat, np.int8),
         dealer=state.dealer.take(games),
         streak=state.streak.take(games),
@@ -299,16 +297,16 @@ def wins_from_state(state: State, games: Games, seat: Any, tile: Any, source: So
         meld_type=state.meld_type.take(games, axis=0),
         meld_kind=state.meld_kind.take(games, axis=0),
         meld_from=state.meld_from.take(games, axis=0),
-        flowers=by_chair.flowers.take(chair, axis=0),
+        flowers=seats.of(state.flowers),
         kong_draws=state.kong_draws.take(games) if by_draw else nothing,
         flower_draw=state.flower_draw.take(games) if by_draw else nothing > 0,
         last_tile=state.left(games) <= 0,
-        first_draw=(flat.turns.take(chair) == 1) & state.undisturbed.take(games) if by_draw else nothing > 0,
+        first_draw=(seats.of(state.turns) == 1) & state.undisturbed.take(games) if by_draw else nothing > 0,
         opening=nothing > 0,
         marks=state.marks.take(games, axis=0),
         round_wind=state.round_wind.take(games),
-        house_wind=flat.house_wind.take(chair),
+        house_wind=seats.of(state.house_wind),
         dice=state.dice.take(games),
-        points=flat.points.take((games * persons)[:, None] + state.person_at.take(games, axis=0)),
+        points=state.points.reshape(-1).take((games * persons)[:, None] + state.person_at.take(games, axis=0)),
         floor=state.floored.take(games),
     )

@@ -161,7 +161,7 @@ def _kept_in_turn(engine: Engine, games: Games) -> BoolArray:
     copies = engine.select(games)
     state, rows, rules = copies.state, np.arange(len(games)), engine.rules
     state.mask[:] = True
-    rules.limit_turn(state, rows, state.actor)
+    rules.limit_turn(state, state.seats_to_act(rows))
     kept = state.mask.copy()
     kept[:, CONCEALED_KONG:ADDED_KONG] &= rules.concealed_kong_kinds(state, rows, state.hand[rows, state.actor])
     return kept
@@ -172,7 +172,7 @@ def _kept_claims(engine: Engine, games: Games) -> BoolArray:
     copies = engine.select(games)
     state, rows, rules = copies.state, np.arange(len(games)), engine.rules
     options = np.full(len(games), -1, np.int8)  # all bits
-    rules.limit_claims(state, rows, state.actor, options)
+    rules.limit_claims(state, state.seats_to_act(rows), options)
     kept = np.ones((len(games), NUM_ACTIONS), np.bool_)
     kept[:, OPTION_ACTIONS] = options[:, None] >> np.arange(len(OPTION_ACTIONS)) & 1
     kept[:, KONG] &= rules.adds_discards | (without_wild(state, rows)[rows, state.actor, state.offered] >= 3)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -68,7 +67,7 @@ def eager_actions(engine: Engine, rng: np.random.Generator) -> Int64Array:
         seat = state.actor[g]
         natural = without_wild(state, g)[np.arange(len(g)), seat]
         sets = engine.rules.sets - state.num_melds[g, seat]
-        lacking = distance_after_discard(state.code[g, seat], natural, sets, state.wilds_held(g, state.chairs(g, seat)))
+        lacking = distance_after_discard(state.code[g, seat], natural, sets, state.wilds_held(state.seats(g, seat)))
         worth[g, :NUM_KINDS] = 1 - (lacking + worth[g, :NUM_KINDS]) / _FAR
     return np.where(mask, worth, -1.0).argmax(axis=1)
 
@@ -148,11 +147,9 @@ def changed_array(engine: Engine, before: dict[str, Any]) -> str | None:
 def view_differences(one: View, other: View) -> list[tuple[str, Games]]:
     """For each array of two views of the same seats that differs: its name, and the rows."""
     found = []
-    for item in fields(View):
-        if item.name == "rules":
-            continue
-        ours, theirs = getattr(one, item.name), getattr(other, item.name)
+    for name in View.array_names():
+        ours, theirs = getattr(one, name), getattr(other, name)
         rows = np.flatnonzero((ours != theirs).reshape(len(ours), -1).any(axis=1))
         if rows.size:
-            found.append((item.name, rows))
+            found.append((name, rows))
     return found

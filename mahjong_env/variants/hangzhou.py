@@ -75,6 +75,7 @@ from mahjong_env.ruleset.questions import Rules, knob
 from mahjong_env.scoring.patterns import everyone, first_failed, only, paid_by, short_of_seven_pairs
 from mahjong_env.scoring.wins import Row, Scores, Wins
 from mahjong_env.state.arrays import State
+from mahjong_env.state.seats import Seats
 
 ROWS = (
     Row("Base Score", "底分 dǐ fēn", "1 (knob base_score)", "every hand"),
@@ -175,18 +176,18 @@ class Hangzhou(Rules):
             state.dice[games] = np.where(one == other, one + other, 0)
 
     # --- Fortune Gambits --------------------------------------------------------------------------------------
-    def on_discard(self, state: State, games: Games, seat: Games, kind: Int64Array) -> None:
+    def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
         """A fortune begins or goes on with a gambit, any other tile ends it (001 §Fortune Gambit)."""
-        gambits = state.marks[games, seat, _GAMBITS]
-        state.marks[games, seat, _GAMBITS] = np.where(kind == state.wild[games], gambits + 1, 0)
+        gambits = seats.of(state.marks)[:, _GAMBITS]
+        state.marks[seats.game, seats.seat, _GAMBITS] = np.where(kind == state.wild[seats.game], gambits + 1, 0)
 
-    def limit_claims(self, state: State, games: Games, seat: Any, options: Int8Array) -> None:
+    def limit_claims(self, state: State, seats: Seats, options: Int8Array) -> None:
         """While a gambit lasts nobody claims nor captures a kong: not the gambiter, and the others only draw."""
-        options[state.marks[games, :, _GAMBITS].any(axis=1)] = 0
+        options[state.marks[seats.game, :, _GAMBITS].any(axis=1)] = 0
 
-    def limit_turn(self, state: State, games: Games, seat: Int8Array) -> None:
+    def limit_turn(self, state: State, seats: Seats) -> None:
         """In a gambit: win, a concealed kong, or discard the tile just drawn."""
-        g = games[state.marks[games, seat, _GAMBITS] > 0]
+        g = seats.game[seats.of(state.marks)[:, _GAMBITS] > 0]
         if g.size:
             state.mask[g, :CONCEALED_KONG] = False
             state.mask[g, state.drawn[g]] = True

@@ -66,6 +66,7 @@ from mahjong_env.scoring.patterns import (
 )
 from mahjong_env.scoring.wins import Row, Scores, Wins
 from mahjong_env.state.arrays import State
+from mahjong_env.state.seats import Seats
 
 ROWS = (
     Row("Dealer Win", "庄家 zhuāng jiā", 2, "the winner is the dealer"),
@@ -251,13 +252,13 @@ class Hebei(Rules):
         return np.where(by_all[:, None], everyone(wins), only(wins, wins.from_seat))
 
     # --- Kongs, deal, rotation --------------------------------------------------------------------------------
-    def kong_payments(self, state: State, games: Games, seat: Int8Array, meld_type: int, from_seat: Any) -> Int32Array:
+    def kong_payments(self, state: State, seats: Seats, meld_type: int, from_seat: Any) -> Int32Array:
         """002 §Instant Payout Table; not scaled by the base point."""
-        others = np.arange(self.seats) != seat[:, None]
+        others = np.arange(self.seats) != seats.seat[:, None]
         amount = {MeldType.CONCEALED_KONG: 2, MeldType.EXPOSED_KONG: 2, MeldType.ADDED_KONG: 1}[MeldType(meld_type)]
         if meld_type == MeldType.EXPOSED_KONG:
             others = np.arange(self.seats) == np.asarray(from_seat)[:, None]
-        return paid_by(others, np.full(len(games), amount), seat)
+        return paid_by(others, np.full(len(seats), amount), seats.seat)
 
     def succeed(self, state: State, games: Games, winner: Int16Array | Int8Array) -> None:
         """The dealer stays if he wins, and by default after a draw; else the next seat deals."""

@@ -51,7 +51,7 @@ def test_start_of_a_process():
     assert len(start.import_seconds) == len(start.env_seconds) == len(start.both_seconds) == 2
     assert start.both_seconds[0] == start.import_seconds[0] + start.env_seconds[0]
     assert min(start.import_seconds + start.env_seconds) > 0
-    with pytest.raises(MahjongError, match="nowhere has no module"):
+    with pytest.raises(MahjongError, match="no variant 'nowhere'"):
         measure_start("nowhere", {}, 1)
 
 

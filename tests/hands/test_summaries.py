@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from hands import brute_force as slow
 from mahjong_env import hands
+from oracle import hands as slow
 
 ALL = tuple(slow.KINDS)
 

@@ -16,8 +16,6 @@ from agents import make_agent
 from mahjong_env import VARIANTS
 from training import lineups, pool
 from training.__main__ import main
-from training.config import read_knobs
-from training.errors import TrainingError
 
 SMALL = (
     *("--tables", "32", "--warm-start-steps", "1500", "--warm-start-epochs", "1", "--width", "32"),
@@ -196,7 +194,7 @@ class TestWrongInput:
         ("arguments", "said"),
         [
             (["--knobs", "players=7"], "players=7 is not valid; valid are 3, 4"),
-            (["--knobs", "players"], "house rules are written name=value, not 'players'"),
+            (["--knobs", "players"], "a knob is written NAME=VALUE, such as cap=none or players=4, not 'players'"),
             (["--opponents", "nobody"], "no agent is called 'nobody'; valid are"),
             (["--teachers", "policy:nowhere"], "no policy 'nowhere'"),
             (["--processes", "0"], "--processes must be at least 1, not 0"),
@@ -265,12 +263,12 @@ class TestWrongInput:
         assert "pip install 'mahjong-env[train,evaluate]'" in error
 
 
-def test_knobs_are_read_as_values():
-    assert read_knobs(("players=4", "cap=None", "rotation=True", "dealer_on_draw=next")) == {
-        "players": 4,
-        "cap": None,
-        "rotation": True,
-        "dealer_on_draw": "next",
-    }
-    with pytest.raises(TrainingError):
-        read_knobs(("4",))
+@pytest.mark.parametrize(
+    "knobs", [["--knobs", "players=4", "cap=none"], ["--knob=players=4", "--knob", "cap=none"], ["--knob", "players=4"]]
+)
+def test_knobs_are_written_as_for_the_other_command_line(knobs, capsys):
+    arguments = ["evaluate", *knobs, "--variant", "hebei", "--agents", "random", "--deals", "2"]
+    assert main(arguments) == 0
+    assert "Hebei" in capsys.readouterr().out
+    assert main([*arguments, "--knob", "rotation=maybe"]) == 2
+    assert "rotation='maybe' is not valid; valid are False, True" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from agents import GreedyAgent, RandomAgent
+from agents import GreedyAgent, RandomAgent, make_agent
 from mahjong_env import VARIANTS, rules
 from training import evaluate as evaluation_command
 from training import report
@@ -85,6 +86,42 @@ class TestReferences:
     def test_the_agents_that_were_named_still_sit_at_one_table(self, run):
         config = EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random", "greedy"), deals=1)
         assert evaluate(config).results[-1].lineup == (0, 1, 2)
+
+
+AGENT_FILE = """
+class Passes:
+    '''Takes the last action that is legal, which is to pass wherever that is.'''
+
+    def __init__(self, name="passes"):
+        self.name = name
+
+    def act(self, view, rng):
+        return view.action_mask.shape[1] - 1 - view.action_mask[:, ::-1].argmax(axis=1)
+"""
+
+
+class TestOwnAgents:
+    def test_classes_in_files_and_objects_take_part(self, tmp_path, capsys):
+        (tmp_path / "mine.py").write_text(AGENT_FILE)
+        spec = f"{tmp_path}/mine.py:Passes"
+        words = ["evaluate", "--variant", "hebei", "--deals", "2", "--agents", f"{spec}?name=mine", "random"]
+        for processes in ("1", "2"):
+            assert main([*words, "--processes", processes, "--out", str(tmp_path / processes)]) == 0
+        found = [(tmp_path / processes / "evaluation.json").read_text() for processes in ("1", "2")]
+        assert found[0] == found[1]
+        assert "2 x random" in capsys.readouterr().out
+        config = EvaluateConfig(variant="hebei", deals=2)
+        as_objects = evaluate(config, agents=[make_agent(spec), RandomAgent()])
+        assert as_objects.agents == ("passes", "random")
+        by_name = json.loads(found[0])["lineups"][0]["standings"][0]["points"]["mean"]
+        assert as_objects.against(0, 1).of(0).points.mean == by_name
+
+    def test_they_are_opponents_and_teachers(self, tmp_path):
+        (tmp_path / "mine.py").write_text(AGENT_FILE)
+        spec = f"{tmp_path}/mine.py:Passes"
+        words = ["train", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "16", *TINY]
+        assert main([*words, "--teachers", spec, "--opponents", spec, "--evaluation-agents", spec]) == 0
+        assert ",passes," in (tmp_path / "run" / "learning_curve.csv").read_text()
 
 
 class TestDifference:

@@ -16,8 +16,8 @@ from mahjong_env import Deal, RulesError, make_engine
 from mahjong_env.basics.notation import format_tiles
 from mahjong_env.state.arrays import Phase
 from mahjong_env.testing import check_variant, count_all_tiles, random_actions
-from referee import score as referee_score
-from variants.slow_hangzhou import Hand, best_readings
+from oracle.hangzhou_readings import Hand, best_readings
+from oracle.referee import score as referee_score
 
 WHITE = 31
 KONG_NOTATIONS = ("kong {}", "kong {}@{}", "kong {}+@{}")

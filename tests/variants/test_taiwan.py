@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from case_files import SceneRunner
 from mahjong_env.basics.notation import format_counts, format_tiles
 from mahjong_env.testing import check_variant, count_all_tiles
-from variants.slow_taiwan import EAST, Hand, divisions, priced_readings
+from mahjong_env.testing.cases import SceneRunner
+from oracle.taiwan_readings import EAST, Hand, divisions, priced_readings
 
 MELD_TEXTS = {
     "chow": "chow {}@3",

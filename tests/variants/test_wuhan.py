@@ -14,7 +14,7 @@ from mahjong_env.basics.notation import format_counts, format_tiles
 from mahjong_env.testing import check_variant, count_all_tiles
 from mahjong_env.variants import _wuhan_hands as wuhan_hands
 from mahjong_env.variants.wuhan import Wuhan
-from variants.slow_wuhan import FIRST_HONOUR, RED, Hand, payments, readings
+from oracle.wuhan_readings import FIRST_HONOUR, RED, Hand, payments, readings
 
 MELD_TEXTS = {
     "chow": "chow {}@{}",

@@ -162,8 +162,9 @@ def _add_wins(table: Table, games: Games, chairs: Games, kind: Int64Array, sourc
     if not place.size:
         return
     g = games[column]
-    seat = state.places.seat(g, chair)
-    legal = rules.legal(wins_from_state(state, g, seat, kind[column], source, state.offered_by[g]))
+    legal = rules.legal(
+        wins_from_state(state, state.seats_by_index(g, chair), kind[column], source, state.offered_by[g])
+    )
     options.reshape(-1)[place[legal]] |= MAY_WIN
 
 
@@ -179,7 +180,7 @@ def _limit(table: Table, games: Games, chairs: Games, options: Int8Array) -> Non
     place = np.flatnonzero(options)
     g = games[place % len(games)]
     bits = options.reshape(-1)[place]
-    rules.limit_claims(state, g, state.places.seat(g, chairs.reshape(-1)[place]), bits)
+    rules.limit_claims(state, state.seats_by_index(g, chairs.reshape(-1)[place]), bits)
     options.reshape(-1)[place] = bits
 
 

@@ -115,7 +115,7 @@ def _replace_opening_flowers(table: Table, games: Games) -> None:
         last = (keeps & (kept_before == wanted[:, :1] - 1))[replaced].argmax(axis=1)
         state.drawn[games[replaced]] = wall[replaced, last]
     for step in range(seats):
-        rules.on_flower(state, games, order[:, step])
+        rules.on_flower(state, state.seats(games, order[:, step]))
 
 
 def _turn_indicator(table: Table, games: Games) -> None:
@@ -141,7 +141,7 @@ def _replace_dealers_extra(table: Table, games: Games) -> None:
         games, tile, dealer = games[flower], tile[flower], dealer[flower]
         state.flowers[games, dealer, tile] += 1
         state.flower_draw[games] = True
-        rules.on_flower(state, games, dealer)
+        rules.on_flower(state, state.seats(games, dealer))
         state.drawn[games] = take_back(table, games)
 
 

@@ -61,7 +61,7 @@ def _write_turns(table: Table, games: Games) -> None:
         g = games[row]
         state.mask[g, CONCEALED_KONG:ADDED_KONG] = rules.concealed_kong_kinds(state, g, held[row])
         state.mask[g, ADDED_KONG:CHOW_LOW] = adds[row]
-    rules.limit_turn(state, games, seat)
+    rules.limit_turn(state, state.seats(games, seat))
 
 
 def _may_kong(table: Table, games: Games) -> BoolArray:

@@ -1,0 +1,67 @@
+"""Knobs as they are written on every command line: ``cap=none``, ``players=4``, ``discard_payers=all``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, Final
+
+from mahjong_env.basics.errors import RulesError
+from mahjong_env.ruleset.questions import Rules
+from mahjong_env.ruleset.registry import rules
+
+OPTIONS: Final = ("--knob", "--knobs")
+"""Both spellings are understood everywhere; each may be given several times, with several knobs behind it."""
+
+EXAMPLE: Final = "NAME=VALUE, such as cap=none or players=4"
+
+
+def read_rules(variant: str | Rules, texts: Iterable[str]) -> Rules:
+    """The rules of a variant with knobs that are written as text.
+
+    Args:
+        variant: a name in `mahjong_env.VARIANTS`, or rules.
+        texts: one ``NAME=VALUE`` for each knob. A value is one of the knob's choices, an integer, or none; capital
+            letters make no difference.
+
+    Raises:
+        RulesError: no such variant, no such knob, a value that it cannot have (the message lists the valid ones), a
+            knob that is written otherwise or twice.
+    """
+    played = rules(variant)
+    knobs: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name:
+            raise RulesError(f"a knob is written {EXAMPLE}, not {text!r}")
+        if name in knobs:
+            raise RulesError(f"the knob {name!r} is given twice")
+        knobs[name] = _read_value(value, played.knob_choices().get(name, ()))
+    return rules(played, **knobs)
+
+
+def _read_value(text: str, choices: tuple[Any, ...]) -> Any:
+    """The choice that is meant, None, an integer, or the text as it stands, which is then refused as a value."""
+    for choice in (*choices, None):
+        if text.lower() == str(choice).lower():
+            return choice
+    with suppress(ValueError):  # no integer, or one of thousands of digits
+        return int(text)
+    return text
+
+
+def gather(arguments: Iterable[str]) -> list[str]:
+    """A command line on which all knobs stand behind one ``--knobs``, for parsers that take an option only once."""
+    rest: list[str] = []
+    found: list[str] = []
+    into = rest
+    for word in arguments:
+        option, equals, value = word.partition("=")
+        if option in OPTIONS:
+            found = found or [OPTIONS[-1]]
+            found += [value] if equals else []
+            into = rest if equals else found
+        else:
+            into = rest if word.startswith("-") else into
+            into.append(word)
+    return [*rest, *found]

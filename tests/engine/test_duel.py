@@ -1,0 +1,73 @@
+"""Engine and referee play the same games: after every action they must agree on everything (tests/support/duel.py).
+
+With test_proof.py more than 700 hands of each variant in the ordinary test run; `make proof` plays many more.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import mahjong_env
+from agents import make_agent
+from mahjong_env.engine.phases import settle
+from oracle.referee import hangzhou
+from support.duel import DisagreementError, Duel, choose_random, choose_with, duel
+
+VARIANTS = sorted(mahjong_env.VARIANTS)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_random_play(variant):
+    assert duel(variant, 100, seed=1, choose=choose_random) == 100
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_greedy_play_over_matches(variant):
+    hands = duel(variant, 60, seed=2, choose=choose_with(make_agent("greedy")), num_hands=4)
+    assert hands == 240
+
+
+def _knob_values(variant):
+    """Every value of every knob that has a list of them, one at a time."""
+    rules = mahjong_env.VARIANTS[variant]
+    for field in type(rules).__dataclass_fields__.values():
+        choices = field.metadata.get("choices") or ((8, None) if field.metadata.get("none") else ())
+        for value in choices:
+            if value != getattr(rules, field.name):
+                yield {field.name: value}
+
+
+@pytest.mark.parametrize(
+    ("variant", "knobs"), [pytest.param(v, k, id=f"{v} {k}") for v in VARIANTS for k in _knob_values(v)]
+)
+def test_every_knob(variant, knobs):
+    hands = duel(variant, 12, seed=3, choose=choose_with(make_agent("greedy")), num_hands=2, most_hands=48, **knobs)
+    assert hands >= 24
+
+
+def test_a_match_by_points_is_cut_after_200_hands(monkeypatch):
+    assert settle.CUT_AFTER == hangzhou.LONGEST_POINTS_MATCH == 200
+    monkeypatch.setattr(settle, "CUT_AFTER", 10)  # the same match, only shorter
+    monkeypatch.setattr(hangzhou, "LONGEST_POINTS_MATCH", 10)
+    cut = []
+    hands = duel(
+        "hangzhou",
+        1,
+        seed=4,
+        choose=choose_with(make_agent("greedy")),
+        on_end=lambda engine, result: cut.append(bool(result.truncated[0])),
+        match_end="points",
+        initial_points=100_000,
+    )
+    assert hands == 10
+    assert cut == [False] * 9 + [True]
+
+
+def test_a_disagreement_is_found_and_printed():
+    """The comparison itself can fail: a tile that the referee does not know of is noticed at once."""
+    engine = mahjong_env.make_engine("hebei", 1, seed=1)
+    one = Duel(engine, 0, 1)
+    one.before()
+    engine.state.hand[0, 1, 0] ^= 1
+    with pytest.raises(DisagreementError, match=r"(?s)hand of seat 1.*engine.*referee.*seed"):
+        one.before()

@@ -1,0 +1,168 @@
+"""The table as text."""
+
+import unicodedata
+
+import numpy as np
+import pytest
+
+from mahjong_env import VARIANTS, Deal, action, make_engine
+from mahjong_env.basics.notation import parse_tiles
+from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES
+from mahjong_env.environments.hand_info import hand_info
+from mahjong_env.environments.opponents import choose_at_random
+from mahjong_env.environments.render import (
+    check_render_mode,
+    legal_text,
+    move_text,
+    outcome_text,
+    table_text,
+    tiles_text,
+)
+
+SCENE = Deal(
+    hands=("1111m 258p 369s 1234z", "555m 147p 147s 5667z", "34m 2225p 258s 6777z"),
+    draws="9s 8m",
+    replacements="5m",
+    dealer=0,
+    dealer_streak=2,
+    round_wind="2z",
+)
+
+
+@pytest.fixture
+def engine():
+    engine = make_engine("hebei", 1, seed=1)
+    engine.reset(deals=SCENE)
+    return engine
+
+
+def test_a_table_in_the_middle_of_a_hand(engine):
+    for name in ("concealed kong 1m", "discard 5m", "pung", "discard 5z", "pass"):
+        if action(name) != action("pass") or engine.action_mask[0, action("pass")]:
+            engine.step([action(name)])
+    assert table_text(engine).splitlines() == [
+        "Hebei: hand 1 of 1, South round, 82 tiles left, dealer's streak 2",
+        "player_0  East  dealer  54 points",
+        "    hand      258p 369s 1234z",
+        "    melds     kong 1111m",
+        "    discards  -",
+        "player_1  South  48 points",
+        "    hand      5m 147p 147s 667z",
+        "    melds     pung 555m@0",
+        "    discards  5z",
+        "player_2  West  48 points",
+        "    hand      34m 2225p 258s 6777z  drew 9s",
+        "    discards  -",
+        "player_2 may discard 34m 25p 2589s 67z",
+    ]
+
+
+def test_one_person_s_view_hides_the_others(engine):
+    engine.step([action("concealed kong 1m")])
+    engine.step([action("discard 5m")])
+    text = table_text(engine, person=1)
+    assert "hand      13 tiles" in text
+    assert "hand      10 tiles" in text
+    assert "kong hidden" in text
+    assert "258p" not in text
+    assert text.endswith("player_0 has discarded 5m; player_1 may pung; kong; pass")
+    assert table_text(engine, person=2).endswith("player_0 has discarded 5m; claims are asked")
+    assert "kong 1111m" in table_text(engine, person=0)
+    engine.step([action("pass")])
+    assert "player_2 has" not in table_text(engine, person=0)
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_a_person_s_text_depends_on_what_that_person_sees_alone(variant):
+    """Everything hidden is dealt anew: the text stays, and the spectators' text does not."""
+    engine = make_engine(variant, 1, seed=4)
+    rng = np.random.default_rng(4)
+    for _ in range(60):
+        person = int(engine.seat_to_act[0])
+        other = engine.select([0])
+        other.resample_hidden(person, rng)
+        assert table_text(engine, person=person) == table_text(other, person=person)
+        assert table_text(engine) != table_text(other)
+        engine.step(choose_at_random(engine.action_mask, rng))
+        if engine.seat_to_act[0] < 0:
+            break
+
+
+def test_a_rotation_names_persons(engine):
+    engine = make_engine("hebei", 1, seed=1, rotation=True, num_hands=2)
+    engine.reset(deals=Deal(hands=("111222333444m 55m",), dealer=0))
+    assert "player_3  sits out  50 points" in table_text(engine)
+    engine.step([action("win")])
+    text = table_text(engine)
+    assert text.splitlines()[1].startswith("player_3  East  dealer  50 points")
+    assert "player_0  sits out" in text
+
+
+def test_wins_and_draws_in_words(engine):
+    engine.reset(deals=Deal(hands=("111222333444m 5m", "", "5m"), dealer=2))
+    engine.step([action("discard 5m")])
+    result = engine.step([action("win")])
+    text = outcome_text(hand_info(result.outcome, 0))
+    assert text.splitlines() == [
+        "player_0 wins with 5m, discarded by player_2: 18",
+        "    rows      All Pungs 3, Closed Hand 2, Pure One Suit 3",
+        "    payments  player_0 +18, player_1 +0, player_2 -18",
+        "    points    player_0 68, player_1 50, player_2 32",
+    ]
+    after = table_text(engine, outcome=hand_info(result.outcome, 0))
+    assert after.startswith(text)
+    assert after.endswith("the match is over")
+    engine.reset(deals=Deal(tiles_left=0, dealer=0, hands=("1m",)))
+    for _ in range(10):
+        if engine.seat_to_act[0] >= 0:
+            choice = action("pass") if engine.action_mask[0, action("pass")] else int(engine.action_mask[0].argmax())
+            result = engine.step([choice])
+    assert outcome_text(hand_info(result.outcome, 0)).startswith("the hand is drawn")
+
+
+def test_robbed_kongs_in_words():
+    info = {
+        "winner": 1,
+        "source": "kong",
+        "from_seat": 2,
+        "tile": 0,
+        "value": 4,
+        "payments": [4, -4],
+        "points": [4, -4],
+    }
+    assert outcome_text(info | {"rows": ()}).startswith("player_1 wins with 1m, robbed from player_2's kong: 4")
+    flowers = {"source": "flowers", "tile": -1, "from_seat": -1, "rows": (("Eight Flowers", 8),)}
+    assert outcome_text(info | flowers).startswith("player_1 wins by flowers: 4\n    rows      Eight Flowers 8")
+
+
+def test_tiles():
+    kinds = parse_tiles("19m 1p 55z F1 S4")
+    assert tiles_text(kinds) == "19m 1p 55z F1 S4"
+    assert tiles_text(kinds, unicode=True) == "🀇 🀏 🀙 🀆 🀆 🀢 🀩"
+    assert tiles_text([]) == "-"
+    assert sorted(GLYPHS) == [chr(0x1F000 + place) for place in range(42)]
+    # The names that Unicode gives the characters, as a check of the whole table.
+    numbers = ("ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
+    suits = {"m": "CHARACTERS", "p": "CIRCLES", "s": "BAMBOOS"}
+    honours = ("EAST WIND", "SOUTH WIND", "WEST WIND", "NORTH WIND", "WHITE DRAGON", "GREEN DRAGON", "RED DRAGON")
+    extra = ("PLUM", "ORCHID", "BAMBOO", "CHRYSANTHEMUM", "SPRING", "SUMMER", "AUTUMN", "WINTER")
+    for kind, name in enumerate(KIND_NAMES):
+        if kind < 27:
+            wanted = f"{numbers[int(name[0]) - 1]} OF {suits[name[1]]}"
+        else:
+            wanted = (honours + extra)[kind - 27]
+        assert unicodedata.name(GLYPHS[kind]) == f"MAHJONG TILE {wanted}"
+
+
+def test_actions():
+    numbers = [action(name) for name in ("discard 1m", "discard 5p", "discard 6p", "added kong 1m", "win")]
+    assert legal_text(numbers) == "discard 1m 56p; added kong 1m; win"
+    assert legal_text([action("chow low"), action("kong"), action("pass")]) == "chow low; kong; pass"
+    assert move_text(2, action("chow low")) == "player_2: chow low"
+
+
+def test_modes():
+    check_render_mode(None, ["ansi"])
+    check_render_mode("ansi", ["ansi"])
+    with pytest.raises(ValueError, match="'svg' is not valid; valid are 'ansi' and None"):
+        check_render_mode("svg", ["ansi"])

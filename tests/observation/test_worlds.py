@@ -1,0 +1,185 @@
+"""Worlds of a view: they continue its positions, know nothing that its seats cannot know, and cost nothing unasked."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import gymnasium
+import numpy as np
+import pytest
+
+from mahjong_env import VARIANTS, ViewError, make_engine
+from mahjong_env.environments.opponents import RandomOpponent
+from mahjong_env.state.arrays import Phase
+from mahjong_env.testing.play import choose_actions, view_differences
+from mahjong_env.testing.table_checks import require_books, require_tiles
+
+ALL = sorted(VARIANTS)
+
+
+def positions(variant, *, games=24, steps=30, seed=3, **options):
+    """An engine in mid-game, each game somewhere else, some of them waiting for answers to a discard."""
+    engine = make_engine(variant, games, seed=seed, auto_reset=True, **options)
+    rng = np.random.default_rng(seed)
+    for step in range(steps):
+        moving = np.arange(games) % steps <= step
+        engine.step(choose_actions(engine, rng)[moving], games=moving)
+    assert len(set(engine.state.phase.tolist())) > 1
+    return engine
+
+
+@pytest.mark.parametrize("variant", ALL)
+def test_worlds_continue_what_the_seats_see(variant):
+    engine = positions(variant, num_hands=2)
+    view = engine.view()
+    worlds = view.worlds(3, np.random.default_rng(0))
+    assert worlds.num_games == 3 * len(view)
+    assert not worlds.auto_reset
+    assert worlds.seat_to_act.tolist() == np.repeat(engine.seat_to_act, 3).tolist()
+    assert view_differences(view.take(np.repeat(np.arange(len(view)), 3)), worlds.view()) == []
+    require_tiles(worlds)
+    require_books(worlds)
+
+
+@pytest.mark.parametrize("variant", ALL)
+def test_worlds_know_nothing_that_is_hidden(variant):
+    """With other hidden tiles behind the same view, the same chance gives the same worlds, array by array."""
+    engine = positions(variant)
+    seats = engine.seat_to_act
+    other = engine.select(np.arange(engine.num_games))
+    other.resample_hidden(seats, np.random.default_rng(11))
+    assert not np.array_equal(engine.state.hand, other.state.hand)
+    ours = engine.view().worlds(4, np.random.default_rng(5)).state.arrays()
+    theirs = other.view().worlds(4, np.random.default_rng(5)).state.arrays()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+
+
+@pytest.mark.parametrize("variant", ALL)
+def test_worlds_leave_the_games_as_they_are(variant):
+    engine = positions(variant)
+    before = {name: array.copy() for name, array in engine.state.arrays().items()}
+    worlds = engine.view().worlds(2, np.random.default_rng(1))
+    rng = np.random.default_rng(2)
+    for _ in range(2000):
+        if not (worlds.seat_to_act >= 0).any():
+            break
+        worlds.step(choose_actions(worlds, rng))
+    assert not (worlds.seat_to_act >= 0).any()
+    for name, array in engine.state.arrays().items():
+        np.testing.assert_array_equal(array, before[name], err_msg=name)
+
+
+def test_worlds_do_not_remember_what_was_drawn_or_answered():
+    engine = positions("wuhan")
+    assert (engine.state.best_seat >= 0).any()
+    worlds = engine.view().worlds(1, np.random.default_rng(0)).state
+    places = np.arange(worlds.wall.shape[1])
+    is_drawn = (places < worlds.front[:, None]) | (places >= places.size - worlds.back[:, None])
+    assert (worlds.wall[is_drawn] == -1).all()
+    assert (worlds.best_seat == -1).all()
+    assert not (worlds.seed == engine.state.seed).any()
+
+
+def test_hidden_tiles_are_everywhere_alike():
+    """Tiles come to a hidden hand as often as they are among the unseen ones."""
+    engine = positions("hebei", games=8)
+    game = int(np.flatnonzero(engine.state.phase == Phase.TURN)[0])
+    view, count = engine.view(games=[game]), 4000
+    worlds = view.worlds(count, np.random.default_rng(0))
+    other = (int(engine.seat_to_act[game]) + 1) % 3
+    hands = worlds.state.hand[:, other]
+    size = int(hands[0].sum())
+    expected = view.unseen[0] * size / view.unseen[0].sum()
+    error = np.sqrt(np.maximum(expected, 0.01) / count)
+    assert (abs(hands.mean(axis=0) - expected) < 5 * error).all()
+
+
+def test_part_of_a_view_has_its_own_worlds():
+    engine = positions("taiwan")
+    view = engine.view().take(np.array([5, 2]))
+    worlds = view.worlds(2, np.random.default_rng(0))
+    assert worlds.seat_to_act.tolist() == np.repeat(engine.seat_to_act[[5, 2]], 2).tolist()
+    assert view_differences(view.take(np.array([0, 0, 1, 1])), worlds.view()) == []
+
+
+def test_a_view_that_is_out_of_date_says_so():
+    engine = positions("hebei")
+    view = engine.view()
+    engine.step(choose_actions(engine, np.random.default_rng(0))[:1], games=[0])
+    with pytest.raises(ViewError, match="row 0: the game has moved on"):
+        view.worlds(1, np.random.default_rng(0))
+    rest = view.take(np.arange(1, len(view)))
+    assert rest.worlds(1, np.random.default_rng(0)).num_games == len(rest)
+    for change in (
+        lambda: engine.step(choose_actions(engine, np.random.default_rng(0))),
+        engine.reset,
+        lambda: engine.restore(engine.snapshot()),
+        lambda: engine.resample_hidden(0, np.random.default_rng(0)),
+    ):
+        view = engine.view()
+        change()
+        with pytest.raises(ViewError, match="moved on"):
+            view.worlds(1, np.random.default_rng(0))
+
+
+def test_only_seats_to_act_have_worlds():
+    engine = make_engine("hebei", 2, seed=0)
+    idle = (engine.seat_to_act + 1) % 3
+    with pytest.raises(ViewError, match="row 0: the seat is not to act"):
+        engine.view(seats=idle).worlds(1, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda view: pickle.loads(pickle.dumps(view))])
+def test_copies_of_a_view_leave_the_games_behind(copied):
+    view = make_engine("hebei", 2, seed=0).view()
+    twin = copied(view)
+    assert view_differences(view, twin) == []
+    with pytest.raises(ViewError, match="left its engine"):
+        twin.worlds(1, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, True, "2", None])
+def test_counts_that_are_none(count):
+    with pytest.raises(ViewError, match="integer from 1"):
+        make_engine("hebei", 1, seed=0).view().worlds(count, np.random.default_rng(0))
+
+
+def test_chance_that_is_none():
+    with pytest.raises(ViewError, match="not with int"):
+        make_engine("hebei", 1, seed=0).view().worlds(1, 5)
+
+
+class Looks:
+    """Plays the first legal action, and draws worlds whenever it is asked."""
+
+    drawn = 0
+
+    def act(self, view, rng):
+        worlds = view.worlds(2, rng)
+        assert worlds.num_games == 2 * len(view)
+        assert np.array_equal(worlds.action_mask[::2], view.action_mask)
+        self.drawn += 1
+        return view.action_mask.argmax(axis=1)
+
+
+def test_opponents_have_worlds():
+    agent = Looks()
+    env = gymnasium.make("mahjong_env/Hebei-v0", opponents=agent)
+    _, info = env.reset(seed=1)
+    for _ in range(5):
+        _, _, over, _, info = env.step(int(info["action_mask"].argmax()))
+        if over:
+            _, info = env.reset()
+    assert agent.drawn > 5
+
+
+def test_opponents_of_many_tables_have_worlds():
+    agents = [Looks(), Looks(), RandomOpponent()]
+    envs = gymnasium.make_vec("mahjong_env/Wuhan-v0", num_envs=6, opponents=agents)
+    _, infos = envs.reset(seed=1)
+    for _ in range(10):
+        _, _, _, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
+    assert agents[0].drawn > 5
+    assert agents[1].drawn > 5

@@ -1,0 +1,51 @@
+"""The README is true: its tables are those of the code, its Python runs, its commands exist."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts.readme import README, code_blocks, with_tables
+
+ROOT = Path(__file__).parents[2]
+# Run whole by .ci/run, or by a test of their own.
+MAKE_TARGETS = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_tables_are_those_of_the_code():
+    text = README.read_text(encoding="utf-8")
+    assert with_tables(text) == text, "run `make readme`"
+
+
+@pytest.mark.parametrize("place", range(len(code_blocks("python"))))
+def test_python_runs(place, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code_blocks("python")[place], f"README.md python block {place}", "exec"), {"__name__": "readme"})
+
+
+def shell_lines():
+    return [line for block in code_blocks("sh") for line in block.splitlines() if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize("line", shell_lines())
+def test_commands_exist(line, tmp_path):
+    words = shlex.split(line.split("  #")[0])
+    if words[0] == "make":
+        assert words[1] in MAKE_TARGETS
+    elif words[0] == "python":
+        assert words[1] == "-m"
+        if "training" in words:
+            # The commands that learn are run by tests/learning and .ci/run; here only their options are checked.
+            help_text = subprocess.run(
+                [sys.executable, *words[1:4], "--help"], check=True, capture_output=True, text=True, cwd=tmp_path
+            ).stdout
+            assert all(word in help_text for word in words if word.startswith("--"))
+        else:
+            subprocess.run([sys.executable, *words[1:]], check=True, capture_output=True, cwd=tmp_path, input=b"")
+    else:
+        assert words[:2] == ["pip", "install"]

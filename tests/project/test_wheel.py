@@ -1,0 +1,103 @@
+"""The wheel that users install holds everything, and plays with numpy, gymnasium and pettingzoo alone."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("mahjong_env", "agents", "training")
+
+# One worker builds and installs, once, for all tests of this file.
+pytestmark = pytest.mark.xdist_group("wheel")
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    """The output of a command; its errors are in the failure message."""
+    done = subprocess.run([*map(str, command)], cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, f"{command} failed:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel built from a copy of the sources, so that no earlier build in the checkout can add to it."""
+    source = tmp_path_factory.mktemp("source")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", ".", cwd=source)
+    (built,) = (source / "dist").glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an empty environment into which the wheel alone has been installed."""
+    home = tmp_path_factory.mktemp("venv")
+    venv.create(home, with_pip=True)
+    interpreter = home / ("Scripts" if os.name == "nt" else "bin") / "python"
+    run(interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel, cwd=home)
+    return interpreter
+
+
+def read(wheel: Path, name: str) -> str:
+    """A text of the wheel's .dist-info folder."""
+    with zipfile.ZipFile(wheel) as archive:
+        (member,) = (item for item in archive.namelist() if item.endswith(f".dist-info/{name}"))
+        return archive.read(member).decode()
+
+
+def test_every_source_and_data_file_is_inside(wheel: Path):
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    expected = {
+        path.relative_to(ROOT).as_posix()
+        for package in PACKAGES
+        for pattern in ("*.py", "*.npz", "*.md", "py.typed")
+        for path in (ROOT / package).rglob(pattern)
+    }
+    assert expected <= inside
+    assert {f"{package}/{name}" for package in PACKAGES for name in ("__init__.py", "py.typed")} <= inside
+    assert "mahjong_env/hands/tables.npz" in inside
+    assert {name.partition("/")[0] for name in inside if ".dist-info/" not in name} == set(PACKAGES)
+
+
+def test_the_wheel_bears_the_version_of_the_package(wheel: Path):
+    declared = re.search(r'^__version__ = "(.+)"$', (ROOT / "mahjong_env" / "__init__.py").read_text(), re.M)
+    assert declared is not None
+    assert Parser().parsestr(read(wheel, "METADATA"))["Version"] == declared[1]
+
+
+def test_the_core_requires_three_packages(wheel: Path):
+    requirements = Parser().parsestr(read(wheel, "METADATA")).get_all("Requires-Dist") or []
+    core = {re.split(r"[^\w-]", line)[0] for line in requirements if "extra ==" not in line}
+    assert core == {"numpy", "gymnasium", "pettingzoo"}
+
+
+def test_plays_without_any_extra(python: Path, tmp_path: Path):
+    # -I: neither this checkout nor PYTHONPATH can lend a module.
+    printed = run(python, "-I", ROOT / "tests" / "scripts" / "play_core.py", cwd=tmp_path)
+    assert str(python.parents[1]) in printed
+
+
+def test_advertised_agents_can_be_loaded(python: Path, tmp_path: Path):
+    load = (
+        "from importlib.metadata import entry_points\n"
+        "from mahjong_env import MissingExtraError\n"
+        "for entry in sorted(entry_points(group='mahjong_env.agents')):\n"
+        "    try:\n"
+        "        print(entry.name, callable(entry.load()))\n"
+        "    except MissingExtraError as error:\n"
+        "        print(entry.name, error)\n"
+    )
+    greedy, policy, random = run(python, "-I", "-c", load, cwd=tmp_path).splitlines()
+    assert (greedy, random) == ("greedy True", "random True")
+    assert policy == "policy policies need torch: pip install 'mahjong-env[train]'"

@@ -1,0 +1,1 @@
+"""Programs that are run by hand or by make: golden games, the proof, the soak, the tables of the README."""

@@ -1,0 +1,1 @@
+"""What tests share: runners of written cases, the duel with the referee, broken twins, strategies."""

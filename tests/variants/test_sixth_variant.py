@@ -1,0 +1,132 @@
+"""A sixth variant, made up in one file beside its cases: a variant is its difference, and nothing else knows it."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import mahjong_env
+from agents import GreedyAgent
+from mahjong_env import VARIANTS, Deal, Snapshot, make_engine, testing
+from mahjong_env.basics.errors import RulesError, SnapshotError
+from mahjong_env.environments.aec import MahjongAEC, environments
+from mahjong_env.environments.render import table_text
+from mahjong_env.environments.single_seat import SingleSeatEnv
+from mahjong_env.environments.vector_env import MahjongVectorEnv
+from mahjong_env.observation.planes import plane
+from mahjong_env.testing.cases import check_cases
+from support.harbour import RULES, Harbour
+
+CASES = Path(__file__).parents[1] / "support" / "harbour.toml"
+
+
+def engines(num_games, *, seed, **options):
+    return make_engine(RULES, num_games, seed=seed, **options)
+
+
+def test_its_cases():
+    assert check_cases(RULES, CASES) == 26
+
+
+def test_the_package_does_not_know_it():
+    assert RULES.name not in VARIANTS
+    with pytest.raises(RulesError, match="there is no variant 'harbour'"):
+        make_engine("harbour")
+
+
+@pytest.mark.parametrize("check", testing.CHECKS, ids=lambda check: check.__name__)
+def test_the_conformance_kit_passes(check):
+    check(engines, games=6, seed=3)
+
+
+def test_the_official_kits_pass_with_house_rules():
+    testing.check_official(RULES, across=1, toll=3)
+
+
+def test_knobs_are_checked():
+    assert make_engine(RULES, toll=3).rules == Harbour(toll=3)
+    with pytest.raises(RulesError, match="harbour has no knob 'tide'; its knobs are: across"):
+        make_engine(RULES, tide=1)
+    with pytest.raises(RulesError, match="across=3 is not valid"):
+        make_engine(RULES, across=3)
+
+
+def test_greedy_players_play_it_to_the_end():
+    engine, rng, agent = make_engine(RULES, 32, seed=5, num_hands=2), np.random.default_rng(5), GreedyAgent()
+    rows, wins = set(), 0
+    while (live := np.flatnonzero(engine.seat_to_act >= 0)).size:
+        result = engine.step(agent.act(engine.view(live), rng), live)
+        wins += int((result.outcome.winner >= 0).sum())
+        rows |= {name for hand in result.outcome.rows for name, _ in hand}
+        assert not result.rewards.sum(axis=1).any()
+    assert wins > 48
+    assert rows >= {"Landing", "Pennant", "Fair Wind", "Still Water"}
+    assert engine.points.sum(axis=1).tolist() == [400] * 32
+
+
+def test_greedy_players_beat_random_ones():
+    engine, rng, agent = make_engine(RULES, 64, seed=6), np.random.default_rng(6), GreedyAgent()
+    while (engine.seat_to_act >= 0).any():
+        actions = testing.random_actions(engine.action_mask, rng)
+        greedy = np.flatnonzero(engine.seat_to_act == 2)
+        if greedy.size:
+            actions[greedy] = agent.act(engine.view(greedy), rng)
+        engine.step(actions)
+    earned = engine.points - 100
+    assert earned[:, 2].mean() > 10
+
+
+def test_its_mark_is_observed():
+    engine = make_engine(RULES, seed=0)
+    engine.reset(deals=Deal(hands=["147m 258p 369s 2234z 5z"]))
+    engine.step([mahjong_env.action("discard 2z")])
+    view = engine.view(seats=1)
+    assert view.marks[0, :, 0].tolist() == [0, 0, 0, 1]  # the dealer is the previous player
+    facts = view.observation[0, plane("facts")][0]
+    assert facts[22:26].tolist() == [0, 0, 0, 1]
+
+
+def test_snapshots_go_through_bytes_and_are_refused_elsewhere():
+    engine = make_engine(RULES, 4, seed=1)
+    data = engine.snapshot().to_bytes()
+    twin = make_engine(RULES, 4, seed=2)
+    twin.restore(Snapshot.from_bytes(data))
+    assert twin.snapshot().to_bytes() == data
+    with pytest.raises(SnapshotError, match="variant is 'harbour', not 'wuhan'"):
+        make_engine("wuhan", 4).restore(Snapshot.from_bytes(data))
+    with pytest.raises(SnapshotError, match="knobs"):
+        make_engine(RULES, 4, toll=2).restore(Snapshot.from_bytes(data))
+
+
+def test_pettingzoo():
+    _, env = environments(RULES)
+    env = env(render_mode="ansi", toll=2)
+    env.reset(seed=4, options={"deal": Deal(hands=["1111s 147m 258p 56z 77z"])})
+    assert env.unwrapped.metadata["name"] == "harbour_v0"
+    assert "Harbour: hand 1 of 1" in env.render()
+    env.step(mahjong_env.action("concealed kong 1s"))
+    assert env.unwrapped.rewards == {"player_0": 6, "player_1": -2, "player_2": -2, "player_3": -2}
+    again = pickle.loads(pickle.dumps(MahjongAEC(RULES, toll=2)))
+    assert again.engine.rules == Harbour(toll=2)
+
+
+def test_gymnasium():
+    check_env(SingleSeatEnv(RULES, opponents=GreedyAgent(), seat=1), skip_render_check=True)
+    envs = MahjongVectorEnv(8, RULES, opponents=GreedyAgent())
+    _, infos = envs.reset(seed=1)
+    rng = np.random.default_rng(1)
+    episodes = 0
+    for _ in range(60):
+        actions = testing.random_actions(infos["action_mask"].astype(bool), rng)
+        _, _, terminated, _, infos = envs.step(actions)
+        episodes += int(terminated.sum())
+    assert episodes > 0
+
+
+def test_it_is_drawn_as_text():
+    engine = make_engine(RULES, seed=3)
+    assert table_text(engine, 0).startswith("Harbour: hand 1 of 1")
