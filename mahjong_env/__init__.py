@@ -25,9 +25,9 @@ from mahjong_env.engine.scene import Deal
 from mahjong_env.engine.snapshot import Snapshot
 from mahjong_env.observation.planes import PIECES as OBSERVATION_PIECES
 from mahjong_env.observation.view import View
+from mahjong_env.rulebook.sheet import describe_rules
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import VARIANTS, rules
-from mahjong_env.ruleset.sheet import describe_rules
 from mahjong_env.scoring.described import HandScore, score
 
 __version__ = "0.1.0"

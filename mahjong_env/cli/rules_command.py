@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from mahjong_env.rulebook.sheet import describe_rules
 from mahjong_env.ruleset.registry import VARIANTS
-from mahjong_env.ruleset.sheet import describe_rules
 
 
 def add_to(commands: Any) -> None:

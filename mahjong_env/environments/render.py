@@ -12,17 +12,11 @@ import numpy as np
 from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.errors import RenderModeError
 from mahjong_env.basics.notation import Meld, MeldType, format_tiles
-from mahjong_env.basics.tiles import KIND_NAMES, NUM_ALL_KINDS
+from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES, NUM_ALL_KINDS
 from mahjong_env.engine.batch import Engine
 from mahjong_env.state.arrays import NO_SEAT, Phase
 
 WINDS = ("East", "South", "West", "North")
-
-# The Unicode block "Mahjong Tiles" begins with winds and dragons (in the order Red, Green, White), then Characters,
-# Bamboo, Dots, four flowers, four seasons.
-_BLOCK_ORDER = (27, 28, 29, 30, 33, 32, 31, *range(9), *range(18, 27), *range(9, 18), *range(34, 42))
-GLYPHS = tuple(chr(0x1F000 + _BLOCK_ORDER.index(kind)) for kind in range(NUM_ALL_KINDS))
-"""The Unicode character of each kind."""
 
 _HOW = {
     "draw": "with {tile}, drawn",

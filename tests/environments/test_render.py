@@ -7,11 +7,10 @@ import pytest
 
 from mahjong_env import VARIANTS, Deal, action, make_engine
 from mahjong_env.basics.notation import parse_tiles
-from mahjong_env.basics.tiles import KIND_NAMES
+from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES
 from mahjong_env.environments.hand_info import hand_info
 from mahjong_env.environments.opponents import choose_at_random
 from mahjong_env.environments.render import (
-    GLYPHS,
     check_render_mode,
     legal_text,
     move_text,
