@@ -12,6 +12,7 @@ from agents import Agent, look_ahead
 from agents.inputs import NUM_ACTIONS, policy_inputs
 from agents.lookahead import FAR, Lookahead
 from mahjong_env import Engine, Rules, View
+from mahjong_env import rules as read_rules
 from mahjong_env.environments.learning_seats import ROTATE, LearningSeats
 from mahjong_env.environments.opponents import OpponentPool
 from training.batch_env import BatchVecEnv, RewardSpec, Step
@@ -50,7 +51,9 @@ class TableVecEnv(BatchVecEnv):
             reward: what the learner is paid.
             seat: the learner's place, if it is not to move; see `LearningSeats`.
         """
-        self._seats = LearningSeats(rules, num_tables, opponents=OpponentPool(opponents), seat=seat, on_illegal="raise")
+        self._seats = LearningSeats(
+            read_rules(rules), num_tables, opponents=OpponentPool(opponents), seat=seat, on_illegal="raise"
+        )
         super().__init__(rules, num_tables, opponents, reward)
         self._first_seed: int | None = seed
         self._rng = np.random.default_rng(seed)
