@@ -19,7 +19,8 @@ from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, In
 from mahjong_env.hands import short_of_sets_and_pair
 
 if TYPE_CHECKING:
-    from mahjong_env.scoring.wins import Row, Scores, Wins
+    from mahjong_env.scoring.rows import Row
+    from mahjong_env.scoring.wins import Scores, Wins
     from mahjong_env.state.arrays import State
     from mahjong_env.state.seats import Seats
 
@@ -268,7 +269,7 @@ class Rules:
 
     def complete(self, wins: Wins) -> BoolArray:
         """[n] whether the tiles are a complete hand in one of the variant's shapes."""
-        return self.tiles_short(wins.words, wins.wilds, wins.own_melds) <= wins.wilds
+        return self.tiles_short(wins.suit_summaries, wins.jokers, wins.own_melds) <= wins.jokers
 
     def score(self, wins: Wins) -> Scores:
         """Whether each hand may win, what it is worth and who pays: the one place that settles wins."""
