@@ -23,6 +23,7 @@ SHELLS = {
     "mahjong_env.drawing",
     "mahjong_env.environments",
     "mahjong_env.testing",
+    "mahjong_env.viewer",
     "mahjong_env.bench",
     "mahjong_env.cli",
 }
