@@ -111,7 +111,7 @@ def test_the_command_line(python):
     assert "chow" not in shown
     assert "you have left the table" in python("-m", "mahjong_env", "play", "--variant", "guangdong")
     bench = ("--seconds", "0.01", "--runs", "1", "--batches", "4", "--no-peers", "--play", "random")
-    assert "Guangdong" in python("-m", "mahjong_env", "bench", "--variant", "guangdong", *bench)
+    assert "guangdong: a new process" in python("-m", "mahjong_env", "bench", "--variant", "guangdong", *bench)
 
 
 def test_training_evaluation_and_policy_files(python):

@@ -53,7 +53,10 @@ class Guangdong(ScoredRules):
     shapes: ClassVar[Any] = (SETS_AND_PAIR, SEVEN_PAIRS, THIRTEEN_ORPHANS)
     rows: ClassVar[tuple[Row, ...]] = (*PATTERNS, CHICKEN)
     bars: ClassVar[tuple[Bar, ...]] = (
-        Bar("only self-drawn hands win at this table", per_hand=lambda win: win.on_discard & (not win.rules.discards_win)),
+        Bar(
+            "a discard does not win at this table",
+            per_hand=lambda win: win.on_discard & (not win.rules.discards_win),
+        ),
     )
     payment: ClassVar[Payment] = Payment(robbed_kong=Payer.KONGER_PAYS_FOR_ALL)
 
