@@ -11,6 +11,7 @@ from mahjong_env.basics.errors import ViewError
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
+from mahjong_env.hands import encode
 from mahjong_env.observation import planes as observation
 from mahjong_env.observation.planes import EMPTY_SLOT, SLOTS
 from mahjong_env.state.arrays import DISCARDED, LATEST, MELDED, Phase, State
@@ -146,6 +147,11 @@ class View:
         some = np.flatnonzero(self.wild >= 0)
         hand[some, self.wild[some]] = 0
         return hand
+
+    @property
+    def codes(self) -> Int32Array:
+        """[n, 4] the same as codes of `mahjong_env.hands.codes`: characters, dots, bamboo, honours."""
+        return encode(self.natural_hand)
 
 
 def look(

@@ -89,8 +89,9 @@ class TestGreedy:
     def test_choices_do_not_depend_on_the_batch(self):
         view = make_engine("hebei", 40, seed=1).view()
         rows = np.array([3, 39, 11])
-        whole, part = best_actions(view, look_ahead(view)), view.take(rows)
-        np.testing.assert_array_equal(best_actions(part, look_ahead(part)), whole[rows])
+        whole, part = best_actions(view), best_actions(view.take(rows))
+        for place, row in enumerate(rows):
+            np.testing.assert_array_equal(part[1][part[0] == place], whole[1][whole[0] == row])
 
     @pytest.mark.parametrize("variant", sorted(VARIANTS))
     def test_beats_random(self, variant):

@@ -20,6 +20,7 @@ LAYERS = ("mahjong_env", "agents", "training")
 SHELLS = {
     "mahjong_env",
     "mahjong_env.__main__",
+    "mahjong_env.drawing",
     "mahjong_env.environments",
     "mahjong_env.testing",
     "mahjong_env.bench",
@@ -29,7 +30,7 @@ SHELLS = {
 # before it. First the game (rules and hands), then the batch that plays it, then the shells around it.
 GROUPS = (
     *("basics", "hands", "state", "ruleset", "scoring", "variants", "rulebook"),
-    *("observation", "engine"),
+    *("observation", "engine", "drawing"),
     *("environments", "testing", "bench", "cli"),
 )
 
