@@ -80,11 +80,6 @@ def read(wins: Wins, counts: Int8Array | None = None, hands: Games | None = None
     )
 
 
-def all_tiles(wins: Wins, counts: Int8Array | None = None) -> Int8Array:
-    """[n, 34] concealed and melded tiles, kongs counted as three; ``counts`` as for `read`, one row a hand."""
-    return wins.melded.tiles + (wins.counts if counts is None else counts)
-
-
 def suits_present(tiles: Int8Array) -> BoolArray:
     """[n, 4] whether there are tiles of each suit, and honours."""
     return encode(tiles) > 0  # a code is 0 where there are none
@@ -112,7 +107,7 @@ def suits_of(wins: Wins) -> SuitRows:
 
 
 def _suits_of(wins: Wins) -> SuitRows:
-    return suit_rows(suits_present(all_tiles(wins)))
+    return suit_rows(suits_present(wins.tiles))
 
 
 def open_melds(wins: Wins) -> Int8Array:
@@ -145,7 +140,7 @@ def waits_for_one(wins: Wins) -> BoolArray:
     """
     n = len(wins)
     before = wins.counts.copy()
-    before[np.arange(n), wins.winning_tile] -= 1
+    before[np.arange(n), wins.winning_tile] -= wins.winning_tile >= 0  # none in a win by flowers
     held = before + wins.melded.tiles + wins.melded.kongs
     codes = encode(before).repeat(NUM_KINDS, axis=0)  # a row for each kind that might come
     group = np.arange(0, codes.size, codes.shape[1]).reshape(n, NUM_KINDS) + SUIT

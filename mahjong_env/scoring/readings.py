@@ -87,6 +87,16 @@ class Readings:
         """[m, ...] what is known of hands [n, ...], for each reading."""
         return per_hand.take(self.owner, axis=0)
 
+    def once(self, ask: Callable[[Readings], Any]) -> Any:
+        """What a function says of these readings; it is called once, however often this is asked."""
+        if ask not in self._answers:
+            self._answers[ask] = ask(self)
+        return self._answers[ask]
+
+    @cached_property
+    def _answers(self) -> dict[Any, Any]:
+        return {}
+
     @cached_property
     def _priced(self) -> tuple[Int8Array, Int64Array]:
         return self.price(self)

@@ -369,6 +369,7 @@ def test_whether_a_hand_may_win_needs_no_prices():
         game, seat, kind = game[live], seat[live].astype(np.int8), kind[live].astype(np.int8)
         for source in (Source.DISCARD, Source.ROBBED_KONG):
             wins = wins_from_state(engine.state, engine.state.seats(game, seat), kind, source, engine.state.turn[game])
+            wins = wins.take(FUZHOU.complete(wins))
             assert (FUZHOU.legal(wins) == FUZHOU.score(wins).legal).all()
             legal += int(FUZHOU.legal(wins).sum())
         mask = engine.action_mask
