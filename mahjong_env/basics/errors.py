@@ -47,5 +47,9 @@ class SnapshotError(MahjongError):
     """A snapshot that is corrupt, or of another variant, other rules or another version."""
 
 
+class RecordError(MahjongError):
+    """A record of a game that is damaged, foreign, of another version, or that cannot be written. Names the line."""
+
+
 class MissingExtraError(MahjongError, ImportError):
     """A feature whose optional packages are not installed. Names the ``pip install`` line."""

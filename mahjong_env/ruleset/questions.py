@@ -174,7 +174,10 @@ class Rules:
         return self.flower_kinds
 
     def unclaimable(self, state: State, games: Games) -> BoolArray | None:
-        """[n] offered tiles that nobody may claim for anything; None: none. A wild tile never can (rulebook 0.12)."""
+        """[n] offered tiles that nobody may claim for anything; None: none. A wild tile never can.
+
+        common.md#wild-tiles.
+        """
         return state.offered[games] == state.wild[games] if self.has_wild else None
 
     # --- The start of a match and of a hand ----------------------------------------------------------------------

@@ -103,8 +103,9 @@ def _check_refused(engine: Engine, game: int, rng: np.random.Generator) -> None:
 
 
 def check_legal_actions(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """Legal actions are those that phase and tiles allow (rulebook 0.3-0.7, 0.12), less what the variant takes out.
+    """Legal actions are those that phase and tiles allow, less what the variant takes out.
 
+    The common rules are those of common.md#claims, common.md#kongs and common.md#wild-tiles.
     Wins are looked at by `check_scores`.
     """
     engine = make(games, seed=seed)

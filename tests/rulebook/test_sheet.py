@@ -165,6 +165,19 @@ def test_a_page_changed_by_hand_is_noticed(tmp_path):
     assert rule_pages.out_of_date(tmp_path) == ["extra.md", "hebei.md"]
 
 
+def test_the_glossary_has_every_row():
+    text = rule_pages.GLOSSARY.read_text(encoding="utf-8")
+    assert rule_pages.glossary(text) == text, "make rules writes the table of the glossary"
+    with pytest.raises(AssertionError, match="no place"):
+        rule_pages.glossary("# Glossary\n")
+
+
+def test_links_of_the_glossary_lead_to_headings():
+    text = rule_pages.GLOSSARY.read_text(encoding="utf-8").replace("](rules/", "](")
+    pages = rule_pages.pages() | {"glossary.md": text}
+    assert [link for link in broken_links(pages) if link.startswith("glossary.md")] == []
+
+
 def test_every_link_leads_to_a_heading():
     assert broken_links(rule_pages.pages()) == []
 

@@ -30,7 +30,7 @@ SHELLS = {
 # before it. First the game (rules and hands), then the batch that plays it, then the shells around it.
 GROUPS = (
     *("basics", "hands", "state", "ruleset", "scoring", "variants", "rulebook"),
-    *("observation", "engine", "drawing"),
+    *("observation", "engine", "records", "drawing"),
     *("environments", "testing", "bench", "cli"),
 )
 

@@ -171,7 +171,7 @@ def _add_wins(table: Table, games: Games, chairs: Games, kind: Int64Array, sourc
 def _limit(table: Table, games: Games, chairs: Games, options: Int8Array) -> None:
     """Take out of the options what the end of the wall and the variant forbid."""
     state, rules = table.state, table.rules
-    # The discard after the last tile can only be won on (rulebook 0.7).
+    # The discard after the last tile can only be won on (common.md#after-the-last-tile).
     last = (state.left(games) <= 0) | state.closing[games]
     options[:, last] &= MAY_WIN
     dead = rules.unclaimable(state, games)

@@ -88,7 +88,7 @@ def _take_hands(table: Table, games: Games, walls: Int8Array) -> None:
 
 
 def _replace_opening_flowers(table: Table, games: Games) -> None:
-    """The dealer replaces his flowers until he holds none, then the next seat, and so on (rulebook 5A.3)."""
+    """The dealer replaces his flowers until he holds none, then the next seat, and so on (fuzhou.md#flowers)."""
     state, rules = table.state, table.rules
     n, seats = len(games), rules.seats
     order = (state.dealer[games, None] + np.arange(seats)) % seats
@@ -110,7 +110,7 @@ def _replace_opening_flowers(table: Table, games: Games) -> None:
     state.flowers[games] += flowered
     state.hand[games] += (counts - flowered)[..., :NUM_KINDS]
     state.back[games] += np.bincount(row, minlength=n).astype(np.int16)
-    if dealer_has_extra:  # the last tile dealt to the dealer counts as drawn (rulebook 0.14)
+    if dealer_has_extra:  # the last tile dealt to the dealer counts as drawn (common.md#the-opening-tile-of-the-dealer)
         replaced = np.flatnonzero(lacking[:, 0])
         last = (keeps & (kept_before == wanted[:, :1] - 1))[replaced].argmax(axis=1)
         state.drawn[games[replaced]] = wall[replaced, last]
@@ -119,7 +119,7 @@ def _replace_opening_flowers(table: Table, games: Games) -> None:
 
 
 def _turn_indicator(table: Table, games: Games) -> None:
-    """Turn up the tile that names the wild kind; flowers turned up go to the dealer (rulebook 5.4)."""
+    """Turn up the tile that names the wild kind; flowers turned up go to the dealer (fuzhou.md#the-gold)."""
     state = table.state
     while games.size:
         tile = state.wall[games, state.front[games]]

@@ -76,7 +76,10 @@ def _receive(table: Table, games: Games, seat: Any, tile: Games | Int8Array) -> 
 def _replace_flowers(
     table: Table, games: Games, seat: Any, tile: Games | Int8Array
 ) -> tuple[Games, Any, Games | Int8Array]:
-    """Lay flowers open and draw for them until none is drawn; games that run out of tiles leave (rulebook 0.13)."""
+    """Lay flowers open and draw for them until none is drawn; games that run out of tiles leave.
+
+    common.md#a-flower-that-cannot-be-replaced.
+    """
     state, rules = table.state, table.rules
     places = table.is_flower[tile].nonzero()[0]
     stranded: list[Games] = []

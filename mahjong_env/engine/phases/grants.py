@@ -55,7 +55,10 @@ def _lift_discard(table: Table, games: Games) -> tuple[Int8Array, Int8Array, Int
 
 
 def _begin_claimed_turn(table: Table, games: Games, seat: Int8Array) -> None:
-    """The claimer goes on without a draw: he discards, and may neither win nor declare a kong (rulebook 0.5)."""
+    """The claimer goes on without a draw: he discards, and may neither win nor declare a kong.
+
+    common.md#when-a-kong-may-be-declared.
+    """
     state = table.state
     state.turn[games] = seat
     state.drawn[games] = NO_TILE

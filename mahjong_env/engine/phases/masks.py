@@ -65,5 +65,8 @@ def _write_turns(table: Table, games: Games) -> None:
 
 
 def _may_kong(table: Table, games: Games) -> BoolArray:
-    """[n] whether kongs of one's own are possible: after a draw, if a replacement can be drawn (rulebook 0.5)."""
+    """[n] whether kongs of one's own are possible: after a draw, if a replacement can be drawn.
+
+    common.md#when-a-kong-may-be-declared.
+    """
     return (table.state.drawn[games] >= 0) & (table.state.left(games) > 0)
