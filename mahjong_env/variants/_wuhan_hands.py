@@ -39,14 +39,14 @@ def _short_of_wild_card_seven_pairs(words: UInt32Array, melds: Any, total: UInt3
     return np.maximum(_NATURAL_PAIRS - pairs(words, total), 0) + _NUM_WILDS
 
 
-def _read_wild_card_seven_pairs(shape: Shape, wins: Wins, which: Games) -> Readings:
+def _read_wild_card_seven_pairs(shape: Shape, wins: Wins, which: Games) -> list[Readings]:
     """Four readings of each hand: the wild tiles are of each suit in turn, or the tiles that they are."""
     owner = which.compress(is_wild_card_seven_pairs(wins).take(which)).repeat(4)
     taken_as = np.arange(len(owner)) % 4
     present = suits_present(wins.natural.take(owner, axis=0))
     own_group = SUIT[wins.wild.take(owner)]
     present[np.arange(len(owner)), np.where(taken_as == 3, own_group, taken_as)] = True
-    return Readings(wins, shape, owner, suits=suit_rows(present))
+    return [Readings(wins, shape, owner, suits=suit_rows(present))]
 
 
 WILD_CARD_SEVEN_PAIRS = Shape(

@@ -51,7 +51,7 @@ dealer continuation                   counts for a dealer who wins, not for one 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -64,7 +64,7 @@ from mahjong_env.ruleset.questions import knob
 from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.patterns import count_melds
 from mahjong_env.scoring.payments import Payer, Payment
-from mahjong_env.scoring.readings import best_readings
+from mahjong_env.scoring.readings import SETS_AND_PAIR, SETS_AND_PAIR_AS_ONE, Readings, Shape, best_readings
 from mahjong_env.scoring.rows import Bar, Row, by_hand, by_knob
 from mahjong_env.scoring.wins import Source, Wins, wins_from_state
 from mahjong_env.state.arrays import State
@@ -74,6 +74,19 @@ _DISCARDED_GOLD = 0
 """The place of the only mark of a seat: whether it has discarded a gold."""
 _SUITED_KINDS = np.arange(FIRST_HONOUR)
 _HEAVEN, _ROBBERY = range(2)
+
+
+def _read_where_it_matters(shape: Shape, wins: Wins, which: Games) -> list[Readings]:
+    """All Sequences wants no melded pung, Golden Pair and Golden Dragon want two golds.
+
+    Of all other hands any reading is worth the same.
+    """
+    matters = (~wins.melded.triplets.any(axis=1) | (wins.wilds >= 2)).take(which)
+    read = SETS_AND_PAIR.readings(wins, which.compress(matters)) if matters.any() else []
+    return read + SETS_AND_PAIR_AS_ONE.readings(wins, which.compress(~matters))
+
+
+SETS_WITH_GOLDS = replace(SETS_AND_PAIR, read=_read_where_it_matters)
 
 BASIC = (
     Row("Base Points", "底分 dǐ fēn", by_knob("base_score"), "every hand", per_hand=lambda win: 1),
@@ -123,6 +136,7 @@ SPECIAL = (
         by_knob("all_sequences"),
         "every set is a run, melds included",
         per_reading=lambda reading: reading.all_runs,
+        shape=SETS_AND_PAIR,
     ),
     Row(
         "One Flower",
@@ -136,6 +150,7 @@ SPECIAL = (
         "金雀 jīn què",
         20,
         "the pair is two golds; does not stack",
+        shape=SETS_AND_PAIR,
         per_reading=lambda reading: reading.wild_as[np.arange(len(reading)), reading.pair] >= 2,
     ),
     Row(
@@ -150,6 +165,7 @@ SPECIAL = (
         "金龙 jīn lóng",
         40,
         "three golds as a triplet; does not stack",
+        shape=SETS_AND_PAIR,
         per_reading=lambda reading: ((reading.hidden_triplets > 0) & (reading.wild_as >= 3)).any(axis=1),
     ),
     Row(
@@ -202,6 +218,7 @@ class Fuzhou(ScoredRules):
     name: ClassVar[str] = "fuzhou"
     title: ClassVar[str] = "Fuzhou"
     chinese: ClassVar[str] = "福州麻将"
+    shapes: ClassVar[tuple[Shape, ...]] = (SETS_WITH_GOLDS,)
     rows: ClassVar[tuple[Row, ...]] = (*BASIC, *SPECIAL)
     bars: ClassVar[tuple[Bar, ...]] = BARS
     payment: ClassVar[Payment] = Payment(
