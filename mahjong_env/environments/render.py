@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mahjong_env.basics.actions import ACTIONS
-from mahjong_env.basics.errors import RulesError
+from mahjong_env.basics.errors import RenderModeError
 from mahjong_env.basics.notation import Meld, MeldType, format_tiles
 from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES, NUM_ALL_KINDS
 from mahjong_env.engine.batch import Engine
@@ -61,9 +61,9 @@ class Reader:
 
 
 def check_render_mode(mode: str | None, valid: Sequence[str]) -> None:
-    """Raise `RulesError` if a render mode is not None and not among the valid ones."""
+    """Raise `RenderModeError` if a render mode is not None and not among the valid ones."""
     if mode is not None and not (isinstance(mode, str) and mode in valid):
-        raise RulesError(f"render_mode={mode!r} is not valid; valid are {', '.join(map(repr, valid))} and None")
+        raise RenderModeError(f"render_mode={mode!r} is not valid; valid are {', '.join(map(repr, valid))} and None")
 
 
 def warn_without_render_mode() -> None:
