@@ -13,21 +13,13 @@ from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWr
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import DealError, MahjongError
 from mahjong_env.basics.types import Int8Array
-<<<<<<< HEAD
 from mahjong_env.drawing.table import person_name
-from mahjong_env.engine.batch import Engine
-=======
->>>>>>> main
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.engine.scene import Deal
 from mahjong_env.environments.arguments import observation_space, read_arguments
 from mahjong_env.environments.hand_info import hand_info
-<<<<<<< HEAD
-from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
-=======
 from mahjong_env.environments.held_engine import HeldEngine
-from mahjong_env.environments.render import check_render_mode, person_name, table_text, warn_without_render_mode
->>>>>>> main
+from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.ruleset.questions import Rules
 
