@@ -49,8 +49,13 @@ MELD_PLACES: Final = 6
 _ZERO, _ONE, _NO_TILE = (np.array(number, np.int8) for number in (0, 1, NO_TILE))
 _ONE_MORE: Final = np.array(1, np.int16)
 _COUNTS: Final = {count: np.array(count, np.int8) for count in range(-4, 5)}
-# By seats at the table: [S, S] the seats after each seat, in their order; the last is the seat itself.
-_SEATS_AFTER: Final = {n: (np.arange(n) + np.arange(1, n + 1)[:, None]) % n for n in (3, 4)}
+# By seats at the table and a number of them: [number, S] so many seats after each seat, in their order.
+_SEATS_AFTER: Final = {
+    (seats, number): (np.arange(seats) + np.arange(1, number + 1)[:, None]) % seats
+    for seats in (3, 4)
+    for number in range(1, seats + 1)
+}
+_NEXT_SEAT: Final = {seats: _SEATS_AFTER[seats, 1][0] for seats in (3, 4)}
 # How many tiles of the kinds from its lowest on a meld shows.
 _TILES_OF_MELD: Final = {
     MeldType.CHOW: (1, 1, 1),
@@ -218,11 +223,11 @@ class State:
 
         Games come last, because numpy reduces few long rows 30 times faster than many short ones.
         """
-        return self.seats(games, _SEATS_AFTER[self.num_seats][:number].take(seat, axis=1))
+        return self.seats(games, _SEATS_AFTER[self.num_seats, number].take(seat, axis=1))
 
     def next_seats(self, seats: Seats) -> Seats:
         """[n] the seats after these."""
-        return self.seats(seats.game, _SEATS_AFTER[self.num_seats][0].take(seats.seat))
+        return self.seats(seats.game, _NEXT_SEAT[self.num_seats].take(seats.seat))
 
     # --- The wall ------------------------------------------------------------------------------------------------
     def left(self, games: Games) -> Int16Array:
@@ -364,6 +369,10 @@ class State:
         flat.open_pung[flat.tile(index, kind)] = False
         return flat.meld_from[place]
 
+    def melds_made(self, seats: Seats) -> Int8Array:
+        """[n] how many melds seats have on the table."""
+        return self._flat.num_melds[seats.index]
+
     def has_open_pung(self, seats: Seats, kind: Any) -> BoolArray:
         """[n] whether an open pung of this kind lies there; ``kind`` broadcasts against ``seats.index``."""
         return self._flat.open_pung[self._flat.tile(seats.index, kind)]
@@ -381,6 +390,10 @@ class State:
         self._flat.turns[seats.index] += _ONE
         self.kong_draws[games] = 0
         self.flower_draw[games] = False
+
+    def are_tenpai(self, seats: Seats) -> BoolArray:
+        """[n] or [m, n] whether seats are one tile away from a complete shape."""
+        return self._flat.is_tenpai[seats.index]
 
     def set_tenpai(self, seats: Seats, flags: BoolArray) -> None:
         """Set whether seats are one tile away from a complete shape."""
