@@ -12,7 +12,8 @@ from gymnasium.spaces import Box, Discrete, Space
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import RulesError
 from mahjong_env.basics.types import BoolArray, Int8Array
-from mahjong_env.engine.batch import Engine, as_array
+from mahjong_env.engine.arguments import as_array
+from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.learning_seats import LearningSeats
 from mahjong_env.environments.render import check_render_mode, table_text, warn_without_render_mode
 from mahjong_env.observation.planes import SHAPE

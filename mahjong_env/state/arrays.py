@@ -21,6 +21,7 @@ the verbs of `State` (`discard`, `lay_meld`, `add_tiles`, ...) change them. The 
 
 from __future__ import annotations
 
+import math
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, Final
 
@@ -45,6 +46,16 @@ DISCARDED, LATEST, MELDED, MELD_LIST = range(4)
 NUM_PLANES: Final = 4
 MELD_PLACES: Final = 6
 """Places that one meld takes in the plane MELD_LIST."""
+# The axes that are the same for all variants.
+_LENGTHS: Final = {
+    "T": NUM_KINDS,
+    "A": NUM_ALL_KINDS,
+    "M": MAX_MELDS,
+    "G": 4,
+    "L": NUM_PLANES,
+    "X": NUM_ACTIONS,
+    "R": MAX_DISCARDS,
+}
 # Arrays, as numpy turns plain numbers into arrays in every call.
 _ZERO, _ONE, _NO_TILE = (np.array(number, np.int8) for number in (0, 1, NO_TILE))
 _ONE_MORE: Final = np.array(1, np.int16)
@@ -182,24 +193,17 @@ class State:
     @classmethod
     def allocate(cls, axes: dict[str, int]) -> State:
         """A state of empty arrays; ``axes`` gives the lengths of B, S, P, W and K."""
-        lengths = {
-            "T": NUM_KINDS,
-            "A": NUM_ALL_KINDS,
-            "M": MAX_MELDS,
-            "G": 4,
-            "L": NUM_PLANES,
-            "X": NUM_ACTIONS,
-            "R": MAX_DISCARDS,
-        }
-        lengths |= axes
         return cls(
             **{
-                item.name: np.full(
-                    [lengths[axis] for axis in item.metadata["axes"]], item.metadata["empty"], item.metadata["dtype"]
-                )
+                item.name: np.full(_shape(item, axes), item.metadata["empty"], item.metadata["dtype"])
                 for item in array_fields()
             }
         )
+
+    @staticmethod
+    def bytes_of(axes: dict[str, int]) -> int:
+        """The bytes that the arrays of such a state take."""
+        return sum(math.prod(_shape(item, axes)) * item.metadata["dtype"].itemsize for item in array_fields())
 
     def rows(self, games: Games) -> State:
         """A new state with copies of these games, repeats allowed."""
@@ -212,6 +216,8 @@ class State:
     # --- Seats ---------------------------------------------------------------------------------------------------
     def seats(self, games: Games, seat: Any) -> Seats:
         """One seat in each game: ``games`` [n], ``seat`` [n] or one for all (or arrays that broadcast)."""
+        if isinstance(seat, int):
+            seat = np.full(len(games), seat, np.int8)
         return Seats(games, seat, self._flat.index(games, seat))
 
     def seats_to_act(self, games: Games) -> Seats:
@@ -415,6 +421,11 @@ class State:
 def array_fields() -> tuple[Field[Any], ...]:
     """The declarations of the arrays."""
     return tuple(item for item in fields(State) if "axes" in item.metadata)
+
+
+def _shape(item: Field[Any], axes: dict[str, int]) -> list[int]:
+    lengths = _LENGTHS | axes
+    return [lengths[axis] for axis in item.metadata["axes"]]
 
 
 def _from_arrays(arrays: dict[str, Any]) -> State:
