@@ -1,4 +1,4 @@
-"""Plays one random hand through the engine and one through PettingZoo, reads the rules, then says where the package lies.
+"""Plays a random hand through the engine and one through PettingZoo, prints the rules, says where the package lies.
 
 test_wheel runs this as a script in an environment that has the core requirements only.
 """
