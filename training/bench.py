@@ -5,7 +5,7 @@ plays at random), **rollout** (the same with a MaskablePPO that plays and writes
 and **training** (rollouts and updates). All are decisions of the learner a second; the opponents' are not counted.
 
 The contenders are the batched tables of `training.vec_env`, in one process or shared out among several, and one table
-at a time: the PettingZoo environment with the same network, inputs and opponents in `DummyVecEnv`. They take turns in
+at a time: the same learner's seat at a table of its own with the same network, inputs and opponents in `DummyVecEnv`. They take turns in
 every run. The learning rate is 0, so that all of them play the same policy from beginning to end.
 """
 
@@ -84,7 +84,7 @@ class Setting:
 
     Attributes:
         opponents: the agent at all other seats.
-        tables: tables played at once; 1: one table at a time, in a PettingZoo environment.
+        tables: tables played at once; 1: one table at a time, each in an environment of its own.
         processes: processes that play them.
         threads: threads of torch.
     """
