@@ -222,9 +222,39 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         """Nothing has to be released."""
 
 
+class Guarded(OrderEnforcingWrapper[str, Any, Any]):
+    """PettingZoo's two wrappers around an environment: actions out of bounds and calls out of order are refused.
+
+    They look every attribute up through each other; here `last` and `step` go straight to the environment where there
+    is nothing to refuse, which a game of small steps notices.
+    """
+
+    def __init__(self, bare: AECEnv[str, Any, Any]) -> None:
+        """Put the wrappers around an environment."""
+        super().__init__(AssertOutOfBoundsWrapper(bare))
+        self._bare = bare
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """See `AECEnv.last`."""
+        return self._bare.last(observe) if self._has_reset else super().last(observe)
+
+    def step(self, action: Any) -> None:
+        """See `MahjongAEC.step`."""
+        bare = self._bare
+        in_bounds = isinstance(action, int | np.integer) and 0 <= action < NUM_ACTIONS
+        if not (in_bounds and self._has_reset and bare.agents):
+            super().step(action)
+            return
+        self._has_updated = True
+        bare.step(action)
+
+    def __str__(self) -> str:
+        return str(self.env)
+
+
 def wrapped(bare: AECEnv[str, Any, Any]) -> Wrapped:
     """PettingZoo's wrappers around an environment: actions out of bounds and calls out of order are refused."""
-    return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(bare))
+    return Guarded(bare)
 
 
 def make_env(variant: str | Rules, **arguments: Any) -> Wrapped:
