@@ -11,8 +11,9 @@ Axes:
     L  public planes                        X  actions (109)
     R  discards of a seat
 
-Seats count counter-clockwise: the next player is seat + 1. ``seen_by``: "all" the table, "owner" of the seat axis,
-"nobody"; "engine" marks bookkeeping that follows from other arrays.
+Seats count counter-clockwise: the next player is seat + 1. ``seen_by``: "all" the table; "owner" of the seat axis;
+"owner of turn", the seat whose turn it is; "asked", the seat to act; "nobody". `observation.visibility` makes of it what
+a seat sees.
 
 numpy gathers and scatters along one axis five times faster than along two or three: the phases use chairs (see
 places.py), and `State.by_chair` and `State.flat`, which are views of the same memory.
@@ -27,13 +28,30 @@ import numpy as np
 
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, NUM_KINDS
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array, UInt64Array
+from mahjong_env.basics.types import (
+    BoolArray,
+    Games,
+    Int8Array,
+    Int16Array,
+    Int32Array,
+    Int64Array,
+    UInt8Array,
+    UInt64Array,
+)
 from mahjong_env.state.places import Places, code_steps
 
 MAX_MELDS: Final = 5
 # Slots of the other seats at tables for three and four: offset of the seat -> slot (1 next, 2 across, 3 previous).
 SLOT_OF_OFFSET: Final = {3: np.array([0, 1, 3]), 4: np.array([0, 1, 2, 3])}
-MAX_DISCARDS: Final = 64
+MAX_DISCARDS: Final = 42
+"""More than any seat can discard in a hand, claimed tiles included.
+
+With N discards of a seat, m melds a seat, S seats and D tiles drawn, S N <= D + m + S - 1 + m S (S - 1) / 2 + m (S - 2),
+because every claim skips the draws of the seats between; that is 41 at most for tables of three with 144 tiles.
+"""
+RIVER_STEP: Final = NUM_KINDS
+MAX_MARKS: Final = 4
+"""Marks that a variant can declare (`Rules.marks`): observations have a place for each."""
 NO_SEAT: Final = -1
 
 # The planes of `State.public`.
@@ -98,9 +116,7 @@ class State:
 
     # Tiles of the seats.
     hand: Int8Array = _array("BST", np.int8, 0, "owner")  # concealed tiles, wild ones included
-    code: Int32Array = _array(
-        "BSG", np.int32, 0, "engine"
-    )  # the same as codes of hands/codes.py, without the wild ones
+    code: Int32Array = _array("BSG", np.int32, 0, "owner")  # the same as codes of hands/codes.py, without the wild ones
     flowers: Int8Array = _array("BSA", np.int8, 0, "all")
     public: Int8Array = _array("BSLT", np.int8, 0, "all")
     # public planes: DISCARDED tiles lying before the seat; LATEST the number (1 = the hand's first discard) of its
@@ -111,35 +127,41 @@ class State:
     meld_kind: Int8Array = _array("BSM", np.int8, NO_TILE, "all")  # a hidden concealed kong's kind: its owner only
     meld_from: Int8Array = _array("BSM", np.int8, NO_SEAT, "all")
     meld_claimed: Int8Array = _array("BSM", np.int8, NO_TILE, "all")  # the kind that was claimed
-    open_pung: BoolArray = _array("BST", np.bool_, 0, "engine")
-    river: Int8Array = _array("BSR", np.int8, NO_TILE, "all")  # DISCARDED in order
+    open_pung: BoolArray = _array("BST", np.bool_, 0, "all")
+    # Discards in order, claimed ones included: 1 + kind + RIVER_STEP * the claimer (slot counted from the owner of the
+    # discard, 0 for one that lies there); 0 after the last.
+    river: UInt8Array = _array("BSR", np.uint8, 0, "all")
     river_size: Int8Array = _array("BS", np.int8, 0, "all")
     num_discards: Int8Array = _array("B", np.int8, 0, "all")  # discards of the hand, claimed ones included
     marks: Int16Array = _array("BSK", np.int16, 0, "all")  # what the variant counts for each seat (Rules.marks)
 
     # The turn.
     phase: Int8Array = _array("B", np.int8, Phase.OVER, "all")
-    actor: Int8Array = _array("B", np.int8, NO_SEAT, "all")  # seat to act
+    actor: Int8Array = _array("B", np.int8, NO_SEAT, "all")  # seat to act; in questions only that seat itself sees it
     turn: Int8Array = _array("B", np.int8, 0, "all")  # seat whose turn it is
     drawn: Int8Array = _array("B", np.int8, NO_TILE, "owner of turn")  # what the turn's seat drew, none after a claim
     kong_draws: Int8Array = _array("B", np.int8, 0, "all")  # kongs in an unbroken row before the drawn tile
     flower_draw: BoolArray = _array("B", np.bool_, 0, "all")  # the drawn tile replaced a flower
+    # Others see a draw together with the seat's next action: the drawable tiles before it, and if it was a flower_draw
+    # the flowers laid open for it.
+    left_before_draw: Int16Array = _array("B", np.int16, 0, "all")
+    fresh_flowers: Int8Array = _array("BA", np.int8, 0, "owner of turn")
     turns: Int8Array = _array("BS", np.int8, 0, "all")  # turns that the seat has begun with a draw
     undisturbed: BoolArray = _array("B", np.bool_, 1, "all")  # nobody has claimed a tile or declared a kong
     closing: BoolArray = _array("B", np.bool_, 0, "all")  # the hand ends once the next discard has been answered
-    is_tenpai: BoolArray = _array("BS", np.bool_, 0, "engine")  # one tile away from a complete shape
-    can_win: BoolArray = _array("B", np.bool_, 0, "engine")  # the seat whose turn it is may win now
+    is_tenpai: BoolArray = _array("BS", np.bool_, 0, "owner")  # one tile away from a complete shape
+    can_win: BoolArray = _array("B", np.bool_, 0, "asked")  # the seat whose turn it is may win now
 
     # The question that is being asked (phases/claims.py).
     offered: Int8Array = _array("B", np.int8, NO_TILE, "all")
     offered_by: Int8Array = _array("B", np.int8, NO_SEAT, "all")
-    options: Int8Array = _array("BS", np.int8, 0, "engine")  # option bits of the seats still to be asked
+    options: Int8Array = _array("BS", np.int8, 0, "owner")  # option bits of the seats still to be asked
     best_key: Int8Array = _array("B", np.int8, 0, "nobody")  # rank of the best answer so far, 0 for none
     best_seat: Int8Array = _array("B", np.int8, NO_SEAT, "nobody")
     best_action: Int8Array = _array("B", np.int8, 0, "nobody")
     stage: Int8Array = _array("B", np.int8, 0, "all")  # questions before the first turn that have been dealt with
 
-    mask: BoolArray = _array("BX", np.bool_, 0, "engine")  # legal actions of the seat to act
+    mask: BoolArray = _array("BX", np.bool_, 0, "asked")  # legal actions of the seat to act
 
     # The same memory, seen otherwise.
     by_chair: State = field(init=False, repr=False)  # arrays with a seat axis as [B * S, ...], the others as they are
@@ -241,6 +263,18 @@ class State:
         """Turn the pung at this place of the melds into a kong."""
         self.flat.meld_type[chair * MAX_MELDS + place] = meld_type
         self.flat.public[self.places.public(chair, MELD_LIST, place * np.intp(MELD_PLACES))] = meld_type
+
+
+def river_kinds(codes: Any) -> Int8Array:
+    """[...] int8 the kinds of discards in `State.river`, -1 where there is none."""
+    codes = codes.view(np.uint8)
+    return np.where(codes > 0, (codes - np.uint8(1)) % np.uint8(RIVER_STEP), np.uint8(255)).view(np.int8)
+
+
+def river_claimers(codes: Any) -> Int8Array:
+    """[...] int8 who claimed discards in `State.river`: 1 the player after their owner, 2 across, 3 before; 0 nobody."""
+    codes = codes.view(np.uint8)
+    return np.where(codes > 0, (codes - np.uint8(1)) // np.uint8(RIVER_STEP), np.uint8(0)).view(np.int8)
 
 
 def array_fields() -> tuple[Field[Any], ...]:

@@ -53,7 +53,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -186,6 +186,15 @@ class Fuzhou(Rules):
         golds_left = golds[near, None] - is_gold.astype(np.int8)
         swaps[near] = holds & (self.tiles_short(suit_summaries(without), golds_left, 0) <= golds_left)
         return swaps
+
+    def opening_tiles(self, state: State, games: Games, seat: Games, stage: Int8Array) -> tuple[Any, Any]:
+        """The gold may be robbed; the dealer gives up one of his tiles for it."""
+        robs = stage == _ROBBERY
+        given = np.full(len(games), NO_TILE, np.int8)
+        swaps = np.flatnonzero(robs & (seat == state.dealer[games]))
+        if swaps.size:
+            given[swaps] = self._best_swap(state, games[swaps])
+        return np.where(robs, state.wild[games], np.int8(NO_TILE)), given
 
     def take_opening(self, state: State, games: Games, seat: Int8Array, stage: Int8Array) -> Wins:
         """Heaven moves nothing; a robbed gold joins the hand, and a tile that the dealer gives up lies in its place."""

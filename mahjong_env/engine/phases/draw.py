@@ -21,7 +21,9 @@ def begin_turns(table: Table) -> None:
     if not games.size:
         return
     state = table.state
-    has_tiles = (state.left(games) > 0) & ~state.closing[games]
+    left = state.left(games)
+    state.left_before_draw[games] = left
+    has_tiles = (left > 0) & ~state.closing[games]
     if np.count_nonzero(has_tiles) < len(games):
         table.end_without_winner(games[~has_tiles])
         games, seat = games[has_tiles], seat[has_tiles]
@@ -45,6 +47,7 @@ def draw_replacements(table: Table) -> None:
     state = table.state
     state.turn[games] = seat
     state.flower_draw[games] = False
+    state.left_before_draw[games] = state.left(games)
     _receive(table, games, seat, take_back(table, games))
     for konged, konger, meld_type in table.konged:
         table.rules.after_kong(state, konged, konger, meld_type)
@@ -79,9 +82,12 @@ def _replace_flowers(
     state, rules = table.state, table.rules
     places = table.is_flower[tile].nonzero()[0]
     stranded: list[Games] = []
+    if places.size:
+        state.fresh_flowers[games[places]] = 0
     while places.size:
         g, s = games[places], seat[places]
         state.flat.flowers[state.chairs(g, s) * NUM_ALL_KINDS + tile[places]] += 1
+        state.fresh_flowers[g, tile[places]] += 1
         state.flower_draw[g] = True
         rules.on_flower(state, g, s)
         out = state.left(g) <= 0

@@ -11,7 +11,7 @@ from mahjong_env.basics.types import Games, Int8Array
 from mahjong_env.engine.phases import kongs
 from mahjong_env.engine.phases.table import Table, Won
 from mahjong_env.scoring.wins import Source
-from mahjong_env.state.arrays import DISCARDED, MAX_DISCARDS, MELDED, NO_SEAT, Phase
+from mahjong_env.state.arrays import DISCARDED, MAX_DISCARDS, MELDED, NO_SEAT, RIVER_STEP, SLOT_OF_OFFSET, Phase
 
 # By where the claimed tile stands in a run: how far above the lowest tile the two others are.
 _OTHERS_OF_RUN = np.array([[1, 2], [0, 2], [0, 1]], np.int8)
@@ -51,9 +51,9 @@ def _lift_discard(table: Table, games: Games) -> tuple[Int8Array, Int8Array, Int
     seat, kind, giver = state.best_seat[games], state.offered[games], state.offered_by[games]
     chair = state.chairs(games, giver)
     flat.public[state.places.public(chair, DISCARDED, kind)] -= 1
-    place = flat.river_size[chair] - np.int8(1)
-    flat.river[chair * MAX_DISCARDS + place] = NO_TILE
-    flat.river_size[chair] = place
+    latest = chair * MAX_DISCARDS + flat.river_size[chair] - 1
+    claimer = SLOT_OF_OFFSET[state.num_seats][(seat - giver) % state.num_seats]
+    flat.river[latest] += (RIVER_STEP * claimer).astype(np.uint8)
     state.undisturbed[games] = False
     table.close_question(games)
     return seat, kind, giver

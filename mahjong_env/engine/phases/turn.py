@@ -50,7 +50,7 @@ def discard(table: Table, games: Games, kind: Int64Array) -> None:
     flat.public[state.places.public(chair, DISCARDED, kind)] += 1
     flat.public[state.places.public(chair, LATEST, kind)] = number
     place = flat.river_size[chair]
-    flat.river[chair * MAX_DISCARDS + place] = kind
+    flat.river[chair * MAX_DISCARDS + place] = kind + 1
     flat.river_size[chair] = place + np.int8(1)
     state.drawn[games] = NO_TILE
     state.can_win[games] = False
