@@ -19,7 +19,7 @@ MINUTES ?= 60
 # A second thread per process slows small networks down, by a factor of forty when the cores are shared.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help train test test-slow lint format proof golden readme soak bench tables notebooks wheel clean distclean
+.PHONY: help train test test-slow lint format proof golden readme rules soak bench tables notebooks wheel clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo '                      over runs; FRESH=1 begins again; REPLAY=variant:batch plays one batch again'
 	@echo 'make golden           write the readable games of tests/golden anew'
 	@echo 'make readme           write the generated tables of README.md anew'
+	@echo 'make rules            write the rule pages of docs/rules anew'
 	@echo 'make soak             MINUTES=$(MINUTES) of play over all variants and knobs: memory stays flat'
 	@echo 'make lint, format     only the linters and types; rewrite the layout'
 	@echo 'make bench            decisions per second, beside other mahjong environments'
@@ -88,6 +89,9 @@ proof: $(TEST)
 
 golden: $(TEST)
 	PYTHONPATH=tests $(BIN)/python -m scripts.golden_games
+
+rules: $(TEST)
+	PYTHONPATH=tests $(BIN)/python -m scripts.rule_pages
 
 readme: $(TEST)
 	PYTHONPATH=tests $(BIN)/python -m scripts.readme

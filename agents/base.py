@@ -7,11 +7,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_env import MahjongError, View
+from mahjong_env import AgentError, View
 
-
-class AgentError(MahjongError):
-    """An agent that does not exist, or that cannot play what it is asked to play."""
+__all__ = ["Agent", "AgentError", "PolicyFileError"]
 
 
 class PolicyFileError(AgentError):

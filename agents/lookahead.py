@@ -7,24 +7,26 @@ shape may be won (limits on the pair, on wild tiles, on the source of the winnin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.outlook import Concealed, Outlook, other_shapes
 from mahjong_env import ACTIONS, Rules, View, action
-from mahjong_env.hands import (
-    POWER,
-    SUIT,
-    distance_to_sets_and_pair,
-    distance_to_seven_pairs,
-    distance_to_thirteen_orphans,
-    encode,
-    helping_kinds,
-    suit_summaries,
+from mahjong_env.hands.codes import POWER, SUIT
+from mahjong_env.hands.kind_sets import (
+    BIT_OF_KIND,
+    KindSets,
+    count_planes,
+    count_tiles,
+    members,
+    pack,
+    unpack,
 )
+
+__all__ = ["FAR", "Lookahead", "look_ahead", "other_shapes"]
 
 FAR: Final = 100
 """The distance that illegal actions are given."""
@@ -38,8 +40,6 @@ KONG: Final = action("kong")
 WIN: Final = action("win")
 PASS: Final = action("pass")
 
-_ORPHANS = np.array([0, 8, 9, 17, 18, 26, *range(27, NUM_KINDS)])
-_IS_ORPHAN = np.isin(np.arange(NUM_KINDS), _ORPHANS)
 # Which kind leaves the hand with each action, and how many tiles of it; the kind of claims is the offered tile.
 _KIND = np.tile(np.arange(NUM_KINDS), 3)
 _AMOUNT = np.zeros(len(ACTIONS), np.int8)
@@ -49,6 +49,8 @@ _NEW_MELD = np.zeros(len(ACTIONS), np.int8)
 _NEW_MELD[CONCEALED_KONG:ADDED_KONG] = _NEW_MELD[CHOW : KONG + 1] = 1
 # The two tiles that "chow low", "chow middle" and "chow high" take from the hand, relative to the claimed one.
 _CHOW_STEPS = np.array([[1, 2], [-1, 1], [-2, -1]])
+_GROUP = SUIT.astype(np.intp)
+_NO_KIND = np.uint64(0)
 
 
 @dataclass(frozen=True)
@@ -68,140 +70,171 @@ class Lookahead:
 
 def look_ahead(view: View) -> Lookahead:
     """Look one action ahead for every row of a view."""
-    after = _Hands.after_actions(view)
-    after_distance = after.distance(view.rules)
-    distance = np.full(view.action_mask.shape, FAR, np.int8)
-    distance[after.row, after.action] = after_distance
+    mask = view.action_mask
+    distance = np.full(mask.shape, FAR, np.int8)
+    help_ = np.zeros(mask.shape, np.int16)
+    discards = Discards.of(view, np.flatnonzero(mask[:, :NUM_KINDS].any(axis=1)))
+    distance[discards.row, :NUM_KINDS] = discards.distance_by_kind()
+    row, others = np.nonzero(mask[:, NUM_KINDS:])
+    options = Options.of(view, row, others + NUM_KINDS)
+    distance[options.row, options.action] = options.distance
 
-    nearest = np.flatnonzero((after_distance == distance.min(axis=1)[after.row]) & (after.action != WIN))
-    hands = after.take(nearest)
-    kinds = hands.helping(view, after_distance[nearest])
-    help_ = np.zeros(distance.shape, np.int16)
-    help_[hands.row, hands.action] = (kinds * view.unseen[hands.row]).sum(axis=1, dtype=np.int16)
+    nearest = distance.min(axis=1)
+    near = discards.take(np.flatnonzero(discards.distance == nearest[discards.row]))
+    row, kind, tiles = near.help()
+    help_[row, kind] = tiles
+    at = np.flatnonzero((options.distance == nearest[options.row]) & (options.action != WIN))
+    help_[options.row[at], options.action[at]] = options.help(at)
     return Lookahead(distance, help_)
 
 
-@cache
-def other_shapes(rules: Rules) -> tuple[bool, bool]:
-    """Whether seven pairs and thirteen orphans are complete hands: the rules are shown one of each."""
-    seven_pairs, orphans = np.zeros((2, NUM_KINDS), np.int8)
-    seven_pairs[[0, 3, 6, 10, 13, 16, 27]] = 2
-    orphans[_ORPHANS] = 1
-    orphans[27] = 2
-    codes = encode(np.stack([seven_pairs, orphans]))
-    nothing = np.zeros(2, np.int8)
-    complete = rules.tiles_short(suit_summaries(codes), nothing, nothing) <= 0
-    return bool(complete[0]), bool(complete[1])
+@dataclass(frozen=True)
+class Discards:
+    """The discards of r seats.
+
+    Attributes:
+        view: what the seats see.
+        row: [r] intp their rows, ascending.
+        hands: their hands before the discard.
+        distance: [r] int8 the least distance that a legal discard leaves.
+        nearest: [r] uint64 the kinds that leave it, as sets of kinds; the other legal ones leave one tile more.
+        legal: [r] uint64 the kinds that may be discarded.
+    """
+
+    view: View
+    row: NDArray[np.intp]
+    hands: Concealed
+    distance: NDArray[np.int8]
+    nearest: KindSets
+    legal: KindSets
+
+    @classmethod
+    def of(cls, view: View, row: NDArray[np.intp]) -> Discards:
+        """Look at the discards of these rows, each of which has a legal one."""
+        hands = concealed(view, row)
+        outlook = Outlook(hands, other_shapes(view.rules))
+        legal = pack(view.action_mask[row, :NUM_KINDS])
+        spare = outlook.kinds_to_spare(view.wild[row] if view.rules.has_wild else None) & legal
+        must_lose = spare == _NO_KIND
+        distance = outlook.distance + must_lose
+        return cls(view, row, hands, distance, np.where(must_lose, legal, spare), legal)
+
+    def take(self, which: NDArray[np.intp]) -> Discards:
+        """Return some of them; ``which`` are indices."""
+        return Discards(
+            self.view,
+            self.row.take(which),
+            self.hands.take(which),
+            self.distance.take(which),
+            self.nearest.take(which),
+            self.legal.take(which),
+        )
+
+    def distance_by_kind(self) -> NDArray[np.int8]:
+        """Return [r, 34] int8 the distance that each discard leaves, `FAR` for illegal ones."""
+        after = self.distance[:, None] + ~unpack(self.nearest)
+        return np.where(unpack(self.legal), after, np.int8(FAR))
+
+    def help(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.uint8]]:
+        """Return the nearest discards: rows [m] and kinds [m], ascending, and [m] uint8 tiles that help after each."""
+        seat, kind = members(self.nearest)
+        wild = self.view.wild[self.row].take(seat) if self.view.rules.has_wild else None
+        after = self.hands.take(seat).without(kind, None if wild is None else kind == wild)
+        outlook = Outlook(after, other_shapes(self.view.rules))
+        distance = self.distance.take(seat)
+        kinds = _that_help(outlook, distance, wild, self.view.rules)
+        unseen = count_planes(self.view.unseen[self.row])
+        return self.row.take(seat), kind, count_tiles(kinds, unseen.take(seat))
 
 
 @dataclass(frozen=True)
-class _Hands:
-    """m hands, each what one action in one row leaves concealed."""
+class Options:
+    """Actions other than discards, each with the hand that it leaves.
 
-    row: NDArray[np.intp]  # [m] row of the view, ascending
-    action: NDArray[np.intp]  # [m]
-    counts: NDArray[np.int8]  # [m, 34] without wild tiles
-    codes: NDArray[np.int32]  # [m, 4] the same
-    wilds: NDArray[np.int8]  # [m]
-    sets: NDArray[np.int8]  # [m] sets that are still wanted
-    closed: NDArray[np.bool_]  # [m] no melds
+    Attributes:
+        view: what the seats see.
+        row: [m] intp rows, ascending.
+        action: [m] intp actions, ascending within a row.
+        outlook: of the hands that they leave.
+        distance: [m] int8 after a chow or pung the one that the best discard leaves; 0 for a win.
+    """
 
-    def take(self, which: NDArray[np.intp]) -> _Hands:
-        """Return some of them."""
-        return _Hands(
-            self.row[which],
-            self.action[which],
-            self.counts[which],
-            self.codes[which],
-            self.wilds[which],
-            self.sets[which],
-            self.closed[which],
-        )
+    view: View
+    row: NDArray[np.intp]
+    action: NDArray[np.intp]
+    outlook: Outlook
+    distance: NDArray[np.int8]
 
     @classmethod
-    def after_actions(cls, view: View) -> _Hands:
-        """Return the hand after each legal action."""
-        row, chosen = np.nonzero(view.action_mask)
-        places = np.arange(len(row))
-        offered = np.maximum(view.offered, 0)[row]
-        kind = np.where(chosen < CHOW, _KIND[np.minimum(chosen, CHOW - 1)], offered)
-        amount = _AMOUNT[chosen]
-        new_melds = _NEW_MELD[chosen]
-        # A discard that may be added to an open pung takes nothing from the hand.
-        adds = (chosen == KONG) & (view.hand[row, kind] < 3)
-        amount[adds] = 0
-        new_melds[adds] = 0
-        is_wild = kind == view.wild[row]
-        wilds = view.own_wilds[row] - amount * is_wild
-        amount[is_wild] = 0
-
-        counts = view.natural_hand[row]
-        counts[places, kind] -= amount
-        codes = encode(view.natural_hand)[row]
-        codes[places, SUIT[kind]] -= POWER[kind] * amount
-        chow = np.flatnonzero((chosen >= CHOW) & (chosen < PUNG))
-        for step in _CHOW_STEPS[chosen[chow] - CHOW].T:
-            taken = offered[chow] + step
-            counts[chow, taken] -= 1
-            codes[chow, SUIT[taken]] -= POWER[taken]
-        melds = view.num_melds[row, 0] + new_melds
-        sets = np.int8(view.rules.sets) - melds
-        return cls(row, chosen, counts, codes, wilds, sets, melds == 0)
-
-    def distance(self, rules: Rules) -> NDArray[np.int8]:
-        """Return [m] the distance to the nearest shape."""
-        distance = distance_to_sets_and_pair(self.codes, self.sets, self.wilds)
-        for missing, closed in self._other_distances(rules):
-            distance[closed] = np.minimum(distance[closed], missing)
+    def of(cls, view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> Options:
+        """Look at these legal actions of these rows."""
+        outlook = Outlook(_after(view, row, chosen), other_shapes(view.rules))
+        distance = outlook.distance.copy()
         # A claimed meld is followed by a discard, which leaves a complete hand one tile short.
-        claims = (self.action >= CHOW) & (self.action <= PUNG)
-        distance[claims] = np.maximum(distance[claims], 1)
-        distance[self.action == WIN] = 0
-        return distance
+        is_claim = (chosen >= CHOW) & (chosen <= PUNG)
+        distance[is_claim] = np.maximum(distance[is_claim], 1)
+        distance[chosen == WIN] = 0
+        return cls(view, row, chosen, outlook, distance)
 
-    def _other_distances(self, rules: Rules) -> list[tuple[NDArray[np.int8], NDArray[np.intp]]]:
-        """Return the distances to the other shapes that are played, and the hands that they are about."""
-        with_pairs, with_orphans = other_shapes(rules)
-        closed = np.flatnonzero(self.closed) if with_pairs or with_orphans else np.zeros(0, np.intp)
-        if not closed.size:
-            return []
-        counts = self.counts[closed]
-        found = []
-        if with_pairs:
-            found.append((distance_to_seven_pairs(counts, self.wilds[closed]), closed))
-        if with_orphans:
-            found.append((distance_to_thirteen_orphans(counts), closed))
-        return found
-
-    def helping(self, view: View, distance: NDArray[np.int8]) -> NDArray[np.bool_]:
-        """Return [m, 34] the kinds whose draw brings hands at these distances nearer to a win."""
-        helps = helping_kinds(self.codes, self.sets, self.wilds)
-        helps[distance_to_sets_and_pair(self.codes, self.sets, self.wilds) > distance] = False
-        with_pairs, with_orphans = other_shapes(view.rules)
-        if with_pairs:
-            at = np.flatnonzero(self.closed)
-            at = at[distance_to_seven_pairs(self.counts[at], self.wilds[at]) == distance[at]]
-            helps[at] |= _helps_seven_pairs(self.counts[at])
-        if with_orphans:
-            at = np.flatnonzero(self.closed)
-            at = at[distance_to_thirteen_orphans(self.counts[at]) == distance[at]]
-            helps[at] |= _helps_orphans(self.counts[at])
-        wild = view.wild[self.row]
-        some = np.flatnonzero(wild >= 0)
-        helps[some, wild[some]] = distance[some] > 0
-        # A kind that is laid open and replaced never stays in the hand.
-        helps[:, view.rules.flower_kinds[:NUM_KINDS]] = False
-        return helps
+    def help(self, which: NDArray[np.intp]) -> NDArray[np.uint8]:
+        """Return [k] uint8 the tiles that help after some of them; ``which`` [k] are indices."""
+        rules, row = self.view.rules, self.row
+        wild = self.view.wild[row] if rules.has_wild else None
+        kinds = _that_help(self.outlook, self.distance, wild, rules)[which]
+        return count_tiles(kinds, count_planes(self.view.unseen[row[which]]))
 
 
-def _helps_seven_pairs(counts: NDArray[np.int8]) -> NDArray[np.bool_]:
-    """Return [m, 34] kinds that make a pair, or the first tile of one that is still lacking."""
-    odd = counts % 2 == 1
-    lacks_kinds = (counts >> 1).sum(axis=1) + odd.sum(axis=1) < 7
-    return odd | (lacks_kinds[:, None] & (counts < 4))
+def concealed(view: View, row: NDArray[np.intp]) -> Concealed:
+    """Return the concealed tiles of some rows."""
+    rules = view.rules
+    melds = view.num_melds[row, 0]
+    has_counts = any(other_shapes(rules))
+    wilds, hand = np.zeros(len(row), np.int8), view.hand[row] if rules.has_wild or has_counts else None
+    if rules.has_wild and hand is not None:
+        some = np.flatnonzero(view.wild[row] >= 0)
+        wild = view.wild[row[some]]
+        wilds[some] = hand[some, wild]
+        hand[some, wild] = 0
+    return Concealed(
+        view.codes[row].T.astype(np.intp, order="C"),
+        wilds,
+        rules.sets - melds.astype(np.intp),
+        melds == 0,
+        count_planes(hand) if has_counts and hand is not None else None,
+    )
 
 
-def _helps_orphans(counts: NDArray[np.int8]) -> NDArray[np.bool_]:
-    """Return [m, 34] ones, nines and honours that lack, all of them while there is no pair."""
-    has_pair = np.any(counts[:, _ORPHANS] > 1, axis=1, keepdims=True)
-    return _IS_ORPHAN & ((counts == 0) | ((counts == 1) & ~has_pair))
+def _after(view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> Concealed:
+    """Return the hands that actions other than discards leave."""
+    hands = concealed(view, row)
+    offered = np.maximum(view.offered[row], 0)
+    kind = np.where(chosen < CHOW, _KIND[np.minimum(chosen, CHOW - 1)], offered)
+    amount = _AMOUNT[chosen]
+    new_melds = _NEW_MELD[chosen]
+    # A discard that may be added to an open pung takes nothing from the hand.
+    adds = (chosen == KONG) & (view.hand[row, kind] < 3)
+    amount[adds] = 0
+    new_melds[adds] = 0
+    is_wild = kind == view.wild[row]
+    wilds = hands.wilds - amount * is_wild
+    amount[is_wild] = 0
+
+    hands.codes[_GROUP[kind], np.arange(len(row))] -= POWER[kind] * amount
+    chow = np.flatnonzero((chosen >= CHOW) & (chosen < PUNG))
+    for step in _CHOW_STEPS[chosen[chow] - CHOW].T:
+        taken = offered[chow] + step
+        hands.codes[_GROUP[taken], chow] -= POWER[taken]
+    closed = hands.closed & (new_melds == 0)
+    return replace(hands, wilds=wilds, sets=hands.sets - new_melds, closed=closed)
+
+
+def _that_help(outlook: Outlook, distance: NDArray[np.int8], wild: NDArray[np.int8] | None, rules: Rules) -> KindSets:
+    """Return [m] uint64 the kinds whose draw brings hands nearer that are ``distance`` away."""
+    kinds = outlook.kinds_that_help(distance)
+    if wild is not None:
+        tile = np.where(wild >= 0, BIT_OF_KIND.take(wild, mode="wrap"), _NO_KIND)
+        kinds = np.where(distance > 0, kinds | tile, kinds & ~tile)
+    # A kind that is laid open and replaced never stays in the hand.
+    for kind in np.flatnonzero(rules.flower_kinds[:NUM_KINDS]):
+        kinds &= ~BIT_OF_KIND[kind]
+    return kinds

@@ -6,12 +6,14 @@ from types import ModuleType as _ModuleType
 from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS, action
 from mahjong_env.basics.errors import (
     ActionError,
+    AgentError,
     DealError,
     HandError,
     IllegalActionError,
     MahjongError,
     MissingExtraError,
     NotationError,
+    RecordError,
     RulesError,
     SnapshotError,
     ViewError,
@@ -22,9 +24,9 @@ from mahjong_env.engine.scene import Deal
 from mahjong_env.engine.snapshot import Snapshot
 from mahjong_env.observation.planes import PIECES as OBSERVATION_PIECES
 from mahjong_env.observation.view import View
+from mahjong_env.rulebook.sheet import describe_rules
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import VARIANTS, rules
-from mahjong_env.ruleset.sheet import describe_rules
 from mahjong_env.scoring.described import HandScore, score
 
 __version__ = "0.1.0"
@@ -35,6 +37,7 @@ __all__ = [
     "OBSERVATION_PIECES",
     "VARIANTS",
     "ActionError",
+    "AgentError",
     "Deal",
     "DealError",
     "Engine",
@@ -45,6 +48,7 @@ __all__ = [
     "MissingExtraError",
     "NotationError",
     "Outcome",
+    "RecordError",
     "Rules",
     "RulesError",
     "Snapshot",

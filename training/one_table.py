@@ -16,8 +16,8 @@ from agents import Agent, look_ahead
 from agents.inputs import policy_inputs
 from mahjong_env import Engine, Rules
 from mahjong_env.environments.aec import MahjongAEC, wrapped
+from mahjong_env.environments.players import choose_actions
 from training.batch_env import learner_spaces
-from training.play import choose_actions
 
 _GAME = np.zeros(1, np.intp)
 

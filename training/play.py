@@ -8,44 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agents import Agent, RandomAgent
-from agents.random_agent import choose_among
+from agents import Agent
 from mahjong_env import Engine
-
-
-def choose_actions(
-    engine: Engine,
-    games: NDArray[np.intp],
-    agents: Sequence[Agent],
-    who: NDArray[np.intp],
-    rng: np.random.Generator,
-) -> NDArray[np.int64]:
-    """Let the seat to act in each game be played by its agent, one call for each agent.
-
-    Args:
-        engine: the tables.
-        games: [n] games that wait for an action.
-        agents: who plays.
-        who: [n] number of the agent that plays in a game.
-        rng: where chance comes from.
-
-    Returns:
-        [n] actions.
-    """
-    actions = np.zeros(len(games), np.int64)
-    for number, agent in enumerate(agents):
-        rows = np.flatnonzero(who == number)
-        if rows.size:
-            # Each agent is shown its own games only: one view of all would be made, and then copied in parts.
-            actions[rows] = _ask(agent, engine, games[rows], rng)
-    return actions
-
-
-def _ask(agent: Agent, engine: Engine, games: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int64]:
-    if type(agent) is RandomAgent:
-        # What it would do with a view, without making one.
-        return choose_among(engine.action_mask[games], rng)
-    return agent.act(engine.view(games=games), rng)
+from mahjong_env.environments.players import choose_actions
 
 
 @dataclass(frozen=True)

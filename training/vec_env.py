@@ -12,8 +12,8 @@ from agents import Agent, look_ahead
 from agents.inputs import NUM_ACTIONS, policy_inputs
 from agents.lookahead import FAR, Lookahead
 from mahjong_env import Rules, StepResult, View, make_engine
+from mahjong_env.environments.players import choose_actions
 from training.batch_env import BatchVecEnv, RewardSpec, Step
-from training.play import choose_actions
 
 __all__ = ["RewardSpec", "TableVecEnv"]
 

@@ -35,12 +35,20 @@ class IllegalActionError(ActionError):
     """An action that the rules do not allow now. Names the game, the seat and the action."""
 
 
+class AgentError(MahjongError):
+    """An agent that does not exist, that cannot be made as asked, or whose answer cannot be played. Names the agent."""
+
+
 class ViewError(MahjongError):
     """A view that is asked for worlds and cannot give them: its games have moved on, or a seat is not to act."""
 
 
 class SnapshotError(MahjongError):
     """A snapshot that is corrupt, or of another variant, other rules or another version."""
+
+
+class RecordError(MahjongError):
+    """A record of a game that is damaged, foreign, of another version, or that cannot be written. Names the line."""
 
 
 class MissingExtraError(MahjongError, ImportError):

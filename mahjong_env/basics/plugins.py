@@ -1,11 +1,17 @@
-"""What other distributions register in an entry-point group: names that are known before anything is loaded."""
+"""What distributions register in an entry-point group: names that are known before anything is loaded."""
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from mahjong_env.basics.errors import MahjongError
+
+_OWN: Final = "mahjong-env"
 
 
 def installed(group: str) -> dict[str, list[EntryPoint]]:
@@ -14,14 +20,37 @@ def installed(group: str) -> dict[str, list[EntryPoint]]:
     Nothing is imported.
     """
     found: dict[str, list[EntryPoint]] = {}
-    for entry in sorted(entry_points(group=group), key=lambda entry: (entry.name, distribution(entry))):
+    for entry in sorted(_registered(group), key=lambda entry: (entry.name, distribution(entry))):
         found.setdefault(entry.name, []).append(entry)
     return found
 
 
+def _registered(group: str) -> Iterator[EntryPoint]:
+    """What is installed, but for a checkout of this distribution what its pyproject.toml says now.
+
+    A checkout may be used without being installed, or be newer than what was said when it was.
+    """
+    own = _checkout()
+    yield from (EntryPoint(name, value, group) for name, value in (own or {}).get(group, {}).items())
+    for entry in entry_points(group=group):
+        if own is None or entry.dist is None or entry.dist.name.replace("_", "-").lower() != _OWN:
+            yield entry
+
+
+@cache
+def _checkout() -> dict[str, dict[str, str]] | None:
+    """The entry points that this checkout of the repository declares; None if this is no checkout."""
+    try:
+        text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+        project = tomllib.loads(text).get("project", {})
+    except (OSError, ValueError):
+        return None
+    return dict(project.get("entry-points", {})) if project.get("name") == _OWN else None
+
+
 def distribution(entry: EntryPoint) -> str:
     """The distribution that registers an entry point, such as "guangdong-mahjong 1.2"."""
-    return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "an unnamed distribution"
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else f"this checkout of {_OWN}"
 
 
 def load(entry: EntryPoint, error: type[MahjongError] = MahjongError) -> Any:
@@ -36,6 +65,8 @@ def load(entry: EntryPoint, error: type[MahjongError] = MahjongError) -> Any:
     """
     try:
         return entry.load()
+    except MahjongError:  # it says itself what it wants, such as an extra that is not installed
+        raise
     except Exception as cause:  # a module of somebody else may raise anything when it is imported
         raise error(
             f"{entry.name!r}, registered by {distribution(entry)}, cannot be loaded: "

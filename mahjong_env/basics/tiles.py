@@ -37,6 +37,12 @@ KIND_NAMES: Final[tuple[str, ...]] = (
     *(f"S{number}" for number in range(1, 5)),
 )
 
+# The Unicode block "Mahjong Tiles" begins with winds and dragons (in the order Red, Green, White), then Characters,
+# Bamboo, Dots, four flowers, four seasons.
+_BLOCK_ORDER: Final = (27, 28, 29, 30, 33, 32, 31, *range(9), *range(18, 27), *range(9, 18), *range(34, 42))
+GLYPHS: Final = tuple(chr(0x1F000 + _BLOCK_ORDER.index(kind)) for kind in range(NUM_ALL_KINDS))
+"""The Unicode character of each kind."""
+
 IS_SUITED: Final[BoolArray] = np.arange(NUM_ALL_KINDS) < FIRST_HONOUR
 """[42] whether a kind belongs to one of the three suits."""
 IS_TERMINAL: Final[BoolArray] = IS_SUITED & np.isin(np.arange(NUM_ALL_KINDS) % 9, (0, 8))

@@ -13,7 +13,7 @@ from mahjong_env.bench.peers import RIICHI, RIICHI_SEEN, RLCARD, RLCARD_AEC
 from mahjong_env.bench.timing import Clock, Contender, Meter, play_aec
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.aec import MahjongAEC, wrapped
-from mahjong_env.environments.opponents import Opponent, RandomOpponent, choose_at_random, find_agent
+from mahjong_env.environments.opponents import Opponent, RandomAgent, choose_at_random, find_agent
 from mahjong_env.ruleset.questions import Rules
 
 RANDOM: Final = "random"
@@ -107,7 +107,7 @@ def give_head_starts(engine: Engine, agent: Opponent) -> None:
 
 def choose(engine: Engine, agent: Opponent, rng: np.random.Generator, games: Games | None = None) -> Int64Array:
     """[n] the actions that an agent chooses in all or some games; random play needs no view."""
-    if isinstance(agent, RandomOpponent):
+    if isinstance(agent, RandomAgent):
         return choose_at_random(engine.action_mask if games is None else engine.action_mask[games], rng)
     return np.asarray(agent.act(engine.view(games), rng))
 

@@ -7,13 +7,14 @@ from typing import Any, Final
 import numpy as np
 
 from mahjong_env.basics.actions import NUM_ACTIONS
-from mahjong_env.basics.errors import ActionError, DealError, MahjongError, RulesError
+from mahjong_env.basics.errors import ActionError, DealError, RulesError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array
 from mahjong_env.engine.batch import Engine, as_array, check_count
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.engine.scene import Deal
 from mahjong_env.environments.hand_info import hand_info
-from mahjong_env.environments.opponents import Opponent, RandomOpponent, choose_at_random, find_opponents
+from mahjong_env.environments.opponents import Opponent, find_opponents
+from mahjong_env.environments.players import ask
 from mahjong_env.ruleset.questions import Rules
 
 ON_ILLEGAL: Final = ("end", "raise")
@@ -185,29 +186,12 @@ class LearningSeats:
         """The agents' actions for the persons who are to act, one call for each different agent."""
         first = self.opponents[0]
         if all(agent is first for agent in self.opponents):
-            return self._ask(first, games, rng)
+            return ask(first, self.engine, games, rng)
         offset = (person - self.learner[games] - 1) % self.engine.num_people
         actions = np.zeros(len(games), np.int64)
         for agent in {id(agent): agent for agent in self.opponents}.values():
             sits_at = [place for place, other in enumerate(self.opponents) if other is agent]
             asked = np.isin(offset, sits_at)
             if asked.any():
-                actions[asked] = self._ask(agent, games[asked], rng)
+                actions[asked] = ask(agent, self.engine, games[asked], rng)
         return actions
-
-    def _ask(self, agent: Opponent, games: Games, rng: np.random.Generator) -> Int64Array:
-        if type(agent) is RandomOpponent:
-            # What it would do with a view, without making one.
-            return choose_at_random(self.engine.action_mask[games], rng)
-        return checked_answers(agent, agent.act(self.engine.view(games), rng), len(games))
-
-
-def checked_answers(agent: Any, answers: Any, number: int) -> Int64Array:
-    """An agent's answers as [n] integers; `MahjongError` naming the agent if they are none."""
-    actions = np.asarray(answers)
-    if actions.shape != (number,) or not np.issubdtype(actions.dtype, np.integer):
-        name = getattr(agent, "name", type(agent).__name__)
-        raise MahjongError(
-            f"the agent {name} answered {actions.dtype} of shape {actions.shape}; {number} integer actions are wanted"
-        )
-    return actions.astype(np.int64, copy=False)

@@ -61,6 +61,10 @@ def build() -> dict[str, Table]:
     * ``distance_joined`` [states, states] uint16: the state of two groups together.
     * ``distance_missing`` [joint states, joint states, 6] uint8: tiles missing to have a pair and 0 to 5
       sets.
+    * ``distance_costs`` [states, 2, 6] uint8: tiles missing in one group, without and with a pair, for 0 to 5 sets.
+    * ``distance_rest`` [states, joint states] uint16: the joint state of a group and two joined groups.
+    * ``distance_shares`` [joint states, states, 6] uint16: what a group may contribute to a cheapest hand when the
+      other three are in a joint state, see `mahjong_env.hands.shares`.
     """
     return _facts_tables() | _distance_tables()
 
@@ -90,8 +94,11 @@ def _distance_tables() -> dict[str, Table]:
 
     tables: dict[str, Table] = {f"distance_suit_{rank}": after for rank, after in enumerate(suit_steps)}
     tables |= {f"distance_honours_{rank}": after for rank, after in enumerate(honour_steps)}
-    tables["distance_joined"], by_joint_state = _join_groups(by_state)
+    tables["distance_joined"], by_joint_state = _join_groups(by_state, by_state)
     tables["distance_missing"] = _missing_for_sets_and_pair(by_joint_state)
+    tables["distance_costs"] = by_state
+    tables["distance_rest"], by_rest = _join_groups(by_state, by_joint_state)
+    tables["distance_shares"] = _cheapest_shares(by_state, by_rest)
     return tables
 
 
@@ -101,32 +108,57 @@ def _distinct(rows: Costs) -> tuple[Costs, NDArray[np.uint16]]:
     return distinct.reshape(-1, *rows.shape[1:]), which.reshape(-1).astype(np.uint16)
 
 
-def _join_groups(by_state: Costs) -> tuple[NDArray[np.uint16], Costs]:
+def _join_groups(by_state: Costs, by_other_state: Costs) -> tuple[NDArray[np.uint16], Costs]:
     """Share out sets and pair between two groups in the cheapest way.
 
     Args:
         by_state: [states, 2, 6] tiles missing without and with a pair, by number of sets.
+        by_other_state: [other states, 2, 6] the same of the other group.
 
     Returns:
-        [states, states] the joint state of two groups, and [joint states, 2, 6] its missing tiles.
+        [states, other states] the joint state of two groups, and [joint states, 2, 6] its missing tiles.
     """
-    size = len(by_state)
-    joint = np.full((size, size, 2, MAX_SETS + 1), _IMPOSSIBLE, np.uint8)
+    sizes = len(by_state), len(by_other_state)
+    joint = np.full((*sizes, 2, MAX_SETS + 1), _IMPOSSIBLE, np.uint8)
     for sets in range(MAX_SETS + 1):
         for own in range(sets + 1):
-            one, other = by_state[:, None, :, own], by_state[None, :, :, sets - own]
+            one, other = by_state[:, None, :, own], by_other_state[None, :, :, sets - own]
             best = joint[..., sets]
             np.minimum(best[..., 0], one[..., 0] + other[..., 0], out=best[..., 0])
             np.minimum(best[..., 1], one[..., 1] + other[..., 0], out=best[..., 1])
             np.minimum(best[..., 1], one[..., 0] + other[..., 1], out=best[..., 1])
     by_joint_state, which = _distinct(joint.reshape(-1, 2, MAX_SETS + 1))
-    return which.reshape(size, size), by_joint_state
+    return which.reshape(sizes), by_joint_state
 
 
 def _missing_for_sets_and_pair(by_joint_state: Costs) -> Costs:
     """Return [joint states, joint states, 6] tiles missing for a pair and so many sets in the whole hand."""
-    joint, by_pair = _join_groups(by_joint_state)
+    joint, by_pair = _join_groups(by_joint_state, by_joint_state)
     return np.ascontiguousarray(by_pair[:, 1][joint])
+
+
+def _cheapest_shares(by_state: Costs, by_rest: Costs) -> NDArray[np.uint16]:
+    """Return what a group contributes to the cheapest hands.
+
+    Args:
+        by_state: [states, 2, 6] tiles missing in the group, without and with the pair, by number of sets.
+        by_rest: [joint states, 2, 6] the same of the other three groups.
+
+    Returns:
+        [joint states, states, 6] by number of sets of the whole hand: bit ``6 * pair + sets`` is set if some
+        cheapest hand has so many of its sets, and the pair or not, in this group.
+    """
+    shares = np.zeros((len(by_rest), len(by_state), MAX_SETS + 1), np.uint16)
+    for wanted in range(MAX_SETS + 1):
+        cost = {
+            (pair, sets): by_rest[:, None, 1 - pair, wanted - sets] + by_state[None, :, pair, sets]
+            for pair in range(2)
+            for sets in range(wanted + 1)
+        }
+        cheapest = np.minimum.reduce(list(cost.values()))
+        for (pair, sets), total in cost.items():
+            shares[..., wanted] |= (total == cheapest).astype(np.uint16) << (pair * (MAX_SETS + 1) + sets)
+    return shares
 
 
 def _automaton(

@@ -20,12 +20,14 @@ from mahjong_env.hands.tables import load_steps, load_table, states_by_code
 NOT_HELD = 127
 """What `distance_after_discard` says of kinds that are not in the hand."""
 
-_ORPHANS = np.array([0, 8, 9, 17, 18, 26, *range(27, NUM_KINDS)])
+ORPHANS = np.array([0, 8, 9, 17, 18, 26, *range(27, NUM_KINDS)])
+"""The kinds of thirteen orphans: ones, nines and honours."""
+ORPHANS.flags.writeable = False
 _OFFSET_OF_KIND = TABLE_OFFSET[SUIT]
 _GROUP_OF_KIND = SUIT.astype(np.intp)
 
 
-class _Tables(NamedTuple):
+class DistanceTables(NamedTuple):
     """The distance tables, flat, with the lengths of the axes that they stand for."""
 
     state: NDArray[np.uint8]  # [suit codes + honour codes]
@@ -37,11 +39,11 @@ class _Tables(NamedTuple):
 
 
 @cache
-def _tables() -> _Tables:
+def distance_tables() -> DistanceTables:
     """Load and expand the tables, once."""
     state = np.concatenate([states_by_code(load_steps("distance", group)) for group in ("suit", "honours")])
     joined, missing = load_table("distance_joined"), load_table("distance_missing")
-    return _Tables(
+    return DistanceTables(
         state.astype(np.uint8),
         joined.ravel(),
         missing.astype(np.int8).ravel(),
@@ -50,14 +52,14 @@ def _tables() -> _Tables:
     )
 
 
-def _joint(tables: _Tables, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.intp]:
+def _joint(tables: DistanceTables, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.intp]:
     """Return the joint states of two groups."""
     joint: NDArray[np.intp] = tables.joined.take(one.astype(np.intp) * tables.states + other).astype(np.intp)
     return joint
 
 
 def _missing(
-    tables: _Tables, one: NDArray[np.intp], other: NDArray[np.intp], sets: NDArray[np.intp]
+    tables: DistanceTables, one: NDArray[np.intp], other: NDArray[np.intp], sets: NDArray[np.intp]
 ) -> NDArray[np.int8]:
     """Return the distance of two joint states, without wild tiles."""
     return tables.missing.take((one * tables.joint_states + other) * tables.sets + sets)
@@ -74,7 +76,7 @@ def distance_to_sets_and_pair(codes: NDArray[Any], sets: ArrayLike, wilds: Array
     Returns:
         [...] int8, 0 for a complete hand.
     """
-    tables = _tables()
+    tables = distance_tables()
     state = tables.state.take(codes + TABLE_OFFSET)
     one = _joint(tables, state[..., 0], state[..., 1])
     other = _joint(tables, state[..., 2], state[..., 3])
@@ -150,7 +152,7 @@ def _missing_with_changed_code(
     Returns:
         [m] int8.
     """
-    tables = _tables()
+    tables = distance_tables()
     state = tables.state.take(codes + TABLE_OFFSET).astype(np.intp)
     # The groups are joined as 0 with 1 and 2 with 3: the changed group meets its partner, then the other two.
     joint = _joint(tables, state[:, ::2], state[:, 1::2])
@@ -173,8 +175,11 @@ def distance_to_seven_pairs(counts: NDArray[Any], wilds: ArrayLike = 0) -> NDArr
     Returns:
         [...] int8, 0 for a complete hand.
     """
-    pairs = (counts >> 1).sum(axis=-1)
-    singles = (counts & 1).sum(axis=-1)
+    return seven_pairs_short((counts >> 1).sum(axis=-1), (counts & 1).sum(axis=-1), wilds)
+
+
+def seven_pairs_short(pairs: NDArray[Any], singles: NDArray[Any], wilds: ArrayLike) -> NDArray[np.int8]:
+    """Return the distance to seven pairs of hands with so many pairs and kinds with a single tile: [...] int8."""
     without_a_single = np.maximum(7 - pairs - singles, 0)
     return _less_wilds(np.asarray(7 - pairs + without_a_single).astype(np.int8), wilds)
 
@@ -188,6 +193,6 @@ def distance_to_thirteen_orphans(counts: NDArray[Any]) -> NDArray[np.int8]:
     Returns:
         [...] int8, 0 for a complete hand.
     """
-    orphans = np.asarray(counts)[..., _ORPHANS]
+    orphans = np.asarray(counts)[..., ORPHANS]
     missing = 14 - (orphans > 0).sum(axis=-1) - (orphans > 1).any(axis=-1)
     return np.asarray(missing).astype(np.int8)

@@ -100,7 +100,8 @@ class Sight:
         self._phase = state.phase[games]
         self._order = _SEAT_AT_SLOT[state.num_seats].take(seat, axis=0)  # [n, 4] the seats in the order of slots
         self._first_slot = seat * (state.num_seats + 1) + 1  # [n] where a row of _SLOT_OF_SEAT begins
-        self._index = games[:, None] * state.num_seats + self._order  # [n, 4] their numbers in the batch
+        self._own = state.seats(games, seat)
+        self._at = state.seats(games[:, None], self._order)
 
     def __len__(self) -> int:
         """The number of seats that look."""
@@ -109,14 +110,14 @@ class Sight:
     # --- Addressing ----------------------------------------------------------------------------------------------
     def _of_slots(self, array: Any, empty: int = 0) -> Any:
         """[n, 4, ...] the rows of an array with a seat axis, by slot."""
-        rows = _by_index(array).take(self._index, axis=0)
+        rows = self._at.of(array)
         if self.state.num_seats < SLOTS:
             rows[:, EMPTY_SLOT] = empty
         return rows
 
     def _of_own(self, array: Any) -> Any:
         """[n, ...] the rows of an array with a seat axis that belong to the looking seat."""
-        return _by_index(array).take(self._index[:, 0], axis=0)
+        return self._own.of(array)
 
     def _slot(self, seat: Any) -> Int8Array:
         """[n] the slots of table seats; -1 for nobody."""
@@ -334,7 +335,7 @@ class Sight:
             return None
         offered, given = (np.full(len(self), NO_TILE, np.int8) for _ in range(2))
         stage = self.state.stage[self.games[rows]]
-        offered[rows], given[rows] = self.rules.opening_tiles(self.state, self.games[rows], self.seat[rows], stage)
+        offered[rows], given[rows] = self.rules.opening_tiles(self.state, self._own.take(rows), stage)
         return offered, given
 
     @property
@@ -494,9 +495,8 @@ class Sight:
         """[m, 4] what the kongs that may still be robbed will be paid."""
         state, games = self.state, self.games[rows]
         seat = state.offered_by[games]
-        _, kind, meld = self._kongs_to_be
-        giver = state.meld_from[games, seat, meld]
-        amounts = self.rules.kong_payments(state, games, seat, MeldType.ADDED_KONG, giver)
+        giver = state.meld_from[games, seat, self._kongs_to_be[2]]
+        amounts = self.rules.kong_payments(state, state.seats(games, seat), MeldType.ADDED_KONG, giver)
         if amounts is None:
             return 0
         paid = np.take_along_axis(amounts, self._order[rows], axis=1)
@@ -510,11 +510,6 @@ class Sight:
         person = self.sitting_out
         points = self.state.points[self.games, np.maximum(person, _ZERO)]
         return np.where(person < _ZERO, np.int32(0), points)
-
-
-def _by_index(array: Any) -> Any:
-    """[B * S, ...] the rows of an array [B, S, ...], one for each seat in the batch."""
-    return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])
 
 
 def hidden_entries(state: State, rules: Rules, games: Games, seat: Games, present: BoolArray) -> dict[str, BoolArray]:

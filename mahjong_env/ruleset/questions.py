@@ -1,7 +1,8 @@
 """The questions that a variant answers, each with a neutral default, and the knobs that its players may turn.
 
 The engine never asks which variant it plays. It asks the questions of `Rules`, and a variant overrides those that it
-answers differently. All questions are about arrays of games: ``games`` are the numbers of the games concerned.
+answers differently. All questions are about arrays of games: ``games`` [n] are the numbers of the games concerned, and
+``seats`` one seat in each of n games (`mahjong_env.state.seats`).
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from mahjong_env.hands import short_of_sets_and_pair
 from mahjong_env.state.arrays import MAX_MARKS
 
 if TYPE_CHECKING:
-    from mahjong_env.scoring.wins import Row, Scores, Wins
+    from mahjong_env.scoring.rows import Row
+    from mahjong_env.scoring.wins import Scores, Wins
     from mahjong_env.state.arrays import State
+    from mahjong_env.state.seats import Seats
 
 
 MOST_OF_A_KNOB: Final = 100_000
@@ -181,7 +184,10 @@ class Rules:
         return self.flower_kinds
 
     def unclaimable(self, state: State, games: Games) -> BoolArray | None:
-        """[n] offered tiles that nobody may claim for anything; None: none. A wild tile never can (rulebook 0.12)."""
+        """[n] offered tiles that nobody may claim for anything; None: none. A wild tile never can.
+
+        common.md#wild-tiles.
+        """
         return state.offered[games] == state.wild[games] if self.has_wild else None
 
     # --- The start of a match and of a hand ----------------------------------------------------------------------
@@ -205,7 +211,7 @@ class Rules:
         """
         raise NotImplementedError
 
-    def opening_tiles(self, state: State, games: Games, seat: Games, stage: Int8Array) -> tuple[Any, Any]:
+    def opening_tiles(self, state: State, seats: Seats, stage: Int8Array) -> tuple[Any, Any]:
         """What seats that may win before the first turn are shown.
 
         Returns:
@@ -213,20 +219,20 @@ class Rules:
         """
         return NO_TILE, NO_TILE
 
-    def take_opening(self, state: State, games: Games, seat: Int8Array, stage: Int8Array) -> Wins:
+    def take_opening(self, state: State, seats: Seats, stage: Int8Array) -> Wins:
         """Carry out opening wins that were said: move the tiles, and describe the wins."""
         raise NotImplementedError
 
     # --- Drawing ----------------------------------------------------------------------------------------------
-    def on_flower(self, state: State, games: Games, seat: Int8Array) -> None:
+    def on_flower(self, state: State, seats: Seats) -> None:
         """A seat has just exposed a flower in its turn or in the opening."""
 
-    def may_win_at_once(self, state: State, games: Games, seat: Int8Array) -> BoolArray | None:
+    def may_win_at_once(self, state: State, seats: Seats) -> BoolArray | None:
         """[n] seats that may win in their turn whatever their hand (None: none)."""
         return None
 
     # --- The turn ---------------------------------------------------------------------------------------------
-    def limit_turn(self, state: State, games: Games, seat: Int8Array) -> None:
+    def limit_turn(self, state: State, seats: Seats) -> None:
         """Take actions out of `State.mask` of seats in their turn."""
 
     def concealed_kong_kinds(self, state: State, games: Games, counts: Int8Array) -> BoolArray:
@@ -237,11 +243,11 @@ class Rules:
             kongs[some, state.wild[games][some]] = False
         return kongs
 
-    def on_discard(self, state: State, games: Games, seat: Games, kind: Int64Array) -> None:
+    def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
         """A tile has just been discarded; claims have not been asked yet."""
 
     # --- Claims -----------------------------------------------------------------------------------------------
-    def limit_claims(self, state: State, games: Games, seat: Any, options: Int8Array) -> None:
+    def limit_claims(self, state: State, seats: Seats, options: Int8Array) -> None:
         """Take options out of the [n] option bits of seats that want a discard or a tile to rob (phases/claims.py).
 
         A game comes as often as it has such seats.
@@ -258,13 +264,11 @@ class Rules:
         return True
 
     # --- Kongs ------------------------------------------------------------------------------------------------
-    def kong_payments(
-        self, state: State, games: Games, seat: Int8Array, meld_type: int, from_seat: Any
-    ) -> Int32Array | None:
+    def kong_payments(self, state: State, seats: Seats, meld_type: int, from_seat: Any) -> Int32Array | None:
         """[n, S] what is paid at once for kongs that stand; None: nothing."""
         return None
 
-    def after_kong(self, state: State, games: Games, seat: Int8Array, meld_type: int) -> None:
+    def after_kong(self, state: State, seats: Seats, meld_type: int) -> None:
         """The replacement tile has been drawn."""
 
     # --- The end of a hand ------------------------------------------------------------------------------------
@@ -283,7 +287,7 @@ class Rules:
 
     def complete(self, wins: Wins) -> BoolArray:
         """[n] whether the tiles are a complete hand in one of the variant's shapes."""
-        return self.tiles_short(wins.words, wins.wilds, wins.own_melds) <= wins.wilds
+        return self.tiles_short(wins.suit_summaries, wins.jokers, wins.own_melds) <= wins.jokers
 
     def score(self, wins: Wins) -> Scores:
         """Whether each hand may win, what it is worth and who pays: the one place that settles wins."""

@@ -15,8 +15,9 @@ Seats count counter-clockwise: the next player is seat + 1. ``seen_by``: "all" t
 "owner of turn", the seat whose turn it is; "asked", the seat to act; "nobody". `observation.visibility` makes of it what
 a seat sees.
 
-numpy gathers and scatters along one axis five times faster than along two or three: the phases use chairs (see
-places.py), and `State.by_chair` and `State.flat`, which are views of the same memory.
+Whose tiles are meant is said by `Seats` (`State.seats`): ``seats.of(state.hand)`` gathers the hands of some seats, and
+the verbs of `State` (`discard`, `lay_meld`, `add_tiles`, ...) change them. The arrays themselves are ordinary ones:
+``state.hand[game, seat, kind]``.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Any, Final
 import numpy as np
 
 from mahjong_env.basics.actions import NUM_ACTIONS
+from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import (
     BoolArray,
@@ -38,7 +40,10 @@ from mahjong_env.basics.types import (
     UInt8Array,
     UInt64Array,
 )
-from mahjong_env.state.places import Places, code_steps
+from mahjong_env.hands import SUIT
+from mahjong_env.state.flat import Flat, code_steps
+from mahjong_env.state.places import Places
+from mahjong_env.state.seats import Seats
 
 MAX_MELDS: Final = 5
 # Slots of the other seats at tables for three and four: offset of the seat -> slot (1 next, 2 across, 3 previous).
@@ -60,8 +65,18 @@ NUM_PLANES: Final = 4
 MELD_PLACES: Final = 6
 """Places that one meld takes in the plane MELD_LIST."""
 # Arrays, as numpy turns plain numbers into arrays in every call.
-_ZERO: Final = np.array(0, np.int8)
-_COUNTS: Final = {count: np.array(count, np.int8) for count in (-4, -3, -2, -1, 1)}
+_ZERO, _ONE, _NO_TILE = (np.array(number, np.int8) for number in (0, 1, NO_TILE))
+_ONE_MORE: Final = np.array(1, np.int16)
+_COUNTS: Final = {count: np.array(count, np.int8) for count in range(-4, 5)}
+# By seats at the table: [S, S] the seats after each seat, in their order; the last is the seat itself.
+_SEATS_AFTER: Final = {n: (np.arange(n) + np.arange(1, n + 1)[:, None]) % n for n in (3, 4)}
+# How many tiles of the kinds from its lowest on a meld shows.
+_TILES_OF_MELD: Final = {
+    MeldType.CHOW: (1, 1, 1),
+    MeldType.PUNG: (3,),
+    MeldType.EXPOSED_KONG: (4,),
+    MeldType.CONCEALED_KONG: (4,),
+}
 
 
 class Phase:
@@ -163,17 +178,20 @@ class State:
 
     mask: BoolArray = _array("BX", np.bool_, 0, "asked")  # legal actions of the seat to act
 
-    # The same memory, seen otherwise.
-    by_chair: State = field(init=False, repr=False)  # arrays with a seat axis as [B * S, ...], the others as they are
-    flat: State = field(init=False, repr=False)  # every array with one axis
-    num_seats: int = field(init=False, repr=False)  # S
-    wall_size: Int16Array = field(init=False, repr=False)  # W, as an array without axes
+    by_chair: State = field(init=False, repr=False)
+    flat: State = field(init=False, repr=False)
     places: Places = field(init=False, repr=False)
+    wall_size: Int16Array = field(init=False, repr=False)
+    num_seats: int = field(init=False, repr=False)  # S
+    _flat: Flat = field(init=False, repr=False)  # the same memory, for the verbs
+    _wall_size: Int16Array = field(init=False, repr=False)  # W, as an array without axes
 
     def __post_init__(self) -> None:
         """Make the views; the arrays are never replaced."""
         self.num_seats = int(self.hand.shape[1])
-        self.wall_size = np.array(self.wall.shape[1], np.int16)
+        self._flat = Flat(self.arrays())
+        self._wall_size = np.array(self.wall.shape[1], np.int16)
+        self.wall_size = self._wall_size
         self.places = Places(len(self.hand), self.num_seats, self.wall.shape[1], NUM_PLANES)
         self.by_chair, self.flat = object.__new__(State), object.__new__(State)
         for item in array_fields():
@@ -221,48 +239,190 @@ class State:
         """The arrays by name; not copies."""
         return {name: getattr(self, name) for name in self.names()}
 
-    def chairs(self, games: Games, seat: Any) -> Games:
-        """[n] numbers of chairs; ``seat`` [n] or one for all."""
-        return self.places.chair(games, seat)
+    # --- Seats ---------------------------------------------------------------------------------------------------
+    def seats(self, games: Games, seat: Any) -> Seats:
+        """One seat in each game: ``games`` [n], ``seat`` [n] or one for all (or arrays that broadcast)."""
+        return Seats(games, seat, self._flat.index(games, seat))
 
+    def seats_to_act(self, games: Games) -> Seats:
+        """The seats that these games wait for; none of the games may be over."""
+        return self.seats(games, self.actor[games])
+
+    def seats_by_index(self, games: Games, index: Games) -> Seats:
+        """Seats by their numbers in the batch: ``games`` [n], repeats allowed, ``index`` [n]."""
+        return Seats(games, self._flat.seat(games, index), index)
+
+    def seats_after(self, games: Games, seat: Any, number: int) -> Seats:
+        """[number, n] the seats after one seat in each game, in their order; the last of S is that seat itself.
+
+        Games come last, because numpy reduces few long rows 30 times faster than many short ones.
+        """
+        return self.seats(games, _SEATS_AFTER[self.num_seats][:number].take(seat, axis=1))
+
+    def next_seats(self, seats: Seats) -> Seats:
+        """[n] the seats after these."""
+        return self.seats(seats.game, _SEATS_AFTER[self.num_seats][0].take(seats.seat))
+
+    def chairs(self, games: Games, seat: Any) -> Games:
+        """[n] numbers of chairs."""
+        return self._flat.index(games, seat)
+
+    # --- The wall ------------------------------------------------------------------------------------------------
     def left(self, games: Games) -> Int16Array:
         """[n] drawable tiles."""
-        return self.wall_size - self.front[games] - self.back[games] - self.reserve[games]
+        return self._wall_size - self.front[games] - self.back[games] - self.reserve[games]
 
-    def wilds_held(self, games: Games, chair: Games) -> Int8Array:
-        """[n] wild tiles among the concealed tiles of one chair a game."""
-        wild = self.wild[games]
-        return self.flat.hand[self.places.tile(chair, wild)] * (wild >= _ZERO)
+    def take_front(self, games: Games) -> Int8Array:
+        """[n] the next tiles of the walls, taken away; there must be a drawable one."""
+        number = self.front[games]
+        self.front[games] = number + _ONE_MORE
+        return self._flat.wall[self._flat.wall_tile(games, number)]
 
-    def add_tiles(self, games: Games, chair: Games, kind: Any, count: int) -> None:
-        """Put ``count`` tiles of a kind into concealed hands (negative: take out). Each chair at most once."""
-        self.flat.hand[self.places.tile(chair, kind)] += _COUNTS[count]
-        self.flat.code[self.places.code(chair, kind)] += code_steps(self.wild[games], kind, count)
+    def take_back(self, games: Games) -> Int8Array:
+        """[n] the last tiles of the walls (replacements), taken away; there must be a drawable one."""
+        taken = self.back[games] + _ONE_MORE
+        self.back[games] = taken
+        return self._flat.wall[self._flat.wall_tile(games, self._wall_size - taken)]
 
-    def add_meld(
-        self, chair: Games, meld_type: Any, kind: Any, from_seat: Any, claimed: Any, *, shown: bool = True
+    # --- Concealed tiles -----------------------------------------------------------------------------------------
+    def hands(self, seats: Seats) -> Int8Array:
+        """[n, 34] concealed tiles, wild ones included; a copy."""
+        return self._flat.hands.take(seats.index, axis=0)
+
+    def codes(self, seats: Seats) -> Int32Array:
+        """[n, 4] codes of the concealed tiles without the wild ones; a copy."""
+        return self._flat.codes.take(seats.index, axis=0)
+
+    def held(self, seats: Seats, kind: Any) -> Int8Array:
+        """[n] concealed tiles of a kind; ``kind`` broadcasts against ``seats.index``."""
+        return self._flat.hand[self._flat.tile(seats.index, kind)]
+
+    def wilds_held(self, seats: Seats) -> Int8Array:
+        """[n] wild tiles among the concealed tiles."""
+        wild = self.wild[seats.game]
+        return self._flat.hand[self._flat.tile(seats.index, wild)] * (wild >= _ZERO)
+
+    def natural_hands(self, games: Games) -> Int8Array:
+        """[n, S, 34] concealed tiles of all seats without the wild ones."""
+        counts = self.hand[games]
+        some = np.flatnonzero(self.wild[games] >= 0)
+        counts[some, :, self.wild[games[some]]] = 0
+        return counts
+
+    def add_tile(self, seats: Seats, kind: Any) -> None:
+        """Put one tile a game into concealed hands."""
+        self._change_tiles(seats, kind, 1)
+
+    def remove_tiles(self, seats: Seats, kind: Any, count: int = 1) -> None:
+        """Take ``count`` tiles of one kind a game out of concealed hands."""
+        self._change_tiles(seats, kind, -count)
+
+    def _change_tiles(self, seats: Seats, kind: Any, count: int) -> None:
+        flat, index = self._flat, seats.index
+        flat.hand[flat.tile(index, kind)] += _COUNTS[count]
+        flat.code[flat.suit(index, kind)] += code_steps(self.wild[seats.game], kind, count)
+
+    def codes_with(self, seats: Seats, kind: Any) -> Int32Array:
+        """[n, 4] codes of the concealed tiles and one more tile ``kind`` [n], wild ones left out."""
+        codes = self.codes(seats)
+        codes[np.arange(len(codes)), SUIT[kind]] += code_steps(self.wild[seats.game], kind, 1)
+        return codes
+
+    # --- What all see --------------------------------------------------------------------------------------------
+    def expose_flower(self, seats: Seats, kind: Any) -> None:
+        """Lay one flower a game open; it has not been in the hand."""
+        self._flat.flowers[self._flat.flower(seats.index, kind)] += _COUNTS[1]
+
+    def discard(self, seats: Seats, kind: Any) -> None:
+        """Move one tile a game from the hand to the seat's river; nothing is drawn any more."""
+        flat, index = self._flat, seats.index
+        self._change_tiles(seats, kind, -1)
+        number = self.num_discards[seats.game] + _ONE
+        self.num_discards[seats.game] = number
+        flat.public[flat.seen(index, DISCARDED, kind)] += _ONE
+        flat.public[flat.seen(index, LATEST, kind)] = number
+        place = flat.river_size[index]
+        flat.river[flat.discard(index, place)] = kind + 1
+        flat.river_size[index] = place + _ONE
+        self.drawn[seats.game] = _NO_TILE
+
+    def take_discard(self, givers: Seats, kind: Any, claimer: Any) -> None:
+        """Take the latest discard of each giver away for a seat that claims it, ``claimer`` [n]; rivers note it."""
+        flat, index = self._flat, givers.index
+        flat.public[flat.seen(index, DISCARDED, kind)] -= _ONE
+        slot = SLOT_OF_OFFSET[self.num_seats][(claimer - givers.seat) % self.num_seats]
+        flat.river[flat.discard(index, flat.river_size[index] - _ONE)] += (RIVER_STEP * slot).astype(np.uint8)
+        self.undisturbed[givers.game] = False
+
+    def lay_meld(
+        self,
+        seats: Seats,
+        meld_type: MeldType,
+        kind: Any,
+        giver: Any = None,
+        claimed: Any = None,
+        *,
+        shown: bool = True,
     ) -> None:
-        """Lay down one meld a chair; the caller moves its tiles. ``shown``: whether all may see its kind."""
-        flat = self.flat
-        number = flat.num_melds[chair]
-        flat.num_melds[chair] = number + np.int8(1)
-        place = chair * MAX_MELDS + number
+        """Lay down one meld a game; its concealed tiles are removed by the caller.
+
+        Args:
+            seats: whose meld.
+            meld_type: its type.
+            kind: [n] its kind; the lowest of a chow.
+            giver: [n] the seat that gave the claimed tile; None for a concealed kong.
+            claimed: [n] the kind that was claimed; None for a concealed kong.
+            shown: whether all may see its kind.
+        """
+        flat, index = self._flat, seats.index
+        number = flat.num_melds[index]
+        flat.num_melds[index] = number + _ONE
+        place = flat.meld(index, number)
         flat.meld_type[place] = meld_type
         flat.meld_kind[place] = kind
-        flat.meld_from[place] = from_seat
-        flat.meld_claimed[place] = claimed
-        listed = self.places.public(chair, MELD_LIST, number * np.intp(MELD_PLACES))
+        flat.meld_from[place] = NO_SEAT if giver is None else giver
+        flat.meld_claimed[place] = NO_TILE if claimed is None else claimed
+        listed = flat.seen(index, MELD_LIST, number * np.intp(MELD_PLACES))
         flat.public[listed] = meld_type
-        flat.public[listed + 1] = kind + np.int8(1) if shown else 0
-        if from_seat is not NO_SEAT:
-            offset = (from_seat - chair) % self.num_seats  # chairs of one seat are S apart
-            flat.public[listed + 2] = SLOT_OF_OFFSET[self.num_seats][offset]
-            flat.public[listed + 3] = claimed + np.int8(1)
+        flat.public[listed + 1] = kind + _ONE if shown else 0
+        if giver is not None:
+            flat.public[listed + 2] = SLOT_OF_OFFSET[self.num_seats][(giver - seats.seat) % self.num_seats]
+            flat.public[listed + 3] = claimed + _ONE
+        if shown:
+            for step, tiles in enumerate(_TILES_OF_MELD[meld_type]):
+                flat.public[flat.seen(index, MELDED, kind + step)] += _COUNTS[tiles]
+        if meld_type == MeldType.PUNG:
+            flat.open_pung[flat.tile(index, kind)] = True
 
-    def raise_pung(self, chair: Games, place: Any, meld_type: Any) -> None:
-        """Turn the pung at this place of the melds into a kong."""
-        self.flat.meld_type[chair * MAX_MELDS + place] = meld_type
-        self.flat.public[self.places.public(chair, MELD_LIST, place * np.intp(MELD_PLACES))] = meld_type
+    def add_to_pung(self, seats: Seats, kind: Any) -> Int8Array:
+        """Turn the open pungs of these kinds into added kongs; [n] the seats that once gave the pungs."""
+        flat, index = self._flat, seats.index
+        is_it = (seats.of(self.meld_kind) == kind[:, None]) & (seats.of(self.meld_type) == MeldType.PUNG)
+        number = is_it.argmax(axis=1)
+        place = flat.meld(index, number)
+        flat.meld_type[place] = MeldType.ADDED_KONG
+        flat.public[flat.seen(index, MELD_LIST, number * np.intp(MELD_PLACES))] = MeldType.ADDED_KONG
+        flat.public[flat.seen(index, MELDED, kind)] += _ONE
+        flat.open_pung[flat.tile(index, kind)] = False
+        return flat.meld_from[place]
+
+    def has_open_pung(self, seats: Seats, kind: Any) -> BoolArray:
+        """[n] whether an open pung of this kind lies there; ``kind`` broadcasts against ``seats.index``."""
+        return self._flat.open_pung[self._flat.tile(seats.index, kind)]
+
+    # --- Whose turn it is, and who is asked ----------------------------------------------------------------------
+    def wait_for(self, seats: Seats, phase: int) -> None:
+        """The games now wait for these seats."""
+        self.phase[seats.game] = phase
+        self.actor[seats.game] = seats.seat
+
+    def set_tenpai(self, seats: Seats, flags: BoolArray) -> None:
+        """Set whether seats are one tile away from a complete shape."""
+        self._flat.is_tenpai[seats.index] = flags
+
+    def set_options(self, seats: Seats, options: Any) -> None:
+        """Set what seats may still be asked: option bits (engine/claim_rules.py), 0 for nothing."""
+        self._flat.options[seats.index] = options
 
 
 def river_kinds(codes: Any) -> Int8Array:

@@ -6,6 +6,8 @@ found. ``make`` is anything that makes an engine: ``make(num_games, seed=..., **
 
     from mahjong_env.testing import check_variant
     check_variant("hebei", cap=8)
+
+Written cases, hands and scenes in files that a player can read, are run by `mahjong_env.testing.cases`.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import Any, Final
 from mahjong_env.engine.batch import Engine, make_engine
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.testing.action_checks import check_legal_actions, check_length, check_mask_exact
+from mahjong_env.testing.cases import check_cases, check_complete, check_hand, check_scene
 from mahjong_env.testing.chance_checks import check_batch_independent, check_seeds
 from mahjong_env.testing.copy_checks import check_copies, check_deals, check_notation, check_snapshots
 from mahjong_env.testing.knowledge_checks import check_no_leak, check_observation, check_resampling
@@ -30,9 +33,12 @@ __all__ = [
     "MakeEngine",
     "check_batch_independent",
     "check_bookkeeping",
+    "check_cases",
+    "check_complete",
     "check_copies",
     "check_deals",
     "check_gymnasium",
+    "check_hand",
     "check_legal_actions",
     "check_length",
     "check_mask_exact",
@@ -42,6 +48,7 @@ __all__ = [
     "check_official",
     "check_pettingzoo",
     "check_resampling",
+    "check_scene",
     "check_scores",
     "check_seeds",
     "check_snapshots",

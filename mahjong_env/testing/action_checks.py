@@ -103,8 +103,9 @@ def _check_refused(engine: Engine, game: int, rng: np.random.Generator) -> None:
 
 
 def check_legal_actions(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """Legal actions are those that phase and tiles allow (rulebook 0.3-0.7, 0.12), less what the variant takes out.
+    """Legal actions are those that phase and tiles allow, less what the variant takes out.
 
+    The common rules are those of common.md#claims, common.md#kongs and common.md#wild-tiles.
     Wins are looked at by `check_scores`.
     """
     engine = make(games, seed=seed)
@@ -161,7 +162,7 @@ def _kept_in_turn(engine: Engine, games: Games) -> BoolArray:
     copies = engine.select(games)
     state, rows, rules = copies.state, np.arange(len(games)), engine.rules
     state.mask[:] = True
-    rules.limit_turn(state, rows, state.actor)
+    rules.limit_turn(state, state.seats_to_act(rows))
     kept = state.mask.copy()
     kept[:, CONCEALED_KONG:ADDED_KONG] &= rules.concealed_kong_kinds(state, rows, state.hand[rows, state.actor])
     return kept
@@ -172,7 +173,7 @@ def _kept_claims(engine: Engine, games: Games) -> BoolArray:
     copies = engine.select(games)
     state, rows, rules = copies.state, np.arange(len(games)), engine.rules
     options = np.full(len(games), -1, np.int8)  # all bits
-    rules.limit_claims(state, rows, state.actor, options)
+    rules.limit_claims(state, state.seats_to_act(rows), options)
     kept = np.ones((len(games), NUM_ACTIONS), np.bool_)
     kept[:, OPTION_ACTIONS] = options[:, None] >> np.arange(len(OPTION_ACTIONS)) & 1
     kept[:, KONG] &= rules.adds_discards | (without_wild(state, rows)[rows, state.actor, state.offered] >= 3)

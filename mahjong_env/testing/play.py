@@ -67,7 +67,7 @@ def eager_actions(engine: Engine, rng: np.random.Generator) -> Int64Array:
         seat = state.actor[g]
         natural = without_wild(state, g)[np.arange(len(g)), seat]
         sets = engine.rules.sets - state.num_melds[g, seat]
-        lacking = distance_after_discard(state.code[g, seat], natural, sets, state.wilds_held(g, state.chairs(g, seat)))
+        lacking = distance_after_discard(state.code[g, seat], natural, sets, state.wilds_held(state.seats(g, seat)))
         worth[g, :NUM_KINDS] = 1 - (lacking + worth[g, :NUM_KINDS]) / _FAR
     return np.where(mask, worth, -1.0).argmax(axis=1)
 

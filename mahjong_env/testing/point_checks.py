@@ -91,10 +91,12 @@ def _check_wins_in_mask(engine: Engine) -> None:
         if not games.size:
             continue
         seat = state.actor[games]
-        wins = wins_from_state(state, games, seat, tile[games], source, -1 if by_draw else state.offered_by[games])
+        wins = wins_from_state(
+            state, state.seats(games, seat), tile[games], source, -1 if by_draw else state.offered_by[games]
+        )
         may_win = rules.complete(wins) & rules.score(wins).legal
         may_win &= _not_taken_out(engine, games, seat, by_draw=by_draw)
-        at_once = rules.may_win_at_once(state, games, seat) if by_draw else None
+        at_once = rules.may_win_at_once(state, state.seats(games, seat)) if by_draw else None
         if at_once is not None:
             may_win |= at_once
         wrong = np.flatnonzero(may_win != engine.action_mask[games, WIN])
@@ -109,10 +111,10 @@ def _not_taken_out(engine: Engine, games: Games, seat: Int8Array, *, by_draw: bo
     state, rows = copies.state, np.arange(len(games))
     if by_draw:
         state.mask[:] = True
-        engine.rules.limit_turn(state, rows, seat)
+        engine.rules.limit_turn(state, state.seats(rows, seat))
         return state.mask[:, WIN].copy()
     options = np.full(len(games), MAY_WIN)
-    engine.rules.limit_claims(state, rows, seat, options)
+    engine.rules.limit_claims(state, state.seats(rows, seat), options)
     dead = engine.rules.unclaimable(state, rows)
     if dead is not None:
         options[dead] = 0
@@ -123,7 +125,7 @@ def _made_up_wins(engine: Engine, games: Games, rng: np.random.Generator) -> Win
     """Wins with complete hands by all sources; seats, melds and all else are those of the games."""
     state, rules = engine.state, engine.rules
     seat = rng.integers(0, engine.num_seats, len(games))
-    wins = wins_from_state(state, games, seat, np.zeros(len(games), np.int8), Source.DRAW, -1)
+    wins = wins_from_state(state, state.seats(games, seat), np.zeros(len(games), np.int8), Source.DRAW, -1)
     counts = _complete_hands(rules.sets - wins.own_melds, ~rules.never_melded[:NUM_KINDS], rng)
     row = np.arange(len(games))
     if rules.has_wild:

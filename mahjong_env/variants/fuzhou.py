@@ -63,8 +63,10 @@ from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, In
 from mahjong_env.hands import POWER, SUIT, encode, substitutions, suit_summaries
 from mahjong_env.ruleset.questions import Rules, knob
 from mahjong_env.scoring.patterns import best_forms, count_melds, everyone, first_failed, only, paid_by, read
-from mahjong_env.scoring.wins import Row, Scores, Source, Wins, wins_from_state
+from mahjong_env.scoring.rows import Row
+from mahjong_env.scoring.wins import Scores, Source, Wins, wins_from_state
 from mahjong_env.state.arrays import State
+from mahjong_env.state.seats import Seats
 
 ROWS = (
     Row("Base Points", "底分 dǐ fēn", "5 (knob base_score)", "every hand"),
@@ -160,9 +162,9 @@ class Fuzhou(Rules):
         rows = np.arange(len(games))
         may_win = np.zeros((len(games), self.seats), np.bool_)
         if stage == _HEAVEN:
-            chair = state.chairs(games, dealer)
-            golds = state.wilds_held(games, chair)
-            may_win[rows, dealer] = self.tiles_short(suit_summaries(state.by_chair.code[chair]), golds, 0) <= golds
+            dealers = state.seats(games, dealer)
+            golds = state.wilds_held(dealers)
+            may_win[rows, dealer] = self.tiles_short(suit_summaries(state.codes(dealers)), golds, 0) <= golds
             return may_win, dealer
         with_gold, golds = _with_gold(state, games)
         may_win[:] = self.tiles_short(suit_summaries(with_gold), golds, 0) <= golds
@@ -187,27 +189,27 @@ class Fuzhou(Rules):
         swaps[near] = holds & (self.tiles_short(suit_summaries(without), golds_left, 0) <= golds_left)
         return swaps
 
-    def opening_tiles(self, state: State, games: Games, seat: Games, stage: Int8Array) -> tuple[Any, Any]:
+    def opening_tiles(self, state: State, seats: Seats, stage: Int8Array) -> tuple[Any, Any]:
         """The gold may be robbed; the dealer gives up one of his tiles for it."""
-        robs = stage == _ROBBERY
+        games, robs = seats.game, stage == _ROBBERY
         given = np.full(len(games), NO_TILE, np.int8)
-        swaps = np.flatnonzero(robs & (seat == state.dealer[games]))
+        swaps = np.flatnonzero(robs & (seats.seat == state.dealer[games]))
         if swaps.size:
             given[swaps] = self._best_swap(state, games[swaps])
         return np.where(robs, state.wild[games], np.int8(NO_TILE)), given
 
-    def take_opening(self, state: State, games: Games, seat: Int8Array, stage: Int8Array) -> Wins:
+    def take_opening(self, state: State, seats: Seats, stage: Int8Array) -> Wins:
         """Heaven moves nothing; a robbed gold joins the hand, and a tile that the dealer gives up lies in its place."""
-        robs = stage == _ROBBERY
+        games, robs = seats.game, stage == _ROBBERY
         gold = state.wild[games]
         given = np.full(len(games), NO_TILE, np.int8)
-        swaps = np.flatnonzero(robs & (seat == state.dealer[games]))
+        swaps = np.flatnonzero(robs & (seats.seat == state.dealer[games]))
         if swaps.size:
             given[swaps] = self._best_swap(state, games[swaps])
-            state.add_tiles(games[swaps], state.chairs(games[swaps], seat[swaps]), given[swaps], -1)
-        state.add_tiles(games[robs], state.chairs(games[robs], seat[robs]), gold[robs], 1)
+            state.remove_tiles(seats.take(swaps), given[swaps])
+        state.add_tile(seats.take(robs), gold[robs])
         state.indicator[games[robs]] = given[robs]
-        wins = wins_from_state(state, games, seat, np.where(robs, gold, state.drawn[games]), Source.DRAW, -1)
+        wins = wins_from_state(state, seats, np.where(robs, gold, state.drawn[games]), Source.DRAW, -1)
         wins.opening = robs
         return wins
 
@@ -215,20 +217,21 @@ class Fuzhou(Rules):
         """[n] the tile to give up for the gold that leaves the dealer the hand of highest value."""
         game, given = np.nonzero(self._swaps(state, games))
         g, places = games[game], np.arange(len(game))
-        wins = wins_from_state(state, g, state.dealer[g], state.wild[g], Source.DRAW, -1)
+        wins = wins_from_state(state, state.seats(g, state.dealer[g]), state.wild[g], Source.DRAW, -1)
         wins.counts[places, given] -= 1
         wins.counts[places, state.wild[g]] += 1
         wins.opening[:] = True
         return given[best_forms(game, self.score(wins).points, len(games))].astype(np.int8)
 
     # --- Play -----------------------------------------------------------------------------------------------------
-    def on_discard(self, state: State, games: Games, seat: Games, kind: Int64Array) -> None:
+    def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
         """Who discards a gold wins by self-draw only (004 §Discarding a Tile)."""
-        is_gold = kind == state.wild[games]
-        state.marks[games[is_gold], seat[is_gold], 0] = 1
+        is_gold = kind == state.wild[seats.game]
+        state.marks[seats.game[is_gold], seats.seat[is_gold], 0] = 1
 
-    def after_kong(self, state: State, games: Games, seat: Int8Array, meld_type: int) -> None:
+    def after_kong(self, state: State, seats: Seats, meld_type: int) -> None:
         """The reserve grows; without a tile for every player the hand is about to end (004 §End of the Game)."""
+        games = seats.game
         state.reserve[games] += 2 if meld_type == MeldType.CONCEALED_KONG else 1
         state.closing[games] |= state.left(games) < self.seats
 
@@ -264,7 +267,7 @@ class Fuzhou(Rules):
 
     def _reason(self, wins: Wins, natural: Int8Array, golds: Int8Array) -> Int8Array:
         """[n] places in `reasons`, the first that holds."""
-        words = wins.words if natural is wins.natural else suit_summaries(encode(natural))
+        words = wins.suit_summaries if natural is wins.natural else suit_summaries(encode(natural))
         return first_failed(
             self.tiles_short(words, golds, wins.own_melds) > golds,
             wins.robs_kong & (not self.rob_kong),
@@ -376,16 +379,8 @@ def _special_hands(
 
 
 def _natural_and_golds(wins: Wins) -> tuple[Int8Array, Int8Array]:
-    """[n, 34] concealed tiles that are what they are, and [n] golds that stand for any tile.
-
-    The robbed gold is what it is: it must be the tile that the hand waits for (004 §Gold Tiles).
-    """
-    natural, golds = wins.natural, wins.wilds
-    robbed = np.flatnonzero(wins.opening)
-    if robbed.size:
-        natural, golds = natural.copy(), golds - wins.opening
-        natural[robbed, wins.winning_tile[robbed]] += 1
-    return natural, golds
+    """[n, 34] concealed tiles that are what they are, and [n] golds that stand for any tile."""
+    return wins.natural, wins.jokers
 
 
 RULES = Fuzhou()

@@ -72,8 +72,10 @@ from mahjong_env.scoring.patterns import (
     suits_present,
     waits_for_one,
 )
-from mahjong_env.scoring.wins import Row, Scores, Source, Wins, wins_from_state
+from mahjong_env.scoring.rows import Row
+from mahjong_env.scoring.wins import Scores, Source, Wins, wins_from_state
 from mahjong_env.state.arrays import NO_SEAT, State
+from mahjong_env.state.seats import Seats
 
 ROWS = (
     Row("Waiting for One", "獨聽 dú tīng", 1, "one kind alone could complete the hand; by draw or discard"),
@@ -180,18 +182,18 @@ class Taiwan(Rules):
         state.round_wind[games] = state.turnover[games] // self.seats % 4
 
     # --- Eight Flowers ----------------------------------------------------------------------------------------
-    def on_flower(self, state: State, games: Games, seat: Int8Array) -> None:
+    def on_flower(self, state: State, seats: Seats) -> None:
         """Mark the eighth flower of a seat in its turn; the opening is asked about by `opening_options`."""
-        eighth = has_all_flowers(state.flowers[games, seat]) & state.flower_draw[games]
-        state.marks[games[eighth], seat[eighth], 0] = 1
+        eighth = has_all_flowers(seats.of(state.flowers)) & state.flower_draw[seats.game]
+        state.marks[seats.game[eighth], seats.seat[eighth], 0] = 1
 
-    def on_discard(self, state: State, games: Games, seat: Games, kind: Int64Array) -> None:
+    def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
         """Eight Flowers that were not said in their turn are gone (rulebook 6 Taiwan)."""
-        state.marks[games, seat, 0] = 0
+        state.marks[seats.game, seats.seat, 0] = 0
 
-    def may_win_at_once(self, state: State, games: Games, seat: Int8Array) -> BoolArray:
+    def may_win_at_once(self, state: State, seats: Seats) -> BoolArray:
         """A seat that has exposed its eighth flower in this turn may win with any hand (rulebook 4A.15)."""
-        return state.marks[games, seat, 0] > 0
+        return seats.of(state.marks)[:, 0] > 0
 
     def opening_options(self, state: State, games: Games, stage: int) -> tuple[BoolArray, Int8Array]:
         """A seat that has exposed all eight flowers in the opening; the dealer would be asked first.
@@ -201,10 +203,10 @@ class Taiwan(Rules):
         may_win = has_all_flowers(state.flowers[games]) & ~state.flower_draw[games, None]
         return may_win, (state.dealer[games] - 1) % self.seats
 
-    def take_opening(self, state: State, games: Games, seat: Int8Array, stage: Int8Array) -> Wins:
+    def take_opening(self, state: State, seats: Seats, stage: Int8Array) -> Wins:
         """Eight Flowers in the opening: no tile is moved."""
-        no_tile = np.full(len(games), NO_TILE, np.int8)
-        wins = wins_from_state(state, games, seat, no_tile, Source.DRAW, NO_SEAT)
+        no_tile = np.full(len(seats), NO_TILE, np.int8)
+        wins = wins_from_state(state, seats, no_tile, Source.DRAW, NO_SEAT)
         wins.source[:] = Source.FLOWERS
         return wins
 
@@ -272,6 +274,7 @@ class Taiwan(Rules):
 
     def _common_rows(self, wins: Wins) -> Int8Array:
         """[n, rows] the entries that do not depend on how the tiles are read."""
+        wins.rules = self
         tiles = all_tiles(wins)
         present = suits_present(tiles)
         suits = suit_rows(present)
@@ -280,7 +283,7 @@ class Taiwan(Rules):
         usual = ~wins.first_draw
         hidden_gangs = count_melds(wins, MeldType.CONCEALED_KONG)
         entries = {
-            "Waiting for One": usual & waits_for_one(wins, self.tiles_short),
+            "Waiting for One": usual & waits_for_one(wins),
             "Exposed Gang": count_melds(wins, MeldType.EXPOSED_KONG, MeldType.ADDED_KONG),
             "Hidden Gang": hidden_gangs,
             "No Characters": ~present[:, _HONOUR_GROUP],

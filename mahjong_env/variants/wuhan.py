@@ -61,8 +61,10 @@ from mahjong_env.basics.types import BoolArray, Float64Array, Games, Int8Array, 
 from mahjong_env.hands import pairs, short_of_sets_and_pair, sum_summaries
 from mahjong_env.ruleset.questions import Rules, knob
 from mahjong_env.scoring.patterns import best_forms, count_melds, everyone, only, paid_by
-from mahjong_env.scoring.wins import Row, Scores, Wins
+from mahjong_env.scoring.rows import Row
+from mahjong_env.scoring.wins import Scores, Wins
 from mahjong_env.state.arrays import NO_SEAT, State
+from mahjong_env.state.seats import Seats
 from mahjong_env.variants._wuhan_hands import (
     FACTORS,
     LARGE,
@@ -148,9 +150,9 @@ class Wuhan(Rules):
         """Any kind but Red, the wild one included (rulebook 1A.6, 1A.7)."""
         return (counts == 4) & ~_IS_RED[:NUM_KINDS]
 
-    def on_discard(self, state: State, games: Games, seat: Games, kind: Int64Array) -> None:
+    def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
         """Count the Red Dragons that each seat discards."""
-        state.marks[games, seat, RED_DISCARDS] += kind == RED
+        state.marks[seats.game, seats.seat, RED_DISCARDS] += kind == RED
 
     # --- Shapes -----------------------------------------------------------------------------------------------
     def tiles_short(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:

@@ -8,7 +8,7 @@ import pytest
 from agents import look_ahead
 from agents.greedy import GreedyAgent
 from agents.lookahead import CHOW, FAR, KONG, PASS, PUNG, WIN, other_shapes
-from agents.random_agent import choose_among
+from agents.random_agent import choose_at_random
 from mahjong_env import ACTIONS, VARIANTS, make_engine, rules
 from mahjong_env.testing import random_actions
 from oracle import hands as brute_force
@@ -159,9 +159,9 @@ class TestShapes:
         np.testing.assert_array_equal(part.help, whole.help[rows])
 
 
-def test_choose_among_takes_every_allowed_one_about_equally_often():
+def test_choose_at_random_takes_every_allowed_one_about_equally_often():
     allowed = np.zeros((6000, 8), np.bool_)
     allowed[:, [1, 4, 6]] = True
-    counts = np.bincount(choose_among(allowed, np.random.default_rng(0)), minlength=8)
+    counts = np.bincount(choose_at_random(allowed, np.random.default_rng(0)), minlength=8)
     assert counts[[0, 2, 3, 5, 7]].sum() == 0
     assert np.abs(counts[[1, 4, 6]] - 2000).max() < 200  # 5.5 standard deviations

@@ -143,7 +143,7 @@ def test_profile_prints_a_table(capsys):
         ("--seconds nan", "--seconds is a number above 0"),
         ("--batches 2 2", "--batches names one thing twice: 2 2"),
         ("--play random random", "--play names one thing twice"),
-        ("--play nobody", "no agent is 'nobody'; valid are"),
+        ("--play nobody", "no agent is called 'nobody'; valid are"),
         ("--knob players", "a knob is written NAME=VALUE"),
         ("--knob colour=2", "colour"),
         ("--profile --plot x.png", "--profile measures no speeds"),

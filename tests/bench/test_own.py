@@ -6,12 +6,12 @@ import pytest
 from mahjong_env import Engine, MahjongError, rules
 from mahjong_env.bench.own import AECPlayer, EnginePlayer, WarmGames, choose, own_contenders
 from mahjong_env.bench.timing import Meter
-from mahjong_env.environments.opponents import RandomOpponent
+from mahjong_env.environments.opponents import RandomAgent
 
 
 def ends(engine, steps):
     """[steps] hands that end in each step of random play."""
-    agent, rng = RandomOpponent(), np.random.default_rng(1)
+    agent, rng = RandomAgent(), np.random.default_rng(1)
     return np.array([engine.step(choose(engine, agent, rng)).hand_over.sum() for _ in range(steps)])
 
 
@@ -72,5 +72,5 @@ def test_contenders_have_names_of_their_own():
 
 
 def test_unknown_agents_are_an_error():
-    with pytest.raises(MahjongError, match="no agent is 'nobody'"):
+    with pytest.raises(MahjongError, match="no agent is called 'nobody'"):
         own_contenders(rules("hebei"), [1], ["nobody"])

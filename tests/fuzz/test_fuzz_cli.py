@@ -18,7 +18,7 @@ from mahjong_env import VARIANTS, ActionError, DealError, MahjongError, make_eng
 from mahjong_env.cli import main
 from mahjong_env.cli.play_command import play
 from mahjong_env.environments.aec import MahjongAEC
-from mahjong_env.environments.opponents import RandomOpponent
+from mahjong_env.environments.opponents import RandomAgent
 from mahjong_env.environments.render import table_text
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
@@ -148,7 +148,7 @@ def test_answers_of_a_person(variant, seed, answers):
         except StopIteration:
             raise EOFError from None
 
-    agents = [None, *[RandomOpponent()] * (engine.num_people - 1)]
+    agents = [None, *[RandomAgent()] * (engine.num_people - 1)]
     with contextlib.redirect_stdout(io.StringIO()) as told:
         play(engine, agents, np.random.default_rng(seed), read=read)
     assert len(asked) <= len(answers) + 1

@@ -61,7 +61,7 @@ def test_every_source_and_data_file_is_inside(wheel: Path):
     expected = {
         path.relative_to(ROOT).as_posix()
         for package in PACKAGES
-        for pattern in ("*.py", "*.npz", "py.typed")
+        for pattern in ("*.py", "*.npz", "*.md", "py.typed")
         for path in (ROOT / package).rglob(pattern)
     }
     assert expected <= inside

@@ -20,6 +20,7 @@ LAYERS = ("mahjong_env", "agents", "training")
 SHELLS = {
     "mahjong_env",
     "mahjong_env.__main__",
+    "mahjong_env.drawing",
     "mahjong_env.environments",
     "mahjong_env.testing",
     "mahjong_env.bench",
@@ -28,8 +29,8 @@ SHELLS = {
 # The folders of mahjong_env, from what everything stands on to what stands on everything: each may import those
 # before it. First the game (rules and hands), then the batch that plays it, then the shells around it.
 GROUPS = (
-    *("basics", "hands", "state", "ruleset", "scoring", "variants"),
-    *("observation", "engine"),
+    *("basics", "hands", "state", "ruleset", "scoring", "variants", "rulebook"),
+    *("observation", "engine", "records", "drawing"),
     *("environments", "testing", "bench", "cli"),
 )
 

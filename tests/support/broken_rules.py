@@ -16,54 +16,54 @@ from mahjong_env.variants.hebei import Hebei
 class VanishingTile(Hebei):
     """The next tile of the wall turns into another one."""
 
-    def on_discard(self, state, games, seat, kind):
-        state.wall[games, state.front[games]] = kind
+    def on_discard(self, state, seats, kind):
+        state.wall[seats.game, state.front[seats.game]] = kind
 
 
 @dataclass(frozen=True, kw_only=True)
 class GivenTile(Hebei):
     """Whoever discards hands another tile to the next player."""
 
-    def on_discard(self, state, games, seat, kind):
-        given = state.hand[games, seat].argmax(axis=1)
-        state.add_tiles(games, state.chairs(games, seat), given, -1)
-        state.add_tiles(games, state.chairs(games, (seat + 1) % self.seats), given, 1)
+    def on_discard(self, state, seats, kind):
+        given = state.hands(seats).argmax(axis=1)
+        state.remove_tiles(seats, given)
+        state.add_tile(state.next_seats(seats), given)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StaleCode(Hebei):
     """Whoever discards changes a tile for the next one of the wall, and only the counts know it."""
 
-    def on_discard(self, state, games, seat, kind):
-        given, front = state.hand[games, seat].argmax(axis=1), state.front[games]
-        taken = state.wall[games, front]
-        state.hand[games, seat, given] -= 1
-        state.hand[games, seat, taken] += 1
-        state.wall[games, front] = given
+    def on_discard(self, state, seats, kind):
+        given, front = state.hands(seats).argmax(axis=1), state.front[seats.game]
+        taken = state.wall[seats.game, front]
+        state.hand[seats.game, seats.seat, given] -= 1
+        state.hand[seats.game, seats.seat, taken] += 1
+        state.wall[seats.game, front] = given
 
 
 @dataclass(frozen=True, kw_only=True)
 class UnseenDiscard(Hebei):
     """A discard is missing in the public planes."""
 
-    def on_discard(self, state, games, seat, kind):
-        state.public[games, seat, DISCARDED, kind] -= 1
+    def on_discard(self, state, seats, kind):
+        state.public[seats.game, seats.seat, DISCARDED, kind] -= 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class NeverReady(Hebei):
     """Nobody is ever flagged as one tile away."""
 
-    def on_discard(self, state, games, seat, kind):
-        state.is_tenpai[games] = False
+    def on_discard(self, state, seats, kind):
+        state.is_tenpai[seats.game] = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class KongsFromTheBank(Hebei):
     """Kongs are paid by nobody."""
 
-    def kong_payments(self, state, games, seat, meld_type, from_seat):
-        amounts = super().kong_payments(state, games, seat, meld_type, from_seat)
+    def kong_payments(self, state, seats, meld_type, from_seat):
+        amounts = super().kong_payments(state, seats, meld_type, from_seat)
         return np.maximum(amounts, 0)
 
 
@@ -129,16 +129,16 @@ class WithoutReason(Hebei):
 class BorrowedDiscard(Hebei):
     """A Red Dragon may be discarded without having one."""
 
-    def limit_turn(self, state, games, seat):
-        state.mask[games, 33] = True
+    def limit_turn(self, state, seats):
+        state.mask[seats.game, 33] = True
 
 
 @dataclass(frozen=True, kw_only=True)
 class NothingButWins(Hebei):
     """In its turn a seat may only win."""
 
-    def limit_turn(self, state, games, seat):
-        drawn = games[state.drawn[games] >= 0]
+    def limit_turn(self, state, seats):
+        drawn = seats.game[state.drawn[seats.game] >= 0]
         state.mask[drawn, :WIN] = False
         state.mask[drawn, WIN] = True
 
@@ -147,7 +147,7 @@ class NothingButWins(Hebei):
 class BorrowedPung(Hebei):
     """Whoever may claim anything may pung."""
 
-    def limit_claims(self, state, games, seat, options):
+    def limit_claims(self, state, seats, options):
         options[options > 0] |= MAY_PUNG
 
 
@@ -155,8 +155,8 @@ class BorrowedPung(Hebei):
 class Stuck(Hebei):
     """Late in the hand nobody may do anything."""
 
-    def limit_turn(self, state, games, seat):
-        state.mask[games[state.left(games) < 20]] = False
+    def limit_turn(self, state, seats):
+        state.mask[seats.game[state.left(seats.game) < 20]] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,22 +166,23 @@ class Endless(Hebei):
     def tiles_short(self, words, wilds, melds):
         return np.full(words.shape[:-1], 14, np.int8)
 
-    def limit_claims(self, state, games, seat, options):
+    def limit_claims(self, state, seats, options):
         options[:] = 0
 
-    def on_discard(self, state, games, seat, kind):
-        state.front[games] -= 1
-        state.wall[games, state.front[games]] = kind
-        state.river_size[games, seat] = 0
-        state.num_discards[games] = 1
+    def on_discard(self, state, seats, kind):
+        state.front[seats.game] -= 1
+        state.wall[seats.game, state.front[seats.game]] = kind
+        state.river_size[seats.game, seats.seat] = 0
+        state.num_discards[seats.game] = 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class DependsOnNeighbours(Hebei):
     """If several games discard at once, each next tile goes under the one after it."""
 
-    def on_discard(self, state, games, seat, kind):
-        if len(games) > 1:
+    def on_discard(self, state, seats, kind):
+        if len(seats) > 1:
+            games = seats.game
             front = state.front[games]
             last = state.wall.shape[1] - 1
             behind = np.minimum(front + 1, last)

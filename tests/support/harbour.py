@@ -23,8 +23,10 @@ from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array
 from mahjong_env.hands import substitutions
 from mahjong_env.ruleset.questions import Rules, knob
 from mahjong_env.scoring.patterns import best_forms, everyone, only, paid_by, read
-from mahjong_env.scoring.wins import Row, Scores, Source, Wins
+from mahjong_env.scoring.rows import Row
+from mahjong_env.scoring.wins import Scores, Source, Wins
 from mahjong_env.state.arrays import State
+from mahjong_env.state.seats import Seats
 
 ROWS = (
     Row("Landing", "靠岸 kào àn", 2, "every hand"),
@@ -72,15 +74,15 @@ class Harbour(Rules):
         """Fourteen tiles stay in the wall."""
         return 14
 
-    def on_discard(self, state: State, games: Games, seat: Int8Array, kind: Int8Array) -> None:
+    def on_discard(self, state: State, seats: Seats, kind: Int8Array) -> None:
         """Winds that are cast off are counted."""
         is_wind = (kind >= SOUTH) & (kind <= NORTH)
-        state.marks[games[is_wind], seat[is_wind], _WINDS_CAST] += 1
+        state.marks[seats.game[is_wind], seats.seat[is_wind], _WINDS_CAST] += 1
 
-    def kong_payments(self, state: State, games: Games, seat: Int8Array, meld_type: int, from_seat: Any) -> Int32Array:
+    def kong_payments(self, state: State, seats: Seats, meld_type: int, from_seat: Any) -> Int32Array:
         """The toll, for kongs of all types."""
-        others = np.arange(self.seats) != seat[:, None]
-        return paid_by(others, np.full(len(games), self.toll), seat)
+        others = np.arange(self.seats) != seats.seat[:, None]
+        return paid_by(others, np.full(len(seats), self.toll), seats.seat)
 
     def score(self, wins: Wins) -> Scores:
         """The best reading of each hand, over everything that its lighthouses may stand for."""

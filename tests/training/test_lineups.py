@@ -10,9 +10,10 @@ from scipy import stats
 
 from agents import GreedyAgent, RandomAgent
 from mahjong_env import VARIANTS, make_engine, rules
+from mahjong_env.environments.players import choose_actions
 from training import lineups
 from training.lineups import measure, one_against_copies, orders_of
-from training.play import choose_actions, play_out
+from training.play import play_out
 from training.statistics import ratio
 
 GREEDY, RANDOM = GreedyAgent(), RandomAgent()
@@ -120,16 +121,19 @@ class TestMeasure:
         games = np.array([0, 1, 2, 4, 5, 6, 8, 9, 10])
         who = np.array([0, 1, 2] * 3)
 
-        class Always(LastLegal):
+        class Nth(LastLegal):
+            """Takes the legal action of its own number."""
+
             def __init__(self, number):
                 self.number = number
 
             def act(self, view, rng):
-                np.testing.assert_array_equal(view.hand, engine.view(games=games[who == self.number - 7]).hand)
-                return np.full(len(view), self.number)
+                np.testing.assert_array_equal(view.hand, engine.view(games=games[who == self.number]).hand)
+                return [np.flatnonzero(mask)[self.number] for mask in view.action_mask]
 
-        agents = [Always(7), Always(8), Always(9)]
-        np.testing.assert_array_equal(choose_actions(engine, games, agents, who, None), who + 7)
+        legal = [np.flatnonzero(mask) for mask in engine.action_mask[games]]
+        actions = choose_actions(engine, games, [Nth(0), Nth(1), Nth(2)], who, None)
+        np.testing.assert_array_equal(actions, [mask[number] for mask, number in zip(legal, who, strict=True)])
 
     def test_the_random_agent_is_asked_without_a_view_and_plays_the_same(self):
         engine = make_engine("hebei", 12, seed=1)

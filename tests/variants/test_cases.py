@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import mahjong_env
-from support.case_files import CASES, SceneRunner, check_hand, hand_cases, scenes
+from mahjong_env.testing.cases import check_complete, check_hand, check_scene
+from support.case_files import CASES, hand_cases, scenes
 
 VARIANTS = sorted(mahjong_env.VARIANTS)
 
@@ -26,24 +27,15 @@ def test_every_variant_has_its_cases(variant):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_names_are_unique_and_sources_given(variant):
-    cases = hand_cases(variant) + scenes(variant)
-    names = [case["name"] for case in cases]
-    assert len(set(names)) == len(names)
-    assert all(case.get("why") for case in cases)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_every_row_of_the_table_has_a_case(variant):
-    shown = {row.rsplit(" ", 1)[0] for case in hand_cases(variant) for row in case.get("rows", ())}
-    assert {row.name for row in mahjong_env.VARIANTS[variant].rows} <= shown
+def test_names_are_unique_sources_given_and_every_row_and_reason_is_shown(variant):
+    check_complete(variant, hand_cases(variant), scenes(variant))
 
 
 @pytest.mark.parametrize(("variant", "case"), _all(hand_cases))
 def test_hand(variant, case):
-    check_hand(variant, case, mahjong_env.score)
+    check_hand(variant, case)
 
 
 @pytest.mark.parametrize(("variant", "scene"), _all(scenes))
 def test_scene(variant, scene):
-    SceneRunner(variant, scene).run(scene["play"])
+    check_scene(variant, scene)

@@ -63,7 +63,7 @@ def without(tiles: tuple[int, ...], used: list[int]) -> tuple[int, ...]:
 
 
 def slow_payout(hand: dict, knobs: dict) -> int | None:
-    """The best payout of a hand of `random_hand` by rulebook 5A.9; None if it is not complete."""
+    """The best payout of a hand of `random_hand` by fuzhou.md#what-a-hand-is-worth; None if it is not complete."""
     gold, concealed, melds = hand["gold"], hand["concealed"], hand["melds"]
     golds = concealed.count(gold)
     natural = sorted(kind for kind in concealed if kind != gold)
@@ -368,7 +368,7 @@ def test_whether_a_hand_may_win_needs_no_prices():
         live = engine.state.is_tenpai[game, seat] & (engine.seat_to_act[game] >= 0) & (seat != engine.state.turn[game])
         game, seat, kind = game[live], seat[live].astype(np.int8), kind[live].astype(np.int8)
         for source in (Source.DISCARD, Source.ROBBED_KONG):
-            wins = wins_from_state(engine.state, game, seat, kind, source, engine.state.turn[game])
+            wins = wins_from_state(engine.state, engine.state.seats(game, seat), kind, source, engine.state.turn[game])
             assert (FUZHOU.legal(wins) == FUZHOU.score(wins).legal).all()
             legal += int(FUZHOU.legal(wins).sum())
         mask = engine.action_mask

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -12,42 +11,25 @@ from gymnasium.utils.env_checker import check_env
 
 import mahjong_env
 from agents import GreedyAgent
-from mahjong_env import VARIANTS, Deal, Snapshot, make_engine, score, testing
+from mahjong_env import VARIANTS, Deal, Snapshot, make_engine, testing
 from mahjong_env.basics.errors import RulesError, SnapshotError
 from mahjong_env.environments.aec import MahjongAEC, environments
 from mahjong_env.environments.render import table_text
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
 from mahjong_env.observation.planes import plane
-from support.case_files import SceneRunner, check_hand
-from support.harbour import ROWS, RULES, Harbour
+from mahjong_env.testing.cases import check_cases
+from support.harbour import RULES, Harbour
 
-FILE = tomllib.loads((Path(__file__).parents[1] / "support" / "harbour.toml").read_text(encoding="utf-8"))
+CASES = Path(__file__).parents[1] / "support" / "harbour.toml"
 
 
 def engines(num_games, *, seed, **options):
     return make_engine(RULES, num_games, seed=seed, **options)
 
 
-@pytest.mark.parametrize("case", FILE["case"], ids=lambda case: case["name"])
-def test_hand(case):
-    check_hand(RULES, case, score)
-
-
-@pytest.mark.parametrize("scene", FILE["scene"], ids=lambda scene: scene["name"])
-def test_scene(scene):
-    SceneRunner(RULES, scene).run(scene["play"])
-
-
-def test_every_row_and_reason_has_its_case():
-    shown = {row.rsplit(" ", 1)[0] for case in FILE["case"] for row in case.get("rows", ())}
-    assert shown == {row.name for row in ROWS}
-    refused = [score(RULES, **arguments(case)).reason for case in FILE["case"] if "illegal" in case]
-    assert {*refused} == {*RULES.reasons[1:]}
-
-
-def arguments(case):
-    return {key: value for key, value in case.items() if key not in ("name", "why", "illegal")}
+def test_its_cases():
+    assert check_cases(RULES, CASES) == 26
 
 
 def test_the_package_does_not_know_it():

@@ -162,15 +162,16 @@ def _add_wins(table: Table, games: Games, chairs: Games, kind: Int64Array, sourc
     if not place.size:
         return
     g = games[column]
-    seat = state.places.seat(g, chair)
-    legal = rules.legal(wins_from_state(state, g, seat, kind[column], source, state.offered_by[g]))
+    legal = rules.legal(
+        wins_from_state(state, state.seats_by_index(g, chair), kind[column], source, state.offered_by[g])
+    )
     options.reshape(-1)[place[legal]] |= MAY_WIN
 
 
 def _limit(table: Table, games: Games, chairs: Games, options: Int8Array) -> None:
     """Take out of the options what the end of the wall and the variant forbid."""
     state, rules = table.state, table.rules
-    # The discard after the last tile can only be won on (rulebook 0.7).
+    # The discard after the last tile can only be won on (common.md#after-the-last-tile).
     last = (state.left(games) <= 0) | state.closing[games]
     options[:, last] &= MAY_WIN
     dead = rules.unclaimable(state, games)
@@ -179,7 +180,7 @@ def _limit(table: Table, games: Games, chairs: Games, options: Int8Array) -> Non
     place = np.flatnonzero(options)
     g = games[place % len(games)]
     bits = options.reshape(-1)[place]
-    rules.limit_claims(state, g, state.places.seat(g, chairs.reshape(-1)[place]), bits)
+    rules.limit_claims(state, state.seats_by_index(g, chairs.reshape(-1)[place]), bits)
     options.reshape(-1)[place] = bits
 
 

@@ -88,7 +88,7 @@ def _take_hands(table: Table, games: Games, walls: Int8Array) -> None:
 
 
 def _replace_opening_flowers(table: Table, games: Games) -> None:
-    """The dealer replaces his flowers until he holds none, then the next seat, and so on (rulebook 5A.3)."""
+    """The dealer replaces his flowers until he holds none, then the next seat, and so on (fuzhou.md#flowers)."""
     state, rules = table.state, table.rules
     n, seats = len(games), rules.seats
     order = (state.dealer[games, None] + np.arange(seats)) % seats
@@ -110,16 +110,16 @@ def _replace_opening_flowers(table: Table, games: Games) -> None:
     state.flowers[games] += flowered
     state.hand[games] += (counts - flowered)[..., :NUM_KINDS]
     state.back[games] += np.bincount(row, minlength=n).astype(np.int16)
-    if dealer_has_extra:  # the last tile dealt to the dealer counts as drawn (rulebook 0.14)
+    if dealer_has_extra:  # the last tile dealt to the dealer counts as drawn (common.md#the-opening-tile-of-the-dealer)
         replaced = np.flatnonzero(lacking[:, 0])
         last = (keeps & (kept_before == wanted[:, :1] - 1))[replaced].argmax(axis=1)
         state.drawn[games[replaced]] = wall[replaced, last]
     for step in range(seats):
-        rules.on_flower(state, games, order[:, step])
+        rules.on_flower(state, state.seats(games, order[:, step]))
 
 
 def _turn_indicator(table: Table, games: Games) -> None:
-    """Turn up the tile that names the wild kind; flowers turned up go to the dealer (rulebook 5.4)."""
+    """Turn up the tile that names the wild kind; flowers turned up go to the dealer (fuzhou.md#the-gold)."""
     state = table.state
     while games.size:
         tile = state.wall[games, state.front[games]]
@@ -141,7 +141,7 @@ def _replace_dealers_extra(table: Table, games: Games) -> None:
         games, tile, dealer = games[flower], tile[flower], dealer[flower]
         state.flowers[games, dealer, tile] += 1
         state.flower_draw[games] = True
-        rules.on_flower(state, games, dealer)
+        rules.on_flower(state, state.seats(games, dealer))
         state.drawn[games] = take_back(table, games)
 
 

@@ -50,7 +50,7 @@ def draw_replacements(table: Table) -> None:
     state.left_before_draw[games] = state.left(games)
     _receive(table, games, seat, take_back(table, games))
     for konged, konger, meld_type in table.konged:
-        table.rules.after_kong(state, konged, konger, meld_type)
+        table.rules.after_kong(state, state.seats(konged, konger), meld_type)
     table.konged.clear()
 
 
@@ -69,8 +69,9 @@ def _receive(table: Table, games: Games, seat: Any, tile: Games | Int8Array) -> 
         if not games.size:
             return
     state.drawn[games] = tile
-    chair = state.chairs(games, seat)
-    state.add_tiles(games, chair, tile, 1)
+    seats = state.seats(games, seat)
+    chair = seats.index
+    state.add_tile(seats, tile)
     table.wait_for(games, seat, Phase.TURN)
     judge_turn(table, games, seat, chair)
 
@@ -78,7 +79,10 @@ def _receive(table: Table, games: Games, seat: Any, tile: Games | Int8Array) -> 
 def _replace_flowers(
     table: Table, games: Games, seat: Any, tile: Games | Int8Array
 ) -> tuple[Games, Any, Games | Int8Array]:
-    """Lay flowers open and draw for them until none is drawn; games that run out of tiles leave (rulebook 0.13)."""
+    """Lay flowers open and draw for them until none is drawn; games that run out of tiles leave.
+
+    common.md#a-flower-that-cannot-be-replaced.
+    """
     state, rules = table.state, table.rules
     places = table.is_flower[tile].nonzero()[0]
     stranded: list[Games] = []
@@ -89,7 +93,7 @@ def _replace_flowers(
         state.flat.flowers[state.chairs(g, s) * NUM_ALL_KINDS + tile[places]] += 1
         state.fresh_flowers[g, tile[places]] += 1
         state.flower_draw[g] = True
-        rules.on_flower(state, g, s)
+        rules.on_flower(state, state.seats(g, s))
         out = state.left(g) <= 0
         if out.any():
             stranded.append(places[out])
@@ -109,7 +113,7 @@ def _strand(table: Table, games: Games, seat: Int8Array) -> None:
     """A flower that cannot be replaced: the seat may win if its flowers allow it, else the hand is drawn."""
     state = table.state
     state.drawn[games] = NO_TILE
-    may_win = table.rules.may_win_at_once(state, games, seat)
+    may_win = table.rules.may_win_at_once(state, state.seats(games, seat))
     if may_win is None:
         may_win = np.zeros(len(games), np.bool_)
     state.can_win[games] = may_win
@@ -121,7 +125,7 @@ def update_tenpai(table: Table, games: Games, chair: Games) -> None:
     """Set the flag "one tile away" of a chair whose seat is between turns."""
     state = table.state
     words = suit_summaries(state.by_chair.code.take(chair, axis=0))
-    wilds = state.wilds_held(games, chair) if table.rules.has_wild else 0
+    wilds = state.wilds_held(state.seats_by_index(games, chair)) if table.rules.has_wild else 0
     state.flat.is_tenpai[chair] = table.rules.tiles_short(words, wilds, state.flat.num_melds[chair]) <= wilds + 1
 
 
@@ -129,7 +133,7 @@ def is_complete(table: Table, games: Games, chair: Games, tile: Any = None) -> B
     """[n] whether a chair's concealed tiles, with one more where given, are a complete hand."""
     state, rules = table.state, table.rules
     codes = state.by_chair.code.take(chair, axis=0)
-    wilds = state.wilds_held(games, chair) if rules.has_wild else 0
+    wilds = state.wilds_held(state.seats_by_index(games, chair)) if rules.has_wild else 0
     if tile is not None:
         wild = state.wild[games]
         codes[np.arange(len(games)), SUIT[tile]] += code_steps(wild, tile, 1)
@@ -151,8 +155,8 @@ def judge_turn(table: Table, games: Games, seat: Any, chair: Games, *, unflagged
         complete = hopeful[is_complete(table, games[hopeful], chair[hopeful])]
         if complete.size:
             g, s = games[complete], seat[complete]
-            wins = wins_from_state(state, g, s, state.drawn[g], Source.DRAW, -1)
+            wins = wins_from_state(state, state.seats(g, s), state.drawn[g], Source.DRAW, -1)
             state.can_win[g] = table.rules.legal(wins)
-    at_once = table.rules.may_win_at_once(state, games, seat)
+    at_once = table.rules.may_win_at_once(state, state.seats(games, seat))
     if at_once is not None:
         state.can_win[games] |= at_once

@@ -11,7 +11,7 @@ from mahjong_env.basics.types import Games, Int8Array
 from mahjong_env.engine.phases import kongs
 from mahjong_env.engine.phases.table import Table, Won
 from mahjong_env.scoring.wins import Source
-from mahjong_env.state.arrays import DISCARDED, MAX_DISCARDS, MELDED, NO_SEAT, RIVER_STEP, SLOT_OF_OFFSET, Phase
+from mahjong_env.state.arrays import NO_SEAT, Phase
 
 # By where the claimed tile stands in a run: how far above the lowest tile the two others are.
 _OTHERS_OF_RUN = np.array([[1, 2], [0, 2], [0, 1]], np.int8)
@@ -47,20 +47,18 @@ def _take_win(table: Table, games: Games) -> None:
 
 def _lift_discard(table: Table, games: Games) -> tuple[Int8Array, Int8Array, Int8Array]:
     """Take the claimed tile off the table: [n] claimer, kind, giver."""
-    state, flat = table.state, table.state.flat
+    state = table.state
     seat, kind, giver = state.best_seat[games], state.offered[games], state.offered_by[games]
-    chair = state.chairs(games, giver)
-    flat.public[state.places.public(chair, DISCARDED, kind)] -= 1
-    latest = chair * MAX_DISCARDS + flat.river_size[chair] - 1
-    claimer = SLOT_OF_OFFSET[state.num_seats][(seat - giver) % state.num_seats]
-    flat.river[latest] += (RIVER_STEP * claimer).astype(np.uint8)
-    state.undisturbed[games] = False
+    state.take_discard(state.seats(games, giver), kind, seat)
     table.close_question(games)
     return seat, kind, giver
 
 
 def _begin_claimed_turn(table: Table, games: Games, seat: Int8Array) -> None:
-    """The claimer goes on without a draw: he discards, and may neither win nor declare a kong (rulebook 0.5)."""
+    """The claimer goes on without a draw: he discards, and may neither win nor declare a kong.
+
+    common.md#when-a-kong-may-be-declared.
+    """
     state = table.state
     state.turn[games] = seat
     state.drawn[games] = NO_TILE
@@ -76,12 +74,10 @@ def _take_chow(table: Table, games: Games, place: Int8Array) -> None:
         return
     state = table.state
     seat, kind, giver = _lift_discard(table, games)
-    chair, low = state.chairs(games, seat), kind - place
-    for step in range(3):
-        state.flat.public[state.places.public(chair, MELDED, low + np.int8(step))] += 1
+    seats, low = state.seats(games, seat), kind - place
     for other in _OTHERS_OF_RUN.T:
-        state.add_tiles(games, chair, low + other[place], -1)
-    state.add_meld(chair, MeldType.CHOW, low, giver, kind)
+        state.remove_tiles(seats, low + other[place])
+    state.lay_meld(seats, MeldType.CHOW, low, giver, kind)
     _begin_claimed_turn(table, games, seat)
 
 
@@ -90,11 +86,9 @@ def _take_pung(table: Table, games: Games) -> None:
         return
     state = table.state
     seat, kind, giver = _lift_discard(table, games)
-    chair = state.chairs(games, seat)
-    state.flat.public[state.places.public(chair, MELDED, kind)] += 3
-    state.add_tiles(games, chair, kind, -2)
-    state.add_meld(chair, MeldType.PUNG, kind, giver, kind)
-    state.flat.open_pung[state.places.tile(chair, kind)] = True
+    seats = state.seats(games, seat)
+    state.remove_tiles(seats, kind, 2)
+    state.lay_meld(seats, MeldType.PUNG, kind, giver, kind)
     _begin_claimed_turn(table, games, seat)
 
 
@@ -110,8 +104,7 @@ def _take_kong(table: Table, games: Games) -> None:
         kongs.complete_added(table, g, seat[adds], kind[adds])
     g, seat, kind, giver = games[~adds], seat[~adds], kind[~adds], giver[~adds]
     if g.size:
-        chair = state.chairs(g, seat)
-        state.flat.public[state.places.public(chair, MELDED, kind)] += 4
-        state.add_tiles(g, chair, kind, -3)
-        state.add_meld(chair, MeldType.EXPOSED_KONG, kind, giver, kind)
+        seats = state.seats(g, seat)
+        state.remove_tiles(seats, kind, 3)
+        state.lay_meld(seats, MeldType.EXPOSED_KONG, kind, giver, kind)
         kongs.stand(table, g, seat, MeldType.EXPOSED_KONG, giver)

@@ -61,9 +61,12 @@ def _write_turns(table: Table, games: Games) -> None:
         g = games[row]
         state.mask[g, CONCEALED_KONG:ADDED_KONG] = rules.concealed_kong_kinds(state, g, held[row])
         state.mask[g, ADDED_KONG:CHOW_LOW] = adds[row]
-    rules.limit_turn(state, games, seat)
+    rules.limit_turn(state, state.seats(games, seat))
 
 
 def _may_kong(table: Table, games: Games) -> BoolArray:
-    """[n] whether kongs of one's own are possible: after a draw, if a replacement can be drawn (rulebook 0.5)."""
+    """[n] whether kongs of one's own are possible: after a draw, if a replacement can be drawn.
+
+    common.md#when-a-kong-may-be-declared.
+    """
     return (table.state.drawn[games] >= 0) & (table.state.left(games) > 0)

@@ -36,9 +36,10 @@ def settle(table: Table) -> None:
 
 def describe(table: Table, won: Won) -> Wins:
     """The wins that were said, as scoring wants them."""
+    seats = table.state.seats(won.games, won.seat)
     if won.opening:
-        return table.rules.take_opening(table.state, won.games, won.seat, table.state.stage[won.games])
-    return wins_from_state(table.state, won.games, won.seat, won.tile, won.source, won.from_seat)
+        return table.rules.take_opening(table.state, seats, table.state.stage[won.games])
+    return wins_from_state(table.state, seats, won.tile, won.source, won.from_seat)
 
 
 def next_hands(table: Table, games: Games, winner: Int8Array, num_hands: int) -> tuple[BoolArray, BoolArray]:

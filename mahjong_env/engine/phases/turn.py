@@ -12,7 +12,7 @@ from mahjong_env.engine.phases import claims, kongs
 from mahjong_env.engine.phases.draw import update_tenpai
 from mahjong_env.engine.phases.table import Table, Won
 from mahjong_env.scoring.wins import Source
-from mahjong_env.state.arrays import DISCARDED, LATEST, MAX_DISCARDS, MELDED, NO_SEAT
+from mahjong_env.state.arrays import DISCARDED, LATEST, MAX_DISCARDS, NO_SEAT
 
 
 def play(table: Table, games: Games, actions: Int64Array) -> None:
@@ -44,7 +44,8 @@ def discard(table: Table, games: Games, kind: Int64Array) -> None:
     state, flat = table.state, table.state.flat
     seat = state.actor[games].astype(np.intp)
     chair = state.chairs(games, seat)
-    state.add_tiles(games, chair, kind, -1)
+    seats = state.seats(games, seat)
+    state.remove_tiles(seats, kind)
     number = state.num_discards[games] + np.int8(1)
     state.num_discards[games] = number
     flat.public[state.places.public(chair, DISCARDED, kind)] += 1
@@ -55,7 +56,7 @@ def discard(table: Table, games: Games, kind: Int64Array) -> None:
     state.drawn[games] = NO_TILE
     state.can_win[games] = False
     update_tenpai(table, games, chair)
-    table.rules.on_discard(state, games, seat, kind)
+    table.rules.on_discard(state, seats, kind)
     claims.offer_discard(table, games, seat, kind)
 
 
@@ -63,12 +64,9 @@ def concealed_kong(table: Table, games: Games, kind: Int64Array) -> None:
     """Lay down four tiles of the hand."""
     state = table.state
     seat = state.actor[games]
-    chair = state.chairs(games, seat)
-    state.add_tiles(games, chair, kind, -4)
-    shown = not table.rules.hides_concealed_kongs
-    state.add_meld(chair, MeldType.CONCEALED_KONG, kind, NO_SEAT, NO_TILE, shown=shown)
-    if shown:
-        state.flat.public[state.places.public(chair, MELDED, kind)] += 4
+    seats = state.seats(games, seat)
+    state.remove_tiles(seats, kind, 4)
+    state.lay_meld(seats, MeldType.CONCEALED_KONG, kind, shown=not table.rules.hides_concealed_kongs)
     kongs.stand(table, games, seat, MeldType.CONCEALED_KONG, NO_SEAT)
 
 
@@ -76,7 +74,7 @@ def added_kong(table: Table, games: Games, kind: Int64Array) -> None:
     """Add a tile of the hand to an open pung, unless somebody wins with it."""
     state = table.state
     seat = state.actor[games]
-    state.add_tiles(games, state.chairs(games, seat), kind, -1)
+    state.remove_tiles(state.seats(games, seat), kind)
     state.drawn[games] = NO_TILE
     state.can_win[games] = False
     claims.offer_added_tile(table, games, seat, kind)

@@ -1,0 +1,206 @@
+"""A table as one SVG picture: four sides around a panel, tiles as they lie, everything as outlines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import KIND_NAMES
+from mahjong_env.drawing.glyphs import text_svg, text_width
+from mahjong_env.drawing.table import HIDDEN, Place, ShownMeld, Table
+from mahjong_env.drawing.themes import theme_named
+from mahjong_env.drawing.tiles import HEIGHT, WIDTH, tile_name, tile_svg
+
+SIZE: Final = 1000
+"""Width of a picture, and height of the table in it."""
+HEADER: Final = 72
+"""Height of the two lines above the table."""
+
+_PANEL = 350, 300  # left edge (and upper edge), and size
+_HAND_Y, _HAND_SCALE, _HAND_LIMIT = 924, 0.74, 830
+_FLOWERS_Y, _FLOWER_SCALE = 882, 0.44
+_RIVER_Y, _RIVER_SCALE, _RIVER_COLUMNS, _RIVER_HEIGHT = 658, 0.7, 7, 222
+_GAP = 10.0
+_STACKED = 24  # how far the tile of an added kong lies above the one that was claimed
+_TURNS = {0: 0, 1: -90, 2: 180, 3: 90}  # degrees by slot
+
+
+def table_svg(table: Table, *, theme: str = "light", event: str = "") -> str:
+    """The picture of a table.
+
+    Args:
+        table: see `read_table`.
+        theme: "light" or "dark".
+        event: what has just happened, in one line.
+
+    Returns:
+        A whole SVG document of 1000 x 1072 units.
+
+    Raises:
+        MahjongError: no such theme.
+    """
+    drawing = _Drawing(table, theme)
+    body = "".join(drawing.parts(event))
+    colours = drawing.theme
+    faces = "".join(f'<g id="{name}">{svg}</g>' for name, svg in sorted(drawing.faces.items()))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE + HEADER}" width="{SIZE}" '
+        f'height="{SIZE + HEADER}" role="img"><title>{table.title} mahjong, hand {table.hand_number}</title>'
+        f'<defs>{faces}</defs><rect width="{SIZE}" height="{SIZE + HEADER}" fill="{colours.cloth}"/>{body}</svg>'
+    )
+
+
+@dataclass
+class _Row:
+    """Tiles laid side by side from the left; collects their SVG and the width so far."""
+
+    drawing: _Drawing
+    width: float = 0.0
+    svg: str = ""
+
+    def tile(self, kind: int, *, sideways: bool = False, stacked: bool = False) -> None:
+        """Lay a tile, upright or sideways; ``stacked``: a second one on top of it."""
+        shown = self.drawing.tile(kind)
+        if not sideways:
+            self.svg += f'<g transform="translate({self.width:g} 0)">{shown}</g>'
+            self.width += WIDTH
+            return
+        for level in range(1 + stacked):
+            self.svg += (
+                f'<g transform="translate({self.width:g} {HEIGHT - _STACKED * level:g}) rotate(-90)">{shown}</g>'
+            )
+        self.width += HEIGHT
+
+    def meld(self, meld: ShownMeld) -> None:
+        """Lay a meld: the claimed tile lies sideways, on the side of the player who gave it."""
+        tiles = list(meld.tiles)
+        added = meld.type is MeldType.ADDED_KONG
+        if added:
+            tiles.pop()
+        if meld.giver and meld.claimed in tiles:
+            tiles.remove(meld.claimed)
+            at = {3: 0, 2: 1, 1: len(tiles)}[meld.giver]
+            tiles.insert(at, meld.claimed)
+        else:
+            at = -1
+        for number, kind in enumerate(tiles):
+            self.tile(kind, sideways=number == at, stacked=added and number == at)
+
+    def gap(self, width: float = _GAP) -> None:
+        self.width += width
+
+
+class _Drawing:
+    """One table in one theme."""
+
+    def __init__(self, table: Table, theme: str) -> None:
+        self.table, self.name, self.theme = table, theme, theme_named(theme)
+        self.faces: dict[str, str] = {}  # each face that is used is drawn once
+
+    def tile(self, kind: int, *, as_wild: bool = True) -> str:
+        """Refer to a tile; ``as_wild``: in red if it is the wild one."""
+        is_wild = as_wild and kind == self.table.wild and kind != HIDDEN
+        name = f"{self.name}-{'back' if kind == HIDDEN else KIND_NAMES[kind]}{'-wild' if is_wild else ''}"
+        if name not in self.faces:
+            self.faces[name] = tile_svg(None if kind == HIDDEN else kind, theme=self.name, is_wild=is_wild)
+        return f'<use href="#{name}"/>'
+
+    def parts(self, event: str) -> Iterator[str]:
+        yield from self.header(event)
+        yield f'<g transform="translate(0 {HEADER})">'
+        left, size = _PANEL
+        yield f'<rect x="{left}" y="{left}" width="{size}" height="{size}" rx="16" fill="{self.theme.panel}"/>'
+        yield from self.middle()
+        for slot, place in enumerate(self.table.places):
+            if place is not None:
+                half = SIZE / 2
+                yield f'<g transform="rotate({_TURNS[slot]} {half:g} {half:g})">{"".join(self.side(slot, place))}</g>'
+                yield from self.label(slot, place)
+        yield "</g>"
+
+    def header(self, event: str) -> Iterator[str]:
+        table = self.table
+        title = f"{table.title} {table.chinese}"
+        yield text_svg(title, 20, 34, 24, self.theme.text)
+        of = f" of {table.num_hands}" if table.num_hands is not None else ""
+        facts = [f"hand {table.hand_number}{of}", f"{table.round_wind} round"]
+        facts += [f"dealer's streak {table.streak}"] if table.streak else []
+        facts += [f"dice {table.dice}"] if table.dice else []
+        facts += [f"{name} sits out ({points})" for name, points in table.sits_out]
+        yield text_svg(" · ".join(facts), SIZE - 20, 34, 17, self.theme.faint, "end")
+        if event:
+            yield text_svg(event, 20, 60, min(17.0, 17 * (SIZE - 40) / text_width(event, 17)), self.theme.text)
+
+    def middle(self) -> Iterator[str]:
+        """Draw the wall's count, the wild tile and the tile turned up."""
+        table, half = self.table, SIZE / 2
+        yield text_svg(str(table.tiles_left), half, half - 32, 44, self.theme.text, "middle")
+        yield text_svg("tiles left", half, half - 10, 14, self.theme.faint, "middle")
+        shown = [(kind, word) for kind, word in ((table.wild, "wild"), (table.indicator, "turned up")) if kind >= 0]
+        for number, (kind, word) in enumerate(shown):
+            x = half + (number - len(shown) / 2) * 72 + 15
+            tile = self.tile(kind, as_wild=word == "wild")
+            yield f'<g transform="translate({x:g} {half + 6:g}) scale(0.7)"><title>{tile_name(kind)}</title>{tile}</g>'
+            yield text_svg(word, x + 21, half + 76, 12, self.theme.faint, "middle")
+
+    def label(self, slot: int, place: Place) -> Iterator[str]:
+        """Write upright who sits on a side, inside the panel's edge."""
+        left, size = _PANEL
+        colour = self.theme.accent if self.table.turn == slot else self.theme.text
+        wind = f"{place.wind}{' · dealer' if place.is_dealer else ''}"
+        lines = [(place.name, 15, colour), (f"{place.points}", 17, colour), (wind, 12, self.theme.faint)]
+        lines += [(f"{name.replace('_', ' ')} {value}", 11, self.theme.faint) for name, value in place.counters]
+        x, y, anchor = {
+            0: (SIZE / 2, left + size - 12 - 15 * (len(lines) - 1), "middle"),
+            1: (left + size - 10, SIZE / 2 - 24, "end"),
+            2: (SIZE / 2, left + 24, "middle"),
+            3: (left + 10, SIZE / 2 - 24, "start"),
+        }[slot]
+        if slot in (0, 2):  # name and points share a line, so that the middle stays free
+            lines = [(f"{place.name}  {place.points}", 16, colour), *lines[2:]]
+            y = left + size - 14 - 15 * (len(lines) - 1) if slot == 0 else y
+        for number, (text, size_of_text, fill) in enumerate(lines):
+            yield text_svg(text, x, y + 17 * number, size_of_text, fill, anchor)  # type: ignore[arg-type]
+
+    def side(self, slot: int, place: Place) -> Iterator[str]:
+        """Draw hand, melds, flowers and river of the side below."""
+        row = _Row(self)
+        for kind in place.hand:
+            row.tile(kind)
+        if place.drawn is not None:
+            row.gap(2 * _GAP)
+            row.tile(place.drawn)
+        for meld in place.melds:
+            row.gap()
+            row.meld(meld)
+        scale = min(_HAND_SCALE, _HAND_LIMIT / max(row.width, 1))
+        yield _placed(row, SIZE / 2 - row.width * scale / 2, _HAND_Y, scale)
+        flowers = _Row(self)
+        for kind in place.flowers:
+            flowers.tile(kind)
+        yield _placed(flowers, SIZE / 2 - flowers.width * _FLOWER_SCALE / 2, _FLOWERS_Y, _FLOWER_SCALE)
+        yield from self.river(slot, place)
+
+    def river(self, slot: int, place: Place) -> Iterator[str]:
+        """Draw the discards in rows, the one that may be claimed with a ring."""
+        kind, giver = self.table.offered
+        rows = -(-len(place.river) // _RIVER_COLUMNS)
+        scale = min(_RIVER_SCALE, _RIVER_HEIGHT / max(rows * HEIGHT, 1))
+        left, wide, high = SIZE / 2 - _RIVER_COLUMNS * WIDTH * scale / 2, WIDTH * scale, HEIGHT * scale
+        is_offered = giver == slot and not self.table.is_robbed and place.river[-1:] == (kind,)
+        for number, discard in enumerate(place.river):
+            row = _Row(self)
+            row.tile(discard)
+            x, y = left + number % _RIVER_COLUMNS * wide, _RIVER_Y + number // _RIVER_COLUMNS * high
+            yield _placed(row, x, y, scale)
+            if is_offered and number == len(place.river) - 1:
+                yield (
+                    f'<rect x="{x:g}" y="{y:g}" width="{wide:g}" height="{high:g}" rx="5" fill="none" '
+                    f'stroke="{self.theme.accent}" stroke-width="3"/>'
+                )
+
+
+def _placed(row: _Row, x: float, y: float, scale: float) -> str:
+    return f'<g transform="translate({x:g} {y:g}) scale({scale:.4g})">{row.svg}</g>' if row.svg else ""

@@ -1,0 +1,234 @@
+"""One game as plain Python values, as one person sees it or with all hands open: what every picture is drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS
+from mahjong_env.engine.batch import Engine
+from mahjong_env.state.arrays import NO_SEAT, Phase
+
+WINDS: Final = ("East", "South", "West", "North")
+HIDDEN: Final = NO_TILE
+"""Stands for a tile that is not shown."""
+
+
+@dataclass(frozen=True)
+class ShownMeld:
+    """One declared set.
+
+    Attributes:
+        type: what it is.
+        tiles: its three or four kinds, `HIDDEN` for those that lie face down.
+        giver: whose discard made it: 1 the player after the owner, 2 across, 3 before, 0 nobody's.
+        claimed: the kind that was claimed, -1 for none.
+    """
+
+    type: MeldType
+    tiles: tuple[int, ...]
+    giver: int
+    claimed: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """What lies before one person at the table.
+
+    Attributes:
+        name: "player_0" and so on.
+        wind: the seat's wind in English.
+        points: running points.
+        is_dealer: whether this person deals.
+        hand: concealed kinds in order, without the tile just drawn; `HIDDEN` for tiles that are not shown.
+        drawn: the tile just drawn: its kind, `HIDDEN`, or None if there is none.
+        melds: in the order in which they were made.
+        flowers: exposed flowers in the order of kinds.
+        river: discards lying there, the oldest first.
+        counters: what the variant counts for the seat, such as ("red_discards", 2); zeros are left out.
+    """
+
+    name: str
+    wind: str
+    points: int
+    is_dealer: bool
+    hand: tuple[int, ...]
+    drawn: int | None
+    melds: tuple[ShownMeld, ...]
+    flowers: tuple[int, ...]
+    river: tuple[int, ...]
+    counters: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """One game at one moment.
+
+    Attributes:
+        title: the variant's name in English.
+        chinese: the same in Chinese.
+        places: by slot: the one whose side is below, the next, the one across (None at tables for three), the
+            previous one.
+        sits_out: (name, points) of those who do not play this hand.
+        hand_number: from 1.
+        num_hands: hands of the match; None if it ends otherwise.
+        round_wind: in English.
+        streak: hands for which the dealer has already kept the deal.
+        dice: what was thrown for the hand, 0 for nothing.
+        tiles_left: tiles that can still be drawn.
+        wild: the wild kind, -1 for none.
+        indicator: the tile turned up, -1 for none.
+        turn: the slot whose turn it is; None when the match is over.
+        offered: the tile that may be claimed or robbed, -1 for none, and the slot that gives it.
+        is_robbed: whether it is a tile that is being added to a pung.
+    """
+
+    title: str
+    chinese: str
+    places: tuple[Place | None, ...]
+    sits_out: tuple[tuple[str, int], ...]
+    hand_number: int
+    num_hands: int | None
+    round_wind: str
+    streak: int
+    dice: int
+    tiles_left: int
+    wild: int
+    indicator: int
+    turn: int | None
+    offered: tuple[int, int | None]
+    is_robbed: bool
+
+
+def person_name(person: int) -> str:
+    """The name of a person: "player_0" and so on."""
+    return f"player_{person}"
+
+
+def read_table(engine: Engine, game: int = 0, *, person: int | None = None, below: int | None = None) -> Table:
+    """Read one game of an engine.
+
+    Args:
+        engine: the games.
+        game: which one.
+        person: through whose eyes: the others' tiles, hidden kongs and draws are not shown; None: everything is.
+        below: the person whose side is below; None: ``person``, or the one in seat 0.
+    """
+    return _Reader(engine, game, person).table(below)
+
+
+class _Reader:
+    """One game, read by seats at the table."""
+
+    def __init__(self, engine: Engine, game: int, person: int | None) -> None:
+        self.engine, self.state, self.rules = engine, engine.state, engine.rules
+        self.game, self.person = game, person
+        self.persons: list[int] = self.state.person_at[game].tolist()
+        self.is_over = int(self.state.phase[game]) == Phase.OVER
+
+    def table(self, below: int | None) -> Table:
+        state, rules, game = self.state, self.rules, self.game
+        first = self.person if below is None else below
+        seat = self.persons.index(first) if first in self.persons else 0
+        offered, giver = int(state.offered[game]), int(state.offered_by[game])
+        return Table(
+            title=rules.title,
+            chinese=rules.chinese,
+            places=tuple(None if at is None else self.place(at) for at in self.seats_from(seat)),
+            sits_out=tuple(
+                (person_name(person), int(state.points[game, person]))
+                for person in range(self.engine.num_people)
+                if person not in self.persons
+            ),
+            hand_number=int(state.hand_in_match[game]) + 1,
+            num_hands=self.engine.num_hands if rules.ends_by_hands else None,
+            round_wind=WINDS[int(state.round_wind[game])],
+            streak=int(state.streak[game]),
+            dice=int(state.dice[game]),
+            tiles_left=int(state.left(np.array([game]))[0]),
+            wild=int(state.wild[game]),
+            indicator=int(state.indicator[game]),
+            turn=None if self.is_over else self.slot(int(state.turn[game]), seat),
+            offered=(offered, None if giver == NO_SEAT or offered < 0 else self.slot(giver, seat)),
+            is_robbed=int(state.phase[game]) == Phase.ROB,
+        )
+
+    def seats_from(self, seat: int) -> list[int | None]:
+        """The seats by slot: at tables for three nobody sits across."""
+        seats: list[int | None] = [(seat + offset) % self.rules.seats for offset in range(self.rules.seats)]
+        if len(seats) == 3:
+            seats.insert(2, None)
+        return seats
+
+    def slot(self, seat: int, below: int) -> int:
+        return self.seats_from(below).index(seat)
+
+    def sees(self, seat: int) -> bool:
+        return self.person is None or self.persons[seat] == self.person
+
+    def place(self, seat: int) -> Place:
+        state, game = self.state, self.game
+        counters = zip(self.rules.marks, state.marks[game, seat].tolist(), strict=True)
+        hand, drawn = self.hand(seat)
+        return Place(
+            name=person_name(self.persons[seat]),
+            wind=WINDS[int(state.house_wind[game, seat])],
+            points=int(state.points[game, self.persons[seat]]),
+            is_dealer=int(state.dealer[game]) == seat,
+            hand=hand,
+            drawn=drawn,
+            melds=tuple(self.meld(seat, number) for number in range(int(state.num_melds[game, seat]))),
+            flowers=tuple(np.repeat(np.arange(NUM_ALL_KINDS), state.flowers[game, seat]).tolist()),
+            river=tuple(state.river[game, seat, : state.river_size[game, seat]].tolist()),
+            counters=tuple((name, value) for name, value in counters if value),
+        )
+
+    def hand(self, seat: int) -> tuple[tuple[int, ...], int | None]:
+        """The concealed tiles, and the one just drawn."""
+        counts = self.state.hand[self.game, seat].copy()
+        kind = int(self.state.drawn[self.game])
+        has_drawn = kind >= 0 and int(self.state.turn[self.game]) == seat and not self.is_over
+        if has_drawn:
+            counts[kind] -= 1
+        if not self.sees(seat):
+            return (HIDDEN,) * int(counts.sum()), HIDDEN if has_drawn else None
+        return tuple(np.repeat(np.arange(len(counts)), counts).tolist()), kind if has_drawn else None
+
+    def meld(self, seat: int, number: int) -> ShownMeld:
+        at = self.game, seat, number
+        meld_type, kind = MeldType(int(self.state.meld_type[at])), int(self.state.meld_kind[at])
+        is_seen = self.sees(seat) or self.is_over or not self.rules.hides_concealed_kongs
+        tiles = (
+            (kind, kind + 1, kind + 2) if meld_type is MeldType.CHOW else (kind,) * (4 - (meld_type is MeldType.PUNG))
+        )
+        if meld_type is MeldType.CONCEALED_KONG:
+            tiles = (HIDDEN, kind, kind, HIDDEN) if is_seen else (HIDDEN,) * 4
+        giver = int(self.state.meld_from[at])
+        offset = 0 if giver < 0 else (giver - seat) % self.rules.seats
+        # At tables for three the second player after the owner is the one before him.
+        giver_slot = 3 if self.rules.seats == 3 and offset == 2 else offset
+        return ShownMeld(meld_type, tiles, giver_slot, int(self.state.meld_claimed[at]))
+
+
+def event_text(outcome: Mapping[str, Any] | None) -> str:
+    """How the last hand ended, in one line; empty if none has.
+
+    Args:
+        outcome: see `mahjong_env.environments.hand_info.hand_info`.
+    """
+    if outcome is None:
+        return ""
+    if outcome["winner"] < 0:
+        return "The hand is drawn."
+    how = {
+        "draw": "by self-draw",
+        "discard": "on {giver}'s discard",
+        "kong": "by robbing {giver}'s kong",
+        "flowers": "by flowers",
+    }[outcome["source"]].format(giver=person_name(outcome["from_seat"]))
+    paid = ", ".join(f"{amount:+d}" for amount in outcome["payments"])
+    return f"{person_name(outcome['winner'])} wins {how}: {outcome['value']} points ({paid})."

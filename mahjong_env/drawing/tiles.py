@@ -1,0 +1,177 @@
+"""One tile as SVG: our own drawings of dots and bamboo, outlines of a free font for characters.
+
+Every face says what it is twice: as the tile looks, and in a corner in Latin letters and digits (the rank of a suit
+tile, ``E S W N`` of winds, ``R G Wh`` of dragons, ``F1`` to ``S4`` of flowers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+from mahjong_env.basics.errors import MahjongError
+from mahjong_env.basics.tiles import FIRST_HONOUR, FLOWERS, GREEN, KIND_NAMES, NUM_ALL_KINDS, RED, WHITE
+from mahjong_env.drawing.glyphs import text_svg
+from mahjong_env.drawing.themes import Theme, theme_named
+
+WIDTH: Final = 60
+HEIGHT: Final = 80
+"""The size of an upright tile, in the units of all pictures."""
+
+_NUMERALS = "一二三四五六七八九"
+_HONOURS = "東南西北白發中"
+_FLOWERS = "梅蘭菊竹春夏秋冬"
+_CORNERS = (*("123456789" * 3), "E", "S", "W", "N", "Wh", "G", "R", *KIND_NAMES[FLOWERS:])
+
+# Where the dots and sticks of each rank stand: columns and rows as fractions of the face.
+_SPOTS: Final[dict[int, tuple[tuple[float, float], ...]]] = {
+    1: ((0.5, 0.5),),
+    2: ((0.5, 0.22), (0.5, 0.78)),
+    3: ((0.2, 0.18), (0.5, 0.5), (0.8, 0.82)),
+    4: ((0.24, 0.22), (0.76, 0.22), (0.24, 0.78), (0.76, 0.78)),
+    5: ((0.2, 0.18), (0.8, 0.18), (0.5, 0.5), (0.2, 0.82), (0.8, 0.82)),
+    6: ((0.26, 0.16), (0.74, 0.16), (0.26, 0.55), (0.74, 0.55), (0.26, 0.86), (0.74, 0.86)),
+    7: ((0.18, 0.1), (0.5, 0.2), (0.82, 0.3), (0.28, 0.58), (0.72, 0.58), (0.28, 0.88), (0.72, 0.88)),
+    8: tuple((column, row) for row in (0.1, 0.365, 0.635, 0.9) for column in (0.28, 0.72)),
+    9: tuple((column, row) for row in (0.13, 0.5, 0.87) for column in (0.16, 0.5, 0.84)),
+}
+_DOT_COLOURS: Final = dict(
+    enumerate(("r", "gb", "brg", "bggb", "bgrgb", "ggrrrr", "gggrrrr", "bbbbbbbb", "gggrrrbbb"), start=1)
+)  # blue, green and red, in the order of the spots
+_STICKS: Final[dict[int, tuple[tuple[float, float], ...]]] = {
+    **_SPOTS,
+    2: ((0.5, 0.25), (0.5, 0.75)),
+    3: ((0.5, 0.25), (0.26, 0.75), (0.74, 0.75)),
+    4: ((0.28, 0.25), (0.72, 0.25), (0.28, 0.75), (0.72, 0.75)),
+    5: ((0.2, 0.25), (0.8, 0.25), (0.5, 0.5), (0.2, 0.75), (0.8, 0.75)),
+    6: tuple((column, row) for row in (0.25, 0.75) for column in (0.18, 0.5, 0.82)),
+    7: ((0.5, 0.13), *((column, row) for row in (0.5, 0.87) for column in (0.18, 0.5, 0.82))),
+    8: tuple((column, row) for row in (0.25, 0.75) for column in (0.12, 0.37, 0.63, 0.88)),
+}
+# The field of a face in which dots and sticks stand: left, top, width, height. The corner stays free for the rank.
+_FIELD: Final = (10.0, 19.0, 40.0, 53.0)
+
+
+def tile_name(kind: int) -> str:
+    """A tile in words for people who cannot see the picture, such as "5 of Dots" or "Red Dragon"."""
+    if kind < FIRST_HONOUR:
+        return f"{kind % 9 + 1} of {('Characters', 'Dots', 'Bamboo')[kind // 9]}"
+    if kind < FLOWERS:
+        return ("East", "South", "West", "North", "White Dragon", "Green Dragon", "Red Dragon")[kind - FIRST_HONOUR]
+    return f"{'Flower' if kind < FLOWERS + 4 else 'Season'} {(kind - FLOWERS) % 4 + 1}"
+
+
+def tile_svg(kind: int | None, *, theme: str = "light", is_wild: bool = False) -> str:
+    """One tile as the contents of an SVG of `WIDTH` x `HEIGHT`.
+
+    Args:
+        kind: 0 to 41; None: face down.
+        theme: "light" or "dark".
+        is_wild: draws it in red.
+
+    Raises:
+        MahjongError: no such tile or theme.
+    """
+    if kind is not None and not 0 <= kind < NUM_ALL_KINDS:
+        raise MahjongError(f"there is no tile {kind!r}; kinds are 0 to {NUM_ALL_KINDS - 1}, and None for a hidden one")
+    return _tile(kind, theme_named(theme), is_wild)
+
+
+@cache
+def _tile(kind: int | None, theme: Theme, is_wild: bool) -> str:
+    """Return `tile_svg`; a table repeats the same few tiles."""
+    border, wide = (theme.wild, 3.0) if is_wild else (theme.edge, 1.2)
+    face = theme.back if kind is None else theme.face
+    frame = (
+        f'<rect x="{wide / 2 + 0.6:g}" y="{wide / 2 + 0.6:g}" width="{WIDTH - wide - 1.2:g}" '
+        f'height="{HEIGHT - wide - 1.2:g}" rx="7" fill="{face}" stroke="{border}" stroke-width="{wide:g}"/>'
+    )
+    if kind is None:
+        inner = (
+            f'<rect x="9" y="9" width="42" height="62" rx="4" fill="none" stroke="{theme.face}" stroke-opacity="0.45"/>'
+        )
+        return frame + inner
+    tint = (
+        f'<rect x="3" y="3" width="54" height="74" rx="5" fill="{theme.wild}" fill-opacity="0.12"/>' if is_wild else ""
+    )
+    corner = text_svg(_CORNERS[kind], 5.5, 17, 14, theme.wild if is_wild else _corner_colour(kind, theme))
+    return frame + tint + "".join(_face(kind, theme)) + corner
+
+
+def _corner_colour(kind: int, theme: Theme) -> str:
+    if kind < FIRST_HONOUR:
+        return (theme.red, theme.blue, theme.green)[kind // 9]
+    return {WHITE: theme.blue, GREEN: theme.green, RED: theme.red}.get(kind, theme.black)
+
+
+def _face(kind: int, theme: Theme) -> Iterator[str]:
+    rank = kind % 9 + 1
+    if kind < 9:
+        yield text_svg(_NUMERALS[rank - 1], 32, 41, 29, theme.black, "middle")
+        yield text_svg("萬", 30, 71, 29, theme.red, "middle")
+    elif kind < 18:
+        yield from _dots(rank, theme)
+    elif kind < FIRST_HONOUR:
+        yield from _bamboo(rank, theme)
+    elif kind == WHITE:
+        yield f'<rect x="14" y="22" width="32" height="46" rx="3" fill="none" stroke="{theme.blue}" stroke-width="4"/>'
+        yield f'<rect x="20" y="28" width="20" height="34" fill="none" stroke="{theme.blue}" stroke-width="1.5"/>'
+    elif kind < FLOWERS:
+        colour = {GREEN: theme.green, RED: theme.red}.get(kind, theme.black)
+        yield text_svg(_HONOURS[kind - FIRST_HONOUR], 30, 62, 44, colour, "middle")
+    else:
+        colour = theme.green if kind < FLOWERS + 4 else theme.red
+        yield f'<circle cx="30" cy="46" r="23" fill="{colour}" fill-opacity="0.13"/>'
+        yield text_svg(_FLOWERS[kind - FLOWERS], 30, 59, 36, colour, "middle")
+
+
+def _dots(rank: int, theme: Theme) -> Iterator[str]:
+    radius = 17.0 if rank == 1 else 10.0 if rank <= 3 else 8.0 if rank <= 6 else 6.2
+    colours = {"b": theme.blue, "g": theme.green, "r": theme.red}
+    for letter, (x, y) in zip(_DOT_COLOURS[rank], _places(_SPOTS[rank], radius), strict=True):
+        colour = colours[letter]
+        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius - 1:g}" fill="none" stroke="{colour}" stroke-width="2"/>'
+        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius * 0.45:g}" fill="{colour}"/>'
+
+
+def _bamboo(rank: int, theme: Theme) -> Iterator[str]:
+    if rank == 1:
+        yield from _sparrow(theme)
+        return
+    rows = len({y for _, y in _STICKS[rank]})
+    tall = 23.0 if rows == 2 else 15.0
+    for number, (x, y) in enumerate(_places(_STICKS[rank], 4, tall / 2)):
+        is_red = (rank in (5, 9) and abs(x - 30) < 1) or (rank == 7 and number == 0)
+        colour = theme.red if is_red else theme.green
+        top, middle = y - tall / 2, y
+        yield (
+            f'<rect x="{x - 3.2:.1f}" y="{top:.1f}" width="6.4" height="{tall:g}" rx="3" fill="{colour}"/>'
+            f'<path d="M{x - 4.4:.1f} {middle:.1f}h8.8" stroke="{theme.face}" stroke-width="1.6"/>'
+            f'<path d="M{x:.1f} {top + 3:.1f}v{tall - 6:g}" stroke="{theme.face}" stroke-opacity="0.6"/>'
+        )
+
+
+def _sparrow(theme: Theme) -> Iterator[str]:
+    """Draw the bird that stands for one bamboo: tail, body, wing, head, beak, eye, legs."""
+    yield f'<path d="M14 70 L27 52 L33 57 Z M20 74 L30 54 L36 60 Z" fill="{theme.red}"/>'
+    yield f'<ellipse cx="33" cy="48" rx="12" ry="14" transform="rotate(28 33 48)" fill="{theme.green}"/>'
+    yield f'<path d="M25 48 Q33 40 42 50 Q36 60 28 57 Z" fill="{theme.blue}"/>'
+    yield f'<circle cx="40" cy="31" r="8" fill="{theme.green}"/>'
+    yield f'<path d="M47 28 L55 32 L47 34 Z" fill="{theme.red}"/>'
+    yield f'<circle cx="42" cy="29" r="2.2" fill="{theme.face}"/>'
+    yield f'<circle cx="42.4" cy="29" r="1.1" fill="{theme.black}"/>'
+    yield f'<path d="M34 62 V71 M40 60 V71 M31 71 H44" stroke="{theme.red}" stroke-width="1.8" fill="none"/>'
+
+
+def _places(
+    spots: tuple[tuple[float, float], ...], across: float, down: float | None = None
+) -> Iterator[tuple[float, float]]:
+    """Yield the middles of things of this half width and half height, so that they stay inside the field."""
+    left, top, width, height = _FIELD
+    down = across if down is None else down
+    for column, row in spots:
+        yield (
+            min(max(left + column * width, left + across), left + width - across),
+            min(max(top + row * height, top + down), top + height - down),
+        )

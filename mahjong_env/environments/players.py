@@ -1,0 +1,137 @@
+"""Who decides at a seat: what an agent is, how agents are asked and checked, and the agent that plays at random."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS
+from mahjong_env.basics.errors import ActionError, AgentError
+from mahjong_env.basics.types import BoolArray, Games, Int64Array
+from mahjong_env.engine.batch import Engine
+from mahjong_env.observation.view import View
+
+
+@runtime_checkable
+class Opponent(Protocol):
+    """Anything that can sit at a table; an attribute ``name`` says what messages and tables call it."""
+
+    def act(self, view: View, rng: np.random.Generator) -> Any:
+        """Choose [n] legal actions for the n seats of a view."""
+        ...
+
+
+class RandomAgent:
+    """Plays any legal action, all of them equally likely; wins and passes included."""
+
+    name = "random"
+
+    def act(self, view: View, rng: np.random.Generator) -> Int64Array:
+        """Choose [n] actions."""
+        return choose_at_random(view.action_mask, rng)
+
+
+def choose_at_random(mask: BoolArray, rng: np.random.Generator) -> Int64Array:
+    """Choose one True in every row, all of them equally likely.
+
+    Args:
+        mask: [n, A] bool, such as the legal actions; every row has one.
+        rng: where chance comes from; n numbers are drawn, whatever the masks.
+
+    Returns:
+        [n] int64.
+
+    Raises:
+        ActionError: a row without a True.
+    """
+    n, width = mask.shape
+    legal = np.flatnonzero(mask)
+    count = np.bincount(legal // width, minlength=n)
+    if not count.all():
+        raise ActionError(f"row {int(count.argmin())} of the mask allows no action: nobody is to act there")
+    first = count.cumsum() - count
+    chosen: Int64Array = legal[first + (rng.random(n) * count).astype(np.int64)] % width
+    return chosen
+
+
+def agent_name(agent: Any) -> str:
+    """What messages call an agent: its ``name``, or that of its class."""
+    name = getattr(agent, "name", None)
+    return name if isinstance(name, str) else type(agent).__name__
+
+
+def choose_actions(
+    engine: Engine, games: Games, agents: Sequence[Opponent], who: Games, rng: np.random.Generator
+) -> Int64Array:
+    """Let the seats to act be played by their agents, one call for each agent.
+
+    Args:
+        engine: the tables.
+        games: [n] games that wait for an action.
+        agents: who plays.
+        who: [n] the number of the agent that plays in each game.
+        rng: where chance comes from.
+
+    Returns:
+        [n] legal actions.
+
+    Raises:
+        AgentError: an answer of another shape or type, or an illegal action; the message names the agent, the game and
+            the seat.
+    """
+    if len(agents) == 1:
+        return ask(agents[0], engine, games, rng)
+    actions = np.zeros(len(games), np.int64)
+    for number, agent in enumerate(agents):
+        rows = np.flatnonzero(who == number)
+        if rows.size:
+            # Each agent is shown its own games only: one view of all would be made, and then copied in parts.
+            actions[rows] = ask(agent, engine, games[rows], rng)
+    return actions
+
+
+def ask(agent: Opponent, engine: Engine, games: Games, rng: np.random.Generator) -> Int64Array:
+    """[n] the legal actions that one agent chooses for the seats to act; the arguments are those of `choose_actions`.
+
+    Raises:
+        AgentError: as for `choose_actions`.
+    """
+    if type(agent) is RandomAgent:
+        # What it would do with a view, without making one.
+        return choose_at_random(engine.action_mask[games], rng)
+    actions = checked_answers(agent, agent.act(engine.view(games), rng), len(games))
+    inside = (actions >= 0) & (actions < NUM_ACTIONS)
+    legal = inside & engine.action_mask[games, np.where(inside, actions, 0)]
+    if not legal.all():
+        raise _illegal_answer(agent, engine, games, actions, int(legal.argmin()))
+    return actions
+
+
+def checked_answers(agent: Any, answers: Any, number: int) -> Int64Array:
+    """An agent's answers as [n] integers.
+
+    Raises:
+        AgentError: they are something else; the message names the agent.
+    """
+    try:
+        actions = np.asarray(answers)
+    except ValueError:  # lists of unequal lengths
+        actions = np.asarray(None)
+    if actions.shape != (number,) or actions.dtype.kind not in "iu":
+        raise AgentError(
+            f"the agent {agent_name(agent)!r} answered {actions.dtype} of shape {actions.shape} for {number} seats; "
+            "act(view, rng) answers one integer action for each"
+        )
+    return actions.astype(np.int64, copy=False)
+
+
+def _illegal_answer(agent: Any, engine: Engine, games: Games, actions: Int64Array, row: int) -> AgentError:
+    game, number = int(games[row]), int(actions[row])
+    called = f"{ACTIONS[number]!r} ({number})" if 0 <= number < NUM_ACTIONS else str(number)
+    valid = ", ".join(repr(ACTIONS[legal]) for legal in np.flatnonzero(engine.action_mask[game]))
+    return AgentError(
+        f"the agent {agent_name(agent)!r} answered {called} in game {game}, seat {engine.seat_to_act[game]}, "
+        f"which is not legal there; legal are {valid}"
+    )

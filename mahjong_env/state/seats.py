@@ -1,0 +1,62 @@
+"""Seats of the batch: the one way in which phases, variants and observations say whose tiles they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_env.basics.types import Games
+
+_Kind = TypeVar("_Kind", bound=np.generic)
+
+
+class Seats:
+    """One seat in each of n games: who acts, who is asked, whom something happens to. Made by `State.seats`.
+
+    Usually all three arrays are [n]. Where m seats of each game are meant, ``seat`` and ``index`` are [m, n] (or
+    [n, m]), and ``game`` broadcasts against them.
+
+    Attributes:
+        game: [n] number of the game; no game stands there twice, unless a method says so.
+        seat: [n] seat at its table, 0 to S-1.
+        index: [n] ``game * S + seat``, the number of the seat in the whole batch.
+    """
+
+    __slots__ = ("game", "index", "seat")
+    game: Final[Games]
+    seat: Final[Any]
+    index: Final[Games]
+
+    def __init__(self, game: Games, seat: Any, index: Games) -> None:
+        """Keep the arrays; `State.seats` works out the index."""
+        self.game, self.seat, self.index = game, seat, index
+
+    def __len__(self) -> int:
+        """The number of games (n)."""
+        return len(self.game)
+
+    def of(self, array: NDArray[_Kind]) -> NDArray[_Kind]:
+        """[n, ...] what these seats have in an array [B, S, ...] of the state; a copy."""
+        games, seats, *rest = array.shape
+        return array.reshape(games * seats, *rest).take(self.index, axis=0)
+
+    def take(self, which: Any) -> Seats:
+        """Some of them: [k] positions or a mask [n], along the axis of games, which is the last one."""
+        if self.index.ndim == 1:
+            return Seats(self.game[which], self.seat[which], self.index[which])
+        return Seats(self.game[which], self.seat[..., which], self.index[..., which])
+
+    @staticmethod
+    def join(parts: Sequence[Seats | None]) -> Seats | None:
+        """All of them, one after the other; None if there are none."""
+        some = [part for part in parts if part is not None and part.game.size]
+        if len(some) <= 1:
+            return some[0] if some else None
+        return Seats(
+            np.concatenate([part.game for part in some]),
+            np.concatenate([part.seat for part in some]),
+            np.concatenate([part.index for part in some]),
+        )

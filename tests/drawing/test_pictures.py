@@ -1,0 +1,164 @@
+"""Tiles and tables as pictures: well-formed, the same at every call, and showing what one person may see."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import mahjong_env
+from mahjong_env import MahjongError
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import KIND_NAMES, NUM_ALL_KINDS
+from mahjong_env.drawing.glyphs import text_svg, text_width
+from mahjong_env.drawing.picture import HEADER, SIZE, table_svg
+from mahjong_env.drawing.table import HIDDEN, event_text, read_table
+from mahjong_env.drawing.themes import THEMES
+from mahjong_env.drawing.tiles import tile_name, tile_svg
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def engine_after(variant, steps, seed=3, **settings):
+    """An engine of one game some random steps on."""
+    engine, rng = mahjong_env.make_engine(variant, 1, seed=seed, **settings), np.random.default_rng(seed)
+    for _ in range(steps):
+        if engine.seat_to_act[0] < 0:
+            break
+        engine.step([rng.choice(np.flatnonzero(engine.action_mask[0]))])
+    return engine
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("is_wild", [False, True])
+def test_every_tile_has_a_face_of_its_own(theme, is_wild):
+    faces = [tile_svg(kind, theme=theme, is_wild=is_wild) for kind in [*range(NUM_ALL_KINDS), None]]
+    assert len(set(faces)) == NUM_ALL_KINDS + 1
+    for face in faces:
+        ET.fromstring(f"<svg>{face}</svg>")
+
+
+def test_tiles_have_names_in_words():
+    assert tile_name(0) == "1 of Characters"
+    assert tile_name(13) == "5 of Dots"
+    assert tile_name(33) == "Red Dragon"
+    assert tile_name(41) == "Season 4"
+    assert len({tile_name(kind) for kind in range(NUM_ALL_KINDS)}) == NUM_ALL_KINDS
+
+
+def test_what_cannot_be_drawn_is_named():
+    with pytest.raises(MahjongError, match="there is no tile 42; kinds are 0 to 41"):
+        tile_svg(42)
+    with pytest.raises(MahjongError, match="there is no theme 'sepia'; valid are light, dark"):
+        tile_svg(3, theme="sepia")
+
+
+def test_text_is_outlines_as_wide_as_it_says():
+    assert "<text" not in text_svg("player_0 一萬", 0, 0, 20, "#000")
+    assert text_width("ii", 10) == 2 * text_width("i", 10)
+    assert text_svg("\N{SNOWMAN}", 0, 0, 10, "#000") == text_svg("?", 0, 0, 10, "#000")
+    end = text_svg("12", 100, 0, 10, "#000", "end")
+    assert f"translate({100 - text_width('12', 10):.1f} 0.0)" in end
+
+
+@pytest.mark.parametrize("variant", mahjong_env.VARIANTS)
+@pytest.mark.parametrize("theme", THEMES)
+def test_tables_are_drawn_at_every_moment(variant, theme):
+    engine, rng = mahjong_env.make_engine(variant, 1, seed=5), np.random.default_rng(5)
+    while engine.seat_to_act[0] >= 0:
+        picture = table_svg(read_table(engine), theme=theme, event="an event")
+        root = ET.fromstring(picture)
+        used = {use.get("href")[1:] for use in root.iter(f"{SVG}use")}
+        defined = {group.get("id") for group in root.iter(f"{SVG}g")} - {None}
+        assert used == defined
+        assert root.get("viewBox") == f"0 0 {SIZE} {SIZE + HEADER}"
+        engine.step([rng.choice(np.flatnonzero(engine.action_mask[0]))])
+    assert picture == table_svg(read_table(engine), theme=theme, event="an event") or engine.seat_to_act[0] < 0
+
+
+@pytest.mark.parametrize("variant", mahjong_env.VARIANTS)
+def test_a_table_holds_what_the_engine_holds(variant):
+    for steps in (0, 15, 60):
+        engine = engine_after(variant, steps)
+        table, state = read_table(engine), engine.state
+        places = [place for place in table.places if place is not None]
+        assert len(places) == engine.num_seats
+        for seat, place in enumerate(places):
+            held = np.bincount([*place.hand, *([] if place.drawn is None else [place.drawn])], minlength=34)
+            assert held.tolist() == state.hand[0, seat].tolist()
+            assert len(place.melds) == state.num_melds[0, seat]
+            assert list(place.river) == state.river[0, seat, : state.river_size[0, seat]].tolist()
+            assert place.points == engine.points[0, seat]
+        assert [place.is_dealer for place in places] == [seat == engine.dealer[0] for seat in range(len(places))]
+
+
+def test_others_tiles_are_face_down_for_a_person():
+    engine = engine_after("hangzhou", 50)
+    for person in range(4):
+        table = read_table(engine, person=person)
+        own, *others = table.places
+        assert own.name == f"player_{person}"
+        assert HIDDEN not in own.hand
+        assert all(set(place.hand) <= {HIDDEN} and place.drawn in (None, HIDDEN) for place in others)
+        picture = table_svg(table)
+        assert picture.count('href="#light-back"') >= sum(len(place.hand) for place in others)
+
+
+def test_what_is_hidden_leaves_the_picture_unchanged():
+    engine = engine_after("taiwan", 40)
+    before = table_svg(read_table(engine, person=1))
+    copy = engine.select([0])
+    copy.resample_hidden(1, np.random.default_rng(1))
+    assert (copy.state.hand != engine.state.hand).any()
+    assert table_svg(read_table(copy, person=1)) == before
+
+
+def test_melds_lie_as_they_were_made():
+    deal = mahjong_env.Deal(hands=("1234m", "11m", "", "23m"), dealer=0)
+    engine = mahjong_env.make_engine("wuhan", 1, seed=1)
+    engine.reset(seed=1, deals=deal)
+    engine.step([mahjong_env.action("discard 1m")])
+    engine.step([mahjong_env.action("pung")])
+    meld = read_table(engine).places[1].melds[0]
+    assert (meld.type, meld.tiles, meld.giver, meld.claimed) == (MeldType.PUNG, (0, 0, 0), 3, 0)
+    assert re.search(r'rotate\(-90\)"><use href="#light-1m"', table_svg(read_table(engine)))
+
+
+def test_nobody_sits_across_at_a_table_for_three():
+    table = read_table(engine_after("hebei", 30))
+    assert table.places[2] is None
+    assert [place.name for place in table.places if place] == ["player_0", "player_1", "player_2"]
+    seen = read_table(engine_after("hebei", 30), person=2)
+    assert [place.name for place in seen.places if place] == ["player_2", "player_0", "player_1"]
+
+
+def test_who_sits_out_is_named():
+    table = read_table(engine_after("hebei", 5, rotation=True, num_hands=4))
+    assert table.sits_out == (("player_3", 50),)
+    assert table.num_hands == 4
+
+
+def test_events_in_words():
+    assert event_text(None) == ""
+    drawn = {"winner": -1, "payments": [0, 0, 0, 0]}
+    assert event_text(drawn) == "The hand is drawn."
+    won = {"winner": 2, "source": "kong", "from_seat": 1, "value": 8, "payments": [0, -8, 8, 0]}
+    assert event_text(won) == "player_2 wins by robbing player_1's kong: 8 points (+0, -8, +8, +0)."
+
+
+def test_pictures_become_pixels():
+    pytest.importorskip("resvg_py")
+    from mahjong_env.drawing.raster import pixels, png_bytes
+
+    picture = table_svg(read_table(engine_after("fuzhou", 20)))
+    array = pixels(picture, width=250)
+    assert (array.shape, array.dtype) == ((round((SIZE + HEADER) / 4), 250, 3), np.uint8)
+    assert len(np.unique(array.reshape(-1, 3), axis=0)) > 100
+    assert png_bytes(picture).startswith(b"\x89PNG")
+
+
+def test_every_kind_is_found_by_its_notation():
+    for kind, name in enumerate(KIND_NAMES[:34]):
+        table = read_table(engine_after("wuhan", 0))
+        shown = any(kind in place.hand or place.drawn == kind for place in table.places)
+        assert shown == bool(re.search(rf'id="light-{name}(-wild)?"', table_svg(table))) or kind == table.indicator

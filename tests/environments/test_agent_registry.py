@@ -1,0 +1,272 @@
+"""Agents by name: registered ones, classes of one's own, options, and what is said of those that fail."""
+
+import pickle
+import subprocess
+import sys
+import textwrap
+
+import gymnasium
+import numpy as np
+import pytest
+
+import agents
+from agents import make_agent
+from mahjong_env import AgentError, Deal, MahjongError, make_engine
+from mahjong_env.basics import plugins
+from mahjong_env.environments.agent_registry import ENTRY_POINTS, agent_names, find_agent, parse_agent, read_value
+from mahjong_env.environments.players import RandomAgent, ask, choose_actions
+
+CAUTIOUS = textwrap.dedent(
+    """
+    from __future__ import annotations
+    from typing import Literal
+    import numpy as np
+    from neighbour import PREFERRED
+
+    class Cautious:
+        def __init__(self, depth: int = 1, *, share: float = 0.5, fast: bool = False, label: str | None = None,
+                     style: Literal["calm", "wild"] = "calm", other=None):
+            self.given = (depth, share, fast, label, style, other)
+
+        def act(self, view, rng):
+            return view.action_mask.argmax(axis=1)
+
+    def calm():
+        return Cautious()
+
+    class Picky:
+        def __init__(self, place):
+            raise RuntimeError("not today")
+
+    class Idle:
+        pass
+
+    READY = Cautious(7)
+    NUMBER = 3
+    """
+)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a module `cautious_mahjong`, on the path; all that it loads is forgotten again."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = set(sys.modules)
+    (tmp_path / "cautious_mahjong.py").write_text(CAUTIOUS)
+    (tmp_path / "neighbour.py").write_text("PREFERRED = 1\n")
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+
+
+def install(folder, monkeypatch, distribution, **entries):
+    """Install a distribution that registers agents: a folder of metadata on the path is one."""
+    metadata = folder / f"{distribution}-1.2.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.2\n")
+    lines = "\n".join(f"{name} = {value}" for name, value in entries.items())
+    (metadata / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\n{lines}\n")
+    monkeypatch.syspath_prepend(str(folder))
+
+
+# --- Names --------------------------------------------------------------------------------------------------
+
+
+def test_there_is_one_registry():
+    assert agents.agent_names is agent_names
+    assert {"random", "greedy", "policy"} <= set(agent_names())
+    assert agents.RandomAgent is RandomAgent is type(make_agent("random"))
+
+
+def test_registered_agents_are_known_everywhere(folder, monkeypatch):
+    install(folder, monkeypatch, "cautious", cautious="cautious_mahjong:Cautious")
+    assert "cautious" in agent_names()
+    assert make_agent("cautious:3?fast=true").given[:3] == (3, 0.5, True)
+    env = gymnasium.make("mahjong_env/Hebei-v0", opponents=["cautious", "random"])
+    env.reset(seed=1)
+    assert make_agent("cautious").name == "Cautious", "tables and plots ask for a name"
+
+
+@pytest.mark.parametrize("name", ["cautious", "random", "greedy"])
+def test_a_name_taken_twice_is_an_error_that_names_both(name, folder, monkeypatch):
+    install(folder, monkeypatch, "cautious", **{name: "cautious_mahjong:Cautious"})
+    install(folder, monkeypatch, "other", cautious="elsewhere:Other")
+    owners = {"random": "mahjong_env itself", "cautious": "other 1.2", "greedy": "mahjong-env"}
+    for make in (find_agent, make_agent):
+        with pytest.raises(AgentError, match=f"{name!r} is registered more than once") as caught:
+            make(name)
+        assert owners[name] in str(caught.value)
+        assert "cautious 1.2 (cautious_mahjong:Cautious)" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("no_such_module:Agent", "'broken', registered by faulty 1.2, cannot be loaded: .*no_such_module"),
+        ("cautious_mahjong:Missing", "registered by faulty 1.2, cannot be loaded: .*AttributeError"),
+        ("raises_at_once:Agent", "registered by faulty 1.2, cannot be loaded: .*ZeroDivisionError"),
+        ("cautious_mahjong:NUMBER", "faulty 1.2 .* is made by calling 3"),
+        ("cautious_mahjong:Idle", "is no agent, it has no act"),
+    ],
+)
+def test_a_broken_registration_is_an_error_that_names_its_distribution(value, message, folder, monkeypatch):
+    (folder / "raises_at_once.py").write_text("1 / 0\n")
+    install(folder, monkeypatch, "faulty", broken=value)
+    with pytest.raises(AgentError, match=message):
+        find_agent("broken")
+    assert find_agent("random").name == "random", "others are not concerned"
+
+
+def test_a_checkout_needs_no_installation(folder, monkeypatch):
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [])
+    assert make_agent("greedy").name == "greedy"
+    assert plugins.distribution(plugins.installed(ENTRY_POINTS)["greedy"][0]) == "this checkout of mahjong-env"
+
+
+def test_what_was_said_at_installation_gives_way_to_the_checkout(folder, monkeypatch):
+    install(folder, monkeypatch, "Mahjong_Env", greedy="somewhere:Old", gone="somewhere:Gone")
+    assert make_agent("greedy").name == "greedy"
+    assert "gone" not in agent_names()
+    monkeypatch.setattr(plugins, "_checkout", lambda: None)
+    assert "gone" in agent_names(), "where there is no checkout, what is installed counts"
+
+
+# --- Without packaging --------------------------------------------------------------------------------------
+
+
+def test_a_class_in_a_module(folder, monkeypatch):
+    monkeypatch.syspath_prepend(str(folder))
+    agent = make_agent("cautious_mahjong:Cautious?share=1&label=x")
+    assert (agent.name, agent.given[:4]) == ("Cautious", (1, 1.0, False, "x"))
+    assert make_agent("cautious_mahjong:calm").name == "Cautious"
+    assert make_agent("cautious_mahjong:READY").given[0] == 7
+
+
+def test_a_class_in_a_file(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    for place in ("cautious_mahjong.py", str(folder / "cautious_mahjong.py"), "./cautious_mahjong.py"):
+        agent = make_agent(f"{place}:Cautious?style=wild")
+        assert agent.given[4] == "wild"
+    assert type(pickle.loads(pickle.dumps(agent))) is type(agent), "a worker process can be sent one"
+
+
+def test_a_file_may_bear_the_name_of_a_module_that_is_something_else(folder):
+    (folder / "random.py").write_text("class Mine:\n    def act(self, view, rng):\n        return None\n")
+    agent = make_agent(f"{folder}/random.py:Mine")
+    assert type(agent).__name__ == "Mine"
+    import random
+
+    assert hasattr(random, "randrange")
+    assert type(make_agent(f"{folder}/random.py:Mine")) is type(agent)
+
+
+def test_an_object():
+    mine = RandomAgent()
+    assert find_agent(mine) is make_agent(mine) is mine
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("nobody", "no agent is called 'nobody'; valid are .*greedy.*, module:Class, file.py:Class"),
+        ("no_such_module:Agent", "there is no module no_such_module; valid are .*greedy"),
+        ("cautious_mahjong:Missing", "has no 'Missing'; it offers Cautious, calm"),
+        ("cautious_mahjong:NUMBER", "NUMBER is 3, not a class"),
+        ("cautious_mahjong:Idle", "is no agent, it has no act"),
+        ("cautious_mahjong:Picky?place=x", "cannot be made: RuntimeError: not today"),
+        ("cautious_mahjong:Picky", "it needs 'place', as in cautious_mahjong:Picky"),
+        ("missing.py:Agent", "there is no file missing.py"),
+        ("syntax.py:Agent", "syntax.py cannot be run: SyntaxError"),
+        ("syntax:Agent", "syntax cannot be imported: SyntaxError"),
+        ("greedy?claims=maybe", "'claims' is true or false, not 'maybe'"),
+        ("greedy?claims=2", "'claims' is true or false, not '2'"),
+        ("greedy?claim=true", "has no option 'claim'; its options are: claims"),
+        ("greedy?claims", "options are written"),
+        ("greedy?claims=true&claims=false", "'claims' is given twice"),
+        ("greedy:fast", "nothing is expected behind the colon, not 'fast'"),
+        ("policy", "it needs 'place', as in policy:PLACE"),
+        ("cautious_mahjong:Cautious?depth=1.5", "'depth' is an integer, not '1.5'"),
+        ("cautious_mahjong:Cautious?share=much", "'share' is a number, not 'much'"),
+        ("cautious_mahjong:Cautious?style=loud", "'style' is calm or wild, not 'loud'"),
+        (3, "3 is no agent"),
+        (None, "None is no agent"),
+        (RandomAgent, r"RandomAgent is a class; give an agent, such as RandomAgent\(\)"),
+    ],
+)
+def test_what_is_no_agent_is_an_error_that_says_what_is_valid(spec, message, folder, monkeypatch):
+    (folder / "syntax.py").write_text("class Agent(:\n")
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.chdir(folder)
+    for make in (find_agent, make_agent):
+        with pytest.raises(AgentError, match=message):
+            make(spec)
+
+
+def test_command_lines_take_a_file(folder):
+    command = [sys.executable, "-m", "mahjong_env", "show", "--variant", "hebei", "--seed", "1", "--tables", "none"]
+    done = subprocess.run(
+        [*command, "--agents", f"{folder}/cautious_mahjong.py:Cautious"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run([*command, "--agents", "greedy?claims=maybe"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "true or false" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_agents_are_named_with_an_argument_and_options():
+    assert parse_agent("random") == ("random", {})
+    assert parse_agent("policy:runs/a.zip?sample=true&temperature=0.5&note=a=b") == (
+        "policy:runs/a.zip",
+        {"sample": "true", "temperature": "0.5", "note": "a=b"},
+    )
+    assert [read_value(text) for text in ("None", "False", "12", "1e-3", "all")] == [None, False, 12, 0.001, "all"]
+
+
+# --- What agents answer -------------------------------------------------------------------------------------
+
+
+class Answers:
+    name = "stubborn"
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def act(self, view, rng):
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (np.zeros(2), "'stubborn' answered float64"),
+        ([1, 2, 3], r"'stubborn' answered int64 of shape \(3,\) for 2 seats"),
+        ([[1], [2, 3]], "'stubborn' answered"),
+        (None, "'stubborn' answered object"),
+        (
+            [0, 108],
+            r"'stubborn' answered 'pass' \(108\) in game 5, seat {seat}, which is not legal there; legal",
+        ),
+        ([0, 200], "'stubborn' answered 200 in game 5"),
+        ([0, -1], "'stubborn' answered -1 in game 5"),
+    ],
+)
+def test_a_bad_answer_names_the_agent_the_game_and_the_seat(answer, message):
+    engine = make_engine("hebei", 6, seed=1)
+    games = np.array([1, 5])
+    if isinstance(answer, list) and answer[0] == 0:
+        answer = [int(engine.action_mask[1].argmax()), answer[1]]
+    message = message.replace("{seat}", str(engine.seat_to_act[5]))
+    with pytest.raises(AgentError, match=message):
+        ask(Answers(answer), engine, games, np.random.default_rng(0))
+    with pytest.raises(MahjongError, match="stubborn"):
+        choose_actions(engine, games, [RandomAgent(), Answers(answer)], np.array([1, 1]), np.random.default_rng(0))
+
+
+def test_an_opponent_s_illegal_action_is_its_own():
+    env = gymnasium.make("mahjong_env/Hebei-v0", opponents=Answers([200]), seat=0)
+    _, info = env.reset(seed=1, options={"deal": Deal(hands=("159m159p159s1234z",), dealer=0)})
+    discard = int(info["action_mask"].argmax())
+    with pytest.raises(AgentError, match=r"'stubborn' answered 200 in game 0, seat [12]"):
+        env.step(discard)

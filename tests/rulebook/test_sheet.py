@@ -1,0 +1,354 @@
+"""Every variant explains itself: the page says what is played, follows the knobs, and its examples are computed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+
+import pytest
+
+import mahjong_env
+from mahjong_env.basics.errors import RulesError
+from mahjong_env.cli import main
+from mahjong_env.rulebook.drawing import draw_hand, read_block
+from mahjong_env.rulebook.page import anchor, fill_page, knobs_by_section, sections
+from mahjong_env.rulebook.sheet import page_source, variant_page
+from scripts import rule_pages
+from support import harbour
+from support.case_files import hand_cases
+
+VARIANTS = sorted(mahjong_env.VARIANTS)
+TIMES = "\u00d7"
+BLOCK = re.compile(r"^```hand\n(.*?)^```$", re.M | re.S)
+EXPECTED = ("rows", "points", "payments", "illegal")
+
+# Where a player would look for each knob: the heading whose text has to change with it.
+PLACES = {
+    "fuzhou": {
+        "base_score": "Base Points",
+        "initial_points": "Points",
+        "all_sequences": "All Sequences",
+        "concealed_kong": "Concealed Kong",
+        "full_bloom": "Full Bloom",
+        "specials": "Special hands",
+        "discard_payers": "Who pays",
+        "dealer_on_draw": "The dealer",
+        "rob_kong": "Robbing a kong: a house rule",
+    },
+    "hangzhou": {
+        "base_score": "Base Score",
+        "fortune": "Fortunes",
+        "cap": "The cap",
+        "initial_points": "Nobody pays more than he has",
+        "points_floor": "Nobody pays more than he has",
+        "lao_dice": "Lao",
+        "dealer_loss": "Who pays",
+        "discard_payment": "Who pays",
+        "kong_capture": "Kong capture",
+        "match_end": "The end of a match",
+    },
+    "hebei": {
+        "base_score": "What a hand is worth",
+        "initial_points": "Points",
+        "players": "Players",
+        "rotation": "Players",
+        "all_pungs": "All Pungs",
+        "cap": "What a hand is worth",
+        "single_hanging": "Single Hanging Tile",
+        "discard_payers": "Who pays",
+        "closed_hand_on_discard": "Closed Hand",
+        "dealer_on_draw": "The dealer",
+    },
+    "taiwan": {
+        "base_score": "Who pays",
+        "unit": "Who pays",
+        "dealer_bonus": "The dealer's tai",
+        "add_discard_to_pung": "Adding a discard to a pung",
+        "dead_tiles": "The dead tiles",
+        "dealer_is_east": "House winds",
+        "strict_peaceful": "Peaceful Win",
+    },
+    "wuhan": {
+        "initial_points": "Points",
+        "cap": "The cap",
+        "discard_payers": "Who pays",
+        "dealer_rule": "Who deals next",
+        "wild_kong_multiplier": "Wild Card Kong",
+        "wild_hand_discard_win": "What a wild tile may do",
+        "red_indicator": "Which tile is wild",
+    },
+}
+
+
+def other_values(rules, name):
+    """Valid values of a knob other than the one that it has."""
+    metadata = next(item.metadata for item in fields(rules) if item.name == name)
+    if metadata["choices"] is not None:
+        values = list(metadata["choices"])
+    else:
+        values = [metadata["minimum"], metadata["minimum"] + 7, *([None] if metadata["none"] else [])]
+    return [value for value in values if value != getattr(rules, name)]
+
+
+def rules_with(name, knob, value):
+    """The variant with one knob turned."""
+    return mahjong_env.rules(name, **{knob: value})
+
+
+def examples(variant):
+    """The headings of a page with the examples below them."""
+    return [
+        (heading, block)
+        for heading, text in sections(page_source(mahjong_env.VARIANTS[variant]))
+        for block in BLOCK.findall(text)
+    ]
+
+
+def seen_by_the_winner(case, seats):
+    """A written case as the arguments of `score` with the winner at seat 0, and what is expected of it."""
+    shift = case.get("seat", 0)
+
+    def turn(seat):
+        return (int(seat) - shift) % seats
+
+    def turn_meld(meld):
+        return re.sub(r"@(\d)", lambda origin: f"@{turn(origin[1])}", meld)
+
+    turned = {key: value for key, value in case.items() if key not in ("name", "why", "seat")}
+    turned["dealer"] = turn(case.get("dealer", 0))
+    if "from_seat" in turned:
+        turned["from_seat"] = turn(turned["from_seat"])
+    turned["melds"] = [turn_meld(meld) for meld in case.get("melds", ())]
+    others = case.get("other_melds", {}).items()
+    turned["other_melds"] = {turn(seat): [turn_meld(meld) for meld in melds] for seat, melds in others}
+    for key in ("payments", "running_points"):
+        if key in turned:
+            turned[key] = [turned[key][(seat + shift) % seats] for seat in range(seats)]
+    return turned
+
+
+def written_case(variant, arguments):
+    """The written case about the same hand; None if there is none."""
+    seats = mahjong_env.VARIANTS[variant].seats
+    wanted = {"dealer": 0, "melds": [], "other_melds": {}} | arguments
+    for case in hand_cases(variant):
+        if "error" in case or "players" in case:
+            continue
+        turned = seen_by_the_winner(case, seats)
+        if {key: value for key, value in turned.items() if key not in EXPECTED} == wanted:
+            return turned
+    return None
+
+
+def broken_links(pages):
+    """Links of the pages that lead to no heading: "page: link"."""
+    anchors = {page: {anchor(heading) for heading, _ in sections(text)} for page, text in pages.items()}
+    found = []
+    for page, text in pages.items():
+        for target, place in re.findall(r"\]\(([a-z]+\.md)?#([\w-]+)\)", text.replace("\n", " ")):
+            if place not in anchors.get(target or page, ()):
+                found.append(f"{page}: {target}#{place}")
+    return found
+
+
+# --- The pages -------------------------------------------------------------------------------------------------------
+
+
+def test_the_pages_in_docs_are_those_of_the_package():
+    assert rule_pages.out_of_date(rule_pages.FOLDER) == [], "make rules writes them"
+
+
+def test_a_page_changed_by_hand_is_noticed(tmp_path):
+    for name, text in rule_pages.pages().items():
+        (tmp_path / name).write_text(text.replace("Nobody wins", "Everybody wins"), encoding="utf-8")
+    (tmp_path / "extra.md").write_text("# Extra\n", encoding="utf-8")
+    assert rule_pages.out_of_date(tmp_path) == ["extra.md", "hebei.md"]
+
+
+def test_the_glossary_has_every_row():
+    text = rule_pages.GLOSSARY.read_text(encoding="utf-8")
+    assert rule_pages.glossary(text) == text, "make rules writes the table of the glossary"
+    with pytest.raises(AssertionError, match="no place"):
+        rule_pages.glossary("# Glossary\n")
+
+
+def test_links_of_the_glossary_lead_to_headings():
+    text = rule_pages.GLOSSARY.read_text(encoding="utf-8").replace("](rules/", "](")
+    pages = rule_pages.pages() | {"glossary.md": text}
+    assert [link for link in broken_links(pages) if link.startswith("glossary.md")] == []
+
+
+def test_every_link_leads_to_a_heading():
+    assert broken_links(rule_pages.pages()) == []
+
+
+def test_a_link_to_nowhere_is_noticed():
+    pages = {"a.md": "# Here\n\n[x](#here) [y](b.md#there) [z](#nowhere)\n", "b.md": "# There\n[q](a.md#there)\n"}
+    assert broken_links(pages) == ["a.md: #nowhere", "b.md: a.md#there"]
+
+
+@pytest.mark.parametrize("page", ["common", *VARIANTS])
+def test_headings_of_a_page_have_anchors_of_their_own(page):
+    anchors = [anchor(heading) for heading, _ in sections(rule_pages.pages()[f"{page}.md"])]
+    assert len(set(anchors)) == len(anchors)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_sheet_is_complete(variant, capsys):
+    rules = mahjong_env.VARIANTS[variant]
+    sheet = mahjong_env.describe_rules(variant)
+    assert rules.chinese in sheet
+    assert f"Version {rules.version}" in sheet
+    assert re.search(r"<https?://", sheet), "the source is named with its address"
+    headings = dict(sections(sheet))
+    for heading in (
+        "Source",
+        "The game in short",
+        "The dealer",
+        "Claims",
+        "Who pays",
+        "House rules",
+        "Order of claims",
+    ):
+        assert heading in headings
+    for row in rules.rows:
+        assert re.search(r"[\u4e00-\u9fff]", row.chinese), f"{row.name} has no Chinese name"
+        assert f"| [{row.name}](#{anchor(row.name)}) |" in headings["Scoring table"]
+        assert row.chinese.partition(" ")[0] in headings[row.name]
+    for name in rules.knobs:
+        assert f"| {name} |" in headings["House rules"]
+    assert main(["rules", "--variant", variant]) == 0
+    assert capsys.readouterr().out.strip() == sheet.strip()
+
+
+def test_a_variant_without_a_page_is_described_by_its_docstring():
+    sheet = mahjong_env.describe_rules(harbour.RULES)
+    assert harbour.__doc__.strip().splitlines()[0] in sheet
+    assert "## Order of claims" in sheet or "### Order of claims" in sheet
+
+
+# --- Examples --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_example_is_a_written_case(variant):
+    """What a page prints of a hand is what somebody wrote down for the same hand, without the program."""
+    rules = mahjong_env.VARIANTS[variant]
+    for heading, block in examples(variant):
+        arguments = read_block(rules, block)
+        case = written_case(variant, arguments)
+        assert case is not None, f"{variant}, {heading}: no case in tests/cases is about this hand:\n{block}"
+        drawn = draw_hand(rules, block)
+        if "illegal" in case:
+            assert "result   no win: " in drawn
+            continue
+        scored = mahjong_env.score(rules, **arguments)
+        assert sorted(f"{name} {value}" for name, value in scored.rows) == sorted(case["rows"])
+        assert list(scored.payments) == case["payments"]
+        assert f"worth    {scored.points}\n" in drawn
+        for name, _ in scored.rows:
+            assert name in drawn
+
+
+def test_an_example_that_nobody_wrote_down_is_noticed():
+    _, block = examples("hebei")[0]
+    arguments = read_block(mahjong_env.rules("hebei"), block)
+    assert written_case("hebei", arguments)
+    assert written_case("hebei", arguments | {"winning_tile": "9s"}) is None
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_row_has_an_example(variant):
+    for row in mahjong_env.VARIANTS[variant].rows:
+        assert row.name in rows_under(variant, row.name), f"no example under {row.name} scores it"
+
+
+def rows_under(variant, heading):
+    """All rows that the examples under one heading score."""
+    rules = mahjong_env.VARIANTS[variant]
+    scored = [
+        mahjong_env.score(rules, **read_block(rules, block)) for name, block in examples(variant) if name == heading
+    ]
+    return {name for one in scored for name, _ in one.rows}
+
+
+def test_payments_are_told_seat_by_seat():
+    drawn = draw_hand(mahjong_env.rules("taiwan"), dict(examples("taiwan"))["Self-Touch"])
+    assert "pays     the player on the right (the dealer) 5, the player opposite 4, the player on the left 4" in drawn
+    assert "scores   Self-Touch 1" in drawn
+
+
+def test_a_hand_that_the_knobs_rule_out_says_so():
+    block = 'hand = "123m 456p 678s 111z 9s"\nwinning_tile = "9p"\nsource = "draw"\nwild = "9s"\n'
+    assert "worth    2" in draw_hand(mahjong_env.rules("hangzhou"), block)
+    drawn = draw_hand(mahjong_env.rules("hangzhou", fortune="white"), block)
+    assert "does not come about" in drawn
+    assert "worth" not in drawn
+
+
+# --- Knobs -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_sheet_says_what_the_table_plays():
+    sheet = mahjong_env.describe_rules(mahjong_env.rules("hebei", all_pungs=2, players=4, cap=8))
+    headings = dict(sections(sheet))
+    assert f"**{TIMES}2**" in headings["All Pungs"]
+    assert "worth    8" in headings["All Pungs"], "the example is computed with the knobs"
+    assert "Four players sit at the table." in headings["Players"]
+    assert "71 tiles to draw" in headings["The wall"]
+    assert "The product is cut to 8" in headings["What a hand is worth"]
+    assert "| all_pungs | 2 | 3 |" in headings["House rules"]
+
+
+@pytest.mark.parametrize(
+    ("variant", "knob", "value"),
+    [
+        (name, knob, value)
+        for name, rules in mahjong_env.VARIANTS.items()
+        for knob in rules.knobs
+        for value in other_values(rules, knob)
+    ],
+)
+def test_every_knob_changes_the_sheet_in_its_place(variant, knob, value):
+    rules = mahjong_env.VARIANTS[variant]
+    before, after = dict(sections(variant_page(rules))), dict(sections(variant_page(rules_with(variant, knob, value))))
+    place = PLACES[variant][knob]
+    assert before[place] != after[place]
+    assert place in knobs_by_section(page_source(rules), rules)[knob], "the table of knobs leads there"
+    if isinstance(value, int) and not isinstance(value, bool) and value > 4:
+        assert str(value) in after[place]
+    assert f"| {knob} | {value!r} |" in after["House rules"]
+
+
+def test_every_knob_has_its_place():
+    assert {name: set(rules.knobs) for name, rules in mahjong_env.VARIANTS.items()} == {
+        name: set(places) for name, places in PLACES.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("# A\n\n{{no_such_knob}}\n", "no_such_knob"),
+        ("# A\n\n{{players? 4: four}}\n", "no text for players=3"),
+        ("# A\n\n{{players\n", "not closed"),
+        ("# No Such Row\n\n{{row #}}\n", "No Such Row"),
+    ],
+)
+def test_a_page_with_a_hole_that_cannot_be_filled_is_refused(source, message):
+    with pytest.raises(RulesError, match=message):
+        fill_page(source, mahjong_env.rules("hebei"), draw_hand)
+
+
+def test_holes_inside_of_holes():
+    source = "# A\n\n{{players? 3: {{words players}} of {{rotation? True: four | else: {{people}}}} | else: many}}.\n"
+    assert fill_page(source, mahjong_env.rules("hebei"), draw_hand) == "# A\n\nthree of 3.\n"
+    assert fill_page(source, mahjong_env.rules("hebei", rotation=True), draw_hand) == "# A\n\nthree of four.\n"
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_reason_is_said_in_words(variant):
+    reasons = mahjong_env.VARIANTS[variant].reasons
+    assert reasons[0] == ""
+    assert all(len(reason.split()) > 3 for reason in reasons[1:])
+    assert len(set(reasons)) == len(reasons)
