@@ -248,10 +248,18 @@ class Rules:
 
     # --- Claims -----------------------------------------------------------------------------------------------
     def limit_claims(self, state: State, seats: Seats, options: Int8Array) -> None:
-        """Take options out of the [n] option bits of seats that want a discard or a tile to rob (phases/claims.py).
+        """Take options out of those of the seats that could claim a discard or rob a tile.
 
-        A game comes as often as it has such seats.
+        Args:
+            state: the games.
+            seats: [m, n] the m other seats of n games in which a tile is on offer.
+            options: [m, n] int8 option bits (engine/claim_rules.py), 0 for a seat that wants nothing; changed in place.
         """
+
+    @property
+    def claims_chows(self) -> bool:
+        """Whether the next player may claim a discard for a chow."""
+        return True
 
     @property
     def adds_discards(self) -> bool:

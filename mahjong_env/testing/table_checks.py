@@ -10,7 +10,6 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import KIND_NAMES, NO_TILE, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Int64Array
 from mahjong_env.engine.batch import Engine
-from mahjong_env.engine.phases.deal import without_wild
 from mahjong_env.hands import encode, suit_summaries
 from mahjong_env.state.arrays import (
     DISCARDED,
@@ -21,8 +20,10 @@ from mahjong_env.state.arrays import (
     MELD_PLACES,
     MELDED,
     NO_SEAT,
+    RIVER_STEP,
     SLOT_OF_OFFSET,
     Phase,
+    river_claimers,
 )
 from mahjong_env.testing.play import ConformanceError, MakeEngine, play_games
 
@@ -55,8 +56,8 @@ def count_all_tiles(engine: Engine) -> Int64Array:
     counts = np.zeros((engine.num_games, NUM_ALL_KINDS), np.int64)
     counts += state.flowers.sum(axis=1)
     counts[:, :NUM_KINDS] += state.hand.sum(axis=1) + _melded_tiles(engine, hidden=True).sum(axis=1)
-    row, seat, place = np.nonzero(state.river >= 0)
-    np.add.at(counts, (row, state.river[row, seat, place]), 1)
+    row, seat, place = np.nonzero(_lies(state.river))
+    np.add.at(counts, (row, state.river[row, seat, place] - 1), 1)
     places = np.arange(state.wall.shape[1])
     inside = (places >= state.front[:, None]) & (places < state.wall.shape[1] - state.back[:, None])
     row, place = np.nonzero(inside)
@@ -67,6 +68,27 @@ def count_all_tiles(engine: Engine) -> Int64Array:
     robbed = np.flatnonzero(state.phase == Phase.ROB)
     np.add.at(counts, (robbed, state.offered[robbed]), 1)
     return counts
+
+
+def _lies(river: Any) -> BoolArray:
+    """[...] which discards in `State.river` nobody has claimed."""
+    lies: BoolArray = (river > 0) & (river <= RIVER_STEP)
+    return lies
+
+
+def _claimed_discards(engine: Engine) -> tuple[Any, Any]:
+    """[B, S, S] how often each seat (first) has claimed a discard of another, by rivers and by melds."""
+    state, seats = engine.state, np.arange(engine.num_seats)
+    in_rivers = np.zeros((engine.num_games, engine.num_seats, engine.num_seats), np.int64)
+    in_melds = np.zeros_like(in_rivers)
+    offsets = SLOT_OF_OFFSET[engine.num_seats]
+    claimed = (state.river > RIVER_STEP).nonzero()
+    steps = np.searchsorted(offsets, river_claimers(state.river[claimed]))
+    np.add.at(in_rivers, (claimed[0], (claimed[1] + steps) % engine.num_seats, claimed[1]), 1)
+    row, seat, place = (state.meld_from >= 0).nonzero()
+    np.add.at(in_melds, (row, seat, state.meld_from[row, seat, place]), 1)
+    in_melds[:, seats, seats] = 0
+    return in_rivers, in_melds
 
 
 def check_tiles_conserved(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
@@ -120,11 +142,12 @@ def require_books(engine: Engine) -> None:
     pung_kinds = np.where(state.meld_type == MeldType.PUNG, state.meld_kind, NO_TILE)
     flower_kinds = engine.rules.flower_kinds
     compared: dict[str, tuple[Any, Any]] = {
-        "code": (state.code, encode(without_wild(state, everyone))),
+        "code": (state.code, encode(state.natural_hands(everyone))),
         "num_melds": (places < state.num_melds[..., None], state.meld_type > MeldType.NONE),
         "open_pung": (state.open_pung, (pung_kinds[..., None] == kinds).any(axis=2)),
-        "river_size": (np.arange(MAX_DISCARDS) < state.river_size[..., None], state.river >= 0),
-        "public (discards)": (state.public[:, :, DISCARDED], (state.river[..., None] == kinds).sum(axis=2)),
+        "river_size": (np.arange(MAX_DISCARDS) < state.river_size[..., None], state.river > 0),
+        "public (discards)": (state.public[:, :, DISCARDED], (state.river[..., None] == kinds + 1).sum(axis=2)),
+        "river (claimed discards)": _claimed_discards(engine),
         "public (melded tiles)": (state.public[:, :, MELDED], _melded_tiles(engine, hidden=False)),
         "public (list of melds)": (state.public[:, :, MELD_LIST], _meld_list(engine)),
         "public (latest discards)": _latest_discards(engine),
@@ -170,7 +193,7 @@ def _latest_discards(engine: Engine) -> tuple[Any, Any]:
 def _is_tenpai(engine: Engine) -> BoolArray:
     """[B, S] whether concealed tiles lack one tile at most."""
     state = engine.state
-    natural = without_wild(state, np.arange(engine.num_games))
+    natural = state.natural_hands(np.arange(engine.num_games))
     wilds = state.hand.sum(axis=2) - natural.sum(axis=2)
     lacking = engine.rules.tiles_short(suit_summaries(encode(natural)), wilds, state.num_melds)
     return np.asarray(lacking <= wilds + 1)

@@ -184,7 +184,7 @@ class Hangzhou(Rules):
 
     def limit_claims(self, state: State, seats: Seats, options: Int8Array) -> None:
         """While a gambit lasts nobody claims nor captures a kong: not the gambiter, and the others only draw."""
-        options[state.marks[seats.game, :, _GAMBITS].any(axis=1)] = 0
+        options[:, state.marks[seats.game, :, _GAMBITS].any(axis=1)] = 0
 
     def limit_turn(self, state: State, seats: Seats) -> None:
         """In a gambit: win, a concealed kong, or discard the tile just drawn."""
