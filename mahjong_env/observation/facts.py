@@ -95,7 +95,7 @@ FACTS: Final[tuple[Fact, ...]] = (
     Fact("dice", "dice of the hand", attrgetter("dice"), high=18, scale=18),
     Fact(
         "hand_in_match",
-        "hand of the match, from 0 (at most 127)",
+        "hand of the match, from 0",
         attrgetter("hand_in_match"),
         high=127,
         scale=16,
@@ -103,7 +103,7 @@ FACTS: Final[tuple[Fact, ...]] = (
     ),
     Fact(
         "hands_to_come",
-        "hands of the match still to come (at most 127)",
+        "hands of the match still to come",
         attrgetter("hands_to_come"),
         high=127,
         scale=16,

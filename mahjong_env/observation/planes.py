@@ -32,7 +32,7 @@ from mahjong_env.observation.declaration import (
     put_slots,
 )
 from mahjong_env.observation.facts import FACTS
-from mahjong_env.state.arrays import MAX_DISCARDS, MAX_MELDS, MELD_PLACES, RIVER_STEP
+from mahjong_env.state.arrays import CLAIMED, MAX_DISCARDS, MAX_MELDS, MELD_PLACES
 
 OBSERVATION_VERSION: Final = 1
 """Moves whenever the layout of observations or the meaning of a number in them does; see CHANGELOG.md."""
@@ -69,7 +69,7 @@ def _up_to(high: int, places: int, planes: int = 1) -> tuple[float, ...]:
     return tuple(np.repeat([high, 0], [places, planes * NUM_KINDS - places]).astype(float).tolist())
 
 
-# --- Tiles that the seat has or is asked about -------------------------------------------------------------------------
+# --- Tiles that the seat has or is asked about ------------------------------------------------------------------------
 
 
 @_piece("hand", meaning="own concealed tiles of each kind, 0-4", high=4, scale=4)
@@ -135,16 +135,14 @@ _RIVER_PLANES: Final = -(-_RIVER // NUM_KINDS)
 @_piece(
     "river",
     _RIVER_PLANES,
-    meaning=f"for each slot, in {MAX_DISCARDS} places one after another, its discards in their order, claimed ones "
-    f"included; as unsigned numbers: 1 + kind + {RIVER_STEP} x who claimed it (0 nobody, 1 the player after its owner, "
-    "2 across, 3 before); 0 after the last",
-    low=tuple(-float(number > 0) * 128 for number in _up_to(1, _RIVER, _RIVER_PLANES)),
-    high=_up_to(127, _RIVER, _RIVER_PLANES),
+    meaning=f"for each slot, in {MAX_DISCARDS} places one after another, its discards in their order: kind + 1, and "
+    f"{CLAIMED} more if it was claimed (`melds` says by whom); 0 after the last",
+    high=_up_to(2 * CLAIMED, _RIVER, _RIVER_PLANES),
     is_code=True,
 )
 def _river(seen: Any, out: Int8Array) -> None:
     row = out.reshape(len(out), _RIVER_PLANES * NUM_KINDS)
-    put(row[:, :_RIVER], seen.river_codes.view(np.int8).reshape(len(out), _RIVER))
+    put(row[:, :_RIVER], seen.river.reshape(len(out), _RIVER))
     clear(row[:, _RIVER:])
 
 
@@ -162,7 +160,7 @@ def _flowers(seen: Any, out: Int8Array) -> None:
     put(out[..., :_NUM_FLOWERS], seen.flowers[..., FLOWERS:])
 
 
-_MELD: Final = np.array([MeldType.CONCEALED_KONG, NUM_KINDS, 3, NUM_KINDS, 0, 0])
+_MELD: Final = np.array([MeldType.CONCEALED_KONG, NUM_KINDS, 3, NUM_KINDS, MAX_DISCARDS, 0])
 
 
 @_piece(
@@ -170,7 +168,8 @@ _MELD: Final = np.array([MeldType.CONCEALED_KONG, NUM_KINDS, 3, NUM_KINDS, 0, 0]
     SLOTS,
     meaning="for each slot, for each of five melds in order, six places: type (1 chow, 2 pung, 3 exposed kong, 4 "
     "added kong, 5 concealed kong); kind + 1 (lowest of a chow; 0 if hidden); whose discard made it (1 the player "
-    "after the owner, 2 across, 3 before, 0 nobody's); claimed kind + 1; 0; 0",
+    "after the owner, 2 across, 3 before, 0 nobody's); claimed kind + 1; number of that discard "
+    "in the river of its owner; 0",
     high=SLOTS * (*np.tile(_MELD, MAX_MELDS).tolist(), *[0] * (NUM_KINDS - MAX_MELDS * MELD_PLACES)),
     is_code=True,
 )
@@ -214,15 +213,18 @@ def _points(seen: Any, out: Int8Array) -> None:
 # --- What the seat may do ---------------------------------------------------------------------------------------------
 
 
+_LEGAL_PLANES: Final = -(-NUM_ACTIONS // NUM_KINDS)
+
+
 @_piece(
     "legal_actions",
-    -(-NUM_ACTIONS // NUM_KINDS),
+    _LEGAL_PLANES,
     meaning="1 at actions that are legal now, in the order of `ACTIONS`: a plane of discards, one of concealed kongs, "
     "one of added kongs, and one of chow low, chow middle, chow high, pung, kong, win, pass (places 0-6)",
-    high=_up_to(1, NUM_ACTIONS, -(-NUM_ACTIONS // NUM_KINDS)),
+    high=_up_to(1, NUM_ACTIONS, _LEGAL_PLANES),
 )
 def _legal_actions(seen: Any, out: Int8Array) -> None:
-    row = out.reshape(len(out), -1)
+    row = out.reshape(len(out), _LEGAL_PLANES * NUM_KINDS)
     put(row[:, :NUM_ACTIONS], seen.action_mask.view(np.int8))
     clear(row[:, NUM_ACTIONS:])
 

@@ -10,11 +10,11 @@ import numpy as np
 from mahjong_env.basics.errors import ViewError
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_KINDS
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, UInt8Array
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
 from mahjong_env.observation.declaration import SLOTS
 from mahjong_env.observation.planes import observe
 from mahjong_env.observation.visibility import Sight
-from mahjong_env.state.arrays import MAX_MELDS, MELD_PLACES, RIVER_STEP, SLOT_OF_OFFSET
+from mahjong_env.state.arrays import MAX_MELDS, MELD_PLACES, SLOT_OF_OFFSET
 
 if TYPE_CHECKING:
     from mahjong_env.engine.batch import Engine
@@ -48,10 +48,12 @@ class View:
         num_melds: [n, 4] int8 melds of each slot.
         meld_type, meld_kind, meld_from, meld_claimed: [n, 4, 5] int8 `MeldType`, kind (lowest of a chow; -1
             hidden), giving slot, claimed kind (-1 none).
+        meld_discard: [n, 4, 5] int8 number (from 1) of the claimed discard in the river of its giver, 0 for none.
         discards: [n, 4, 34] int8 discards lying before each slot.
         latest: [n, 4, 34] int8 number of each slot's latest discard of the kind (1 = first of the hand), 0 for none.
         melded: [n, 4, 34] int8 tiles in melds that all can see.
-        river: [n, 4, R] int8 kinds of each slot's discards in order, claimed ones included; -1 after the last.
+        river: [n, 4, R] int8 each slot's discards in order, claimed ones included: kind + 1, and 34 more if it was
+            claimed; 0 after the last.
         river_claimed: [n, 4, R] int8 who claimed that discard: 1 the player after its owner, 2 across, 3 before; 0
             nobody.
         flowers: [n, 4, 42] int8 exposed flowers.
@@ -96,6 +98,7 @@ class View:
     meld_kind: Int8Array
     meld_from: Int8Array
     meld_claimed: Int8Array
+    meld_discard: Int8Array
     discards: Int8Array
     latest: Int8Array
     melded: Int8Array
@@ -186,12 +189,6 @@ class View:
         return np.stack([self.discards, self.latest, self.melded], axis=2)
 
     @property
-    def river_codes(self) -> UInt8Array:
-        """[n, 4, R] the discards of each slot, as observations have them."""
-        codes = self.river + 1 + RIVER_STEP * self.river_claimed.astype(np.uint8)
-        return codes.astype(np.uint8)
-
-    @property
     def meld_list(self) -> Int8Array:
         """[n, 4, 34] the melds in order, as observations have them."""
         exists = self.meld_type > MeldType.NONE
@@ -202,7 +199,7 @@ class View:
         if self.rules.hides_concealed_kongs:
             shown = np.where(self.meld_type == MeldType.CONCEALED_KONG, 0, shown)
         listed = np.zeros((len(self), SLOTS, NUM_KINDS), np.int8)
-        for place, numbers in enumerate((self.meld_type, shown, giver, self.meld_claimed + 1)):
+        for place, numbers in enumerate((self.meld_type, shown, giver, self.meld_claimed + 1, self.meld_discard)):
             listed[..., place : MAX_MELDS * MELD_PLACES : MELD_PLACES] = np.where(exists, numbers, 0)
         return listed
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_KINDS
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, UInt8Array
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
 from mahjong_env.observation.declaration import SLOTS
 from mahjong_env.state.arrays import (
     DISCARDED,
@@ -34,8 +34,6 @@ from mahjong_env.state.arrays import (
     Phase,
     State,
     array_fields,
-    river_claimers,
-    river_kinds,
 )
 
 if TYPE_CHECKING:
@@ -132,11 +130,8 @@ class Sight:
 
     @cached_property
     def _unseen_draw(self) -> BoolArray:
-        """[n] whether another seat has drawn a tile, and has not acted since."""
-        state, games = self.state, self.games
-        # The dealer's first tile is dealt, and seen by all.
-        is_first = (state.num_discards[games] == _ZERO) & (state.kong_draws[games] == _ZERO)
-        return ~self.is_asked & (self._phase == Phase.TURN) & (state.drawn[games] >= _ZERO) & ~is_first
+        """[n] whether another seat is in its turn, and what it has drawn is not seen yet."""
+        return ~self.is_asked & (self._phase == Phase.TURN)
 
     # --- Tiles ---------------------------------------------------------------------------------------------------
     @property
@@ -207,20 +202,16 @@ class Sight:
         return self._public[:, :, MELDED]
 
     @property
-    def river_codes(self) -> UInt8Array:
-        """[n, 4, R] each slot's discards in order, as the state has them (`state.arrays.RIVER_STEP`)."""
-        codes: UInt8Array = self._of_slots(self.state.river)
-        return codes
-
-    @property
     def river(self) -> Int8Array:
         """[n, 4, R]."""
-        return river_kinds(self.river_codes)
+        river: Int8Array = self._of_slots(self.state.river)
+        return river
 
     @property
     def river_claimed(self) -> Int8Array:
         """[n, 4, R]."""
-        return river_claimers(self.river_codes)
+        claimed: Int8Array = self._of_slots(self.state.river_claimed)
+        return claimed
 
     @cached_property
     def flowers(self) -> Int8Array:
@@ -276,6 +267,11 @@ class Sight:
         """[n, 4, 5]."""
         claimed: Int8Array = self._of_slots(self.state.meld_claimed, NO_TILE)
         return claimed
+
+    @property
+    def meld_discard(self) -> Int8Array:
+        """[n, 4, 5]."""
+        return self.meld_list[..., 4 : MAX_MELDS * MELD_PLACES : MELD_PLACES]
 
     @cached_property
     def hidden_kongs(self) -> tuple[Games, Int8Array]:
@@ -454,8 +450,9 @@ class Sight:
         """[n, 4, K]."""
         marks: Int16Array = self._of_slots(self.state.marks)
         rows = self._fresh_flowers
-        if rows.size:  # what the seat in turn has earned with them is seen together with them
-            marks[rows, self._slot(self.state.turn[self.games])[rows].astype(np.intp)] = 0
+        if rows.size:
+            slot = self._slot(self.state.turn[self.games])[rows].astype(np.intp)
+            marks[rows, slot] = self.state.marks_before_flowers[self.games[rows]]
         return marks
 
     @cached_property

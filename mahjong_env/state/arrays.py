@@ -12,8 +12,8 @@ Axes:
     R  discards of a seat
 
 Seats count counter-clockwise: the next player is seat + 1. ``seen_by``: "all" the table; "owner" of the seat axis;
-"owner of turn", the seat whose turn it is; "asked", the seat to act; "nobody". `observation.visibility` makes of it what
-a seat sees.
+"owner of turn", the seat whose turn it is; "asked", the seat to act; "nobody". `observation.visibility` makes of it
+what a seat sees.
 
 Whose tiles are meant is said by `Seats` (`State.seats`): ``seats.of(state.hand)`` gathers the hands of some seats, and
 the verbs of `State` (`discard`, `lay_meld`, `add_tiles`, ...) change them. The arrays themselves are ordinary ones:
@@ -37,7 +37,6 @@ from mahjong_env.basics.types import (
     Int16Array,
     Int32Array,
     Int64Array,
-    UInt8Array,
     UInt64Array,
 )
 from mahjong_env.hands import SUIT
@@ -50,10 +49,12 @@ SLOT_OF_OFFSET: Final = {3: np.array([0, 1, 3]), 4: np.array([0, 1, 2, 3])}
 MAX_DISCARDS: Final = 42
 """More than any seat can discard in a hand, claimed tiles included.
 
-With N discards of a seat, m melds a seat, S seats and D tiles drawn, S N <= D + m + S - 1 + m S (S - 1) / 2 + m (S - 2),
-because every claim skips the draws of the seats between; that is 41 at most for tables of three with 144 tiles.
+With N discards of a seat, m melds a seat, S seats and D tiles drawn,
+S N <= D + m + S - 1 + m S (S - 1) / 2 + m (S - 2), because a claim skips the draws of the seats between; that is 41
+for three players with 144 tiles and five melds each, and less at every table that is played.
 """
-RIVER_STEP: Final = NUM_KINDS
+CLAIMED: Final = NUM_KINDS
+"""What is added to a discard in `State.river` once it is claimed."""
 MAX_MARKS: Final = 4
 """Marks that a variant can declare (`Rules.marks`): observations have a place for each."""
 NO_SEAT: Final = -1
@@ -66,6 +67,7 @@ MELD_PLACES: Final = 6
 # Arrays, as numpy turns plain numbers into arrays in every call.
 _ZERO, _ONE, _NO_TILE = (np.array(number, np.int8) for number in (0, 1, NO_TILE))
 _ONE_MORE: Final = np.array(1, np.int16)
+_CLAIMED: Final = np.array(CLAIMED, np.int8)
 _COUNTS: Final = {count: np.array(count, np.int8) for count in range(-4, 5)}
 # By seats at the table: [S, S] the seats after each seat, in their order; the last is the seat itself.
 _SEATS_AFTER: Final = {n: (np.arange(n) + np.arange(1, n + 1)[:, None]) % n for n in (3, 4)}
@@ -142,9 +144,9 @@ class State:
     meld_from: Int8Array = _array("BSM", np.int8, NO_SEAT, "all")
     meld_claimed: Int8Array = _array("BSM", np.int8, NO_TILE, "all")  # the kind that was claimed
     open_pung: BoolArray = _array("BST", np.bool_, 0, "all")
-    # Discards in order, claimed ones included: 1 + kind + RIVER_STEP * the claimer (slot counted from the owner of the
-    # discard, 0 for one that lies there); 0 after the last.
-    river: UInt8Array = _array("BSR", np.uint8, 0, "all")
+    # Discards in order, claimed ones included: kind + 1, and CLAIMED more if it was claimed; 0 after the last.
+    river: Int8Array = _array("BSR", np.int8, 0, "all")
+    river_claimed: Int8Array = _array("BSR", np.int8, 0, "all")  # by whom: slot counted from its owner, 0 nobody
     river_size: Int8Array = _array("BS", np.int8, 0, "all")
     num_discards: Int8Array = _array("B", np.int8, 0, "all")  # discards of the hand, claimed ones included
     marks: Int16Array = _array("BSK", np.int16, 0, "all")  # what the variant counts for each seat (Rules.marks)
@@ -156,10 +158,11 @@ class State:
     drawn: Int8Array = _array("B", np.int8, NO_TILE, "owner of turn")  # what the turn's seat drew, none after a claim
     kong_draws: Int8Array = _array("B", np.int8, 0, "all")  # kongs in an unbroken row before the drawn tile
     flower_draw: BoolArray = _array("B", np.bool_, 0, "all")  # the drawn tile replaced a flower
-    # Others see a draw together with the seat's next action: the drawable tiles before it, and if it was a flower_draw
-    # the flowers laid open for it.
+    # Others see a draw together with the seat's next action: the drawable tiles before it; and if it is a flower_draw,
+    # the flowers laid open for it, and the marks of the seat before them.
     left_before_draw: Int16Array = _array("B", np.int16, 0, "all")
-    fresh_flowers: Int8Array = _array("BA", np.int8, 0, "owner of turn")
+    fresh_flowers: Int8Array = _array("BA", np.int8, 0, "all")
+    marks_before_flowers: Int16Array = _array("BK", np.int16, 0, "all")
     turns: Int8Array = _array("BS", np.int8, 0, "all")  # turns that the seat has begun with a draw
     undisturbed: BoolArray = _array("B", np.bool_, 1, "all")  # nobody has claimed a tile or declared a kong
     closing: BoolArray = _array("B", np.bool_, 0, "all")  # the hand ends once the next discard has been answered
@@ -328,14 +331,15 @@ class State:
     def lying_discards(self, game: int, seat: int) -> Int8Array:
         """[n] the kinds of one seat's discards that nobody has claimed, the oldest first."""
         codes = self.river[game, seat]
-        return (codes[(codes > 0) & (codes <= RIVER_STEP)] - np.uint8(1)).astype(np.int8)
+        return codes[(codes > 0) & (codes <= CLAIMED)] - _ONE
 
     def take_discard(self, givers: Seats, kind: Any, claimer: Any) -> None:
         """Take the latest discard of each giver away for a seat that claims it, ``claimer`` [n]; rivers note it."""
         flat, index = self._flat, givers.index
         flat.public[flat.seen(index, DISCARDED, kind)] -= _ONE
-        slot = SLOT_OF_OFFSET[self.num_seats][(claimer - givers.seat) % self.num_seats]
-        flat.river[flat.discard(index, flat.river_size[index] - _ONE)] += (RIVER_STEP * slot).astype(np.uint8)
+        latest = flat.discard(index, flat.river_size[index] - _ONE)
+        flat.river[latest] += _CLAIMED
+        flat.river_claimed[latest] = SLOT_OF_OFFSET[self.num_seats][(claimer - givers.seat) % self.num_seats]
         self.undisturbed[givers.game] = False
 
     def lay_meld(
@@ -372,6 +376,7 @@ class State:
         if giver is not None:
             flat.public[listed + 2] = SLOT_OF_OFFSET[self.num_seats][(giver - seats.seat) % self.num_seats]
             flat.public[listed + 3] = claimed + _ONE
+            flat.public[listed + 4] = flat.river_size[flat.index(seats.game, giver)]
         if shown:
             for step, tiles in enumerate(_TILES_OF_MELD[meld_type]):
                 flat.public[flat.seen(index, MELDED, kind + step)] += _COUNTS[tiles]
@@ -423,18 +428,6 @@ class State:
     def are_legal(self, games: Games, actions: Any) -> BoolArray:
         """[n] whether these actions, 0 to 108, are legal for the seats to act."""
         return self._flat.mask[self._flat.action(games, actions)]
-
-
-def river_kinds(codes: Any) -> Int8Array:
-    """[...] int8 the kinds of discards in `State.river`, -1 where there is none."""
-    codes = codes.view(np.uint8)
-    return np.where(codes > 0, (codes - np.uint8(1)) % np.uint8(RIVER_STEP), np.uint8(255)).view(np.int8)
-
-
-def river_claimers(codes: Any) -> Int8Array:
-    """[...] int8 who claimed discards in `State.river`: 1 the player after their owner, 2 across, 3 before; 0 nobody."""
-    codes = codes.view(np.uint8)
-    return np.where(codes > 0, (codes - np.uint8(1)) // np.uint8(RIVER_STEP), np.uint8(0)).view(np.int8)
 
 
 def array_fields() -> tuple[Field[Any], ...]:

@@ -47,7 +47,8 @@ class Flat:
     meld_from: Int8Array
     meld_claimed: Int8Array
     open_pung: BoolArray
-    river: UInt8Array
+    river: Int8Array
+    river_claimed: Int8Array
     river_size: Int8Array
     turns: Int8Array
     is_tenpai: BoolArray

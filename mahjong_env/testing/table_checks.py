@@ -12,6 +12,7 @@ from mahjong_env.basics.types import BoolArray, Int64Array
 from mahjong_env.engine.batch import Engine
 from mahjong_env.hands import encode, suit_summaries
 from mahjong_env.state.arrays import (
+    CLAIMED,
     DISCARDED,
     LATEST,
     MAX_DISCARDS,
@@ -20,10 +21,8 @@ from mahjong_env.state.arrays import (
     MELD_PLACES,
     MELDED,
     NO_SEAT,
-    RIVER_STEP,
     SLOT_OF_OFFSET,
     Phase,
-    river_claimers,
 )
 from mahjong_env.testing.play import ConformanceError, MakeEngine, play_games
 
@@ -72,23 +71,8 @@ def count_all_tiles(engine: Engine) -> Int64Array:
 
 def _lies(river: Any) -> BoolArray:
     """[...] which discards in `State.river` nobody has claimed."""
-    lies: BoolArray = (river > 0) & (river <= RIVER_STEP)
+    lies: BoolArray = (river > 0) & (river <= CLAIMED)
     return lies
-
-
-def _claimed_discards(engine: Engine) -> tuple[Any, Any]:
-    """[B, S, S] how often each seat (first) has claimed a discard of another, by rivers and by melds."""
-    state, seats = engine.state, np.arange(engine.num_seats)
-    in_rivers = np.zeros((engine.num_games, engine.num_seats, engine.num_seats), np.int64)
-    in_melds = np.zeros_like(in_rivers)
-    offsets = SLOT_OF_OFFSET[engine.num_seats]
-    claimed = (state.river > RIVER_STEP).nonzero()
-    steps = np.searchsorted(offsets, river_claimers(state.river[claimed]))
-    np.add.at(in_rivers, (claimed[0], (claimed[1] + steps) % engine.num_seats, claimed[1]), 1)
-    row, seat, place = (state.meld_from >= 0).nonzero()
-    np.add.at(in_melds, (row, seat, state.meld_from[row, seat, place]), 1)
-    in_melds[:, seats, seats] = 0
-    return in_rivers, in_melds
 
 
 def check_tiles_conserved(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
@@ -147,7 +131,8 @@ def require_books(engine: Engine) -> None:
         "open_pung": (state.open_pung, (pung_kinds[..., None] == kinds).any(axis=2)),
         "river_size": (np.arange(MAX_DISCARDS) < state.river_size[..., None], state.river > 0),
         "public (discards)": (state.public[:, :, DISCARDED], (state.river[..., None] == kinds + 1).sum(axis=2)),
-        "river (claimed discards)": _claimed_discards(engine),
+        "river (claimed discards)": (state.river > CLAIMED, state.river_claimed > 0),
+        "public (claimed discards)": _claimed_discards(engine),
         "public (melded tiles)": (state.public[:, :, MELDED], _melded_tiles(engine, hidden=False)),
         "public (list of melds)": (state.public[:, :, MELD_LIST], _meld_list(engine)),
         "public (latest discards)": _latest_discards(engine),
@@ -175,7 +160,22 @@ def _meld_list(engine: Engine) -> Int64Array:
     for meld in range(MAX_MELDS):
         for place, entry in enumerate(entries):
             listed[..., meld * MELD_PLACES + place] = np.where(state.meld_type > 0, entry, 0)[..., meld]
+    claimed = slice(4, MAX_MELDS * MELD_PLACES, MELD_PLACES)  # compared with the rivers by `_claimed_discards`
+    listed[..., claimed] = state.public[:, :, MELD_LIST, claimed]
     return listed
+
+
+def _claimed_discards(engine: Engine) -> tuple[Any, Any]:
+    """[B, S, M] the claimed kind of each meld, and that of the discard that the list of melds names; 0 for none."""
+    state = engine.state
+    number = state.public[:, :, MELD_LIST, 4 : MAX_MELDS * MELD_PLACES : MELD_PLACES]
+    game, seat, meld = np.nonzero(state.meld_from >= 0)
+    giver, place = state.meld_from[game, seat, meld], number[game, seat, meld] - 1
+    slot = SLOT_OF_OFFSET[engine.num_seats][(seat - giver) % engine.num_seats]
+    is_it = (place >= 0) & (state.river_claimed[game, giver, place] == slot)
+    named = np.zeros(number.shape, np.int64)
+    named[game, seat, meld] = np.where(is_it, state.river[game, giver, place] - CLAIMED, -1)
+    return state.meld_claimed + 1, named
 
 
 def _latest_discards(engine: Engine) -> tuple[Any, Any]:

@@ -79,7 +79,9 @@ def _replace_flowers(context: StepContext, seats: Seats, tile: Any) -> tuple[Sea
     stranded: list[Games] = []
     ended: list[Games] = []
     if places.size:
-        state.fresh_flowers[seats.game[places]] = 0
+        drawers = seats.take(places)
+        state.fresh_flowers[drawers.game] = 0
+        state.marks_before_flowers[drawers.game] = drawers.of(state.marks)
     while places.size:
         drawers = seats.take(places)
         state.expose_flower(drawers, tile[places])

@@ -78,6 +78,7 @@ def _begin_claimed_turn(context: StepContext, seats: Seats) -> None:
     """
     state, games = context.state, seats.game
     state.turn[games] = seats.seat
+    state.left_before_draw[games] = state.left(games)
     state.drawn[games] = NO_TILE
     state.can_win[games] = False
     state.kong_draws[games] = 0
