@@ -19,6 +19,17 @@ class RulesError(MahjongError):
     """An unknown variant, an unknown knob, or a value that a knob does not have."""
 
 
+class RenderModeError(RulesError, TypeError):
+    """A render mode that an environment does not have.
+
+    Also a `TypeError`: Stable-Baselines3 tries "rgb_array" first and goes on without it after a `TypeError` only.
+    """
+
+
+class OptionError(MahjongError):
+    """An option of ``reset`` that does not exist, or that has a value which it cannot have."""
+
+
 class DealError(MahjongError):
     """A deal that cannot be dealt: a fifth tile of a kind, a wrong number of tiles, contradictory settings."""
 

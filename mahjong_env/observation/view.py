@@ -11,6 +11,7 @@ from mahjong_env.basics.errors import ViewError
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
+from mahjong_env.hands import encode
 from mahjong_env.observation.declaration import SLOTS
 from mahjong_env.observation.planes import observe
 from mahjong_env.observation.visibility import Sight
@@ -222,3 +223,8 @@ class View:
         some = np.flatnonzero(self.wild >= 0)
         hand[some, self.wild[some]] = 0
         return hand
+
+    @property
+    def codes(self) -> Int32Array:
+        """[n, 4] the same as codes of `mahjong_env.hands.codes`: characters, dots, bamboo, honours."""
+        return encode(self.natural_hand)

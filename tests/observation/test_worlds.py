@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mahjong_env import VARIANTS, ViewError, make_engine
-from mahjong_env.environments.players import RandomAgent
+from mahjong_env.environments.opponents import RandomAgent
 from mahjong_env.state.arrays import Phase
 from mahjong_env.testing.play import choose_actions, view_differences
 from mahjong_env.testing.table_checks import require_books, require_tiles
