@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 from agents.inputs import NUM_ACTIONS, SIZE
 from mahjong_env import Rules
+from mahjong_env.basics import memory
 from training.config import BenchConfig, EvaluateConfig, Optimisation, TrainConfig
 from training.errors import TrainingError
 from training.lineups import MOST_GAMES
@@ -37,7 +37,7 @@ def check_training(config: TrainConfig) -> None:
         TrainingError: it does not; the message says what it would take, what for, and what is free.
     """
     lessons = min(config.warm_start_steps, _MOST_LESSONS)
-    check_memory(
+    _check_memory(
         _tables(config.tables, config.optimisation)
         | _network(config.width, config.layers, config.optimisation.batch_size)
         | _processes(config.processes)
@@ -49,7 +49,7 @@ def check_training(config: TrainConfig) -> None:
 def check_bench(config: BenchConfig) -> None:
     """Check that the largest contender fits; see `check_training`."""
     most = max(config.tables)
-    check_memory(
+    _check_memory(
         _tables(sum(config.tables) * len(config.processes) * len(config.opponents), config.optimisation, f"{most}")
         | _network(config.width, config.layers, config.optimisation.batch_size)
         | _processes(sum(number for number in config.processes if number > 1) * len(config.opponents))
@@ -58,7 +58,7 @@ def check_bench(config: BenchConfig) -> None:
 
 def check_evaluation(config: EvaluateConfig, rules: Rules) -> None:
     """Check that an evaluation fits; see `check_training`."""
-    check_memory(_deals(config.deals, people=rules.people, option="--deals") | _processes(config.processes))
+    _check_memory(_deals(config.deals, people=rules.people, option="--deals") | _processes(config.processes))
 
 
 def check_counts(**numbers: float) -> None:
@@ -99,59 +99,8 @@ def check_seed(seed: int) -> None:
         raise TrainingError(f"--seed must be from 0 to {2**32 - 1}, not {seed}")
 
 
-def check_memory(parts: Mapping[str, int]) -> None:
-    """Check that something fits into the memory that is free.
-
-    Args:
-        parts: for each thing that takes memory, named by the option that sets its size: bytes.
-
-    Raises:
-        TrainingError: it does not fit.
-    """
-    free, needed = free_memory(), sum(parts.values())
-    if free is None or needed <= free:
-        return
-    largest = max(parts, key=lambda name: parts[name])
-    raise TrainingError(
-        f"this would take about {_size(needed)} of memory, {_size(parts[largest])} of it for {largest}; "
-        f"{_size(free)} is free"
-    )
-
-
-def free_memory() -> int | None:
-    """Return the bytes that this process may still take, as far as the system tells; None if it does not."""
-    limits = [number for number in (_free_of_machine(), _free_of_group()) if number is not None]
-    return min(limits, default=None)
-
-
-def _free_of_machine() -> int | None:
-    try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return 1024 * int(line.split()[1])
-    except (OSError, ValueError):
-        pass
-    try:
-        return int(os.sysconf("SC_PHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, OSError, ValueError):
-        return None
-
-
-def _free_of_group(root: Path = Path("/sys/fs/cgroup")) -> int | None:
-    """Return what the control group (a container, a batch job) leaves; files that are cached do not count."""
-    for limit, used, cached in (
-        ("memory.max", "memory.current", "inactive_file "),
-        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file "),
-    ):
-        try:
-            allowed = int((root / limit).read_text(encoding="ascii"))
-            taken = int((root / used).read_text(encoding="ascii"))
-            statistics = (root / limit).with_name("memory.stat").read_text(encoding="ascii").splitlines()
-            reclaimable = sum(int(line.split()[1]) for line in statistics if line.startswith(cached))
-        except (OSError, ValueError):
-            continue
-        return max(0, allowed - taken + reclaimable)
-    return None
+def _check_memory(parts: Mapping[str, int]) -> None:
+    memory.check_memory(parts, TrainingError)
 
 
 # --- The parts ---------------------------------------------------------------------------------------------------
@@ -179,11 +128,3 @@ def _deals(deals: int, *, people: int, option: str) -> dict[str, int]:
     orders = people if people < 4 else 2 * people
     kept = deals * orders * 8 * (2 + 4 * people)
     return {f"{option} {deals}": kept + (deals + MOST_GAMES) * _GAME}
-
-
-def _size(number: int) -> str:
-    """Return a number of bytes as text."""
-    for unit, size in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20)):
-        if number >= size:
-            return f"{number / size:,.1f} {unit}"
-    return f"{number} bytes"

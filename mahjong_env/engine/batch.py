@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS
 from mahjong_env.basics.chance import fold_seed
 from mahjong_env.basics.errors import ActionError, IllegalActionError, RulesError, SnapshotError
+from mahjong_env.basics.memory import check_memory
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 from mahjong_env.engine import hidden
 from mahjong_env.engine.outcome import Outcome, StepResult
@@ -28,6 +29,12 @@ from mahjong_env.state.arrays import NO_SEAT, State
 # Arrays, as numpy turns plain numbers into arrays in every call.
 _FIRST = np.array(0, np.int8)
 _END_OF_ACTIONS = np.array(NUM_ACTIONS, np.uint64)
+
+MOST_HANDS: Final = int(np.iinfo(np.int16).max)
+"""The most hands of a match: their number is kept in 16 bits."""
+BYTES_OF_A_GAME: Final = 16_000
+"""What a game takes in memory, its share of a step and of a view included: measured, and rounded up."""
+_NOT_WORTH_ASKING: Final = 64 * 2**20
 
 
 class Engine:
@@ -56,7 +63,11 @@ class Engine:
     ) -> None:
         """Deal B games; the arguments are those of `mahjong_env.make_engine`."""
         check_count("num_games", num_games)
-        check_count("num_hands", num_hands)
+        check_count("num_hands", num_hands, MOST_HANDS)
+        if num_games * BYTES_OF_A_GAME > _NOT_WORTH_ASKING:
+            check_memory({f"num_games={num_games}": int(num_games) * BYTES_OF_A_GAME}, RulesError)
+        if not isinstance(auto_reset, bool | np.bool_):
+            raise RulesError(f"auto_reset is True or False, not {auto_reset!r}")
         if not (start is None or (isinstance(start, str) and start in ("first", "random"))):
             raise RulesError(
                 f"start={start!r} is not valid; valid are 'first', 'random' and None (random for single hands)"
@@ -261,7 +272,12 @@ class Engine:
             seats: [n] persons (or one for all) whose knowledge is kept.
             rng: where chance comes from.
             games: [n] games; None: all.
+
+        Raises:
+            ActionError: there is no such seat or game, or ``rng`` is no generator; nothing has changed.
         """
+        if not isinstance(rng, np.random.Generator):
+            raise ActionError(f"hidden tiles are drawn with a numpy.random.Generator, not with {type(rng).__name__}")
         g, table_seats, _ = self._who_looks(games, seats)
         self._note_moves(games, g)
         hidden.resample(self._context, g, table_seats, rng)
@@ -292,6 +308,8 @@ class Engine:
     def _checked_actions(self, actions: Any, games: Games) -> Int64Array:
         """The actions of the games that are not over."""
         chosen = as_array("actions", actions)
+        if chosen.size == 0 == games.size:  # an empty list is an array of floats
+            chosen = chosen.astype(np.int64)
         if chosen.shape != games.shape or chosen.dtype.kind not in "iu":
             raise ActionError(
                 f"actions are {games.shape[0]} integers (one for each game), not {chosen.dtype} of shape {chosen.shape}"
@@ -352,10 +370,11 @@ def as_array(what: str, values: Any) -> np.ndarray[Any, Any]:
         raise ActionError(f"{what} are one number, or as many as there are games: {error}") from error
 
 
-def check_count(name: str, value: Any) -> None:
-    """Raise `RulesError` unless the value is an integer from 1."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise RulesError(f"{name} is an integer from 1, not {value!r}")
+def check_count(name: str, value: Any, most: int | None = None) -> None:
+    """Raise `RulesError` unless the value is an integer from 1, at most ``most`` if that is given."""
+    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_integer or value < 1 or (most is not None and value > most):
+        raise RulesError(f"{name} is an integer from 1{'' if most is None else f' to {most}'}, not {value!r}")
 
 
 def make_engine(
