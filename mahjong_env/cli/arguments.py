@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -81,13 +82,12 @@ def read_agents(names: Sequence[str], number: int) -> list[Opponent]:
 
 def whole_number(text: str) -> int:
     """An integer as it is written on a command line: 4096, or 1e6; for ``type=`` of an argument."""
-    try:
+    with suppress(ValueError):
         return int(text)
-    except ValueError:
-        number = float(text)  # a ValueError is argparse's to tell
-    if not number.is_integer():
-        raise ValueError(text)
-    return int(number)
+    with suppress(ValueError):
+        if (number := float(text)).is_integer():
+            return int(number)
+    raise argparse.ArgumentTypeError(f"not an integer, such as 4096 or 1e6: {text!r}")
 
 
 def check_writable(path: Path) -> None:

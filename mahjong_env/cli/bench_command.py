@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +123,7 @@ def _check(chosen: argparse.Namespace) -> list[Rules]:
     """The rules to play; `MahjongError` for options that cannot be."""
     from mahjong_env.bench import check_plot
 
-    if min(chosen.batches) < 1 or chosen.runs < 1 or not chosen.seconds > 0:
+    if min(chosen.batches) < 1 or chosen.runs < 1 or not 0 < chosen.seconds < inf:
         raise MahjongError("--batches and --runs are integers from 1, --seconds is a number above 0")
     _check_size(chosen)
     for name in ("variant", "batches", "play"):

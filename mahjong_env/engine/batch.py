@@ -62,10 +62,7 @@ class Engine:
         start: str | None = None,
     ) -> None:
         """Deal B games; the arguments are those of `mahjong_env.make_engine`."""
-        check_count("num_games", num_games)
-        check_count("num_hands", num_hands, MOST_HANDS)
-        if num_games * BYTES_OF_A_GAME > _NOT_WORTH_ASKING:
-            check_memory({f"num_games={num_games}": int(num_games) * BYTES_OF_A_GAME}, RulesError)
+        check_sizes(num_games, num_hands)
         if not isinstance(auto_reset, bool | np.bool_):
             raise RulesError(f"auto_reset is True or False, not {auto_reset!r}")
         if not (start is None or (isinstance(start, str) and start in ("first", "random"))):
@@ -368,6 +365,15 @@ def as_array(what: str, values: Any) -> np.ndarray[Any, Any]:
         return np.asarray(values)
     except (ValueError, OverflowError) as error:  # lists of unequal lengths
         raise ActionError(f"{what} are one number, or as many as there are games: {error}") from error
+
+
+def check_sizes(num_games: Any, num_hands: Any) -> None:
+    """Raise `RulesError` unless these are numbers of games and hands, and so many games fit into memory."""
+    check_count("num_games", num_games)
+    check_count("num_hands", num_hands, MOST_HANDS)
+    needed = int(num_games) * BYTES_OF_A_GAME
+    if needed > _NOT_WORTH_ASKING:
+        check_memory({f"num_games={num_games}": needed}, RulesError)
 
 
 def check_count(name: str, value: Any, most: int | None = None) -> None:
