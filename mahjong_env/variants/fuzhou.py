@@ -186,7 +186,7 @@ class Fuzhou(ScoredRules):
     hand_size: ClassVar[int] = 16
     has_wild: ClassVar[bool] = True
     uses_flowers: ClassVar[bool] = True
-    hides_concealed_kongs: ClassVar[bool] = False
+    hides_concealed_kongs: ClassVar[bool] = False  # fuzhou.md#who-sees-a-concealed-kong
     opening_stages: ClassVar[int] = 2
 
     base_score: int = knob(5, minimum=1, about="the base points of every hand")
