@@ -243,12 +243,6 @@ SCORES = [
         HandError,
         "3 integers, one for each seat, from",
     ),
-    (
-        "a robbed kong of which the winner holds a tile",
-        lambda: score("hebei", "123m 456p 789s 1235s", winning_tile="3s", source="kong", from_seat=1),
-        HandError,
-        "3s",
-    ),
 ]
 
 ENVIRONMENTS = [
