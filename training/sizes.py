@@ -8,7 +8,7 @@ from typing import Final
 
 from agents.inputs import NUM_ACTIONS, SIZE
 from mahjong_env import Rules
-from mahjong_env.basics import memory
+from mahjong_env.basics.memory import free_memory, size_text
 from training.config import BenchConfig, EvaluateConfig, Optimisation, TrainConfig
 from training.errors import TrainingError
 from training.lineups import MOST_GAMES
@@ -37,7 +37,7 @@ def check_training(config: TrainConfig) -> None:
         TrainingError: it does not; the message says what it would take, what for, and what is free.
     """
     lessons = min(config.warm_start_steps, _MOST_LESSONS)
-    _check_memory(
+    check_memory(
         _tables(config.tables, config.optimisation)
         | _network(config.width, config.layers, config.optimisation.batch_size)
         | _processes(config.processes)
@@ -49,7 +49,7 @@ def check_training(config: TrainConfig) -> None:
 def check_bench(config: BenchConfig) -> None:
     """Check that the largest contender fits; see `check_training`."""
     most = max(config.tables)
-    _check_memory(
+    check_memory(
         _tables(sum(config.tables) * len(config.processes) * len(config.opponents), config.optimisation, f"{most}")
         | _network(config.width, config.layers, config.optimisation.batch_size)
         | _processes(sum(number for number in config.processes if number > 1) * len(config.opponents))
@@ -58,7 +58,7 @@ def check_bench(config: BenchConfig) -> None:
 
 def check_evaluation(config: EvaluateConfig, rules: Rules) -> None:
     """Check that an evaluation fits; see `check_training`."""
-    _check_memory(_deals(config.deals, people=rules.people, option="--deals") | _processes(config.processes))
+    check_memory(_deals(config.deals, people=rules.people, option="--deals") | _processes(config.processes))
 
 
 def check_counts(**numbers: float) -> None:
@@ -99,8 +99,23 @@ def check_seed(seed: int) -> None:
         raise TrainingError(f"--seed must be from 0 to {2**32 - 1}, not {seed}")
 
 
-def _check_memory(parts: Mapping[str, int]) -> None:
-    memory.check_memory(parts, TrainingError)
+def check_memory(parts: Mapping[str, int]) -> None:
+    """Check that something fits into the memory that is free.
+
+    Args:
+        parts: for each thing that takes memory, named by the option that sets its size: bytes.
+
+    Raises:
+        TrainingError: it does not fit.
+    """
+    free, needed = free_memory(), sum(parts.values())
+    if free is None or needed <= free:
+        return
+    largest = max(parts, key=lambda name: parts[name])
+    raise TrainingError(
+        f"this would take about {size_text(needed)} of memory, {size_text(parts[largest])} of it for {largest}; "
+        f"{size_text(free)} is free"
+    )
 
 
 # --- The parts ---------------------------------------------------------------------------------------------------

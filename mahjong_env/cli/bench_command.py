@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mahjong_env.basics.errors import MahjongError
-from mahjong_env.basics.memory import check_memory
 from mahjong_env.cli.arguments import add_knobs, check_writable, whole_number, write_text
-from mahjong_env.engine.batch import BYTES_OF_A_GAME
+from mahjong_env.engine.arguments import check_room
 from mahjong_env.environments.opponents import agent_names, find_agent
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_env.ruleset.questions import Rules
@@ -125,7 +124,7 @@ def _check(chosen: argparse.Namespace) -> list[Rules]:
 
     if min(chosen.batches) < 1 or chosen.runs < 1 or not 0 < chosen.seconds < inf:
         raise MahjongError("--batches and --runs are integers from 1, --seconds is a number above 0")
-    _check_size(chosen)
+    _check_time(chosen)
     for name in ("variant", "batches", "play"):
         if len(set(getattr(chosen, name))) < len(getattr(chosen, name)):
             raise MahjongError(f"--{name} names one thing twice: {' '.join(map(str, getattr(chosen, name)))}")
@@ -138,13 +137,14 @@ def _check(chosen: argparse.Namespace) -> list[Rules]:
             check_writable(path)
     if chosen.plot:
         check_plot(chosen.plot)
-    return [read_rules(variant, chosen.knob) for variant in chosen.variant]
+    played = [read_rules(variant, chosen.knob) for variant in chosen.variant]
+    for rules in played:
+        check_room(rules, max(chosen.batches))
+    return played
 
 
-def _check_size(chosen: argparse.Namespace) -> None:
-    """Refuse what no machine holds, and what nobody lives to see."""
-    most = max(chosen.batches)
-    check_memory({f"--batches {most}": most * BYTES_OF_A_GAME})
+def _check_time(chosen: argparse.Namespace) -> None:
+    """Refuse what nobody would wait for."""
     days = chosen.runs * chosen.seconds * len(chosen.variant) * len(chosen.batches) * len(chosen.play) / 86_400
     if days > _MOST_DAYS:
         raise MahjongError(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agents.inputs import SIZE
-from mahjong_env import MahjongError
-from mahjong_env.basics import memory
+from mahjong_env.basics.memory import free_of_group
 from training import sizes
 from training.__main__ import main
+from training.errors import TrainingError
 
 TRAIN = ("train", "--variant", "hebei", "--out", "run")
 EVALUATE = ("evaluate", "--variant", "hebei", "--agents", "random")
@@ -46,7 +46,7 @@ BENCH = ("bench", "--variant", "hebei")
 )
 def test_what_cannot_fit_is_refused(words, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(memory, "free_memory", lambda: 16 * 2**30)
+    monkeypatch.setattr(sizes, "free_memory", lambda: 16 * 2**30)
     assert main(list(words)) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ")
@@ -60,7 +60,7 @@ def test_what_cannot_fit_is_refused(words, said, tmp_path, monkeypatch, capsys):
 
 def test_what_fits_is_not_refused(monkeypatch):
     """The settings of the README, on a machine of two gigabytes."""
-    monkeypatch.setattr(memory, "free_memory", lambda: 2 * 2**30)
+    monkeypatch.setattr(sizes, "free_memory", lambda: 2 * 2**30)
     sizes.check_training(sizes.TrainConfig(variant="hebei"))
     sizes.check_training(sizes.TrainConfig(variant="hebei", processes=2, tables=1024))
     sizes.check_bench(sizes.BenchConfig(variant="hebei", tables=(512, 1024), processes=(1, 2)))
@@ -80,19 +80,17 @@ def test_the_estimate_is_about_what_the_rollouts_take():
 
 
 def test_memory_is_read_where_the_system_tells_it(tmp_path, monkeypatch):
-    assert memory.free_memory() is None or memory.free_memory() > 2**20
+    assert sizes.free_memory() is None or sizes.free_memory() > 2**20
     group = tmp_path / "memory.max"
     group.write_text("3000000\n")
     (tmp_path / "memory.current").write_text("2000000\n")
     (tmp_path / "memory.stat").write_text("anon 100\ninactive_file 500000\nactive_file 7\n")
-    assert memory._free_of_group(tmp_path) == 1_500_000
+    assert free_of_group(tmp_path) == 1_500_000
     group.write_text("max\n")
-    assert memory._free_of_group(tmp_path) is None
-    monkeypatch.setattr(memory, "free_memory", lambda: None)
-    memory.check_memory({"anything": 10**14})
-    with pytest.raises(MahjongError, match=r"128\.0 TiB is free"):
-        memory.check_memory({"anything": 10**30})
-    monkeypatch.setattr(memory, "free_memory", lambda: 999)
-    memory.check_memory({"a": 500, "b": 499})
-    with pytest.raises(MahjongError, match="about 1000 bytes of memory, 500 bytes of it for a; 999 bytes is free"):
-        memory.check_memory({"a": 500, "b": 500})
+    assert free_of_group(tmp_path) is None
+    monkeypatch.setattr(sizes, "free_memory", lambda: None)
+    sizes.check_memory({"anything": 10**30})
+    monkeypatch.setattr(sizes, "free_memory", lambda: 999)
+    sizes.check_memory({"a": 500, "b": 499})
+    with pytest.raises(TrainingError, match="about 1000 bytes of memory, 500 bytes of it for a; 999 bytes is free"):
+        sizes.check_memory({"a": 500, "b": 500})
