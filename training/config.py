@@ -128,7 +128,7 @@ class BenchConfig:
     threads: tuple[int, ...] = ()
     """Threads of torch, one number for each of --processes; the same numbers if not given."""
     one_table: bool = True
-    """Also measure a PettingZoo environment in Stable-Baselines3's DummyVecEnv, one table at a time."""
+    """Also measure a Gymnasium environment in Stable-Baselines3's DummyVecEnv, one table at a time."""
     runs: int = 3
     """How often everything is measured; medians count."""
     seconds: float = 3.0
