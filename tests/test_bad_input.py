@@ -149,7 +149,7 @@ ENGINE = [
         "resample: a number",
         lambda: engine().resample_hidden(0, 5),
         ActionError,
-        "a numpy.random.Generator, not with",
+        "rng is a numpy.random.Generator, such as",
     ),
     ("resample: seat", lambda: engine().resample_hidden(9, RNG), ActionError, "seats are integers from 0 to 2, not 9"),
     ("worlds: none", lambda: engine().view().worlds(0, RNG), ViewError, "worlds is an integer from 1, not 0"),
@@ -165,7 +165,7 @@ ENGINE = [
         "snapshot: None",
         lambda: Snapshot.from_bytes(None),
         SnapshotError,
-        "these bytes are not a snapshot, or are damaged",
+        "a snapshot is read from bytes, not from NoneType",
     ),
     (
         "restore: a number",
