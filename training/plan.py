@@ -87,12 +87,12 @@ def run(config: PlanConfig) -> list[Plan]:
     plans = [plan(size * unit, spread, power=config.power, seconds_of_a_deal=seconds) for size in config.differences]
     copies = rules.people - 1
     print(f"{rules.title}: {agents[0].name} against {copies} x {agents[1].name}, from {config.pilot} deals of a pilot")
-    print(f"sigma = {unit:.2f} points; a deal, in all orders of seats, spreads by {spread:.2f} points a hand")
+    print(f"sigma = {unit:.2f} points; from deal to deal, points a hand spread by {spread:.2f}")
     heading = f"{100 * config.power:.0f} % chance"
-    print(f"{'sigma':>8}{'points':>10}{'interval as wide':>20}{heading:>16}{'takes about':>16}")
+    print(f"{'sigma':>8}{'points':>10}{'interval as wide':>20}{heading:>18}{'takes about':>14}")
     for size, found in zip(config.differences, plans, strict=True):
-        deals = f"{found.for_width:>14,} deals{found.for_power:>10,} deals"
-        print(f"{size:>8.3f}{found.difference:>10.3f}{deals}{_duration(found.seconds):>16}")
+        deals = f"{found.for_width:>14,} deals{found.for_power:>12,} deals"
+        print(f"{size:>8.3f}{found.difference:>10.3f}{deals}{_duration(found.seconds):>14}")
     return plans
 
 
