@@ -98,7 +98,7 @@ class TestVerbs:
         assert (givers.of(state.river)[:, 0] == kind + 1).all()
         claimed = givers.of(state.river)[:, 1] - np.int8(1)
         lying = givers.of(state.public)[:, DISCARDED].sum(axis=1)
-        state.take_discard(givers, claimed)
+        state.take_discard(givers, claimed, np.array([1, 2, 0], np.int8))
         assert (givers.of(state.public)[:, DISCARDED].sum(axis=1) == lying - 1).all()
         assert (givers.of(state.river)[:, 1] == claimed + 1 + CLAIMED).all()
         assert not state.undisturbed[GAMES].any()
