@@ -13,10 +13,16 @@ MOST_TURNS: Final = 24
 _TYPICAL_HELP: Final = np.array([1.0, 5.5, 14.5, 25.0, 40.0, 58.0, 75.0, 85.0, 90.0, 95.0])
 
 
+def pace_of(distance: NDArray[np.int8], help_tiles: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return [k] how much more or fewer tiles help hands than usual at their distance."""
+    return np.clip(help_tiles / _TYPICAL_HELP[np.clip(distance, 1, MOST_DISTANCE)], 0.1, 2.0)
+
+
 def chance_to_win(
     distance: NDArray[np.int8],
     help_share: NDArray[np.float64],
-    help_tiles: NDArray[np.float64],
+    pace: NDArray[np.float64],
+    unseen: NDArray[np.float64],
     claims: NDArray[np.float64],
     last_claims: NDArray[np.float64],
     turns: NDArray[np.float64],
@@ -29,7 +35,8 @@ def chance_to_win(
     Args:
         distance: [k] tiles short.
         help_share: [k] share of the unseen tiles that bring it nearer.
-        help_tiles: [k] how many tiles those are.
+        pace: [k] how much more or less than usual will help further on, 1 for as much.
+        unseen: [k] unseen tiles.
         claims: [k] tiles of others that the hand may claim, for each tile that it draws.
         last_claims: [k] the same for the tile that wins.
         turns: [k] draws that the seat may still have.
@@ -41,9 +48,8 @@ def chance_to_win(
     """
     distance = np.clip(distance, 1, MOST_DISTANCE)
     steps = np.arange(1, MOST_DISTANCE + 1)
-    ratio = np.clip(help_tiles / _TYPICAL_HELP[distance], 0.1, 2.5)
-    per_tile = help_share / np.maximum(help_tiles, 1)
-    share = np.minimum(_TYPICAL_HELP[1 : MOST_DISTANCE + 1] * (ratio * per_tile)[:, None], 0.9)
+    share = np.minimum(_TYPICAL_HELP[1 : MOST_DISTANCE + 1] * (pace / np.maximum(unseen, 1))[:, None], 0.9)
+    share = np.where(steps == distance[:, None], help_share[:, None], share)
     tiles = 1 + np.where(steps == 1, last_claims[:, None], claims[:, None])
     step = 1 - (1 - share) ** tiles
     at = (steps == distance[:, None]).astype(np.float64)

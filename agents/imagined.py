@@ -137,8 +137,10 @@ def price(
     last: NDArray[np.intp],
     melds: Melds,
     source: Source,
-) -> NDArray[np.float64]:
-    """Return [k] what complete hands would bring the seats of these rows; 0 where they may not win.
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return [k] what complete hands would bring the seats of these rows, and [k] what a giver pays more than others.
+
+    Both are 0 where the hands may not win.
 
     Args:
         view: what the seats see.
@@ -189,7 +191,8 @@ def price(
         floor=nothing > 0,
     )
     scores = view.rules.score(wins)
-    return np.where(scores.legal, scores.payments[:, 0], 0).astype(np.float64)
+    paid = np.where(scores.legal[:, None], scores.payments, 0).astype(np.float64)
+    return paid[:, 0], paid[:, 2] - paid[:, 1]
 
 
 def lay_open(

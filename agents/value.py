@@ -8,15 +8,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.chances import chance_to_win
+from agents.chances import chance_to_win, pace_of
+from agents.danger import danger, drawn_share
 from agents.greedy import GreedyAgent
 from agents.imagined import Melds, complete, lay_open, price
 from agents.lookahead import ADDED_KONG, CHOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN, hands_after, tiles_after
 from agents.outlook import Concealed, other_shapes
-from agents.plans import ANY, KINDS_OF_PLAN, NUM_PLANS, PAIRS, possible_plans, weigh
+from agents.plans import ANY, NUM_PLANS, PAIRS, possible_plans, weigh
 from mahjong_env import View
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.hands.kind_sets import BIT_OF_KIND, count_planes, count_tiles, members, pack, unpack
+from mahjong_env.hands.kind_sets import BIT_OF_KIND, KindSets, count_planes, count_tiles, unpack
 from mahjong_env.scoring.wins import Source
 
 _TURN: Final = -1  # an entry for the own turn: some discard
@@ -30,30 +31,42 @@ class _Entries:
     melds: Melds
 
 
+@dataclass(frozen=True)
+class _Ends:
+    """How k hands may end, with closed tiles or with claims: each [2, k]."""
+
+    value: NDArray[np.float64]
+    rate: NDArray[np.float64]
+    loss: NDArray[np.float64]
+
+
 class ValueAgent:
     name = "value"
 
-    def __init__(self, *, samples: int = 3, reach: int = 3, claims: float = 2.4, closed: float = 1.0, last: float = 1.2, rivals: float = 0.35, margin: float = 0.5, base_claims: bool = True):
-        self._samples, self._reach, self._margin = samples, reach, margin
+    def __init__(self, *, samples: int = 3, reach: int = 3, claims: float = 2.4, closed: float = 1.0, last: float = 1.2, rivals: float = 0.35, margin: float = 1.0, care: float = 1.0, base_claims: bool = True):
+        self._samples, self._reach, self._margin, self._care = samples, reach, margin, care
         self._greedy = GreedyAgent(claims=base_claims)
         self._claims, self._closed, self._last, self._rivals = claims, closed, last, rivals
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         mask = view.action_mask
         actions = np.full(len(view), WIN, np.int64)
-        undecided = ~mask[:, WIN]
-        entries = self._entries(view, undecided)
+        entries = self._entries(view, ~mask[:, WIN])
         usual = self._greedy.act(view, rng)
-        worth, plan = self._worth(view, entries, rng, usual)
+        hand, plan, worth, ends, mode = self._worth(view, entries, rng, usual)
         best = np.full(len(view), -1.0)
-        np.maximum.at(best, entries.row, worth)
-        chosen = np.flatnonzero(worth == best[entries.row])
-        chosen = chosen[np.unique(entries.row[chosen], return_index=True)[1]]
-        actions[entries.row[chosen]] = entries.action[chosen]
-        turns = chosen[entries.action[chosen] == _TURN]
-        actions[entries.row[turns]] = self._discards(view, entries, turns, plan[turns], rng)
-        plain = turns[(plan[turns] == ANY) & (usual[entries.row[turns]] < CONCEALED_KONG)]
-        actions[entries.row[plain]] = usual[entries.row[plain]]
+        np.maximum.at(best, entries.row[hand], worth)
+        chosen = np.flatnonzero(worth == best[entries.row[hand]])
+        chosen = chosen[np.unique(entries.row[hand[chosen]], return_index=True)[1]]
+        entry = hand[chosen]
+        actions[entries.row[entry]] = entries.action[entry]
+        turns = chosen[entries.action[entry] == _TURN]
+        if turns.size:
+            h, m = hand[turns], mode[turns]
+            actions[entries.row[h]] = self._discards(
+                view.take(entries.row[h]), entries.hands.take(h), plan[turns],
+                ends.value[m, turns], ends.rate[m, turns], ends.loss[:, turns].max(axis=0), m, usual[entries.row[h]], rng,
+            )
         return actions
 
     def _entries(self, view, undecided):
@@ -61,8 +74,6 @@ class ValueAgent:
         row_d = np.flatnonzero(undecided & mask[:, :CONCEALED_KONG].any(axis=1))
         row_o, action_o = np.nonzero(mask[:, CONCEALED_KONG:] & undecided[:, None])
         action_o += CONCEALED_KONG
-        keep = action_o != WIN
-        row_o, action_o = row_o[keep], action_o[keep]
         row = np.concatenate([row_d, row_o])
         action = np.concatenate([np.full(len(row_d), _TURN), action_o])
         played = np.where(action == _TURN, PASS, action)
@@ -89,7 +100,6 @@ class ValueAgent:
         return _Entries(row, action, hands, melds)
 
     def _worth(self, view, entries, rng, usual):
-        """[m] the expected points of the best plan of each entry, and [m] that plan."""
         rules, hands = view.rules, entries.hands
         possible = possible_plans(hands, entries.melds.type, entries.melds.kind, other_shapes(rules))
         hand, plan = np.nonzero(possible)
@@ -97,93 +107,83 @@ class ValueAgent:
         nearest = np.full(len(hands.sets), 99, np.int8)
         np.minimum.at(nearest, hand, prospects.distance)
         near = np.flatnonzero(prospects.distance <= nearest[hand] + self._reach)
-        hand, plan = hand[near], plan[near]
+        hand, plan, distance = hand[near], plan[near], prospects.distance[near]
         row = entries.row[hand]
-        unseen = view.unseen[row]
-        total = np.maximum(unseen.sum(axis=1), 1)
-        wild = view.wild[row]
-        help_ = prospects.help[near] | np.where(wild >= 0, BIT_OF_KIND[np.maximum(wild, 0)], np.uint64(0))
-        tiles = count_tiles(help_, count_planes(unseen)).astype(np.float64)
-        turns = view.left[row] / rules.seats
-        start = rules.deck.sum() - rules.reserve - rules.seats * rules.hand_size
-        elapsed = np.clip(1 - view.left[row] / start, 0, 1)
-        gain = self._gains(view, entries, hand, plan, rng)
-        best = np.zeros(len(hand))
+        ends = self._ends(view, entries, hand, plan, rng)
         is_closed = hands.closed[hand]
-        for opened, (draw, discard, can_discard) in enumerate(gain):
-            rate = self._last * can_discard
-            value = (draw + rate * discard) / (1 + rate)
-            claims = np.full(len(hand), self._claims if opened else self._closed)
-            chance = chance_to_win(
-                prospects.distance[near], tiles / total, tiles, claims, rate, turns, self._rivals, elapsed
-            )
-            best = np.maximum(best, chance * value * (is_closed if not opened else (plan != PAIRS)))
-        # What is left of an entry that promises nothing: the nearer, the better.
-        best += 1e-6 * (50 - prospects.distance[near]) + 1e-9 * tiles
+        allowed = np.stack([is_closed, plan != PAIRS])
+        worth = np.stack([
+            self._chance(view, row, distance, prospects.help[near], np.full(len(hand), mode), ends.rate[mode])
+            * ends.value[mode] * allowed[mode]
+            for mode in range(2)
+        ])
+        mode = worth.argmax(axis=0)
+        best = worth.max(axis=0) + 1e-6 * (50 - distance)
         usual = np.where(usual < CONCEALED_KONG, _TURN, usual)
         best *= np.where((plan == ANY) & (entries.action == usual[entries.row])[hand], 1 + self._margin, 1)
-        worth = np.full((len(hands.sets), NUM_PLANS), -1.0)
-        worth[hand, plan] = best
-        return worth.max(axis=1), worth.argmax(axis=1)
+        return hand, plan, best, ends, mode
 
-    def _gains(self, view, entries, hand, plan, rng):
-        """For closed and open ends: [k] points by draw, by discard if that is allowed, share of ends where it is."""
+    def _chance(self, view, row, distance, help_: KindSets, mode, rate, pace=None):
+        unseen = view.unseen[row]
+        wild = view.wild[row]
+        help_ = help_ | np.where(wild >= 0, BIT_OF_KIND[np.maximum(wild, 0)], np.uint64(0))
+        tiles = count_tiles(help_, count_planes(unseen)).astype(np.float64)
+        total = unseen.sum(axis=1)
+        share = tiles / np.maximum(total, 1)
+        pace = pace_of(distance, tiles) if pace is None else pace
+        claims = np.where(mode == 1, self._claims, self._closed)
+        turns = view.left[row] / view.rules.seats
+        return chance_to_win(distance, share, pace, total, claims, rate, turns, self._rivals, drawn_share(view)[row])
+
+    def _ends(self, view, entries, hand, plan, rng):
         row, hands = entries.row[hand], entries.hands
         natural = np.stack([unpack(p) * 2**i for i, p in enumerate(hands.counts)]).sum(axis=0).astype(np.int8)[hand]
         wilds, sets, melds = hands.wilds[hand], hands.sets[hand], entries.melds.take(hand)
         unseen = view.unseen[row]
         wild = np.flatnonzero(view.wild[row] >= 0)
         unseen[wild, view.wild[row[wild]]] = 0
-        k = len(hand)
-        sums = np.zeros((2, 3, k))
+        sums = np.zeros((2, 4, len(hand)))
         closed = np.flatnonzero(hands.closed[hand] & (plan != PAIRS))
+        opened_sums = np.zeros((4, len(closed)))
         for _ in range(self._samples):
             counts, last = complete(natural, wilds, sets, plan, unseen, rng)
-            for source, slot in ((Source.DRAW, 0), (Source.DISCARD, 1)):
-                gain = price(view, row, counts, wilds, last, melds, source)
-                sums[:, slot] += gain
-                if slot:
-                    sums[:, 2] += gain > 0
+            sums += self._priced(view, row, counts, wilds, last, melds)
             if closed.size:
                 opened, laid, some = lay_open(counts[closed], wilds[closed], sets[closed], melds.take(closed), rng)
-                last_open = np.where(opened[np.arange(len(closed)), last[closed]] > 0, last[closed], opened.argmax(axis=1))
-                sums_open = np.zeros((3, len(closed)))
-                for source, slot in ((Source.DRAW, 0), (Source.DISCARD, 1)):
-                    gain = price(view, row[closed], opened, wilds[closed], last_open, laid, source) * some
-                    sums_open[slot] += gain
-                    if slot:
-                        sums_open[2] += gain > 0
-                # replaced, not added, where the hand is closed
-                self._open = sums_open if _ == 0 else self._open + sums_open
-        if closed.size:
-            sums[1][:, closed] = self._open
-        result = []
-        for kind in range(2):
-            draw, discard, legal = sums[kind]
-            result.append((draw / self._samples, np.where(legal > 0, discard / np.maximum(legal, 1), 0), legal / self._samples))
-        return result
+                held = opened[np.arange(len(closed)), last[closed]] > 0
+                last_open = np.where(held, last[closed], opened.argmax(axis=1))
+                opened_sums += self._priced(view, row[closed], opened, wilds[closed], last_open, laid) * some
+        sums[1][:, closed] = opened_sums
+        draw, discard, legal, loss = (sums[:, i] for i in range(4))
+        draw, discard, loss = draw / self._samples, discard / np.maximum(legal, 1), loss / np.maximum(legal, 1)
+        rate = self._last * legal / self._samples
+        return _Ends((draw + rate * discard) / (1 + rate), rate, loss)
 
-    def _discards(self, view, entries, turns, plan, rng):
-        """[t] discards within the plans."""
-        row = entries.row[turns]
-        hands = entries.hands.take(turns)
-        legal = pack(view.action_mask[row, :CONCEALED_KONG])
-        prospects = weigh(hands, np.arange(len(turns)), plan)
-        any_plan = weigh(hands, np.arange(len(turns)), np.full(len(turns), ANY))
-        spare = prospects.spare & legal
-        near = np.where(spare == 0, legal, spare)
-        which, kind = members(near)
-        wild = view.wild[row][which]
+    @staticmethod
+    def _priced(view, row, counts, wilds, last, melds):
+        by_draw, _ = price(view, row, counts, wilds, last, melds, Source.DRAW)
+        by_discard, loss = price(view, row, counts, wilds, last, melds, Source.DISCARD)
+        return np.stack([by_draw, by_discard, by_discard > 0, loss])
+
+    def _discards(self, view, hands, plan, value, rate, loss, mode, usual, rng):
+        rows = np.arange(len(view))
+        legal = view.action_mask[:, :CONCEALED_KONG]
+        which, kind = np.nonzero(legal)
+        wild = view.wild[which]
         after = hands.take(which).without(kind, kind == wild)
         outlook = weigh(after, np.arange(len(which)), plan[which])
         free = weigh(after, np.arange(len(which)), np.full(len(which), ANY))
-        planes = count_planes(view.unseen[row]).take(which)
-        score = -100.0 * outlook.distance + count_tiles(outlook.help, planes)
-        score = score - 0.2 * free.distance + 0.004 * count_tiles(free.help, planes) - 1000.0 * (kind == wild)
-        score += 1e-4 * rng.random(len(which))
-        best = np.full(len(turns), -1e9)
+        prospects = weigh(hands, rows, plan)
+        pace = pace_of(prospects.distance, count_tiles(prospects.help, count_planes(view.unseen)).astype(np.float64))
+        chance = self._chance(view, which, outlook.distance, outlook.help, mode[which], rate[which], pace[which])
+        risk = danger(view)[which, kind]
+        tiles = count_tiles(outlook.help, count_planes(view.unseen).take(which)).astype(np.float64)
+        score = chance * value[which] - self._care * risk * loss[which]
+        scale = 1e-3 * np.maximum(np.abs(value[which]), 1)
+        score += scale * (-1.0 * outlook.distance + 0.01 * tiles - 0.1 * free.distance - 10.0 * (kind == wild) * (view.rules.fixed_wild is None) + 1e-4 * rng.random(len(which)))
+        best = np.full(len(view), -1e18)
         np.maximum.at(best, which, score)
-        out = np.zeros(len(turns), np.int64)
+        out = np.zeros(len(view), np.int64)
         at = np.flatnonzero(score == best[which])
         out[which[at]] = kind[at]
         return out
