@@ -44,15 +44,20 @@ class PolicyFile:
     inputs: str = field(default_factory=inputs_fingerprint)
     training: Mapping[str, Any] = field(default_factory=dict)
 
-    def write(self, path: Path) -> None:
-        """Write the file; whatever stood there is replaced at once or not at all."""
+    def to_bytes(self) -> bytes:
+        """Return the file's contents."""
         header = {key: value for key, value in asdict(self).items() if key != "weights"}
-        weights = io.BytesIO()
+        weights, data = io.BytesIO(), io.BytesIO()
         np.savez(weights, **dict(self.weights))  # type: ignore[arg-type]  # taken for allow_pickle
-        partial = path.with_name(f".{path.name}.partial")
-        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
+        with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(_HEADER, json.dumps({"format": FORMAT} | header, indent=2))
             archive.writestr(_WEIGHTS, weights.getvalue())
+        return data.getvalue()
+
+    def write(self, path: Path) -> None:
+        """Write the file; whatever stood there is replaced at once or not at all."""
+        partial = path.with_name(f".{path.name}.partial")
+        partial.write_bytes(self.to_bytes())
         os.replace(partial, path)
 
     @classmethod

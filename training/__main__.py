@@ -9,6 +9,8 @@ from typing import Annotated
 from mahjong_env import MahjongError, MissingExtraError
 from mahjong_env.ruleset.knobs import gather
 from training.config import BenchConfig, EvaluateConfig, TrainConfig
+from training.errors import InterruptedRunError
+from training.interrupts import CTRL_C
 
 Config = TrainConfig | EvaluateConfig | BenchConfig
 
@@ -20,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
         arguments: what stands behind ``python -m training``; None: the process's own.
 
     Returns:
-        0, or 2 after an error, which has been printed in one line.
+        0; 2 after an error, which has been printed in one line; 130 after Ctrl-C, 143 after SIGTERM.
     """
     # Before numpy and torch start threads of their own: where cores are shared these only wait for each other, and by
     # default they wait in a loop that takes the core from whoever they wait for.
@@ -28,9 +30,15 @@ def main(arguments: list[str] | None = None) -> int:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         _run(_parse(arguments))
+    except InterruptedRunError as interrupt:
+        print(interrupt, file=sys.stderr)
+        return interrupt.status
     except MahjongError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return CTRL_C
     return 0
 
 

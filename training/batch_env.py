@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from gymnasium import spaces
@@ -15,6 +15,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from agents import Agent
 from agents.inputs import NUM_ACTIONS, SIZE
 from mahjong_env import Rules
+from mahjong_env.environments.opponents import OpponentPool
 
 Step = tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]
 
@@ -65,7 +66,7 @@ class BatchVecEnv(VecEnv):
 
     @opponents.setter
     def opponents(self, agents: Sequence[Agent]) -> None:
-        self._opponents = list(agents)
+        self._opponents = list(cast("tuple[Agent, ...]", OpponentPool(agents).agents))
         self._pass_on()
 
     @property

@@ -28,10 +28,11 @@ from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_env.bench.records import machine
 from mahjong_env.bench.report import aligned, spread
 from mahjong_env.ruleset.knobs import read_rules
-from training.config import BenchConfig, check_positive, check_shares
+from training.config import BenchConfig, check_shares
 from training.errors import TrainingError
-from training.folders import make_folder, write_text
-from training.report import status
+from training.folders import check_file, write_text
+from training.progress import status
+from training.sizes import check_bench, check_counts, check_seed, check_threads
 
 try:
     import torch
@@ -46,7 +47,7 @@ try:
 except ImportError as error:
     if isinstance(error, MissingExtraError):
         raise
-    raise MissingExtraError(f"the benchmark needs {error.name}: pip install 'mahjong-env[train,evaluate]'") from error
+    raise MissingExtraError(f"the benchmark needs {error.name}: pip install 'mahjong-env[train]'") from error
 
 if TYPE_CHECKING:
     from stable_baselines3.common.vec_env import VecEnv
@@ -214,7 +215,7 @@ def run(config: BenchConfig) -> list[Result]:
     played = read_rules(config.variant, config.knobs)
     settings = list(settings_of(config))
     if config.json is not None:
-        make_folder(config.json.parent)
+        check_file(config.json)
     threads = torch.get_num_threads()
     torch.distributions.Distribution.set_default_validate_args(False)
     try:
@@ -236,19 +237,23 @@ def settings_of(config: BenchConfig) -> Iterator[Setting]:
     Raises:
         TrainingError: numbers that cannot be.
     """
-    check_positive(runs=config.runs, width=config.width, layers=config.layers)
+    check_counts(runs=config.runs, width=config.width, layers=config.layers)
+    check_seed(config.seed)
     threads = config.threads or config.processes
     if not (config.opponents and config.tables and config.processes) or len(threads) != len(config.processes):
         raise TrainingError(
             "--opponents, --tables and --processes name at least one each, and --threads as many as --processes"
         )
-    if config.seconds <= 0 or min(config.tables) < 2:
+    if not 0 < config.seconds < float("inf") or min(config.tables) < 2:
         raise TrainingError("--seconds must be above 0, --tables at least 2")
     shards = list(zip(config.processes, threads, strict=True))
     for processes, number in shards:
-        check_positive(processes=processes, threads=number)
+        check_counts(processes=processes)
+        check_threads(number)
         for tables in config.tables:
+            check_counts(tables=tables)
             check_shares(tables, processes)
+    check_bench(config)
     for opponents in config.opponents:
         if config.one_table:
             yield Setting(opponents, 1)

@@ -61,6 +61,8 @@ class TrainConfig:
     """Learning rate of the imitation."""
     teachers: tuple[str, ...] = ("greedy", "greedy?claims=false")
     """Who may be imitated: the one that wins most points against the opponents, which is tried out first."""
+    teacher: str | None = None
+    """The one of them that is imitated, if it need not be tried out."""
     reward_scale: float | None = None
     """The reward is the points received until the next decision, times this. Not given: one divided by the standard
     deviation of what the teacher wins in a hand."""
@@ -99,6 +101,8 @@ class EvaluateConfig:
     """Deals, each of them played in every order of seats."""
     seed: int = 20_000
     """Of the deals and all choices; the same seed gives the same result."""
+    teachers: bool = True
+    """Also play the teachers of trained policies, and what these were before they learned (clone.zip)."""
     out: Path | None = None
     """Folder for evaluation.json and evaluation.png; nothing is written if not given."""
     processes: int = 1
@@ -139,17 +143,6 @@ class BenchConfig:
     """File for all that was measured."""
     optimisation: Optimisation = field(default_factory=Optimisation)
     """PPO."""
-
-
-def check_positive(**numbers: float) -> None:
-    """Check counts given by users.
-
-    Raises:
-        TrainingError: one of them is below 1.
-    """
-    for name, number in numbers.items():
-        if number < 1:
-            raise TrainingError(f"--{name.replace('_', '-')} must be at least 1, not {number}")
 
 
 def check_shares(tables: int, processes: int) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from agents import Agent
 from mahjong_env import MissingExtraError, Rules
+from training.folders import write_bytes
 from training.lineups import Block, LineupResult, blocks, one_against_copies, play_block, summarise
 from training.play import Played
 
@@ -96,4 +98,6 @@ def plot_curve(rows: Sequence[dict[str, str]], title: str, path: Path) -> None:
     for text in left.legend().get_texts():
         text.set_parse_math(False)  # agents and runs are named after folders, in which "$" is only a character
     figure.suptitle(title, parse_math=False)
-    figure.savefig(path, dpi=120)
+    data = BytesIO()
+    figure.savefig(data, format="png", dpi=120)
+    write_bytes(path, data.getvalue())

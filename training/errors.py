@@ -7,5 +7,21 @@ class TrainingError(MahjongError):
     """Settings that cannot be used, or a run folder that cannot be written, found or continued."""
 
 
+class WriteError(TrainingError):
+    """A file or folder that cannot be written; what stood there is as it was."""
+
+
+class InterruptedRunError(TrainingError):
+    """A run that was told to stop; the message says how to go on.
+
+    Attributes:
+        status: the exit status of a process that ends for this reason.
+    """
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 class WorkerError(TrainingError):
     """Something went wrong in a worker process; the message has the traceback from there."""

@@ -3,111 +3,141 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
 
 from agents import Agent, make_agent
-from mahjong_env import Rules, __version__
+from mahjong_env import Rules
 from mahjong_env.ruleset.knobs import read_rules
 from training import report
-from training.config import EvaluateConfig, check_positive
+from training.config import EvaluateConfig
 from training.errors import TrainingError
-from training.folders import make_folder, write_text
-from training.lineups import Block, LineupResult, blocks, one_against_copies, play_block, summarise
+from training.evaluation import Evaluation
+from training.folders import check_file, write_text
+from training.lineups import Block, blocks, one_against_copies, play_block, summarise
 from training.play import Played
 from training.pool import play_in_processes, set_threads
+from training.progress import status
+from training.references import Entrant, with_references
+from training.sigma import sigma
+from training.sizes import check_counts, check_evaluation, check_seed, check_threads
+
+__all__ = ["Evaluation", "evaluate", "lineups", "run"]
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """What `evaluate` found.
-
-    Attributes:
-        rules: what was played.
-        agents: the agents' names.
-        deals: deals of each line-up.
-        seed: the seed.
-        results: one for each line-up: every agent against copies of every other one, then, if there are as many agents
-            as persons, all of them together.
-    """
+class _Plan:
+    """What is played and who plays, once everything that a user can get wrong has been looked at."""
 
     rules: Rules
-    agents: tuple[str, ...]
-    deals: int
-    seed: int
-    results: tuple[LineupResult, ...]
+    entrants: tuple[Entrant, ...]
+    agents: tuple[Agent, ...]
+    todo: tuple[list[Block], ...]
 
-    def against(self, agent: int, other: int) -> LineupResult:
-        """Return the line-up of one agent against copies of another."""
-        wanted = one_against_copies(agent, other, self.rules.people)
-        return next(result for result in self.results if result.lineup == wanted)
+    @property
+    def every_block(self) -> list[Block]:
+        return [block for of_lineup in self.todo for block in of_lineup]
 
-    def as_json(self) -> dict[str, Any]:
-        """Return everything as plain data; agents are named."""
-        return {
-            "mahjong_env": __version__,
-            "variant": self.rules.name,
-            "variant_version": self.rules.version,
-            "knobs": self.rules.knobs,
-            "seed": self.seed,
-            "deals": self.deals,
-            "agents": list(self.agents),
-            "unit": "points and shares per hand and seat; 95 % intervals, clustered by deal",
-            "lineups": [self._lineup_as_json(result) for result in self.results],
-        }
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The agents' names, or what the user called them where names are not different."""
+        names = [getattr(agent, "name", type(agent).__name__) for agent in self.agents]
+        specs = [str(entrant.spec) for entrant in self.entrants]
+        if len(set(names)) == len(names):
+            return tuple(names)
+        return (
+            tuple(specs) if len(set(specs)) == len(specs) else tuple(f"{spec} #{i}" for i, spec in enumerate(specs, 1))
+        )
 
-    def _lineup_as_json(self, result: LineupResult) -> dict[str, Any]:
-        standings = [
-            {"agent": self.agents[one.agent]} | {k: v for k, v in asdict(one).items() if k != "agent"}
-            for one in result.standings
-        ]
-        return {
-            "lineup": [self.agents[agent] for agent in result.lineup],
-            "orders": result.orders,
-            "hands": result.hands,
-            "draws": asdict(result.draws),
-            "standings": standings,
-        }
+    @property
+    def clones(self) -> tuple[tuple[int, int], ...]:
+        """For trained policies, by number, the number of the same policy before learning."""
+        specs = [entrant.spec for entrant in self.entrants]
+        return tuple(
+            (number, specs.index(entrant.clone)) for number, entrant in enumerate(self.entrants) if entrant.clone
+        )
 
 
-def lineups(agents: int, people: int) -> Iterator[tuple[int, ...]]:
-    """Return the line-ups of an evaluation: see `Evaluation.results`. A single agent plays itself."""
+def lineups(agents: int, people: int, named: int | None = None) -> Iterator[tuple[int, ...]]:
+    """Return the line-ups of an evaluation: see `Evaluation.results`. A single agent plays itself.
+
+    Args:
+        agents: how many there are.
+        people: persons at a table.
+        named: how many of them, the first ones, the user has named; None: all.
+    """
     if agents == 1:
         yield (0,) * people
     for agent in range(agents):
         for other in range(agents):
             if agent != other:
                 yield one_against_copies(agent, other, people)
-    if agents == people and people > 2:
+    if (named or agents) == people and people > 2:
         yield tuple(range(people))
 
 
-def evaluate(config: EvaluateConfig, progress: Callable[[str], None] = lambda line: None) -> Evaluation:
+def evaluate(
+    config: EvaluateConfig,
+    progress: Callable[[str], object] = lambda line: None,
+    *,
+    agents: Sequence[Agent | str] = (),
+) -> Evaluation:
     """Evaluate agents; nothing is printed or written.
 
     Args:
         config: what to do.
         progress: told what is being played.
+        agents: agents, as objects or by name, instead of those that the settings name. In several processes the
+            objects are pickled.
 
     Raises:
         MahjongError: settings, agents or policy files that cannot be used.
     """
-    played, agents = _prepare(config)
-    todo = [blocks(lineup, config.deals) for lineup in lineups(len(agents), played.people)]
-    every = [block for of_lineup in todo for block in of_lineup]
+    if agents:
+        config = replace(config, agents=tuple(agents))  # type: ignore[arg-type]  # the command line has names only
+    return _play(_prepare(config), config, progress)
+
+
+def _prepare(config: EvaluateConfig) -> _Plan:
+    check_counts(deals=config.deals, processes=config.processes)
+    check_threads(config.threads)
+    check_seed(config.seed)
+    if not config.agents:
+        raise TrainingError("--agents is empty: name at least one")
+    played = read_rules(config.variant, config.knobs)
+    check_evaluation(config, played)
+    entrants = with_references(config.agents) if config.teachers else [Entrant(spec) for spec in config.agents]
+    agents = tuple(make_agent(entrant.spec) for entrant in entrants)
+    all_lineups = lineups(len(agents), played.people, len(config.agents))
+    todo = tuple(blocks(lineup, config.deals) for lineup in all_lineups)
+    return _Plan(played, tuple(entrants), agents, todo)
+
+
+def _play(plan: _Plan, config: EvaluateConfig, progress: Callable[[str], object]) -> Evaluation:
+    every = plan.every_block
     if config.processes == 1:
-        parts: Iterable[Played] = (play_block(played, agents, block, config.seed) for block in every)
+        parts: Iterable[Played] = (play_block(plan.rules, plan.agents, block, config.seed) for block in every)
     else:
+        config = replace(config, agents=tuple(entrant.spec for entrant in plan.entrants))
         parts = play_in_processes(config, every)
-    parts = _watched(parts, every, _names(agents, config.agents), progress)
-    results = [summarise(of_lineup[0].lineup, list(islice(parts, len(of_lineup)))) for of_lineup in todo]
-    return Evaluation(played, _names(agents, config.agents), config.deals, config.seed, tuple(results))
+    parts = _watched(parts, every, plan.names, progress)
+    results = [summarise(of_lineup[0].lineup, list(islice(parts, len(of_lineup)))) for of_lineup in plan.todo]
+    progress("sigma: greedy among greedy players")
+    return Evaluation(
+        rules=plan.rules,
+        agents=plan.names,
+        deals=config.deals,
+        seed=config.seed,
+        results=tuple(results),
+        sigma=sigma(plan.rules),
+        roles=tuple(entrant.role for entrant in plan.entrants),
+        clones=plan.clones,
+    )
 
 
 def _watched(
-    parts: Iterable[Played], every: list[Block], names: tuple[str, ...], progress: Callable[[str], None]
+    parts: Iterable[Played], every: list[Block], names: tuple[str, ...], progress: Callable[[str], object]
 ) -> Iterator[Played]:
     """Tell what is waited for."""
     waiting = iter(parts)
@@ -116,30 +146,19 @@ def _watched(
         yield next(waiting)
 
 
-def _prepare(config: EvaluateConfig) -> tuple[Rules, list[Agent]]:
-    """Return what is played and who plays, once everything that a user can get wrong has been looked at."""
-    check_positive(deals=config.deals, processes=config.processes, threads=config.threads)
-    if not config.agents:
-        raise TrainingError("--agents is empty: name at least one")
-    return read_rules(config.variant, config.knobs), [make_agent(spec) for spec in config.agents]
-
-
-def _names(agents: list[Agent], specs: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the agents' names, or what the user called them where names are not different."""
-    names = [agent.name for agent in agents]
-    if len(set(names)) == len(names):
-        return tuple(names)
-    return tuple(specs) if len(set(specs)) == len(specs) else tuple(f"{spec} #{i}" for i, spec in enumerate(specs, 1))
-
-
 def run(config: EvaluateConfig) -> Evaluation:
-    """Evaluate, print the table, and write the files if a folder is given."""
+    """Evaluate, print the tables, and write the files if a folder is given.
+
+    Raises:
+        MahjongError: see `evaluate`; files that cannot be written are found before anything is played.
+    """
+    plan = _prepare(config)
     if config.out is not None:
-        _prepare(config)  # before anything is written
-        make_folder(config.out)
+        for name in ("evaluation.json", "evaluation.png"):
+            check_file(config.out / name)
     set_threads(config.threads)
-    with report.status() as progress:
-        found = evaluate(config, progress)
+    with status() as progress:
+        found = _play(plan, config, progress)
     report.print_tables(found)
     if config.out is not None:
         write_text(config.out / "evaluation.json", json.dumps(found.as_json(), indent=2))

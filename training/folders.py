@@ -1,18 +1,20 @@
-"""Writing folders and files, with errors that say what is wrong."""
+"""Writing folders and files, whole or not at all, with errors that say what is wrong."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from training.errors import TrainingError
+from training.errors import WriteError
 
 
 def make_folder(folder: Path) -> None:
     """Make sure that a folder exists and can be written.
 
     Raises:
-        TrainingError: it cannot; nothing has been left there.
+        WriteError: it cannot; nothing has been left there.
     """
     probe = folder / f".probe-{os.getpid()}"
     try:
@@ -20,11 +22,55 @@ def make_folder(folder: Path) -> None:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        raise TrainingError(f"{folder}: cannot be written ({error.strerror or error}); choose another --out") from error
+        raise WriteError(f"{folder}: cannot be written ({error.strerror or error}); choose another --out") from error
+
+
+def check_file(path: Path) -> None:
+    """Make sure that a file can be written, before there is anything to write; its folder is made.
+
+    Raises:
+        WriteError: it cannot.
+    """
+    make_folder(path.parent)
+    if path.is_dir():
+        raise WriteError(f"{path}: cannot be written (it is a folder); name a file in it")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise WriteError(f"{path}: cannot be written (it is read-only)")
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Turn the system's errors about a file or folder into errors that name it.
+
+    Raises:
+        WriteError: the disk is full, the file may not be written, or the like.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise WriteError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file; whatever stood there is replaced at once, or stays as it was.
+
+    Raises:
+        WriteError: it cannot be written.
+    """
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with naming(path):
+            with partial.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file; whatever stood there is replaced at once or not at all."""
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)
+    """Write a text file; see `write_bytes`."""
+    write_bytes(path, text.encode("utf-8"))

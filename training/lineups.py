@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import permutations
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from agents import Agent
 from mahjong_env import Rules, make_engine
+from training.errors import TrainingError
 from training.play import Played, play_out
 from training.statistics import Estimate, ratio
 
@@ -48,6 +49,7 @@ class LineupResult:
         hands: hands played in all.
         draws: share of hands that nobody won.
         standings: one for each agent, in the order of the agents' numbers.
+        totals: for each agent in the same order, [deals] its points over all orders of a deal.
     """
 
     lineup: tuple[int, ...]
@@ -56,10 +58,16 @@ class LineupResult:
     hands: int
     draws: Estimate
     standings: tuple[Standing, ...]
+    totals: tuple[NDArray[np.int64], ...] = field(default=(), compare=False, repr=False)
 
     def of(self, agent: int) -> Standing:
         """Return the standing of one agent."""
         return next(standing for standing in self.standings if standing.agent == agent)
+
+    def points_by_deal(self, agent: int) -> NDArray[np.int64]:
+        """Return [deals] the points of one agent, summed over its seats and the orders of each deal."""
+        place = [standing.agent for standing in self.standings].index(agent)
+        return self.totals[place]
 
 
 def orders_of(lineup: Sequence[int]) -> list[tuple[int, ...]]:
@@ -130,7 +138,7 @@ def summarise(lineup: Sequence[int], parts: Sequence[Played]) -> LineupResult:
     orders = np.array(orders_of(lineup), np.intp)
     played = Played(*(np.concatenate(arrays) for arrays in zip(*map(_arrays, parts), strict=True)))
     hands = _by_deal(played.hands, len(orders))
-    standings = []
+    standings, totals = [], []
     for agent in sorted(set(lineup)):
         is_seat = np.tile(orders == agent, (len(hands), 1))
         seats = int(is_seat[0].sum())
@@ -139,8 +147,36 @@ def summarise(lineup: Sequence[int], parts: Sequence[Played]) -> LineupResult:
             for values in (played.points, played.wins, played.self_draws, played.deal_ins)
         )
         standings.append(Standing(agent, seats, points, wins, self_draws, deal_ins))
+        totals.append(_by_deal((played.points * is_seat).sum(axis=1), len(orders)))
     draws = ratio(_by_deal(played.draws, len(orders)), hands)
-    return LineupResult(tuple(lineup), len(orders), len(hands), int(hands.sum()), draws, tuple(standings))
+    return LineupResult(
+        tuple(lineup), len(orders), len(hands), int(hands.sum()), draws, tuple(standings), tuple(totals)
+    )
+
+
+def difference(one: LineupResult, agent: int, other: LineupResult, its_agent: int) -> Estimate:
+    """Estimate how many points per hand and seat one agent brings more than another in its place.
+
+    Both line-ups were played on the same deals, in the same orders of seats: what the deals bring by themselves is in
+    both, and cancels.
+
+    Args:
+        one: a line-up with ``agent``.
+        agent: its number.
+        other: the same line-up with another agent in its place.
+        its_agent: that agent's number.
+
+    Returns:
+        The mean difference, with an interval clustered by deal.
+
+    Raises:
+        TrainingError: the line-ups are not of the same deals and orders.
+    """
+    if (one.orders, one.deals, one.of(agent).seats) != (other.orders, other.deals, other.of(its_agent).seats):
+        raise TrainingError("line-ups of other deals or seats cannot be compared deal by deal")
+    seats = one.of(agent).seats
+    hands = np.full(one.deals, one.hands * seats / one.deals)
+    return ratio(one.points_by_deal(agent) - other.points_by_deal(its_agent), hands)
 
 
 def _arrays(played: Played) -> tuple[NDArray[np.int64], ...]:

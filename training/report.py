@@ -2,101 +2,130 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from mahjong_env import MissingExtraError
+from training.evaluation import Evaluation, Gain
+from training.folders import write_bytes
 from training.lineups import LineupResult, Standing
 from training.statistics import Estimate
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from training.evaluate import Evaluation
-
 try:
     from matplotlib.figure import Figure  # not pyplot, so that no display is needed and notebooks keep their own
     from rich.console import Console
+    from rich.markup import escape
 except ImportError as error:
     raise MissingExtraError(f"evaluation needs {error.name}: pip install 'mahjong-env[evaluate]'") from error
 
-_WIDTH = 118
-
-
-@contextmanager
-def status() -> Iterator[Callable[[str], None]]:
-    """Show what is being done on a terminal, and nothing elsewhere."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda line: None
-        return
-    with console.status("") as spinner:
-        yield spinner.update
+_WIDEST: Final = 80
+"""Columns of a terminal that the tables fit into."""
+_NAMES: Final = 26
+"""Columns for the names of agents; longer ones are folded."""
 
 
 def print_tables(found: Evaluation, console: Console | None = None) -> None:
-    """Print the results: duels, then the table at which all agents sit together."""
-    console = console or _console()
-    duels = [result for result in found.results if len(set(result.lineup)) <= 2]
-    together = [result for result in found.results if len(set(result.lineup)) > 2]
+    """Print the results: duels, then the table at which all agents sit together, then what learning added."""
+    console = console or Console(width=min(Console().width, _WIDEST), highlight=False)
     console.print(
-        f"{found.rules.title}: {found.deals} deals, each played in every order of seats; "
-        "per hand and seat, ± 95 % clustered by deal"
+        f"{found.rules.title}: {found.deals} deals, each played in every order of seats; per hand and seat, "
+        "± 95 % clustered by deal"
     )
+    console.print(f"sigma = {found.sigma:.2f} points: the spread of a hand's points among greedy players")
+    duels = [result for result in found.results if len(set(result.lineup)) <= 2]
     if duels:
-        console.print(_duel_table(found, duels))
-    for result in together:
-        console.print(_together_table(found, result))
+        console.print(_points_table(found, duels))
+        console.print(_shares_table(found, duels))
+    for result in found.results:
+        if len(set(result.lineup)) > 2:
+            console.print(_together_table(found, result))
+    if gains := found.gains():
+        console.print(_gains_table(found, gains))
+    _print_roles(found, console)
 
 
-def _console() -> Console:
-    """Return a console that is wide enough for the tables: a narrow terminal breaks lines, but loses nothing."""
-    return Console(width=max(Console().width, _WIDTH))
+def _points_table(found: Evaluation, results: list[LineupResult]) -> Table:
+    table = _new_table("agent, and against whom", "points", "in sigma")
+    for result, own, label in _grouped(found, results, table):
+        table.add_row(label, *_points(own.points, found.sigma), end_section=_is_last(result, results))
+    return table
 
 
-def _duel_table(found: Evaluation, results: list[LineupResult]) -> Table:
-    table = _new_table("agent", "against", "points", "wins %", "self-draw %", "deals in %", "their wins %", "drawn %")
+def _shares_table(found: Evaluation, results: list[LineupResult]) -> Table:
+    table = _new_table("of 100 hands", "wins", "by draw", "deals in", "they win", "drawn")
+    for result, own, label in _grouped(found, results, table):
+        their = result.of(result.lineup[-1])
+        rates = (own.wins, own.self_draws, own.deal_ins, their.wins, result.draws)
+        table.add_row(label, *map(_percent, rates), end_section=_is_last(result, results))
+    return table
+
+
+def _grouped(
+    found: Evaluation, results: list[LineupResult], table: Table
+) -> Iterator[tuple[LineupResult, Standing, str]]:
+    """Return every duel with its agent's standing and a label; each agent has a line of its own above its duels."""
+    heading = None
     for result in results:
         agent, other = result.lineup[0], result.lineup[-1]
-        own, their = result.of(agent), result.of(other)
-        copies = len(result.lineup) - 1
-        table.add_row(
-            found.agents[agent],
-            f"{copies} x {found.agents[other]}",
-            *_cells(own),
-            _percent(their.wins),
-            _percent(result.draws),
-        )
-    return table
+        if agent != heading:
+            table.add_row(f"[bold]{escape(found.agents[agent])}[/]")
+            heading = agent
+        yield result, result.of(agent), f"  {len(result.lineup) - 1} x {escape(found.agents[other])}"
+
+
+def _is_last(result: LineupResult, results: list[LineupResult]) -> bool:
+    """Whether an agent's duels end here."""
+    return [other for other in results if other.lineup[0] == result.lineup[0]][-1] is result
 
 
 def _together_table(found: Evaluation, result: LineupResult) -> Table:
-    table = _new_table("all at one table", "points", "wins %", "self-draw %", "deals in %", "drawn %")
+    table = _new_table("all at one table", "points", "in sigma", "wins", "deals in")
     for standing in result.standings:
-        table.add_row(found.agents[standing.agent], *_cells(standing), _percent(result.draws))
+        shares = map(_percent, (standing.wins, standing.deal_ins))
+        table.add_row(escape(found.agents[standing.agent]), *_points(standing.points, found.sigma), *shares)
     return table
 
 
-def _new_table(*headings: str) -> Table:
+def _gains_table(found: Evaluation, gains: list[Gain]) -> Table:
+    table = _new_table("what learning added", "points", "in sigma")
+    for gain in gains:
+        label = f"{found.agents[gain.policy]} - {found.agents[gain.clone]}, against {found.agents[gain.against]}"
+        table.add_row(escape(label), *_points(gain.points, found.sigma))
+    return table
+
+
+def _print_roles(found: Evaluation, console: Console) -> None:
+    for name, role in zip(found.agents, found.roles, strict=False):
+        if role:
+            console.print(f"{escape(name)}: {escape(role)}")
+
+
+def _new_table(heading: str, *headings: str) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for heading in headings:
-        is_text = heading in ("agent", "against", "all at one table")
-        table.add_column(heading, justify="left" if is_text else "right", no_wrap=not is_text)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.add_column(heading, max_width=_NAMES, overflow="fold")
+    for other in headings:
+        table.add_column(other, justify="right", no_wrap=True)
     return table
 
 
-def _cells(standing: Standing) -> list[str]:
-    points = standing.points
-    shown = f"{points.mean:+.3f} ± {points.half_width:.3f}"
-    return [
-        f"[bold]{shown}[/]" if points.is_clear_of_zero else shown,
-        *(_percent(rate) for rate in (standing.wins, standing.self_draws, standing.deal_ins)),
-    ]
+def _points(points: Estimate, sigma: float) -> list[str]:
+    """Return points, and the same in sigma; bold where the interval is clear of zero."""
+    shown = [_interval(points, 1), _interval(points, sigma)]
+    return [f"[bold]{text}[/]" if points.is_clear_of_zero else text for text in shown]
+
+
+def _interval(points: Estimate, unit: float) -> str:
+    mean, half = points.mean / unit, points.half_width / unit
+    decimals = 3 if half < 10 or half == float("inf") else 1
+    return f"{mean:+.{decimals}f} ± {half:.{decimals}f}"
 
 
 def _percent(rate: Estimate) -> str:
@@ -118,7 +147,9 @@ def plot(found: Evaluation, path: Path) -> None:
     left.set_xlabel("points per hand")
     right.set_xlabel("hands won, %")
     figure.suptitle(f"{found.rules.title}: {found.deals} deals from every seat, 95 % intervals")
-    figure.savefig(path, dpi=120)
+    data = BytesIO()
+    figure.savefig(data, format="png", dpi=120)
+    write_bytes(path, data.getvalue())
 
 
 def _is_shown(result: LineupResult, standing: Standing) -> bool:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_type_hints
@@ -11,6 +14,8 @@ from typing import Any, Final, TypeVar, get_type_hints
 from training.config import Optimisation, TrainConfig
 from training.errors import TrainingError
 from training.folders import make_folder, write_text
+from training.lock import locked
+from training.references import CLONE
 
 # What may differ between a run and its continuation.
 _FREE: Final = ("resume", "out", "total_steps", "processes", "threads")
@@ -53,6 +58,11 @@ class RunFolder:
         return self.path / "checkpoint.pt"
 
     @property
+    def clone(self) -> Path:
+        """The policy as the warm start left it, before it learned."""
+        return self.path / CLONE
+
+    @property
     def policies(self) -> Path:
         """The policies on the way, one for each measurement."""
         return self.path / "policies"
@@ -72,17 +82,45 @@ class RunFolder:
         """The same as a picture."""
         return self.path / "learning_curve.png"
 
-    def begin(self, config: TrainConfig, versions: dict[str, str]) -> None:
-        """Prepare a new run.
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other runs out of the folder, which exists.
 
         Raises:
-            TrainingError: there is a run already, or the folder cannot be written.
+            TrainingError: another run is at work in it, or it cannot be written.
+        """
+        with locked(self.path / "run.lock") as left_by:
+            if left_by is not None:
+                print(f"{self.path}: taken over from {left_by}, which ended without finishing")
+            yield
+
+    def check_is_free(self) -> None:
+        """Check that there is no run in the folder.
+
+        Raises:
+            TrainingError: there is.
         """
         if self.config.exists():
             raise TrainingError(
                 f"{self.path}: there is a run in this folder already; go on with it (--resume) or choose another --out"
             )
-        make_folder(self.path)
+
+    def check_is_run(self) -> None:
+        """Check that there is a run in the folder.
+
+        Raises:
+            TrainingError: there is none.
+        """
+        if not self.config.exists():
+            raise TrainingError(f"{self.path}: there is no run to resume (no {self.config.name})")
+
+    def begin(self, config: TrainConfig, versions: dict[str, str]) -> None:
+        """Write down the settings of a new run.
+
+        Raises:
+            TrainingError: there is a run already, or the folder cannot be written.
+        """
+        self.check_is_free()
         make_folder(self.policies)
         settings = asdict(config) | {"out": str(self.path)}
         write_text(self.config, json.dumps(settings | {"versions": versions}, indent=2))
@@ -93,6 +131,7 @@ class RunFolder:
         Raises:
             TrainingError: there is no run, its files are damaged, or a setting contradicts the run's own.
         """
+        self.check_is_run()
         saved = self._saved_config()
         default = TrainConfig(variant=saved.variant)
         for item in fields(TrainConfig):
@@ -104,7 +143,7 @@ class RunFolder:
         if config.variant != saved.variant:
             raise TrainingError(f"{self.path}: this is a run for {saved.variant}, not for {config.variant}")
         self.read_curve()  # it is read at every measurement, when there is something to lose
-        make_folder(self.path)
+        make_folder(self.policies)
         return replace(saved, **{name: getattr(config, name) for name in _FREE})
 
     def _saved_config(self) -> TrainConfig:
@@ -115,19 +154,35 @@ class RunFolder:
             settings["optimisation"] = _typed(Optimisation(**settings["optimisation"]))
             lists = {key: tuple(value) for key, value in settings.items() if isinstance(value, list)}
             return _typed(TrainConfig(**settings | lists))
-        except FileNotFoundError:
-            raise TrainingError(f"{self.path}: there is no run to resume (no {self.config.name})") from None
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise TrainingError(f"{self.config}: the settings of this run cannot be read ({error})") from error
 
-    def append_to_curve(self, rows: list[dict[str, Any]]) -> None:
+    def append_to_curve(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Add lines to the learning curve."""
-        is_new = not self.curve.exists()
-        with self.curve.open("a", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, rows[0])
-            if is_new:
-                writer.writeheader()
-            writer.writerows(rows)
+        self._write_curve([*self.read_curve(), *rows])
+
+    def forget_after(self, steps: int) -> None:
+        """Forget what was measured later than the checkpoint that a run goes on from: it will be measured again.
+
+        Args:
+            steps: the checkpoint's decisions; -1: there is none, and nothing is kept.
+        """
+        rows = self.read_curve()
+        kept = [row for row in rows if int(row["steps"]) <= steps]
+        if rows and not kept:
+            self.curve.unlink()
+        elif kept != rows:
+            self._write_curve(kept)
+        for policy in self.policies.glob("*.zip"):
+            if policy.stem.isdecimal() and int(policy.stem) > steps:
+                policy.unlink()
+
+    def _write_curve(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, rows[-1])
+        writer.writeheader()
+        writer.writerows(rows)
+        write_text(self.curve, text.getvalue())
 
     def read_curve(self) -> list[dict[str, str]]:
         """Return the lines of the learning curve, none if there is none.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -13,11 +13,14 @@ from typing import Any
 from agents import Agent, make_agent
 from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
-from training.config import TrainConfig, check_positive, check_shares
+from training.config import TrainConfig, check_shares
 from training.curve import curve_rows, describe, measure_learner, plot_curve
-from training.errors import TrainingError
+from training.errors import InterruptedRunError, TrainingError, WorkerError, WriteError
+from training.folders import make_folder, naming, write_bytes
+from training.interrupts import exit_status, how_to_go_on, stopping_in_order
 from training.lineups import LineupResult
 from training.run_folder import RunFolder
+from training.sizes import check_counts, check_seed, check_threads, check_training
 
 try:
     import torch
@@ -28,10 +31,11 @@ try:
     from agents.network import NetworkSpec, PolicyNetwork
     from agents.policy import PolicyAgent, weights_of
     from agents.policy_file import PolicyFile
+    from training.checkpoint import read_checkpoint, write_checkpoint
     from training.networks import TablePolicy, new_learner
     from training.shards import ShardedVecEnv, new_tables
     from training.vec_env import RewardSpec
-    from training.warm_start import Fit, WarmStart, try_out
+    from training.warm_start import Fit, Progress, WarmStart, try_out
 except ImportError as error:
     if isinstance(error, MissingExtraError):
         raise
@@ -50,25 +54,31 @@ def run(config: TrainConfig) -> RunFolder:
     """
     folder = RunFolder(config.out or Path("runs") / config.variant)
     _check(config)
-    if config.resume:
-        config = folder.go_on(config)
-        _check(config)
-    with closing(Training(config, folder)) as training:
+    with stopping_in_order():
         if config.resume:
-            training.load()
-        else:
-            folder.begin(training.config, {"mahjong_env": __version__} | {name: version(name) for name in _PACKAGES})
-        training.run()
+            folder.check_is_run()
+            with folder.locked():
+                config = folder.go_on(config)
+                _check(config)
+                with closing(Training(config, folder)) as training:
+                    training.load()
+                    training.run()
+            return folder
+        folder.check_is_free()
+        with closing(Training(config, folder)) as training:
+            make_folder(folder.path)
+            with folder.locked():
+                folder.begin(training.config, {"mahjong_env": __version__} | {p: version(p) for p in _PACKAGES})
+                training.run()
     return folder
 
 
 def _check(config: TrainConfig) -> None:
-    check_positive(
+    check_counts(
         total_steps=config.total_steps,
         tables=config.tables,
         width=config.width,
         layers=config.layers,
-        threads=config.threads,
         processes=config.processes,
         evaluations=config.evaluations,
         evaluation_deals=config.evaluation_deals,
@@ -81,8 +91,8 @@ def _check(config: TrainConfig) -> None:
     for name, number in amounts.items():
         if number is not None and not 0 <= number < float("inf"):
             raise TrainingError(f"--{name.replace('_', '-')} must be a finite number from 0, not {number}")
-    if not 0 <= config.seed < 2**32:
-        raise TrainingError(f"--seed must be from 0 to {2**32 - 1}, not {config.seed}")
+    check_threads(config.threads)
+    check_seed(config.seed)
     check_shares(config.tables, config.processes)
     if not (config.opponents and config.evaluation_agents and config.teachers):
         raise TrainingError("--opponents, --teachers and --evaluation-agents must name at least one agent each")
@@ -92,6 +102,7 @@ def _check(config: TrainConfig) -> None:
         or config.warm_start_steps < 0
     ):
         raise TrainingError("--reward-scale must be above 0, --shaping and --warm-start-steps at least 0")
+    check_training(config)
 
 
 class Training:
@@ -109,7 +120,7 @@ class Training:
         self.folder = folder
         self.rules: Rules = read_rules(config.variant, config.knobs)
         self.others = [make_agent(spec) for spec in config.evaluation_agents]
-        teachers = {spec: make_agent(spec) for spec in config.teachers}
+        teachers = {spec: make_agent(spec) for spec in ([config.teacher] if config.teacher else config.teachers)}
         named = {spec: make_agent(spec) for spec in set(config.opponents) - {SELF}}
         # The opponents are put in their places below: "self" needs the network, and that needs the tables.
         self.env = new_tables(self.rules, config.tables, self.others, processes=config.processes, seed=config.seed)
@@ -131,7 +142,9 @@ class Training:
         """Return the best teacher, and put it and the scale of the rewards into the settings of the run."""
         config = self.config
         if len(teachers) == 1 and config.reward_scale is not None:
-            return next(iter(teachers.values()))
+            spec, teacher = next(iter(teachers.items()))
+            self.config = replace(config, teacher=spec)
+            return teacher
         trials = {
             spec: try_out(self.rules, teacher, self.env.opponents, seed=config.seed)
             for spec, teacher in teachers.items()
@@ -140,7 +153,7 @@ class Training:
         for trial in trials.values():
             print(f"teacher {trial.player.name}: {trial.points:+.2f} points a hand against the opponents")
         scale = config.reward_scale or round(1 / max(best.spread, 1e-6), 6)
-        self.config = replace(config, teachers=(spec,), reward_scale=scale)
+        self.config = replace(config, teacher=spec, reward_scale=scale)
         return best.player
 
     def close(self) -> None:
@@ -156,15 +169,34 @@ class Training:
 
     # --- The run ------------------------------------------------------------------------------------------------
     def run(self) -> None:
-        """Learn up to the total, measuring and saving on the way; an interrupted run can be resumed."""
-        self.model.set_logger(configure(str(self.folder.tensorboard), ["tensorboard"]))
+        """Learn up to the total, measuring and saving on the way.
+
+        Raises:
+            InterruptedRunError: Ctrl-C or SIGTERM; what was learned has been saved.
+            WriteError: the disk is full; what was saved before is whole.
+            WorkerError: a worker process ended; what was learned has been saved.
+        """
+        go_on = how_to_go_on()
         try:
-            if not self.warm_started:
-                self._warm_start()
-            self._learn()
-        except KeyboardInterrupt:
-            self.save()
-            raise TrainingError(f"{self.folder.path}: interrupted; go on with --resume") from None
+            with naming(self.folder.path):
+                self.model.set_logger(configure(str(self.folder.tensorboard), ["tensorboard"]))
+                if not self.warm_started:
+                    self._warm_start()
+                self._learn()
+        except KeyboardInterrupt as interrupt:
+            message = f"{self.folder.path}: interrupted {self._save_if_begun()}; go on with {go_on}"
+            raise InterruptedRunError(message, exit_status(interrupt)) from None
+        except WorkerError as error:
+            raise WorkerError(f"{error}; stopped {self._save_if_begun()}; go on with {go_on}") from error
+        except WriteError as error:
+            raise WriteError(f"{error}; what was saved before is whole: make room, and go on with {go_on}") from error
+
+    def _save_if_begun(self) -> str:
+        """Save what was learned, if anything was, and say so."""
+        if not self.warm_started:
+            return "during the warm start, which will begin again"
+        self.save()
+        return f"after {self.model.num_timesteps:,} decisions, which are saved"
 
     def _warm_start(self) -> None:
         config = self.config
@@ -176,19 +208,14 @@ class Training:
             batch_size=config.optimisation.batch_size,
             seed=config.seed,
         )
-        total = config.warm_start_steps * (1 + config.warm_start_epochs)
-        with _bar("warm start", total) as bar:
-            fits = warm_start.run(
-                self.env,
-                self.teacher,
-                decisions=config.warm_start_steps,
-                epochs=config.warm_start_epochs,
-                progress=bar.update,
-            )
+        fits = warm_start.run(
+            self.env, self.teacher, decisions=config.warm_start_steps, epochs=config.warm_start_epochs, stage=_stage
+        )
         self.seconds += time.monotonic() - start
         self._log_warm_start(fits)
-        self.warm_started = True
         self.measure("warm start")
+        write_bytes(self.folder.clone, self.folder.last.read_bytes())
+        self.warm_started = True
         self.save()
 
     def _log_warm_start(self, fits: Sequence[Fit]) -> None:
@@ -203,7 +230,9 @@ class Training:
         if left <= 0:
             print(f"{self.folder.path}: has learned from {self.model.num_timesteps} decisions already; nothing to do")
             return
-        with _bar("PPO", config.total_steps, self.model.num_timesteps) as bar:
+        update = config.optimisation.steps_per_table * config.tables
+        done = self.model.num_timesteps
+        with _bar("PPO", done + -(-left // update) * update, done) as bar:
             callback = _Watch(self, bar)
             self.model.learn(left, callback=callback, reset_num_timesteps=False)
         self.measure("PPO")
@@ -242,12 +271,12 @@ class Training:
 
     def _keep_policy(self, steps: int, results: Sequence[LineupResult]) -> None:
         points = sum(result.of(0).points.mean for result in results) / len(results)
-        policy = self._policy_file(points)
-        policy.write(self.folder.last)
-        policy.write(self.folder.policies / f"{steps:010d}.zip")
+        data = self._policy_file(points).to_bytes()
+        write_bytes(self.folder.last, data)
+        write_bytes(self.folder.policies / f"{steps:010d}.zip", data)
         if points > self.best_points:
             self.best_points = points
-            policy.write(self.folder.best)
+            write_bytes(self.folder.best, data)
 
     def _policy_file(self, points: float) -> PolicyFile:
         config = self.config
@@ -261,13 +290,19 @@ class Training:
                 "mahjong_env": __version__,
                 "steps": int(self.model.num_timesteps),
                 "warm_start_steps": config.warm_start_steps,
+                "teacher": config.teacher if config.warm_start_steps else None,
+                "teachers": list(config.teachers) if config.warm_start_steps else [],
                 "seed": config.seed,
                 "points": points,
             },
         )
 
     def save(self) -> None:
-        """Write what ``--resume`` needs."""
+        """Write what ``--resume`` needs.
+
+        Raises:
+            WriteError: it cannot be written; the checkpoint before stays.
+        """
         state = {
             "network": self.network.state_dict(),
             "optimiser": self.model.policy.optimizer.state_dict(),
@@ -276,31 +311,33 @@ class Training:
             "best_points": self.best_points,
             "warm_started": self.warm_started,
         }
-        partial = self.folder.checkpoint.with_suffix(".partial")
-        torch.save(state, partial)
-        partial.replace(self.folder.checkpoint)
+        write_checkpoint(self.folder.checkpoint, state)
 
     def load(self) -> None:
         """Read what `save` wrote; the deals go on with others than those before.
 
+        A run that was stopped before its warm start had ended begins again as it began first.
+
         Raises:
-            TrainingError: the checkpoint is missing or damaged.
+            TrainingError: the checkpoint is damaged.
         """
+        path = self.folder.checkpoint
+        state = read_checkpoint(path)
+        if state is None or not state.get("warm_started"):
+            print(f"{self.folder.path}: was stopped before anything was learned; it begins again")
+            self.folder.forget_after(-1)
+            return
         try:
-            state: dict[str, Any] = torch.load(self.folder.checkpoint, weights_only=True)
             self.network.load_state_dict(state["network"])
             self.model.policy.optimizer.load_state_dict(state["optimiser"])
             self.model.num_timesteps = int(state["steps"])
             if self.model.num_timesteps < 0:
                 raise ValueError(f"{self.model.num_timesteps} steps")
             self.seconds, self.best_points = float(state["seconds"]), float(state["best_points"])
-            self.warm_started = bool(state["warm_started"])
-        except FileNotFoundError:
-            raise TrainingError(
-                f"{self.folder.checkpoint}: missing; the run was stopped before anything was learned: begin it anew"
-            ) from None
-        except Exception as error:
-            raise TrainingError(f"{self.folder.checkpoint}: damaged or of another version ({error})") from error
+        except Exception as error:  # torch and dictionaries of anything have a dozen kinds
+            raise TrainingError(f"{path}: damaged or of another version; it does not fit this run") from error
+        self.warm_started = True
+        self.folder.forget_after(self.model.num_timesteps)
         self.env.seed(self.config.seed + self.model.num_timesteps)
 
 
@@ -337,6 +374,13 @@ class _Watch(BaseCallback):
 
     def _count_time(self) -> None:
         self._training.seconds += time.monotonic() - self._since
+
+
+@contextmanager
+def _stage(title: str, total: int) -> Iterator[Progress]:
+    """Show a progress bar of the warm start; see `training.warm_start.Stage`."""
+    with _bar(title, total) as bar:
+        yield bar.update
 
 
 def _bar(title: str, total: int, done: int = 0) -> tqdm[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -23,6 +24,15 @@ _MOST_DECISIONS: Final = 200_000
 _MASKED: Final = -1e8
 
 Progress = Callable[[int], object]
+"""Told how many more decisions were watched, or gone over."""
+Stage = Callable[[str, int], AbstractContextManager[Progress]]
+"""Begins something that takes a while: its name, and how many decisions it will be in all."""
+
+
+@contextmanager
+def untold(title: str, total: int) -> Iterator[Progress]:
+    """Tell nobody; see `Stage`."""
+    yield lambda decisions: None
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,11 @@ class Lessons:
         """The number of decisions."""
         return len(self.actions)
 
+    def num_in_batches(self, size: int) -> int:
+        """Return how many decisions are in the batches of `batches`."""
+        size = min(size, len(self))
+        return len(self) // size * size
+
     def batches(self, size: int, rng: np.random.Generator) -> Iterator[Lessons]:
         """Return all decisions in random order, in batches; a last one that is not full is left out."""
         order = rng.permutation(len(self))
@@ -62,6 +77,13 @@ class Fit:
     value_loss: float
 
 
+def num_watched(env: TableVecEnv | ShardedVecEnv, decisions: int) -> int:
+    """Return how many decisions `watch` will watch: whole rows of tables, in every process as many."""
+    processes = 1 if isinstance(env, TableVecEnv) else env.processes
+    tables, share = env.num_envs // processes, -(-decisions // processes)
+    return -(-share // tables) * tables * processes
+
+
 def watch(
     env: TableVecEnv | ShardedVecEnv, teacher: Agent, decisions: int, rng: np.random.Generator, progress: Progress
 ) -> Lessons:
@@ -70,7 +92,7 @@ def watch(
         return collect(env, teacher, decisions, rng, progress)
     share = -(-decisions // env.processes)
     shares = env.apply(_collect_share, teacher, share, int(rng.integers(2**63)))
-    progress(decisions)
+    progress(num_watched(env, decisions))
     return Lessons(*(np.concatenate(arrays) for arrays in zip(*shares, strict=True)))
 
 
@@ -165,7 +187,7 @@ class WarmStart:
         *,
         decisions: int,
         epochs: int,
-        progress: Progress,
+        stage: Stage = untold,
     ) -> list[Fit]:
         """Watch the teacher, then go over its decisions; in several rounds if they are very many.
 
@@ -174,7 +196,7 @@ class WarmStart:
             teacher: who is imitated.
             decisions: how many decisions to learn from.
             epochs: passes over them.
-            progress: told how many decisions were watched or gone over.
+            stage: told what is being done, and how far it is.
 
         Returns:
             One fit for each pass.
@@ -182,8 +204,14 @@ class WarmStart:
         fits = []
         for start in range(0, decisions, _MOST_DECISIONS):
             size = min(_MOST_DECISIONS, decisions - start)
-            lessons = watch(env, teacher, size, self._rng, progress)
-            fits += [self._pass_over(lessons, progress) for _ in range(epochs)] if len(lessons) else []
+            with stage(f"watching {teacher.name}", num_watched(env, size)) as progress:
+                lessons = watch(env, teacher, size, self._rng, progress)
+            if not len(lessons):
+                continue
+            for number in range(1, epochs + 1):
+                total = lessons.num_in_batches(self._batch_size)
+                with stage(f"imitating it, pass {number} of {epochs}", total) as progress:
+                    fits.append(self._pass_over(lessons, progress))
         return fits
 
     def _pass_over(self, lessons: Lessons, progress: Progress) -> Fit:

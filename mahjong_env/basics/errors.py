@@ -19,6 +19,17 @@ class RulesError(MahjongError):
     """An unknown variant, an unknown knob, or a value that a knob does not have."""
 
 
+class RenderModeError(RulesError, TypeError):
+    """A render mode that an environment does not have.
+
+    Also a `TypeError`: Stable-Baselines3 tries "rgb_array" first and goes on without it after a `TypeError` only.
+    """
+
+
+class OptionError(MahjongError):
+    """An option of ``reset`` that does not exist, or that has a value which it cannot have."""
+
+
 class DealError(MahjongError):
     """A deal that cannot be dealt: a fifth tile of a kind, a wrong number of tiles, contradictory settings."""
 
@@ -45,6 +56,10 @@ class ViewError(MahjongError):
 
 class SnapshotError(MahjongError):
     """A snapshot that is corrupt, or of another variant, other rules or another version."""
+
+
+class RecordError(MahjongError):
+    """A record of a game that is damaged, foreign, of another version, or that cannot be written. Names the line."""
 
 
 class MissingExtraError(MahjongError, ImportError):

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Final
 
 import numpy as np
 
@@ -17,6 +18,13 @@ from mahjong_env.basics.types import Int8Array
 _KIND_NUMBERS = {name: number for number, name in enumerate(KIND_NAMES)}
 _TOKEN = re.compile(r"(?P<ranks>[1-9]+)(?P<suit>[mpsz])|(?P<flower>[FS][1-4])|(?P<space>[\s,]+)")
 _MELD = re.compile(r"(?P<verb>chow|pung|kong)\s+(?P<tiles>[1-9]+[mpsz])(?P<added>\+?)(?:@(?P<seat>[0-9]{1,3}))?")
+
+
+LEGEND: Final = (
+    "tiles: 1-9m characters, 1-9p dots, 1-9s bamboo; 1-7z East South West North White Green Red;\n"
+    "F1-F4 flowers, S1-S4 seasons; 123m 55z is 1m 2m 3m 5z 5z; pung 555m@2 was claimed from player_2"
+)
+"""How tiles are written, for those who meet it for the first time."""
 
 
 class MeldType(IntEnum):

@@ -1,8 +1,8 @@
 """Where the time of a step goes: the self time of every function, given to the part of the step that it belongs to.
 
-A function of the engine belongs to a part by its module, a few by their names. What belongs to no part of its own
-(numpy, the state's arithmetic, what a variant does in a phase) is given to whoever called it, in proportion to the time
-that each caller spent there. Looking hands up is a part of its own, whoever asks.
+A function of the engine belongs to a part by its module, a few public ones by their names. What belongs to no part of
+its own (numpy, the state's arithmetic, what a variant does in a phase) is given to whoever called it, in proportion to
+the time that each caller spent there. Looking hands up is a part of its own, whoever asks.
 """
 
 from __future__ import annotations
@@ -38,11 +38,13 @@ STEPS: Final = 60
 
 # A module's part, by its name within the package; folders end in a dot. What is not listed belongs to its callers.
 MODULES: Final[Mapping[str, str]] = {
-    "engine.batch": CHECKS,
+    "engine.step": CHECKS,
     "engine.phases.turn": TURN,
     "engine.phases.kongs": TURN,
+    "engine.claim_rules": CLAIMS,
     "engine.phases.claims": CLAIMS,
     "engine.phases.grants": CLAIMS,
+    "engine.phases.judge": HANDS,
     "hands.": HANDS,
     "engine.phases.draw": DRAWING,
     "engine.phases.settle": WINS,
@@ -53,16 +55,12 @@ MODULES: Final[Mapping[str, str]] = {
     "engine.phases.masks": MASKS,
     "observation.": OBSERVATION,
 }
-# Functions that belong elsewhere than their module, by module (a folder ends in a dot) and name.
+# Public functions that belong elsewhere than their module, by module (a folder ends in a dot) and name. What else the
+# engine does for its public methods belongs to them.
 FUNCTIONS: Final[Mapping[tuple[str, str], str]] = {
+    ("engine.batch", "step"): CHECKS,
     ("engine.batch", "observe"): OBSERVATION,
-    ("engine.batch", "_who_looks"): OBSERVATION,
     ("engine.batch", "action_mask"): MASKS,
-    ("engine.batch", "_close_hands"): WINS,
-    ("engine.batch", "_open_waiting"): DEALING,
-    ("engine.phases.draw", "is_complete"): HANDS,
-    ("engine.phases.draw", "update_tenpai"): HANDS,
-    ("engine.phases.deal", "_flag_ready"): HANDS,
     **{(module, "tiles_short"): HANDS for module in ("ruleset.", "variants.")},
     **{(module, name): WINS for module in ("ruleset.", "variants.") for name in ("legal", "complete", "score")},
 }

@@ -8,7 +8,9 @@ import sys
 from collections.abc import Sequence
 
 from mahjong_env.basics.errors import MahjongError
+from mahjong_env.basics.notation import LEGEND
 from mahjong_env.cli import bench_command, play_command, rules_command, score_command, show_command
+from mahjong_env.cli.terminal import INTERRUPTED, prepare_output
 
 COMMANDS = (rules_command, score_command, show_command, play_command, bench_command)
 
@@ -20,20 +22,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: what stands after ``python -m mahjong_env``; None: the process's own.
 
     Returns:
-        The exit status: 0, or 2 for wrong input (which is said on stderr; nothing has been done then).
+        The exit status: 0; 2 for wrong input (which is said on stderr; nothing has been done then); 130 after Ctrl-C.
     """
-    parser = argparse.ArgumentParser(prog="python -m mahjong_env", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    for command in COMMANDS:
-        command.add_to(commands)
-    chosen = parser.parse_args(arguments)
+    prepare_output()
     try:
+        chosen = _parser().parse_args(arguments)
         status: int = chosen.run(chosen)
     except MahjongError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("\ninterrupted", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader has gone (``| head``): nothing more can be said, not even by the interpreter at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m mahjong_env",
+        description=__doc__,
+        epilog=f"{LEGEND}. `python -m mahjong_env COMMAND --help` explains one command.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    for command in COMMANDS:
+        command.add_to(commands)
+    return parser

@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CONCEALED_KONG
+from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.errors import MahjongError
+from mahjong_env.basics.notation import LEGEND
 from mahjong_env.cli.arguments import add_agents, add_game, add_rules, read_agents, read_rules, read_seed
 from mahjong_env.cli.show_command import ask
+from mahjong_env.cli.story import Story, situation_text
+from mahjong_env.cli.terminal import has_colour, say
+from mahjong_env.cli.why_not import why_not
 from mahjong_env.engine.batch import Engine
-from mahjong_env.environments.hand_info import hand_info
-from mahjong_env.environments.opponents import Opponent
-from mahjong_env.environments.render import legal_text, meld_text, move_text, outcome_text, person_name, table_text
-from mahjong_env.state.arrays import Phase
+from mahjong_env.environments.opponents import Opponent, agent_names, find_agent
+from mahjong_env.environments.render import Reader, legal_text, person_name, table_text
 
-HELP = "write a tile to discard it (5m), or an action (pung, chow low, kong, added kong 5m, win, pass); q leaves"
+HELP = """\
+write a tile to discard it (5m), or an action (pung, chow low, kong, added kong 5m, win, pass);
+the beginning of a word is enough. hint: what an agent would do; ?: this, and what the table means; q: leave"""
+_HINTS = "greedy"
 
 
 def add_to(commands: Any) -> None:
     """Add the command's parser."""
-    parser: argparse.ArgumentParser = commands.add_parser("play", help=__doc__.partition(": ")[2], description=__doc__)
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "play", help=__doc__.partition(": ")[2], description=__doc__, epilog=LEGEND
+    )
     add_rules(parser)
     add_agents(parser, "who plays the other seats")
     add_game(parser)
     parser.add_argument("--seat", type=int, default=0, help="your person (default: 0)")
+    parser.add_argument("--hints", metavar="AGENT", help=f"who answers when you ask for a hint (default: {_HINTS})")
     parser.set_defaults(run=run)
 
 
@@ -38,9 +47,10 @@ def run(chosen: argparse.Namespace) -> int:
         raise MahjongError(f"--seat is a person from 0 to {rules.people - 1}, not {chosen.seat}")
     others = read_agents(chosen.agents, rules.people - 1)
     agents: list[Opponent | None] = [*others[: chosen.seat], None, *others[chosen.seat :]]
+    hints = find_agent(chosen.hints or (_HINTS if _HINTS in agent_names() else "random"))
     engine = Engine(rules, 1, seed=seed, num_hands=chosen.num_hands)
-    print(f"seed {seed}; you are {person_name(chosen.seat)}; {HELP}")
-    play(engine, agents, np.random.default_rng(seed), unicode=chosen.unicode)
+    print(f"seed {seed}; you are {person_name(chosen.seat)}\n{HELP}\n{LEGEND}\n")
+    play(engine, agents, np.random.default_rng(seed), unicode=chosen.unicode, hints=hints, colour=has_colour())
     return 0
 
 
@@ -50,54 +60,47 @@ def play(
     rng: np.random.Generator,
     *,
     unicode: bool = False,
+    hints: Opponent | None = None,
+    colour: bool = False,
     read: Callable[[str], str] = input,
 ) -> None:
-    """Play an engine's one game; None among the agents is the person at the terminal."""
-    you = agents.index(None)
-    while engine.seat_to_act[0] >= 0:
-        person = int(engine.seat_to_act[0])
-        agent = agents[person]
-        if agent is None:
-            print(table_text(engine, person=you, unicode=unicode))
-            answer = ask_person(engine, read)
-            if answer is None:
-                print("you have left the table")
-                return
-            action = answer
-        else:
-            action = ask(agent, engine, rng)
-        melds, in_turn = engine.state.num_melds[0].copy(), engine.state.phase[0] == Phase.TURN
-        result = engine.step([action])
-        if in_turn and agent is not None:
-            print(turn_text(engine, person, action))
-        if result.hand_over[0]:
-            print(outcome_text(hand_info(result.outcome, 0), unicode=unicode))
-        elif not in_turn:
-            print(*claims_text(engine, melds), sep="", end="")
-    print(table_text(engine, unicode=unicode))
-
-
-def turn_text(engine: Engine, person: int, action: int) -> str:
-    """What the table sees of another's turn: not the kind of a kong that is hidden."""
-    hides = engine.rules.hides_concealed_kongs and CONCEALED_KONG <= action < ADDED_KONG
-    return f"{person_name(person)}: concealed kong" if hides else move_text(person, action)
-
-
-def claims_text(engine: Engine, melds: Any) -> list[str]:
-    """The claim that has been granted, if any, each line with its end: nobody learns who has passed.
+    """Play an engine's one game.
 
     Args:
-        engine: the game after the step.
-        melds: [S] how many melds each table seat had before.
+        engine: the game.
+        agents: who plays, by person; None is the person at the terminal.
+        rng: where the agents' chance comes from.
+        unicode: tiles as Unicode characters.
+        hints: who is asked for hints.
+        colour: write colours.
+        read: what reads a line, given a prompt.
     """
-    seats = np.flatnonzero(engine.state.num_melds[0] > melds).tolist()
-    return [
-        f"{person_name(int(engine.state.person_at[0, seat]))}: {meld_text(engine, 0, seat, int(melds[seat]))}\n"
-        for seat in seats
-    ]
+    tell = partial(say, colour=colour)
+    you = Reader(agents.index(None), unicode)
+    story = Story(engine, you)
+    tell(situation_text(engine, you), "", *story.opening())
+    while engine.seat_to_act[0] >= 0:
+        agent = agents[int(engine.seat_to_act[0])]
+        if agent is None:
+            tell(*story.draw(), table_text(engine, person=you.person, unicode=unicode))
+            answer = ask_person(engine, read, you, tell, hints)
+            if answer is None:
+                tell("you have left the table")
+                return
+        else:
+            answer = ask(agent, engine, rng)
+        _, lines = story.play(answer)
+        tell(*lines)
+    tell("all hands:", table_text(engine, unicode=unicode))
 
 
-def ask_person(engine: Engine, read: Callable[[str], str]) -> int | None:
+def ask_person(
+    engine: Engine,
+    read: Callable[[str], str],
+    you: Reader,
+    tell: Callable[..., None] = print,
+    hints: Opponent | None = None,
+) -> int | None:
     """Read one legal action; None when the person leaves."""
     legal = [ACTIONS[number] for number in np.flatnonzero(engine.action_mask[0])]
     while True:
@@ -107,12 +110,18 @@ def ask_person(engine: Engine, read: Callable[[str], str]) -> int | None:
             return None
         if text in ("q", "quit"):
             return None
+        if text in ("", "?", "help"):
+            tell(HELP, LEGEND, situation_text(engine, you))
+            text = ""
+        elif text in ("h", "hint"):
+            tell(_hint(engine, hints))
+            continue
         fits = matching(text, legal)
         if len(fits) == 1:
             return ACTIONS.index(fits[0])
-        if text in ("", "?", "help"):
-            print(HELP)
-        print(f"you may {legal_text(map(ACTIONS.index, fits or legal))}")
+        if not fits and text:
+            tell(_refusal(engine, text))
+        tell(f"you may {legal_text(map(ACTIONS.index, fits or legal), you.unicode)}")
 
 
 def matching(text: str, legal: list[str]) -> list[str]:
@@ -121,3 +130,27 @@ def matching(text: str, legal: list[str]) -> list[str]:
         if meant in legal:
             return [meant]
     return [name for name in legal if text and name.startswith(text)]
+
+
+def _refusal(engine: Engine, text: str) -> str:
+    """Why what a person has written cannot be done."""
+    meant = matching(text, list(ACTIONS))
+    if not meant:
+        return f"{text!r} is neither a tile nor an action; ? explains what can be written"
+    if len(meant) > 1:
+        return f"no {text} is possible now"
+    return why_not(engine, ACTIONS.index(meant[0]))
+
+
+def _hint(engine: Engine, hints: Opponent | None) -> str:
+    if hints is None:
+        return "there is nobody to ask for a hint"
+    # A generator of its own: whether a hint was asked for changes nothing in the game.
+    action = ask(hints, engine, np.random.default_rng(0))
+    return f"{getattr(hints, 'name', 'an agent')} would {_advice(ACTIONS[action])}"
+
+
+def _advice(name: str) -> str:
+    verb, _, rest = name.partition(" ")
+    words = {"chow": f"claim a chow ({name})", "concealed": f"declare a {name}", "added": f"declare an {name}"}
+    return words.get(verb, {"pung": "claim the pung", "kong": "claim the kong"}.get(verb, f"{verb} {rest}".strip()))

@@ -7,19 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from mahjong_env.basics.notation import LEGEND
 from mahjong_env.cli.arguments import add_agents, add_game, add_rules, read_agents, read_rules, read_seed
+from mahjong_env.cli.story import Story
+from mahjong_env.cli.terminal import has_colour, say
 from mahjong_env.engine.batch import Engine
-from mahjong_env.environments.hand_info import hand_info
 from mahjong_env.environments.players import Opponent
 from mahjong_env.environments.players import ask as ask_agent
-from mahjong_env.environments.render import move_text, outcome_text, table_text
+from mahjong_env.environments.render import Reader, table_text
 
 TABLES = ("none", "hands", "moves")
 
 
 def add_to(commands: Any) -> None:
     """Add the command's parser."""
-    parser: argparse.ArgumentParser = commands.add_parser("show", help=__doc__.partition(": ")[2], description=__doc__)
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "show", help=__doc__.partition(": ")[2], description=__doc__, epilog=LEGEND
+    )
     add_rules(parser)
     add_agents(parser, "who plays")
     add_game(parser)
@@ -37,21 +41,19 @@ def run(chosen: argparse.Namespace) -> int:
     rules, seed = read_rules(chosen), read_seed(chosen)
     agents = read_agents(chosen.agents, rules.people)
     engine = Engine(rules, 1, seed=seed, num_hands=chosen.num_hands)
-    rng = np.random.default_rng(seed)
-    print(f"seed {seed}")
+    rng, colour = np.random.default_rng(seed), has_colour()
+    story = Story(engine, Reader(unicode=chosen.unicode))
+    print(f"seed {seed}\n{LEGEND}\n")
+    say(*story.opening(), colour=colour)
     is_new = True
     while engine.seat_to_act[0] >= 0:
         if chosen.tables == "moves" or (chosen.tables == "hands" and is_new):
-            print(table_text(engine, unicode=chosen.unicode))
-        person = int(engine.seat_to_act[0])
-        action = ask(agents[person], engine, rng)
-        print(move_text(person, action))
-        result = engine.step([action])
+            say(table_text(engine, unicode=chosen.unicode), colour=colour)
+        result, lines = story.play(ask(agents[int(engine.seat_to_act[0])], engine, rng))
         is_new = bool(result.hand_over[0])
-        if is_new:
-            print(outcome_text(hand_info(result.outcome, 0), unicode=chosen.unicode))
+        say(*lines, colour=colour)
     if chosen.tables != "none":
-        print(table_text(engine, unicode=chosen.unicode))
+        say(table_text(engine, unicode=chosen.unicode), colour=colour)
     return 0
 
 

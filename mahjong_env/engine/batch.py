@@ -13,18 +13,21 @@ from mahjong_env.basics.errors import ActionError, IllegalActionError, RulesErro
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 from mahjong_env.engine import hidden
 from mahjong_env.engine.outcome import Outcome, StepResult
-from mahjong_env.engine.phases import claims, deal, draw, masks, settle, turn
-from mahjong_env.engine.phases.table import Table
+from mahjong_env.engine.phases import deal, masks, settle
+from mahjong_env.engine.phases.context import Ended, StepContext
 from mahjong_env.engine.scene import Deal, Scenes
 from mahjong_env.engine.snapshot import Snapshot
+from mahjong_env.engine.step import take_step
 from mahjong_env.engine.worlds import Origin
 from mahjong_env.observation import planes as observation
 from mahjong_env.observation.view import View, look
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
-from mahjong_env.state.arrays import NO_SEAT, Phase, State
+from mahjong_env.state.arrays import NO_SEAT, State
 
+# Arrays, as numpy turns plain numbers into arrays in every call.
 _FIRST = np.array(0, np.int8)
+_END_OF_ACTIONS = np.array(NUM_ACTIONS, np.uint64)
 
 
 class Engine:
@@ -73,11 +76,11 @@ class Engine:
         self._all_games = _numbers_up_to(num_games)
         self._moves_of, self._moves_of_all = np.zeros(num_games, np.int64), 0
         self.state = State.allocate(axes)
-        self._table = self._new_table()
+        self._context = self._new_context()
         self.reset(seed=fold_seed(seed) if seed is None else seed)
 
-    def _new_table(self) -> Table:
-        return Table(self.state, self.rules, several_hands=self.num_hands > 1 or not self.rules.ends_by_hands)
+    def _new_context(self) -> StepContext:
+        return StepContext(self.state, self.rules, self.num_hands > 1 or not self.rules.ends_by_hands)
 
     # --- What the games wait for -------------------------------------------------------------------------------
     @property
@@ -170,51 +173,33 @@ class Engine:
         g = self._game_numbers(games)
         chosen = self._checked_actions(actions, g)
         self._note_moves(games, g)
-        state, table = self.state, self._table
-        live = g if chosen.size == g.size else g[state.actor[g] != NO_SEAT]
+        live = g if chosen.size == g.size else g[self.state.actor[g] != NO_SEAT]
 
-        table.rewards = np.zeros(state.points.shape, np.int32)
-        in_turn = state.phase[live] == Phase.TURN
-        if np.count_nonzero(in_turn) == len(live):
-            turn.play(table, live, chosen)
-        else:
-            asked = ~in_turn
-            claims.answer(table, live[asked], chosen[asked])
-            turn.play(table, live[in_turn], chosen[in_turn])
-        draw.draw_replacements(table)
-        draw.begin_turns(table)
-        self._open_waiting()
-        settle.settle(table)
-        hand_over, done, truncated, outcome = self._close_hands(g)
-        masks.write_masks(table, live)
-        rewards = table.rewards if games is None else table.rewards[g]
+        self._context.begin_step()
+        ended = take_step(self._context, live, chosen)
+        outcome = Outcome.collect(ended, self.rules, self.state)
+        hand_over, done, truncated = self._begin_next_hands(g, ended)
+        masks.write_masks(self._context, live)
+        rewards = self._context.rewards if games is None else self._context.rewards[g]
         return StepResult(rewards, hand_over, done, truncated, outcome)
 
-    def _open_waiting(self) -> None:
-        for games in self._table.opened:
-            deal.open_games(self._table, games)
-        self._table.opened.clear()
-
-    def _close_hands(self, games: Games) -> tuple[BoolArray, BoolArray, BoolArray, Outcome]:
-        """End the hands that were settled: close matches, deal the next hands; [n] flags of the games stepped."""
-        state, table = self.state, self._table
-        outcome = Outcome.collect(table.ended, self.rules, state)
-        flags = np.zeros((3, self.num_games if table.ended else len(games)), np.bool_)
-        if not table.ended:
-            return flags[0], flags[1], flags[2], outcome
-        ended = np.concatenate([end.games for end in table.ended])
-        winner = np.concatenate([end.winner for end in table.ended])
-        table.ended.clear()
-        over, cut = settle.next_hands(table, ended, winner, self.num_hands)
-        flags[0, ended] = True
-        flags[1, ended[over]] = True
-        flags[2, ended[cut]] = True
-        dealt = ended[~over]
+    def _begin_next_hands(self, games: Games, ended: list[Ended]) -> tuple[BoolArray, BoolArray, BoolArray]:
+        """Close the matches that are over and deal the next hands; [n] flags of the games stepped."""
+        flags = np.zeros((3, self.num_games if ended else len(games)), np.bool_)
+        if not ended:
+            return flags[0], flags[1], flags[2]
+        over_hands = np.concatenate([part.games for part in ended])
+        winner = np.concatenate([part.winner for part in ended])
+        over, cut = settle.next_hands(self._context, over_hands, winner, self.num_hands)
+        flags[0, over_hands] = True
+        flags[1, over_hands[over]] = True
+        flags[2, over_hands[cut]] = True
+        dealt = over_hands[~over]
         if self.auto_reset:
-            deal.begin_matches(table, ended[over], at_random=self.start == "random")
-            dealt = ended
-        deal.deal_hands(table, np.sort(dealt))
-        return flags[0, games], flags[1, games], flags[2, games], outcome
+            deal.begin_matches(self._context, over_hands[over], at_random=self.start == "random")
+            dealt = over_hands
+        deal.deal_hands(self._context, np.sort(dealt))
+        return flags[0, games], flags[1, games], flags[2, games]
 
     def reset(self, seed: int | None = None, deals: Deal | Sequence[Deal] | None = None, games: Any = None) -> None:
         """Begin new matches.
@@ -232,14 +217,14 @@ class Engine:
         folded = None if seed is None else fold_seed(seed)
         scenes = None if deals is None else Scenes.check(deals, self.rules, len(g))
         self._note_moves(games, g)
-        state, table = self.state, self._table
+        state, context = self.state, self._context
         if folded is not None:
             state.seed[g] = folded
             state.stream[g] = g
             state.hands_dealt[g] = 0
-        deal.begin_matches(table, g, at_random=self.start == "random")
-        deal.deal_hands(table, g, scenes)
-        masks.write_masks(table, g)
+        deal.begin_matches(context, g, at_random=self.start == "random")
+        deal.deal_hands(context, g, scenes)
+        masks.write_masks(context, g)
 
     # --- Copies --------------------------------------------------------------------------------------------------
     def select(self, games: Any) -> Engine:
@@ -251,7 +236,7 @@ class Engine:
         twin._all_games = _numbers_up_to(len(g))
         twin._moves_of, twin._moves_of_all = np.zeros(len(g), np.int64), 0
         twin.state = self.state.rows(g)
-        twin._table = twin._new_table()
+        twin._context = twin._new_context()
         return twin
 
     def snapshot(self) -> Snapshot:
@@ -279,7 +264,7 @@ class Engine:
         """
         g, table_seats, _ = self._who_looks(games, seats)
         self._note_moves(games, g)
-        hidden.resample(self._table, g, table_seats, rng)
+        hidden.resample(self._context, g, table_seats, rng)
 
     # --- Checks and translations ---------------------------------------------------------------------------------
     def _game_numbers(self, games: Any, *, repeats: bool = False) -> Games:
@@ -313,13 +298,14 @@ class Engine:
             )
         state = self.state
         chosen = chosen.astype(np.int64, copy=False)
-        inside = chosen.view(np.uint64) < NUM_ACTIONS  # negative numbers are very large ones
+        inside = chosen.view(np.uint64) < _END_OF_ACTIONS  # negative numbers are very large ones
         # Finished games have no legal action: where all actions are legal, nothing else has to be looked at.
-        if inside.all() and state.mask[games, chosen].all():
+        is_possible = np.count_nonzero(inside) == len(games)
+        if is_possible and np.count_nonzero(state.are_legal(games, chosen)) == len(games):
             return chosen
         live = state.actor[games] != NO_SEAT
         chosen, games, inside = chosen[live], games[live], inside[live]
-        legal = inside & state.mask[games, np.where(inside, chosen, 0)]
+        legal = inside & state.are_legal(games, chosen * inside)
         if not legal.all():
             place = int(np.flatnonzero(~legal)[0])
             raise IllegalActionError(self._illegal(int(games[place]), int(chosen[place])))

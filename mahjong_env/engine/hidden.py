@@ -7,13 +7,14 @@ import numpy as np
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
-from mahjong_env.engine.phases import claims, deal, draw, masks
-from mahjong_env.engine.phases.table import Table
+from mahjong_env.engine.phases import claims, masks
+from mahjong_env.engine.phases.context import StepContext
+from mahjong_env.engine.phases.judge import judge_turn, update_tenpai
 from mahjong_env.hands import encode
-from mahjong_env.state.arrays import DISCARDED, MELDED, NO_SEAT, Phase, State
+from mahjong_env.state.arrays import DISCARDED, MELDED, Phase, State
 
 
-def resample(table: Table, games: Games, seats: Games, rng: np.random.Generator) -> None:
+def resample(context: StepContext, games: Games, seats: Games, rng: np.random.Generator) -> None:
     """Give every tile that seat ``seats[i]`` of game i has not seen another place, uniformly among those possible.
 
     Hidden concealed kongs of others get a kind of which the seat has seen no tile. Seats that the looking seat cannot
@@ -22,29 +23,27 @@ def resample(table: Table, games: Games, seats: Games, rng: np.random.Generator)
     """
     if not games.size:
         return
-    state = table.state
+    state = context.state
     kept = _kept_hands(state, games, seats)
-    unseen = unseen_tiles(table, games, seats)
+    unseen = unseen_tiles(context, games, seats)
     unseen[:, :NUM_KINDS] -= np.where(kept[..., None], state.hand[games], 0).sum(axis=1)
     rows = np.arange(len(games))
     unseen[rows, :NUM_KINDS] += state.hand[games, seats]  # the looker's own hand was taken off twice
-    _redraw_hidden_kongs(table, games, seats, unseen, rng)
-    _redistribute(table, games, kept, unseen, rng)
+    _redraw_hidden_kongs(context, games, seats, unseen, rng)
+    _redistribute(context, games, kept, unseen, rng)
     state.seed[games] = rng.integers(0, 2**63, len(games), dtype=np.uint64)
-    # What other seats have answered so far is known to nobody; `claims.ask_again` forgets its rank.
-    state.best_seat[games], state.best_action[games] = NO_SEAT, 0
-    _follow_up(table, games, kept, rng)
-    masks.write_masks(table, games)
+    _follow_up(context, games, kept, rng)
+    masks.write_masks(context, games)
 
 
-def unseen_tiles(table: Table, games: Games, seats: Games) -> Int8Array:
+def unseen_tiles(context: StepContext, games: Games, seats: Games) -> Int8Array:
     """[n, 42] int8 tiles of each kind that a seat has not seen."""
-    state = table.state
+    state = context.state
     rows = np.arange(len(games))
     seen = state.flowers[games].sum(axis=1)
     seen[:, :NUM_KINDS] += state.public[games][:, :, (DISCARDED, MELDED)].sum(axis=(1, 2))
     seen[:, :NUM_KINDS] += state.hand[games, seats]
-    own_hidden = (state.meld_type[games, seats] == MeldType.CONCEALED_KONG) & table.rules.hides_concealed_kongs
+    own_hidden = (state.meld_type[games, seats] == MeldType.CONCEALED_KONG) & context.rules.hides_concealed_kongs
     row, place = np.nonzero(own_hidden)
     np.add.at(seen, (row, state.meld_kind[games[row], seats[row], place]), 4)
     turned = state.indicator[games] >= 0
@@ -52,7 +51,7 @@ def unseen_tiles(table: Table, games: Games, seats: Games) -> Int8Array:
     # A tile being added to a pung is in no hand, and not yet in the meld.
     robbed = state.phase[games] == Phase.ROB
     seen[rows[robbed], state.offered[games[robbed]]] += 1
-    return table.rules.deck - seen.astype(np.int8)
+    return context.rules.deck - seen.astype(np.int8)
 
 
 def _kept_hands(state: State, games: Games, seats: Games) -> BoolArray:
@@ -63,9 +62,11 @@ def _kept_hands(state: State, games: Games, seats: Games) -> BoolArray:
     return kept
 
 
-def _redraw_hidden_kongs(table: Table, games: Games, seats: Games, unseen: Int8Array, rng: np.random.Generator) -> None:
-    state = table.state
-    if not table.rules.hides_concealed_kongs:
+def _redraw_hidden_kongs(
+    context: StepContext, games: Games, seats: Games, unseen: Int8Array, rng: np.random.Generator
+) -> None:
+    state = context.state
+    if not context.rules.hides_concealed_kongs:
         return
     others = np.arange(state.num_seats) != seats[:, None]
     hidden = (state.meld_type[games] == MeldType.CONCEALED_KONG) & others[..., None]
@@ -80,9 +81,11 @@ def _redraw_hidden_kongs(table: Table, games: Games, seats: Games, unseen: Int8A
         unseen[row, kind] -= 4
 
 
-def _redistribute(table: Table, games: Games, kept: BoolArray, unseen: Int8Array, rng: np.random.Generator) -> None:
+def _redistribute(
+    context: StepContext, games: Games, kept: BoolArray, unseen: Int8Array, rng: np.random.Generator
+) -> None:
     """Deal the unseen tiles to the hands that change, then to the wall from its front to its back."""
-    state, is_flower = table.state, table.rules.flower_kinds
+    state, is_flower = context.state, context.rules.flower_kinds
     n, length = len(games), state.wall.shape[1]
     sizes = np.where(kept, 0, state.hand[games].sum(axis=2))
     kinds = np.repeat(np.arange(NUM_ALL_KINDS, dtype=np.int8), 4)
@@ -110,28 +113,28 @@ def _redistribute(table: Table, games: Games, kept: BoolArray, unseen: Int8Array
     state.wall[games] = walls
 
 
-def _follow_up(table: Table, games: Games, kept: BoolArray, rng: np.random.Generator) -> None:
+def _follow_up(context: StepContext, games: Games, kept: BoolArray, rng: np.random.Generator) -> None:
     """Bring what follows from the hands up to date: codes, flags, the drawn tile, who may be asked."""
-    state = table.state
-    state.code[games] = encode(deal.without_wild(state, games))
+    state = context.state
+    state.code[games] = encode(state.natural_hands(games))
     row, seat = np.nonzero(~kept)
-    draw.update_tenpai(table, games[row], state.chairs(games[row], seat))
+    update_tenpai(context, state.seats(games[row], seat))
     # A seat in its turn holds its drawn tile; what it was one tile away from before is judged without the flag.
     in_turn = np.isin(state.phase[games], (Phase.TURN, Phase.OPENING))
     turns = games[in_turn & ~kept[np.arange(len(games)), state.turn[games]]]
     if turns.size:
-        _redraw(table, turns, rng)
+        _redraw(context, turns, rng)
     asked = np.isin(state.phase[games], (Phase.CLAIM, Phase.ROB, Phase.OPENING))
     if asked.any():
-        claims.ask_again(table, games[asked])
+        claims.ask_again(context, games[asked])
 
 
-def _redraw(table: Table, games: Games, rng: np.random.Generator) -> None:
+def _redraw(context: StepContext, games: Games, rng: np.random.Generator) -> None:
     """Choose which tile of its new hand the seat in its turn has drawn."""
-    state = table.state
+    state = context.state
     g = games[state.drawn[games] >= 0]
     seat = state.turn[g]
     upto = state.hand[g, seat].cumsum(axis=1)
     state.drawn[g] = (upto > rng.integers(0, upto[:, -1])[:, None]).argmax(axis=1)
     begun = state.phase[g] == Phase.TURN
-    draw.judge_turn(table, g[begun], seat[begun], state.chairs(g[begun], seat[begun]), unflagged=True)
+    judge_turn(context, state.seats(g[begun], seat[begun]), unflagged=True)

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
-from mahjong_env.engine.phases.table import Ended
+from mahjong_env.engine.phases.context import Ended
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.scoring.wins import Row, Scores, Source
+from mahjong_env.scoring.rows import Row
+from mahjong_env.scoring.wins import Scores, Source
 from mahjong_env.state.arrays import NO_SEAT
 
 if TYPE_CHECKING:

@@ -54,5 +54,5 @@ class Origin:
             raise ViewError(f"row {waiting[0]}: the seat is not to act; worlds are drawn for seats that are")
         worlds = self.engine.select(np.repeat(self.games, count))
         worlds.auto_reset = False
-        hidden.resample(worlds._table, np.arange(worlds.num_games), np.repeat(self.seats, count), rng)
+        hidden.resample(worlds._context, np.arange(worlds.num_games), np.repeat(self.seats, count), rng)
         return worlds

@@ -197,7 +197,7 @@ class MahjongAEC(AECEnv[str, Any, Any], EzPickle):
         front, back = int(state.front[0]), self._wall_size - int(state.back[0])
         wall = np.full(self._wall_size, -1, np.int8)
         wall[: back - front] = state.wall[0, front:back]
-        answered = state.best_key[0] > 0
+        answered = state.best_precedence[0] > 0
         claim = (state.person_at[0, state.best_seat[0]], state.best_action[0]) if answered else (-1, -1)
         return np.concatenate([seen.ravel(), wall, np.array([self._to_act, *claim], np.int8)])
 

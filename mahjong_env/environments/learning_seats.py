@@ -1,43 +1,65 @@
-"""Games in which one person learns and agents play the others: what the Gymnasium environments have in common."""
+"""Games in which one person learns and agents play the others: the one core of all environments with a learner.
+
+The Gymnasium environment, the vector environment and the tables that training plays are shells around `LearningSeats`.
+It alone says what an episode is and what its learner is paid:
+
+* A learner is paid every point that changes hands at its table, from the deal to the end of the match. What was paid
+  before its first decision (for somebody's kong, say) comes with the reward of the first one. So the rewards of an
+  episode sum to the points that its person has won or lost.
+* A match that ends before its learner was asked once is no episode: it is dealt anew, and nobody is paid for it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from mahjong_env.basics.actions import NUM_ACTIONS
-from mahjong_env.basics.errors import ActionError, DealError, RulesError
+from mahjong_env.basics.errors import ActionError, DealError, MahjongError, RulesError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array
-from mahjong_env.engine.batch import Engine, as_array, check_count
-from mahjong_env.engine.outcome import StepResult
+from mahjong_env.engine.batch import as_array, check_count
+from mahjong_env.engine.outcome import Outcome, StepResult
 from mahjong_env.engine.scene import Deal
 from mahjong_env.environments.hand_info import hand_info
-from mahjong_env.environments.opponents import Opponent, find_opponents
-from mahjong_env.environments.players import ask
+from mahjong_env.environments.held_engine import HeldEngine
+from mahjong_env.environments.opponents import Opponent, OpponentPool, Seating
+from mahjong_env.environments.players import choose_actions
 from mahjong_env.ruleset.questions import Rules
+from mahjong_env.state.arrays import NO_SEAT
 
 ON_ILLEGAL: Final = ("end", "raise")
 """What may happen on an illegal action: the episode ends, or `IllegalActionError` is raised."""
+
+ROTATE: Final = "rotate"
+"""For ``seat``: the learning person is drawn for the first episode, and is the next one in each that follows."""
 
 MOST_ATTEMPTS: Final = 10_000
 MOST_ATTEMPTS_OF_A_DEAL: Final = 100
 """How often matches are dealt anew because they ended before the learning person was asked."""
 
+_FEW: Final = 8
+"""Tables that are over wait for their next deal until no more than one in so many is still playing."""
+
+OnEnd = Callable[[Games], None]
+
 
 class LearningSeats:
     """B games, in each of which one person decides from outside; all others are played by agents, in batches.
 
-    Every game either waits for its learning person or is over. Matches that end before that person is asked once are
-    dealt anew: they are no episodes.
+    Every game either waits for its learning person or is over.
 
     Attributes:
         engine: the games.
+        seat: the learning person; None: drawn for each episode; `ROTATE`.
+        on_illegal: see `ON_ILLEGAL`.
         learner: [B] int8 the learning person of each game.
-        earned: [B] int64 points that the learning person has received since its last decision; those from before its
-            first one are added to the first.
-        truncated: [B] bool matches that were cut short.
-        last_hand: for games in which a hand has ended since the last decision: that hand, see `hand_info`.
+        earned: [B] int64 what the last step has paid: points that the learning person has received since its decision
+            before, or since the deal if that was its first one.
+        ended: [B] bool episodes that ended in the last step.
+        truncated: [B] bool those of them whose match was cut short.
+        illegal: [B] bool those of them that ended with an illegal action; nothing was played there.
     """
 
     def __init__(
@@ -46,7 +68,7 @@ class LearningSeats:
         num_games: int,
         *,
         opponents: Any = "random",
-        seat: int | None = None,
+        seat: int | str | None = None,
         num_hands: int = 1,
         start: str | None = None,
         on_illegal: str = "end",
@@ -56,8 +78,9 @@ class LearningSeats:
         Args:
             rules: what is played.
             num_games: B.
-            opponents: see `mahjong_env.environments.opponents.find_opponents`.
-            seat: the learning person; None: drawn for each episode.
+            opponents: one agent for all other seats, a list of one for each (the next person's first), or an
+                `OpponentPool`; see `mahjong_env.environments.agent_registry.find_agent`.
+            seat: the learning person; None: drawn for each episode; "rotate": the next one in each episode.
             num_hands: hands of a match.
             start: see `mahjong_env.make_engine`.
             on_illegal: see `ON_ILLEGAL`.
@@ -70,32 +93,68 @@ class LearningSeats:
         check_count("num_hands", num_hands)
         # A person who sits out the first hand of a match of one hand is never asked.
         self._candidates = rules.seats if num_hands == 1 and rules.ends_by_hands else rules.people
-        if seat is not None and not (isinstance(seat, int | np.integer) and 0 <= seat < self._candidates):
-            raise RulesError(
-                f"seat={seat!r} is not valid; valid are 0 to {self._candidates - 1} and None (drawn for each episode)"
-            )
-        self.opponents: list[Opponent] = find_opponents(opponents, rules.people - 1)
-        self.engine = Engine(rules, num_games, num_hands=num_hands, start=start)
-        self.seat = seat
+        self.seat = _checked_seat(seat, self._candidates)
         self.on_illegal = on_illegal
+        self._seating = Seating(opponents, num_games, rules.people)
+        self.engine = HeldEngine(rules, num_games, num_hands=num_hands, start=start)
         self.learner: Int8Array = np.zeros(num_games, np.int8)
         self.earned: Int64Array = np.zeros(num_games, np.int64)
+        self.ended: BoolArray = np.zeros(num_games, np.bool_)
         self.truncated: BoolArray = np.zeros(num_games, np.bool_)
-        self._was_asked: BoolArray = np.zeros(num_games, np.bool_)
-        self.last_hand: dict[int, dict[str, Any]] = {}
+        self.illegal: BoolArray = np.zeros(num_games, np.bool_)
+        self._owed: Int64Array = np.zeros(num_games, np.int64)  # received, and not yet paid out with a step
+        self._was_asked: BoolArray = np.zeros(num_games, np.bool_)  # in this episode
+        self._was_cut: BoolArray = np.zeros(num_games, np.bool_)
+        self._last_hands: dict[int, tuple[Outcome, int] | dict[str, Any]] = {}
+        self._has_begun = False
+        self._is_interrupted = False
+        self.engine.tell = self.catch_up
 
+    # --- Who plays --------------------------------------------------------------------------------------------
+    @property
+    def opponents(self) -> tuple[Opponent, ...] | OpponentPool:
+        """Who plays the other seats: one agent for each, the next person's first, or the pool they are drawn from.
+
+        New opponents sit down at once and play the next decision, in hands that are under way as well. In a pool of
+        the same size each agent takes over the seats of the one in its place; else all are drawn anew.
+        """
+        return self._seating.opponents
+
+    @opponents.setter
+    def opponents(self, opponents: Any) -> None:
+        self._seating.replace(opponents)
+
+    # --- What is seen -----------------------------------------------------------------------------------------
     def observe(self, games: Games) -> Int8Array:
-        """[n, C * 34] int8 what the learning persons see, flat; a fresh array."""
-        return self.engine.observe(games, self.learner[games]).reshape(len(games), -1)
+        """[n, C, 34] int8 what the learning persons see; a fresh array."""
+        return self.engine.observe(games, self.learner[games])
 
     def action_masks(self, games: Games) -> Int8Array:
         """[n, 109] int8 legal actions of the learning persons, all 0 where the game is over; a fresh array."""
         return self.engine.action_mask[games].view(np.int8)
 
+    def last_hand(self, game: int) -> dict[str, Any] | None:
+        """The last hand that has ended in a game since its learner decided (see `hand_info`); None: no hand has."""
+        hand = self._last_hands.get(game)
+        return hand_info(*hand) if isinstance(hand, tuple) else hand
+
+    def last_winner(self, game: int) -> int:
+        """The person who won that hand, -1 after a draw or if there is none."""
+        hand = self._last_hands.get(game)
+        if hand is None:
+            return NO_SEAT
+        return int(hand[0].winner[hand[1]]) if isinstance(hand, tuple) else int(hand["winner"])
+
+    @property
+    def games_with_a_last_hand(self) -> list[int]:
+        """The games in which `last_hand` tells of a hand."""
+        return list(self._last_hands)
+
+    # --- Playing ----------------------------------------------------------------------------------------------
     def begin(
         self, games: Games, rng: np.random.Generator, *, seed: int | None = None, deal: Deal | None = None
     ) -> None:
-        """Begin episodes: deal, draw the learning persons, and play until they are asked.
+        """Begin episodes: deal, seat the learning persons, and play until they are asked.
 
         Args:
             games: [n] which games.
@@ -105,40 +164,79 @@ class LearningSeats:
 
         Raises:
             DealError: the deal is impossible (nothing has changed), or always ends before the learning person is asked.
+            AgentError: an agent's answer cannot be played.
         """
         if deal is not None and not isinstance(deal, Deal):
             raise DealError(f"the option 'deal' is a mahjong_env.Deal, not {deal!r}")
-        attempts = MOST_ATTEMPTS if deal is None else MOST_ATTEMPTS_OF_A_DEAL
-        for _ in range(attempts):
-            self.engine.reset(seed=seed, deals=deal, games=games)
-            seed = None
-            self.learner[games] = rng.integers(self._candidates, size=len(games)) if self.seat is None else self.seat
-            self._forget(games)
-            self._was_asked[games] = False
-            self.earned[games] = 0
-            self._let_others_play(games, rng)
-            games = games[self.engine.seat_to_act[games] < 0]
-            if not games.size:
-                return
-        raise DealError(f"in {attempts} attempts the match ended before the learning person was asked once")
+        if len(games) < self.engine.num_games:
+            self._check_uninterrupted()
+        self.engine.deal_anew(seed=seed, deals=deal, games=games)
+        self._forget(games)
+        self._sit_down(games, rng, is_first=seed is not None or not self._has_begun)
+        self._has_begun = True
+        self._play_on(games, rng, deal=deal)
 
-    def step(self, games: Games, actions: Any, rng: np.random.Generator) -> BoolArray:
-        """Play the learning persons' actions, and then on until they are asked again or their games are over.
+    def step(
+        self,
+        games: Games,
+        actions: Any,
+        rng: np.random.Generator,
+        *,
+        on_end: OnEnd | None = None,
+        beginning: Games | None = None,
+    ) -> None:
+        """Play the learning persons' actions, and then on until they are asked again or their matches are over.
 
-        Points are in `earned` afterwards, ended hands in `last_hand`.
+        What came of it is in `earned`, `ended`, `truncated`, `illegal` and `last_hand` afterwards.
 
         Args:
-            games: [n] which games.
+            games: [n] which games; none of them is over.
             actions: [n] integers.
             rng: feeds the agents.
-
-        Returns:
-            [n] bool games in which the action was illegal; nothing was played there (``on_illegal="end"`` only).
+            on_end: told which episodes have ended, while everything about them can still be looked at; then new ones
+                begin in their games. None: games that are over stay so.
+            beginning: other games, which begin a new episode in the same step instead of playing an action.
 
         Raises:
             ActionError: wrong shape or type.
             IllegalActionError: an illegal action, with ``on_illegal="raise"``; nothing has changed.
+            AgentError: an agent's answer cannot be played. The step is left half done: all games have to begin anew.
         """
+        self._check_uninterrupted()
+        playing, chosen, illegal = self._legal_part(games, actions)
+        result = self.engine.play(chosen, playing) if playing.size else None
+        everywhere = games if beginning is None else np.sort(np.concatenate([games, beginning]))
+        self._forget(everywhere)
+        self._was_asked[games] = True
+        self.illegal[games] = illegal
+        if result is not None:
+            self._note(playing, result)
+        if playing is not games:
+            self.ended[games[illegal]] = True
+            if on_end is not None:
+                self._renew(games[illegal], rng, on_end)
+                playing = games
+        if beginning is not None:
+            self.engine.deal_anew(games=beginning)
+            self._sit_down(beginning, rng)
+            playing = np.sort(np.concatenate([playing, beginning]))
+        self._play_on(playing, rng, on_end)
+
+    def catch_up(self) -> None:
+        """Take over what the engine's games wait for, if somebody else has changed them.
+
+        The learner of a game is then whoever is to act in it. What was paid is not known: its episode counts from here.
+        """
+        person = self.engine.seat_to_act
+        self.learner = np.where(person >= 0, person, self.learner).astype(np.int8)
+        self._forget(np.arange(self.engine.num_games))
+        self._owed[:] = 0
+        self._was_asked[:] = person < 0
+        self._is_interrupted = False
+        self._seating.follow(self.learner)
+
+    def _legal_part(self, games: Games, actions: Any) -> tuple[Games, Int64Array, BoolArray]:
+        """The games whose action is legal, those actions, and [n] where it is not."""
         chosen = as_array("actions", actions)
         if chosen.shape != games.shape or not np.issubdtype(chosen.dtype, np.integer):
             raise ActionError(
@@ -146,52 +244,116 @@ class LearningSeats:
             )
         inside = (chosen >= 0) & (chosen < NUM_ACTIONS)
         illegal = ~(inside & self.engine.action_mask[games, np.where(inside, chosen, 0)])
-        playing = games
         if self.on_illegal == "end" and illegal.any():
-            playing, chosen = games[~illegal], chosen[~illegal]
-        result = self.engine.step(chosen, playing) if playing.size else None
-        self._forget(games)
-        self._was_asked[games] = True
-        if result is not None:
-            self._note(playing, result)
-        self._let_others_play(playing, rng)
-        return illegal
+            return games[~illegal], chosen[~illegal], illegal
+        return games, chosen, illegal
+
+    def _play_on(
+        self, games: Games, rng: np.random.Generator, on_end: OnEnd | None = None, deal: Deal | None = None
+    ) -> None:
+        """Let the others play until every game waits for its learner or its episode is over; pay what is owed."""
+        self._is_interrupted = True
+        self._seating.settle(self.learner, rng)
+        attempts, most = 0, MOST_ATTEMPTS if deal is None else MOST_ATTEMPTS_OF_A_DEAL
+        while True:
+            person = self.engine.seat_to_act[games]
+            others = np.flatnonzero((person >= 0) & (person != self.learner[games]))
+            # Hands end one by one, but to end an episode and to deal costs about as much for one table as for many:
+            # they wait for each other, and are dealt while the last few others are still playing.
+            if others.size * _FEW <= len(games):
+                over = games[person < 0]
+                over = over if on_end is not None else over[~self._was_asked[over]]
+                if over.size:
+                    attempts += 1
+                    if attempts > most and not self._was_asked[over].any():
+                        raise DealError(f"in {most} attempts the match ended before the learning person was asked once")
+                    self._renew(over, rng, on_end, deal)
+                    continue
+                if not others.size:
+                    break
+            acting = games[others]
+            who = self._seating.who[acting, person[others]]
+            actions = choose_actions(self.engine, acting, self._seating.agents, who, rng)
+            self._note(acting, self.engine.play(actions, acting))
+        self._pay(games[self._was_asked[games]], person[self._was_asked[games]] < 0)
+        self._is_interrupted = False
+
+    def _renew(self, games: Games, rng: np.random.Generator, on_end: OnEnd | None, deal: Deal | None = None) -> None:
+        """End the episodes of games, if they have been any, and deal them anew."""
+        episodes = games[self._was_asked[games]]
+        if episodes.size and on_end is not None:
+            self._pay(episodes, np.ones(episodes.size, np.bool_))
+            on_end(episodes)
+        self.engine.deal_anew(deals=deal, games=games)
+        self._sit_down(games, rng)
+
+    def _sit_down(self, games: Games, rng: np.random.Generator, *, is_first: bool = False) -> None:
+        """Begin to count for new episodes: who learns, and who plays the others."""
+        if isinstance(self.seat, int):
+            self.learner[games] = self.seat
+        elif self.seat is None or is_first:
+            self.learner[games] = rng.integers(self._candidates, size=len(games))
+        else:
+            self.learner[games] = (self.learner[games] + 1) % self._candidates
+        self._seating.sit_down(games, self.learner[games], rng)
+        self._was_asked[games] = False
+        self._was_cut[games] = False
+        self._owed[games] = 0
+        self._forget_hands(games)
+
+    # --- What came of it --------------------------------------------------------------------------------------
+    def _note(self, games: Games, result: StepResult) -> None:
+        self._owed[games] += result.rewards[np.arange(len(games)), self.learner[games]]
+        if len(result.outcome):
+            self._was_cut[games] |= result.truncated
+            for row, game in enumerate(result.outcome.game.tolist()):
+                self._last_hands[game] = result.outcome, row
+
+    def _pay(self, games: Games, ended: BoolArray) -> None:
+        """Pay out what is owed to learners who have been asked; ``ended`` [n]: their episodes are over."""
+        self.earned[games] = self._owed[games]
+        self._owed[games] = 0
+        self.ended[games] |= ended
+        self.truncated[games] = self._was_cut[games] & ended & ~self.illegal[games]
 
     def _forget(self, games: Games) -> None:
-        """Begin to count anew for the next decision."""
-        self.earned[games] *= ~self._was_asked[games]
+        """Begin a step: nothing has been paid and nothing has ended in it."""
+        self.earned[games] = 0
+        self.ended[games] = False
         self.truncated[games] = False
-        if self.last_hand:
-            for game in games.tolist():
-                self.last_hand.pop(game, None)
+        self.illegal[games] = False
+        self._forget_hands(games)
 
-    def _note(self, games: Games, result: StepResult) -> None:
-        self.earned[games] += result.rewards[np.arange(len(games)), self.learner[games]]
-        if len(result.outcome):
-            self.truncated[games] |= result.truncated
-            for place, game in enumerate(result.outcome.game.tolist()):
-                self.last_hand[game] = hand_info(result.outcome, place)
+    def _forget_hands(self, games: Games) -> None:
+        if not self._last_hands:
+            return
+        if len(games) == self.engine.num_games:
+            self._last_hands = {}
+            return
+        for game in games.tolist():
+            self._last_hands.pop(game, None)
 
-    def _let_others_play(self, games: Games, rng: np.random.Generator) -> None:
-        engine = self.engine
-        while True:
-            person = engine.seat_to_act[games]
-            goes_on = (person >= 0) & (person != self.learner[games])
-            games, person = games[goes_on], person[goes_on]
-            if not games.size:
-                return
-            self._note(games, self.engine.step(self._answers(games, person, rng), games))
+    def _check_uninterrupted(self) -> None:
+        if self._is_interrupted:
+            raise MahjongError("an agent has failed in the middle of a step: all tables have to be reset first")
 
-    def _answers(self, games: Games, person: Int8Array, rng: np.random.Generator) -> Int64Array:
-        """The agents' actions for the persons who are to act, one call for each different agent."""
-        first = self.opponents[0]
-        if all(agent is first for agent in self.opponents):
-            return ask(first, self.engine, games, rng)
-        offset = (person - self.learner[games] - 1) % self.engine.num_people
-        actions = np.zeros(len(games), np.int64)
-        for agent in {id(agent): agent for agent in self.opponents}.values():
-            sits_at = [place for place, other in enumerate(self.opponents) if other is agent]
-            asked = np.isin(offset, sits_at)
-            if asked.any():
-                actions[asked] = ask(agent, self.engine, games[asked], rng)
-        return actions
+    # --- Copies -----------------------------------------------------------------------------------------------
+    def __getstate__(self) -> dict[str, Any]:
+        # Hands as plain values: what scored them belongs to the variant.
+        return self.__dict__ | {"_last_hands": {game: self.last_hand(game) for game in self._last_hands}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= state
+        self.engine.tell = self.catch_up
+
+
+def _checked_seat(seat: Any, candidates: int) -> int | str | None:
+    if seat is None or (isinstance(seat, str) and seat == ROTATE):
+        return seat
+    is_number = isinstance(seat, int | np.integer) and not isinstance(seat, bool)
+    if not is_number or not 0 <= seat < candidates:
+        raise RulesError(
+            f"seat={seat!r} is not valid; valid are 0 to {candidates - 1}, None (drawn for each episode) and "
+            f"{ROTATE!r} (the next one in each episode)"
+        )
+    return int(seat)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mahjong_env.basics.actions import ACTIONS
-from mahjong_env.basics.errors import RulesError
+from mahjong_env.basics.errors import RenderModeError
 from mahjong_env.basics.notation import Meld, MeldType, format_tiles
 from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES, NUM_ALL_KINDS
 from mahjong_env.engine.batch import Engine
@@ -21,15 +22,48 @@ WINDS = ("East", "South", "West", "North")
 _HOW = {
     "draw": "with {tile}, drawn",
     "discard": "with {tile}, discarded by {giver}",
-    "kong": "with {tile}, robbed from {giver}'s kong",
+    "kong": "with {tile}, robbed from {giver's} kong",
     "flowers": "by flowers",
 }
 
 
+@dataclass(frozen=True)
+class Reader:
+    """For whom a text is written.
+
+    Attributes:
+        person: who is called "you", and whose tiles alone are shown where a text hides any; None: a spectator.
+        unicode: tiles as Unicode characters instead of notation ("123m").
+    """
+
+    person: int | None = None
+    unicode: bool = False
+
+    def name(self, person: int) -> str:
+        """A person: "player_0", or "you"."""
+        return "you" if person == self.person else person_name(person)
+
+    def names(self, person: int) -> str:
+        """Whose something is: "player_0's", or "your"."""
+        return "your" if person == self.person else f"{person_name(person)}'s"
+
+    def verb(self, person: int, verb: str) -> str:
+        """What somebody does: "discards", "passes", "has"; or "discard", where it is "you" who does it."""
+        return verb if person == self.person else {"have": "has", "pass": "passes"}.get(verb, f"{verb}s")
+
+    def does(self, person: int, verb: str) -> str:
+        """Somebody does something: "player_0 discards", or "you discard"."""
+        return f"{self.name(person)} {self.verb(person, verb)}"
+
+    def tiles(self, kinds: Iterable[int]) -> str:
+        """Tiles in the given order; "-" for none."""
+        return tiles_text(kinds, self.unicode)
+
+
 def check_render_mode(mode: str | None, valid: Sequence[str]) -> None:
-    """Raise `RulesError` if a render mode is not None and not among the valid ones."""
+    """Raise `RenderModeError` if a render mode is not None and not among the valid ones."""
     if mode is not None and not (isinstance(mode, str) and mode in valid):
-        raise RulesError(f"render_mode={mode!r} is not valid; valid are {', '.join(map(repr, valid))} and None")
+        raise RenderModeError(f"render_mode={mode!r} is not valid; valid are {', '.join(map(repr, valid))} and None")
 
 
 def warn_without_render_mode() -> None:
@@ -55,41 +89,45 @@ def table_text(
     Args:
         engine: the games.
         game: which one.
-        person: through whose eyes: the others' tiles and hidden kongs are not shown; None: everything is.
+        person: through whose eyes: he is called "you", and the others' tiles and hidden kongs are not shown; None:
+            everything is.
         unicode: tiles as Unicode characters instead of notation ("123m").
         outcome: the hand that has just ended, if any (see `hand_info.hand_info`): its result comes first.
 
     Returns:
         Several lines without a newline at the end.
     """
-    drawing = _Drawing(engine, game, person, unicode)
-    lines = [] if outcome is None else outcome_text(outcome, unicode=unicode).splitlines()
+    reader = Reader(person, unicode)
+    drawing = _Drawing(engine, game, reader)
+    lines = [] if outcome is None else outcome_text(outcome, reader).splitlines()
     lines.append(drawing.headline())
     for seat in range(engine.num_seats):
         lines += drawing.seat_lines(seat)
-    lines += [f"{person_name(absent)}  sits out  {drawing.points(absent)}" for absent in drawing.absent()]
+    lines += [f"{reader.does(absent, 'sit')} out  {drawing.points(absent)}" for absent in drawing.absent()]
     lines.append(drawing.question())
     return "\n".join(lines)
 
 
-def outcome_text(outcome: Mapping[str, Any], *, unicode: bool = False) -> str:
+def outcome_text(outcome: Mapping[str, Any], reader: Reader | None = None) -> str:
     """How a hand ended: who won by what, the rows scored, payments and points.
 
     Args:
         outcome: see `hand_info.hand_info`.
-        unicode: tiles as Unicode characters.
+        reader: for whom; None: for spectators.
     """
+    reader = reader or Reader()
     if outcome["winner"] < 0:
         first = ["the hand is drawn: nobody wins"]
     else:
-        tile = tiles_text([outcome["tile"]] if outcome["tile"] >= 0 else [], unicode)
-        how = _HOW[outcome["source"]].format(tile=tile, giver=person_name(outcome["from_seat"]))
+        giver = outcome["from_seat"]
+        known = {"tile": reader.tiles([outcome["tile"]]), "giver": reader.name(giver), "giver's": reader.names(giver)}
+        how = _HOW[outcome["source"]].format(**known)
         first = [
-            f"{person_name(outcome['winner'])} wins {how}: {outcome['value']}",
+            f"{reader.does(outcome['winner'], 'win')} {how}: {outcome['value']}",
             f"    rows      {rows_text(outcome['rows'])}",
         ]
-    payments = ", ".join(f"{person_name(person)} {paid:+d}" for person, paid in enumerate(outcome["payments"]))
-    points = ", ".join(f"{person_name(person)} {held}" for person, held in enumerate(outcome["points"]))
+    payments = ", ".join(f"{reader.name(person)} {paid:+d}" for person, paid in enumerate(outcome["payments"]))
+    points = ", ".join(f"{reader.name(person)} {held}" for person, held in enumerate(outcome["points"]))
     return "\n".join([*first, f"    payments  {payments}", f"    points    {points}"])
 
 
@@ -99,8 +137,8 @@ def rows_text(rows: Iterable[tuple[str, int]]) -> str:
 
 
 def tiles_text(kinds: Iterable[int], unicode: bool = False) -> str:
-    """Tiles in the given order, in notation ("123m 55z") or as Unicode characters; "-" for none."""
-    listed = [int(kind) for kind in kinds]
+    """Tiles in the given order, in notation ("123m 55z") or as Unicode characters; "-" for none, -1 is none."""
+    listed = [int(kind) for kind in kinds if kind >= 0]
     if not listed:
         return "-"
     if unicode:
@@ -120,26 +158,23 @@ def legal_text(numbers: Iterable[int], unicode: bool = False) -> str:
     return "; ".join(f"{verb} {tiles_text(kinds, unicode)}" if kinds else verb for verb, kinds in gathered.items())
 
 
-def meld_text(engine: Engine, game: int, seat: int, place: int) -> str:
+def meld_text(engine: Engine, game: int, seat: int, place: int, unicode: bool = False) -> str:
     """One open meld of a table seat, as in "chow 123s@3 (2s)": claimed from person 3, who had discarded 2s."""
-    return _Drawing(engine, game, None, False).meld(seat, place)
+    return _Drawing(engine, game, Reader(unicode=unicode)).meld(seat, place)
 
 
 class _Drawing:
     """One game, read for drawing."""
 
-    def __init__(self, engine: Engine, game: int, person: int | None, unicode: bool) -> None:
+    def __init__(self, engine: Engine, game: int, reader: Reader) -> None:
         self.engine, self.state, self.rules = engine, engine.state, engine.rules
-        self.game, self.person, self.unicode = game, person, unicode
+        self.game, self.reader, self.tiles = game, reader, reader.tiles
         self.persons = self.state.person_at[game].tolist()
         self.is_over = int(self.state.phase[game]) == Phase.OVER
 
-    def tiles(self, kinds: Iterable[int]) -> str:
-        return tiles_text(kinds, self.unicode)
-
     def sees(self, seat: int) -> bool:
         """Whether the tiles of a seat are shown."""
-        return self.person is None or self.persons[seat] == self.person
+        return self.reader.person in (None, self.persons[seat])
 
     def absent(self) -> list[int]:
         return [person for person in range(self.engine.num_people) if person not in self.persons]
@@ -165,7 +200,7 @@ class _Drawing:
 
     def seat_lines(self, seat: int) -> list[str]:
         state, game = self.state, self.game
-        head = [person_name(self.persons[seat]), WINDS[state.house_wind[game, seat]]]
+        head = [self.reader.name(self.persons[seat]), WINDS[state.house_wind[game, seat]]]
         if state.dealer[game] == seat:
             head.append("dealer")
         head.append(self.points(self.persons[seat]))
@@ -201,7 +236,7 @@ class _Drawing:
         giver = int(self.state.meld_from[at])
         meld = Meld(kind, int(self.state.meld_kind[at]), -1 if giver < 0 else self.persons[giver])
         text = str(meld)
-        if self.unicode:
+        if self.reader.unicode:
             verb, _, rest = text.partition(" ")
             text = f"{verb} {self.tiles(meld.tiles)}{''.join(rest.partition('@')[1:])}"
         return f"{text} ({self.tiles([self.state.meld_claimed[at]])})" if kind is MeldType.CHOW else text
@@ -213,17 +248,13 @@ class _Drawing:
             return "the match is over"
         offered, giver = int(state.offered[game]), int(state.offered_by[game])
         text = ""
-        if offered >= 0:
-            what = "adds" if state.phase[game] == Phase.ROB else "has discarded"
-            text = f"{person_name(self.persons[giver])} {what} {self.tiles([offered])}; " if giver != NO_SEAT else ""
+        if offered >= 0 and giver != NO_SEAT:
+            adds = state.phase[game] == Phase.ROB
+            does = self.reader.does(self.persons[giver], "add" if adds else "have")
+            text = f"{does}{'' if adds else ' discarded'} {self.tiles([offered])}; "
         actor = int(state.actor[game])
         if not self.sees(actor):
             in_turn = state.phase[game] == Phase.TURN
             return f"{text}{person_name(self.persons[actor])} is to act" if in_turn else f"{text}claims are asked"
-        legal = legal_text(np.flatnonzero(state.mask[game]), self.unicode)
-        return f"{text}{person_name(self.persons[actor])} may {legal}"
-
-
-def move_text(person: int, action: int) -> str:
-    """One action, as in "player_0: discard 5m"."""
-    return f"{person_name(person)}: {ACTIONS[action]}"
+        legal = legal_text(np.flatnonzero(state.mask[game]), self.reader.unicode)
+        return f"{text}{self.reader.name(self.persons[actor])} may {legal}"

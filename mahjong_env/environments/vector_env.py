@@ -2,35 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
+from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Discrete
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from mahjong_env.basics.actions import NUM_ACTIONS
+from mahjong_env.basics.errors import ActionError, RulesError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
-from mahjong_env.engine.batch import Engine
+from mahjong_env.engine.batch import Engine, as_array
+from mahjong_env.environments.arguments import (
+    FLAT,
+    check_form,
+    check_illegal_reward,
+    in_form,
+    observation_space,
+    read_arguments,
+    read_options,
+    read_reset_mask,
+    row_of,
+)
 from mahjong_env.environments.learning_seats import LearningSeats
 from mahjong_env.environments.render import check_render_mode, table_text, warn_without_render_mode
-from mahjong_env.environments.single_seat import check_illegal_reward, flat_space
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.ruleset.registry import rules
 
 Float64Array = NDArray[np.float64]
-Step = tuple[Int8Array, Float64Array, BoolArray, BoolArray, dict[str, Any]]
+Step = tuple[Any, Float64Array, BoolArray, BoolArray, dict[str, Any]]
+
+_OPTIONS: Final = {
+    "deal": "a mahjong_env.Deal, the start of the first hand at every table",
+    "reset_mask": "an array of booleans, the tables to reset",
+}
 
 
-class MahjongVectorEnv(VectorEnv[Int8Array, Any, Any]):
+class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
     """``gymnasium.make_vec("mahjong_env/<Variant>-v0", num_envs=256)``: all tables are stepped at once.
 
-    Spaces, rewards and arguments are those of `SingleSeatEnv`. An episode that ends is
-    followed by a new one in the same step (`AutoresetMode.SAME_STEP`): the observation is the new episode's first,
-    the old one's last is in ``infos["final_obs"]`` and its info in ``infos["final_info"]``. The cards of environment
-    i depend on (seed, i, number of its hand) alone; the agents' chance and the learning seats come from one
-    generator for the whole batch.
+    Spaces, rewards and arguments are those of `SingleSeatEnv`. ``autoreset_mode`` says what happens at a table whose
+    episode ends (see `gymnasium.vector.AutoresetMode`):
+
+    * ``SAME_STEP``, the default and the fastest: a new one begins in the same step. The observation is the new
+      episode's first, the old one's last is in ``infos["final_obs"]`` and its info in ``infos["final_info"]``.
+    * ``NEXT_STEP``: a new one begins in the next step, which ignores the table's action and pays nothing.
+    * ``DISABLED``: none begins until ``reset(options={"reset_mask": mask})`` names the table.
+
+    The cards of environment i depend on (seed, i, number of its hand) alone; the agents' chance and the learning seats
+    come from one generator for the whole batch.
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
@@ -45,15 +66,31 @@ class MahjongVectorEnv(VectorEnv[Int8Array, Any, Any]):
         variant: str | Rules,
         *,
         opponents: Any = "random",
-        seat: int | None = None,
+        seat: int | str | None = None,
         num_hands: int = 1,
         start: str | None = None,
         on_illegal: str = "end",
         illegal_reward: float = -1.0,
+        observation: str = FLAT,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         render_mode: str | None = None,
         **knobs: Any,
     ) -> None:
         """Set up ``num_envs`` tables; the other arguments are those of `SingleSeatEnv`.
+
+        Args:
+            num_envs: tables.
+            variant: a name in `mahjong_env.VARIANTS`, or rules.
+            opponents: see `SingleSeatEnv`.
+            seat: see `SingleSeatEnv`.
+            num_hands: see `SingleSeatEnv`.
+            start: see `SingleSeatEnv`.
+            on_illegal: see `SingleSeatEnv`.
+            illegal_reward: see `SingleSeatEnv`.
+            observation: see `SingleSeatEnv`.
+            autoreset_mode: an `AutoresetMode`, or its name or value as a text: "same_step", "NextStep", ...
+            render_mode: None or "ansi".
+            **knobs: house rules of the variant.
 
         Raises:
             MahjongError: a value that is not valid; the message lists those that are.
@@ -61,8 +98,11 @@ class MahjongVectorEnv(VectorEnv[Int8Array, Any, Any]):
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self.illegal_reward = check_illegal_reward(illegal_reward)
+        self._form = check_form(observation)
+        self._mode = _read_mode(autoreset_mode)
+        self.metadata = type(self).metadata | {"autoreset_mode": self._mode}  # type: ignore[misc]
         self._seats = LearningSeats(
-            rules(variant, **knobs),
+            read_arguments(MahjongVectorEnv, variant, knobs),
             num_envs,
             opponents=opponents,
             seat=seat,
@@ -71,32 +111,56 @@ class MahjongVectorEnv(VectorEnv[Int8Array, Any, Any]):
             on_illegal=on_illegal,
         )
         self.num_envs = num_envs
-        self.single_observation_space = flat_space()
+        self.single_observation_space = observation_space(self._form)
         self.single_action_space = Discrete(NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._all: Games = np.arange(num_envs)
+        self._has_begun = False
+        self._finals: list[tuple[Games, Any, dict[str, Any]]] = []
 
     @property
     def engine(self) -> Engine:
-        """The games."""
+        """The games. If they are restored to a snapshot, the environment goes on from there."""
         return self._seats.engine
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Int8Array, dict[str, Any]]:
-        """Begin an episode at every table.
+    @property
+    def opponents(self) -> Any:
+        """Who plays the other seats, to be replaced at any time: ``envs.unwrapped.opponents = ...``.
+
+        New opponents play from the next decision on, in hands that are under way as well. Of an `OpponentPool` of as
+        many agents as before, each takes over the seats of the agent in its place; from other pools all seats are
+        drawn anew. An unknown agent is an `AgentError`, and nothing has changed then.
+        """
+        return self._seats.opponents
+
+    @opponents.setter
+    def opponents(self, opponents: Any) -> None:
+        self._seats.opponents = opponents
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode at every table, or at some.
 
         Args:
             seed: one for all: table i's cards depend on it and on i; None: the next hands of the same seed.
-            options: "deal" may hold a `mahjong_env.Deal` for all tables; other keys are ignored.
+            options: "deal" may hold a `mahjong_env.Deal` for all tables that are reset; "reset_mask" may name these, as
+                [num_envs] booleans, and the others stay as they are.
+
+        Returns:
+            The observations of all tables, and the infos of those that have been reset.
 
         Raises:
+            OptionError: an option that there is not, or a mask of another shape or type.
             DealError: the deal cannot be dealt.
         """
+        chosen = read_options(options, _OPTIONS)
+        games = read_reset_mask(chosen.get("reset_mask"), self.num_envs)
+        if not self._has_begun and games.size < self.num_envs:
+            raise ResetNeeded("no table has begun: the first reset() is one of all tables")
         super().reset(seed=seed)
-        self._seats.begin(self._all, self.np_random, seed=seed, deal=(options or {}).get("deal"))
-        return self._seats.observe(self._all), self._infos(self._all)
+        self._seats.begin(games, self.np_random, seed=seed, deal=chosen.get("deal"))
+        self._has_begun = True
+        return self._observe(self._all), self._infos(games)
 
     def step(self, actions: Any) -> Step:
         """Play one action at every table, and on until all learning seats are asked again.
@@ -105,64 +169,131 @@ class MahjongVectorEnv(VectorEnv[Int8Array, Any, Any]):
             actions: [num_envs] integers.
 
         Returns:
-            Observations [num_envs, C * 34] int8, rewards float64, terminations, truncations, infos, in fresh arrays.
+            Observations [num_envs, ...] int8, rewards float64, terminations, truncations, infos, in fresh arrays.
 
         Raises:
             ActionError: wrong shape or type.
             IllegalActionError: an illegal action, with ``on_illegal="raise"``; nothing has changed.
+            AgentError: an opponent's answer cannot be played; the message names it. All tables have to be reset.
+            ResetNeeded: the first reset is still to come; or, with ``DISABLED``, an episode is over.
         """
         seats = self._seats
-        illegal = seats.step(self._all, actions, self.np_random)
-        truncated = seats.truncated & ~illegal
-        over = illegal | (self.engine.seat_to_act < 0)
-        rewards = np.where(illegal, self.illegal_reward, seats.earned)
-        ended = np.flatnonzero(over)
-        infos: dict[str, Any] = {}
-        if ended.size:
-            infos = self._final(ended, illegal)
-            seats.begin(ended, self.np_random)
-        infos |= self._infos(self._all)
-        return seats.observe(self._all), rewards, over & ~truncated, truncated, infos
+        if not self._has_begun:
+            raise ResetNeeded("call reset() before step()")
+        self._finals = []
+        if self._mode is AutoresetMode.SAME_STEP:
+            seats.step(self._all, actions, self.np_random, on_end=self._keep_final)
+        else:
+            self._step_without_renewal(actions)
+        rewards = np.where(seats.illegal, self.illegal_reward, seats.earned)
+        truncated = seats.truncated.copy()
+        infos = self._final_infos() | self._infos(self._all)
+        return self._observe(self._all), rewards, seats.ended & ~truncated, truncated, infos
+
+    def _step_without_renewal(self, actions: Any) -> None:
+        seats, is_over = self._seats, self._is_over()
+        if not is_over.any():
+            seats.step(self._all, actions, self.np_random)
+            return
+        over, playing = np.flatnonzero(is_over), np.flatnonzero(~is_over)
+        if self._mode is AutoresetMode.DISABLED:
+            raise ResetNeeded(
+                f"the episodes at the tables {', '.join(map(str, over.tolist()))} are over: call "
+                'reset(options={"reset_mask": mask}) first'
+            )
+        chosen = as_array("actions", actions)
+        if chosen.shape != (self.num_envs,):
+            raise ActionError(f"actions are {self.num_envs} integers (one for each game), not of shape {chosen.shape}")
+        seats.step(playing, chosen[playing], self.np_random, beginning=over)
 
     def action_masks(self) -> BoolArray:
-        """[num_envs, 109] bool legal actions."""
-        return self._seats.action_masks(self._all).view(np.bool_)
+        """[num_envs, 109] bool legal actions, all False where an episode is over."""
+        return self._masks(self._all).view(np.bool_)
 
     def render(self) -> tuple[str, ...] | None:
         """The tables as texts, all hands open."""
         if self.render_mode is None:
             warn_without_render_mode()
             return None
-        ended = self._seats.last_hand
-        return tuple(table_text(self.engine, game, outcome=ended.get(game)) for game in range(self.num_envs))
+        return tuple(
+            table_text(self.engine, game, outcome=self._seats.last_hand(game)) for game in range(self.num_envs)
+        )
 
-    def _final(self, ended: Games, illegal: BoolArray) -> dict[str, Any]:
+    # --- What is answered -------------------------------------------------------------------------------------
+    def _is_over(self) -> BoolArray:
+        return self._seats.illegal | (self.engine.seat_to_act < 0)
+
+    def _masks(self, games: Games) -> Int8Array:
+        masks = self._seats.action_masks(games)
+        if self._mode is not AutoresetMode.SAME_STEP:  # where new episodes begin at once, they may play
+            masks[self._seats.illegal[games]] = 0
+        return masks
+
+    def _observe(self, games: Games) -> Any:
+        masks = self._masks(games) if self._form == "dict" else np.zeros((0, NUM_ACTIONS), np.int8)
+        return in_form(self._form, self._seats.observe(games), masks)
+
+    def _keep_final(self, games: Games) -> None:
+        """Keep what is told of episodes that have ended, while it can still be looked at."""
+        masks = self._seats.action_masks(games)
+        masks[self._seats.illegal[games]] = 0
+        seen = in_form(self._form, self._seats.observe(games), masks.copy())
+        self._finals.append((games, seen, self._infos(games, masks)))
+
+    def _final_infos(self) -> dict[str, Any]:
         """``final_obs`` and ``final_info`` of the episodes that ended, as Gymnasium's vector environments have them."""
+        if not self._finals:
+            return {}
         is_final = np.zeros(self.num_envs, np.bool_)
-        is_final[ended] = True
         last_seen = np.full(self.num_envs, None, object)
-        for game, seen in zip(ended.tolist(), self._seats.observe(ended), strict=True):
-            last_seen[game] = seen
-        info = self._infos(ended)
-        info["action_mask"][illegal] = 0
-        if illegal.any():
-            info |= {"illegal_action": illegal.copy(), "_illegal_action": illegal.copy()}
-        return {"final_obs": last_seen, "_final_obs": is_final, "final_info": info, "_final_info": is_final.copy()}
+        infos: dict[str, Any] = {}
+        for games, seen, info in self._finals:
+            is_final[games] = True
+            for row, game in enumerate(games.tolist()):
+                last_seen[game] = row_of(self._form, seen, row)
+            infos = _joined(infos, info, games)
+        return {"final_obs": last_seen, "_final_obs": is_final, "final_info": infos, "_final_info": is_final.copy()}
 
-    def _infos(self, games: Games) -> dict[str, Any]:
+    def _infos(self, games: Games, masks_of_games: Int8Array | None = None) -> dict[str, Any]:
         """The infos of these games, each entry with its "_" entry that says for which games it holds."""
         seats, n = self._seats, self.num_envs
         held = np.zeros(n, np.bool_)
         held[games] = True
         masks = np.zeros((n, NUM_ACTIONS), np.int8)
-        masks[games] = seats.action_masks(games)
+        masks[games] = self._masks(games) if masks_of_games is None else masks_of_games
         learner = np.where(held, seats.learner, 0).astype(np.int64)
         infos = {"action_mask": masks, "_action_mask": held, "seat": learner, "_seat": held.copy()}
-        ended = [game for game in seats.last_hand if held[game]]
+        if masks_of_games is not None or self._mode is not AutoresetMode.SAME_STEP:
+            illegal = seats.illegal & held
+            if illegal.any():
+                infos |= {"illegal_action": illegal, "_illegal_action": illegal.copy()}
+        ended = [game for game in seats.games_with_a_last_hand if held[game]]
         if ended:
             outcome, has_outcome = np.full(n, None, object), np.zeros(n, np.bool_)
             for game in ended:
-                outcome[game] = seats.last_hand[game]
+                outcome[game] = seats.last_hand(game)
                 has_outcome[game] = True
             infos |= {"outcome": outcome, "_outcome": has_outcome}
         return infos
+
+
+def _joined(infos: dict[str, Any], more: dict[str, Any], games: Games) -> dict[str, Any]:
+    """Infos with those of other games taken in."""
+    if not infos:
+        return more
+    for name, values in more.items():
+        if name in infos:
+            infos[name][games] = values[games]
+        else:
+            infos[name] = values
+    return infos
+
+
+def _read_mode(mode: Any) -> AutoresetMode:
+    if isinstance(mode, AutoresetMode):
+        return mode
+    for known in AutoresetMode:
+        if isinstance(mode, str) and mode.replace("_", "").lower() == known.value.lower():
+            return known
+    valid = ", ".join(repr(known.name.lower()) for known in AutoresetMode)
+    raise RulesError(f"autoreset_mode={mode!r} is not valid; valid are {valid}, and gymnasium.vector.AutoresetMode")

@@ -87,7 +87,7 @@ def fill_page(source: str, rules: Rules, draw_hand: Draw) -> str:
 
 def knobs_by_section(source: str, rules: Rules) -> dict[str, list[str]]:
     """For each knob the headings under which the page speaks of it, in the order of the page."""
-    rows = {row.name: _KNOB_OF_A_ROW.findall(f"{row.value} {row.meaning}") for row in rules.rows}
+    rows = {row.name: _KNOB_OF_A_ROW.findall(f"{row.value_text(rules)} {row.meaning}") for row in rules.rows}
     found: dict[str, list[str]] = {name: [] for name in rules.knobs}
     for heading, text in sections(source):
         for name in dict.fromkeys([*_NAMES_OF_KNOBS.findall(text), *rows.get(heading, ())]):
@@ -101,7 +101,7 @@ def worth(rules: Rules, row_name: str) -> str:
     row = next((row for row in rules.rows if row.name == row_name), None)
     if row is None:
         raise RulesError(f"the page of {rules.name} speaks of the row {row_name!r}, which is not scored")
-    value = str(row.value)
+    value = row.value_text(rules)
     knob = _KNOB_OF_A_ROW.search(value)
     if knob is not None and isinstance(rules.knobs[knob[1]], int):
         return str(rules.knobs[knob[1]])

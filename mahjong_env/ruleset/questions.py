@@ -19,7 +19,8 @@ from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, In
 from mahjong_env.hands import short_of_sets_and_pair
 
 if TYPE_CHECKING:
-    from mahjong_env.scoring.wins import Row, Scores, Wins
+    from mahjong_env.scoring.rows import Row
+    from mahjong_env.scoring.wins import Scores, Wins
     from mahjong_env.state.arrays import State
     from mahjong_env.state.seats import Seats
 
@@ -173,7 +174,10 @@ class Rules:
         return self.flower_kinds
 
     def unclaimable(self, state: State, games: Games) -> BoolArray | None:
-        """[n] offered tiles that nobody may claim for anything; None: none. A wild tile never can (rulebook 0.12)."""
+        """[n] offered tiles that nobody may claim for anything; None: none. A wild tile never can.
+
+        common.md#wild-tiles.
+        """
         return state.offered[games] == state.wild[games] if self.has_wild else None
 
     # --- The start of a match and of a hand ----------------------------------------------------------------------
@@ -226,10 +230,18 @@ class Rules:
 
     # --- Claims -----------------------------------------------------------------------------------------------
     def limit_claims(self, state: State, seats: Seats, options: Int8Array) -> None:
-        """Take options out of the [n] option bits of seats that want a discard or a tile to rob (phases/claims.py).
+        """Take options out of those of the seats that could claim a discard or rob a tile.
 
-        A game comes as often as it has such seats.
+        Args:
+            state: the games.
+            seats: [m, n] the m other seats of n games in which a tile is on offer.
+            options: [m, n] int8 option bits (engine/claim_rules.py), 0 for a seat that wants nothing; changed in place.
         """
+
+    @property
+    def claims_chows(self) -> bool:
+        """Whether the next player may claim a discard for a chow."""
+        return True
 
     @property
     def adds_discards(self) -> bool:
@@ -265,7 +277,7 @@ class Rules:
 
     def complete(self, wins: Wins) -> BoolArray:
         """[n] whether the tiles are a complete hand in one of the variant's shapes."""
-        return self.tiles_short(wins.words, wins.wilds, wins.own_melds) <= wins.wilds
+        return self.tiles_short(wins.suit_summaries, wins.jokers, wins.own_melds) <= wins.jokers
 
     def score(self, wins: Wins) -> Scores:
         """Whether each hand may win, what it is worth and who pays: the one place that settles wins."""

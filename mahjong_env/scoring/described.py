@@ -357,6 +357,7 @@ def _describe(
         dice=one(0),
         points=one([0] * rules.seats if told.running_points is None else told.running_points, np.int32),
         floor=one(told.running_points is not None, np.bool_),
+        turned_up=np.zeros((1, 0), np.int8),
     )
 
 

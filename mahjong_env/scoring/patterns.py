@@ -6,7 +6,6 @@ each other shape. A variant prices forms; `best_forms` keeps the best one of eac
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -107,6 +106,20 @@ def suit_rows(present: BoolArray) -> SuitRows:
     return SuitRows(one_suit & ~honours, one_suit & honours, suits == 0)
 
 
+def suits_of(wins: Wins) -> SuitRows:
+    """Which hands are of one suit, or of none, wild tiles being the tiles that they are; [n] each."""
+    return wins.once(_suits_of)
+
+
+def _suits_of(wins: Wins) -> SuitRows:
+    return suit_rows(suits_present(all_tiles(wins)))
+
+
+def open_melds(wins: Wins) -> Int8Array:
+    """[n] how many chows, pungs, exposed kongs and added kongs the winner has; all of them were claimed."""
+    return wins.own_melds - count_melds(wins, MeldType.CONCEALED_KONG)
+
+
 def count_melds(wins: Wins, *types: MeldType) -> Int8Array:
     """[n] how many of the winner's melds are of these types."""
     counts = wins.melded.types[:, types[0]]
@@ -117,17 +130,18 @@ def count_melds(wins: Wins, *types: MeldType) -> Int8Array:
 
 def is_closed(wins: Wins) -> BoolArray:
     """[n] nothing was claimed: concealed kongs are the only melds (门清 mén qīng)."""
-    return count_melds(wins, MeldType.CONCEALED_KONG) == wins.own_melds
+    return open_melds(wins) == 0
 
 
-def waits_for_one(wins: Wins, missing: Callable[[UInt32Array, Any, Any], Int8Array]) -> BoolArray:
-    """[n] before the winning tile came, exactly one kind completed the hand (独听 dú tīng).
+def on_kong_draw(wins: Wins) -> BoolArray:
+    """[n] self-drawn with the replacement tile of a kong (杠上开花 gàng shàng kāi huā)."""
+    return wins.drawn & (wins.kong_draws > 0)
 
-    Kinds of which the player himself holds all four, melds included, do not count.
 
-    Args:
-        wins: complete hands without wild tiles.
-        missing: `Rules.tiles_short` of the variant; the hand may be read in all shapes that it knows.
+def waits_for_one(wins: Wins) -> BoolArray:
+    """[n] before the winning tile came, exactly one kind completed the hand (独听 dú tīng), in any shape.
+
+    Kinds of which the player himself holds all four, melds included, do not count. For hands without wild tiles.
     """
     n = len(wins)
     before = wins.counts.copy()
@@ -136,7 +150,7 @@ def waits_for_one(wins: Wins, missing: Callable[[UInt32Array, Any, Any], Int8Arr
     codes = encode(before).repeat(NUM_KINDS, axis=0)  # a row for each kind that might come
     group = np.arange(0, codes.size, codes.shape[1]).reshape(n, NUM_KINDS) + SUIT
     codes.reshape(-1)[group] += np.where(before < 4, POWER, 0)
-    completes = missing(suit_summaries(codes), 0, wins.own_melds.repeat(NUM_KINDS)) <= 0
+    completes = wins.rules.tiles_short(suit_summaries(codes), 0, wins.own_melds.repeat(NUM_KINDS)) <= 0
     return np.count_nonzero(completes.reshape(n, NUM_KINDS) & (held < 4), axis=1) == 1
 
 
@@ -175,7 +189,7 @@ def is_seven_pairs(wins: Wins) -> BoolArray:
 
 def is_thirteen_orphans(wins: Wins) -> BoolArray:
     """[n] one of each one, nine and honour, and one of them doubled."""
-    return short_of_thirteen_orphans(wins.words, wins.own_melds) <= 0
+    return short_of_thirteen_orphans(wins.suit_summaries, wins.own_melds) <= 0
 
 
 # --- Choosing --------------------------------------------------------------------------------------------------------

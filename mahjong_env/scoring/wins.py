@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from enum import IntEnum
 from functools import cache, cached_property
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +23,14 @@ from mahjong_env.basics.types import (
     Int64Array,
     UInt32Array,
 )
-from mahjong_env.hands import encode, suit_summaries
+from mahjong_env.hands import encode, suit_summaries, sum_summaries
 from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
+
+if TYPE_CHECKING:
+    from mahjong_env.scoring.rows import Row
+
+_Answer = TypeVar("_Answer")
 
 
 class Source(IntEnum):
@@ -50,22 +56,6 @@ class Source(IntEnum):
 
 # numpy compares with plain integers four times faster than with members of an enumeration.
 _DRAW, _DISCARD, _ROBBED_KONG = (int(source) for source in (Source.DRAW, Source.DISCARD, Source.ROBBED_KONG))
-
-
-class Row(NamedTuple):
-    """One row of a variant's scoring table.
-
-    Attributes:
-        name: as in scores, outcomes and case files.
-        chinese: the Chinese name, with its reading.
-        value: what one entry is worth as printed in the table; entries whose value depends on the hand say so in words.
-        meaning: when it is scored.
-    """
-
-    name: str
-    chinese: str
-    value: int | float | str
-    meaning: str
 
 
 @dataclass
@@ -99,6 +89,8 @@ class Wins:
     dice: Int8Array  # [n] what the variant threw for this hand
     points: Int32Array  # [n, S] running points before the hand
     floor: BoolArray  # [n] whether running points limit what is paid
+    turned_up: Int8Array  # [n, X] tiles turned up after the win (Rules.turned_up_after_win), -1 where there is none
+    rules: Any = None  # by which they are scored, for rows that ask about knobs
 
     def __len__(self) -> int:
         """The number of wins."""
@@ -108,7 +100,9 @@ class Wins:
         """Some of them: a boolean mask or indices, repeats allowed."""
         index = np.asarray(which)
         index = index.nonzero()[0] if index.dtype == np.bool_ else index
-        return Wins(*(getattr(self, name).take(index, axis=0) for name in _FIELDS))
+        taken = Wins(*(getattr(self, name).take(index, axis=0) for name in _FIELDS))
+        taken.rules = self.rules
+        return taken
 
     @classmethod
     def join(cls, parts: list[Wins]) -> Wins:
@@ -118,6 +112,16 @@ class Wins:
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS))
 
     # What follows from the arrays is worked out once: nothing may be changed in them after it has been asked for.
+
+    def once(self, ask: Callable[[Wins], _Answer]) -> _Answer:
+        """What a function says of these wins; it is called once, however often this is asked."""
+        if ask not in self._answers:
+            self._answers[ask] = ask(self)
+        return self._answers[ask]
+
+    @cached_property
+    def _answers(self) -> dict[Any, Any]:
+        return {}
 
     @cached_property
     def drawn(self) -> BoolArray:
@@ -183,31 +187,42 @@ class Wins:
 
     @cached_property
     def wilds(self) -> Int8Array:
-        """[n] wild tiles among the concealed tiles, the winning tile included."""
+        """[n] tiles of the wild kind among the concealed tiles, the winning tile included."""
         held = self.counts.reshape(-1).take(np.arange(len(self)) * NUM_KINDS + np.maximum(self.wild, 0))
         return held * (self.wild >= 0)
 
     @cached_property
+    def jokers(self) -> Int8Array:
+        """[n] those of the `wilds` that may stand for any tile: all but one that was turned up and won with."""
+        return self.wilds - self.opening if self.opening.any() else self.wilds
+
+    @cached_property
     def natural(self) -> Int8Array:
-        """[n, T] concealed tiles without the wild ones; read-only."""
+        """[n, T] concealed tiles without the `jokers`; read-only."""
         counts = self.counts.copy()
         some = (self.wild >= 0).nonzero()[0]
-        counts[some, self.wild[some]] = 0
+        wild = self.wild[some]
+        counts[some, wild] = self.opening[some]
         counts.flags.writeable = False
         return counts
 
     @cached_property
     def codes(self) -> Int32Array:
-        """[n, 4] codes of the concealed tiles without the wild ones."""
+        """[n, 4] codes of the `natural` tiles."""
         return encode(self.natural)
 
     @cached_property
-    def words(self) -> UInt32Array:
+    def suit_summaries(self) -> UInt32Array:
         """[n, 4] what hands/summaries.py says of `codes`."""
         return suit_summaries(self.codes)
 
+    @cached_property
+    def sum_of_summaries(self) -> UInt32Array:
+        """[n] `hands.sum_summaries` of them."""
+        return sum_summaries(self.suit_summaries)
 
-_FIELDS: Final = tuple(item.name for item in fields(Wins))
+
+_FIELDS: Final = tuple(item.name for item in fields(Wins) if item.name != "rules")
 
 
 class Melded(NamedTuple):
@@ -256,7 +271,7 @@ class Scores:
     payments: Int32Array  # [n, S] what each table seat receives; sums to zero
     source: Int8Array | None = None  # [n] Source as it was scored, where that may differ from what was asked
 
-    def rows_of(self, place: int, rows: tuple[Row, ...]) -> list[tuple[str, int | float]]:
+    def rows_of(self, place: int, rows: Sequence[Row]) -> list[tuple[str, int | float]]:
         """The entries of one win in the order of the table: (row name, value); whole values are integers."""
         entries: list[tuple[str, int | float]] = []
         count, value = self.row_count[place].tolist(), self.row_value[place].tolist()
@@ -309,4 +324,5 @@ def wins_from_state(state: State, seats: Seats, tile: Any, source: Source, from_
         dice=state.dice.take(games),
         points=state.points.reshape(-1).take((games * persons)[:, None] + state.person_at.take(games, axis=0)),
         floor=state.floored.take(games),
+        turned_up=np.zeros((n, 0), np.int8),
     )

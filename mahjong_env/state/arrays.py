@@ -32,7 +32,6 @@ from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array, UInt64Array
 from mahjong_env.hands import SUIT
 from mahjong_env.state.flat import Flat, code_steps
-from mahjong_env.state.places import Places
 from mahjong_env.state.seats import Seats
 
 MAX_MELDS: Final = 5
@@ -149,17 +148,13 @@ class State:
     offered: Int8Array = _array("B", np.int8, NO_TILE, "all")
     offered_by: Int8Array = _array("B", np.int8, NO_SEAT, "all")
     options: Int8Array = _array("BS", np.int8, 0, "engine")  # option bits of the seats still to be asked
-    best_key: Int8Array = _array("B", np.int8, 0, "nobody")  # rank of the best answer so far, 0 for none
+    best_precedence: Int8Array = _array("B", np.int8, 0, "nobody")  # of the best answer so far, 0 for none
     best_seat: Int8Array = _array("B", np.int8, NO_SEAT, "nobody")
     best_action: Int8Array = _array("B", np.int8, 0, "nobody")
     stage: Int8Array = _array("B", np.int8, 0, "all")  # questions before the first turn that have been dealt with
 
     mask: BoolArray = _array("BX", np.bool_, 0, "engine")  # legal actions of the seat to act
 
-    by_chair: State = field(init=False, repr=False)
-    flat: State = field(init=False, repr=False)
-    places: Places = field(init=False, repr=False)
-    wall_size: Int16Array = field(init=False, repr=False)
     num_seats: int = field(init=False, repr=False)  # S
     _flat: Flat = field(init=False, repr=False)  # the same memory, for the verbs
     _wall_size: Int16Array = field(init=False, repr=False)  # W, as an array without axes
@@ -169,14 +164,6 @@ class State:
         self.num_seats = int(self.hand.shape[1])
         self._flat = Flat(self.arrays())
         self._wall_size = np.array(self.wall.shape[1], np.int16)
-        self.wall_size = self._wall_size
-        self.places = Places(len(self.hand), self.num_seats, self.wall.shape[1], NUM_PLANES)
-        self.by_chair, self.flat = object.__new__(State), object.__new__(State)
-        for item in array_fields():
-            array = getattr(self, item.name)
-            chairs = (array.shape[0] * self.num_seats, *array.shape[2:])
-            setattr(self.by_chair, item.name, array.reshape(chairs) if item.metadata["axes"][:2] == "BS" else array)
-            setattr(self.flat, item.name, array.reshape(-1))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles have views of their own arrays."""
@@ -226,10 +213,6 @@ class State:
         """The seats that these games wait for; none of the games may be over."""
         return self.seats(games, self.actor[games])
 
-    def seats_by_index(self, games: Games, index: Games) -> Seats:
-        """Seats by their numbers in the batch: ``games`` [n], repeats allowed, ``index`` [n]."""
-        return Seats(games, self._flat.seat(games, index), index)
-
     def seats_after(self, games: Games, seat: Any, number: int) -> Seats:
         """[number, n] the seats after one seat in each game, in their order; the last of S is that seat itself.
 
@@ -240,10 +223,6 @@ class State:
     def next_seats(self, seats: Seats) -> Seats:
         """[n] the seats after these."""
         return self.seats(seats.game, _SEATS_AFTER[self.num_seats][0].take(seats.seat))
-
-    def chairs(self, games: Games, seat: Any) -> Games:
-        """[n] numbers of chairs."""
-        return self._flat.index(games, seat)
 
     # --- The wall ------------------------------------------------------------------------------------------------
     def left(self, games: Games) -> Int16Array:
@@ -395,6 +374,14 @@ class State:
         self.phase[seats.game] = phase
         self.actor[seats.game] = seats.seat
 
+    def begin_turn(self, seats: Seats) -> None:
+        """The seats are about to draw; no kong and no flower has led to that draw."""
+        games = seats.game
+        self.turn[games] = seats.seat
+        self._flat.turns[seats.index] += _ONE
+        self.kong_draws[games] = 0
+        self.flower_draw[games] = False
+
     def set_tenpai(self, seats: Seats, flags: BoolArray) -> None:
         """Set whether seats are one tile away from a complete shape."""
         self._flat.is_tenpai[seats.index] = flags
@@ -402,6 +389,14 @@ class State:
     def set_options(self, seats: Seats, options: Any) -> None:
         """Set what seats may still be asked: option bits (engine/claim_rules.py), 0 for nothing."""
         self._flat.options[seats.index] = options
+
+    def set_masks(self, games: Games, masks: BoolArray) -> None:
+        """Set the legal actions of the seats to act; ``masks`` [n, 109]."""
+        self._flat.set_masks(games, masks)
+
+    def are_legal(self, games: Games, actions: Any) -> BoolArray:
+        """[n] whether these actions, 0 to 108, are legal for the seats to act."""
+        return self._flat.mask[self._flat.action(games, actions)]
 
 
 def array_fields() -> tuple[Field[Any], ...]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.tiles import NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array
 from mahjong_env.hands import POWER, SUIT
@@ -20,6 +21,7 @@ _GROUP: Final = SUIT.astype(np.intp)
 # nothing. And the same for several tiles, or for tiles that leave the hand.
 _STEPS: Final = np.vstack([POWER * ~np.eye(NUM_KINDS, dtype=np.bool_), POWER]).astype(np.int32).reshape(-1)
 _CODE_STEPS: Final = {count: _STEPS * np.int32(count) for count in (-4, -3, -2, -1, 1)}
+_MASK: Final = np.dtype((np.void, NUM_ACTIONS))
 _WILD_ROWS: Final = np.arange(NUM_KINDS + 1) * NUM_KINDS
 
 
@@ -50,6 +52,7 @@ class Flat:
     turns: Int8Array
     is_tenpai: BoolArray
     options: Int8Array
+    mask: BoolArray
 
     def __init__(self, arrays: dict[str, Any]) -> None:
         """Lay out views and tables of the arrays of a state, by name."""
@@ -63,9 +66,11 @@ class Flat:
         self._flowers = index * NUM_ALL_KINDS
         self._melds = index * arrays["meld_type"].shape[2]
         self._rivers = index * arrays["river"].shape[2]
+        self._masks = np.arange(games) * NUM_ACTIONS
         self._publics = (index * planes + np.arange(planes)[:, None]) * kinds
         self.codes: Int32Array = arrays["code"].reshape(-1, GROUPS)
         self.hands: Int8Array = arrays["hand"].reshape(-1, kinds)
+        self.masks = arrays["mask"].view(_MASK)[:, 0]  # [B], one item for all actions
         for name in type(self).__annotations__:
             setattr(self, name, arrays[name].reshape(-1))
 
@@ -104,3 +109,11 @@ class Flat:
     def wall_tile(self, games: Games, number: Any) -> Games:
         """Where tiles of the wall, counted from its front, stand in `wall`."""
         return self._walls[games] + number
+
+    def action(self, games: Games, action: Any) -> Games:
+        """Where actions stand in `mask`."""
+        return self._masks[games] + action
+
+    def set_masks(self, games: Games, masks: BoolArray) -> None:
+        """Copy whole rows of `mask` [n, 109]: numpy copies one item at once, but walks along an array of them."""
+        self.masks[games] = masks.view(_MASK)[:, 0]

@@ -41,13 +41,30 @@ class Seats:
     def of(self, array: NDArray[_Kind]) -> NDArray[_Kind]:
         """[n, ...] what these seats have in an array [B, S, ...] of the state; a copy."""
         games, seats, *rest = array.shape
-        return array.reshape(games * seats, *rest).take(self.index, axis=0)
+        if rest:
+            return array.reshape(games * seats, *rest).take(self.index, axis=0)
+        one_each: NDArray[_Kind] = array.reshape(-1)[self.index]
+        return one_each
 
     def take(self, which: Any) -> Seats:
         """Some of them: [k] positions or a mask [n], along the axis of games, which is the last one."""
         if self.index.ndim == 1:
             return Seats(self.game[which], self.seat[which], self.index[which])
         return Seats(self.game[which], self.seat[..., which], self.index[..., which])
+
+    def row(self, number: int) -> Seats:
+        """[n] of [m, n] seats those of one row."""
+        return Seats(self.game, self.seat[number], self.index[number])
+
+    def choose(self, row: Games) -> Seats:
+        """[n] of [m, n] seats one in each game: the one in the row [n]."""
+        column = np.arange(len(row))
+        return Seats(self.game, self.seat[row, column], self.index[row, column])
+
+    def pick(self, place: Games) -> Seats:
+        """[k] of [m, n] seats those at these places [k], counted row by row; games may come several times."""
+        seat, index = self.seat.reshape(-1)[place], self.index.reshape(-1)[place]
+        return Seats(self.game[place % len(self.game)], seat, index)
 
     @staticmethod
     def join(parts: Sequence[Seats | None]) -> Seats | None:

@@ -21,9 +21,8 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import IS_SUITED, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games
 from mahjong_env.engine.batch import Engine
+from mahjong_env.engine.claim_rules import OPTION_ACTIONS
 from mahjong_env.engine.outcome import StepResult
-from mahjong_env.engine.phases.claims import OPTION_ACTIONS
-from mahjong_env.engine.phases.deal import without_wild
 from mahjong_env.state.arrays import NO_SEAT, Phase
 from mahjong_env.testing.play import (
     ConformanceError,
@@ -103,8 +102,9 @@ def _check_refused(engine: Engine, game: int, rng: np.random.Generator) -> None:
 
 
 def check_legal_actions(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """Legal actions are those that phase and tiles allow (rulebook 0.3-0.7, 0.12), less what the variant takes out.
+    """Legal actions are those that phase and tiles allow, less what the variant takes out.
 
+    The common rules are those of common.md#claims, common.md#kongs and common.md#wild-tiles.
     Wins are looked at by `check_scores`.
     """
     engine = make(games, seed=seed)
@@ -171,11 +171,11 @@ def _kept_claims(engine: Engine, games: Games) -> BoolArray:
     """[n, 109] what the rules leave of all claims for a discard."""
     copies = engine.select(games)
     state, rows, rules = copies.state, np.arange(len(games)), engine.rules
-    options = np.full(len(games), -1, np.int8)  # all bits
-    rules.limit_claims(state, state.seats_to_act(rows), options)
+    options = np.full((1, len(games)), -1, np.int8)  # all bits
+    rules.limit_claims(state, state.seats(rows, state.actor[None]), options)
     kept = np.ones((len(games), NUM_ACTIONS), np.bool_)
-    kept[:, OPTION_ACTIONS] = options[:, None] >> np.arange(len(OPTION_ACTIONS)) & 1
-    kept[:, KONG] &= rules.adds_discards | (without_wild(state, rows)[rows, state.actor, state.offered] >= 3)
+    kept[:, OPTION_ACTIONS] = options[0, :, None] >> np.arange(len(OPTION_ACTIONS)) & 1
+    kept[:, KONG] &= rules.adds_discards | (state.natural_hands(rows)[rows, state.actor, state.offered] >= 3)
     return kept
 
 
@@ -184,7 +184,7 @@ def _possible_claims(engine: Engine, games: Games) -> BoolArray:
     state = engine.state
     seat, kind, giver = state.actor[games], state.offered[games], state.offered_by[games]
     rows = np.arange(len(games))
-    natural = without_wild(state, games)[rows, seat]
+    natural = state.natural_hands(games)[rows, seat]
     is_dead = kind == state.wild[games]
     is_last = (state.left(games) <= 0) | state.closing[games]
     may_meld = (seat != giver) & ~is_dead & ~is_last

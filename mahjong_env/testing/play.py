@@ -12,7 +12,6 @@ from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int64Array
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
-from mahjong_env.engine.phases.deal import without_wild
 from mahjong_env.hands import distance_after_discard
 from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
@@ -65,7 +64,7 @@ def eager_actions(engine: Engine, rng: np.random.Generator) -> Int64Array:
     g = np.flatnonzero(state.phase == Phase.TURN)
     if g.size:
         seat = state.actor[g]
-        natural = without_wild(state, g)[np.arange(len(g)), seat]
+        natural = state.natural_hands(g)[np.arange(len(g)), seat]
         sets = engine.rules.sets - state.num_melds[g, seat]
         lacking = distance_after_discard(state.code[g, seat], natural, sets, state.wilds_held(state.seats(g, seat)))
         worth[g, :NUM_KINDS] = 1 - (lacking + worth[g, :NUM_KINDS]) / _FAR

@@ -11,8 +11,8 @@ from mahjong_env.basics.notation import format_counts
 from mahjong_env.basics.tiles import IS_SUITED, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
 from mahjong_env.engine.batch import Engine
+from mahjong_env.engine.claim_rules import MAY_WIN
 from mahjong_env.engine.outcome import Outcome, StepResult
-from mahjong_env.engine.phases.claims import MAY_WIN
 from mahjong_env.scoring.wins import Scores, Source, Wins, wins_from_state
 from mahjong_env.state.arrays import Phase
 from mahjong_env.testing.play import ConformanceError, MakeEngine, live_games, play_games
@@ -113,12 +113,12 @@ def _not_taken_out(engine: Engine, games: Games, seat: Int8Array, *, by_draw: bo
         state.mask[:] = True
         engine.rules.limit_turn(state, state.seats(rows, seat))
         return state.mask[:, WIN].copy()
-    options = np.full(len(games), MAY_WIN)
-    engine.rules.limit_claims(state, state.seats(rows, seat), options)
+    options = np.full((1, len(games)), MAY_WIN)
+    engine.rules.limit_claims(state, state.seats(rows, seat[None]), options)
     dead = engine.rules.unclaimable(state, rows)
     if dead is not None:
-        options[dead] = 0
-    return np.asarray(options > 0)
+        options[:, dead] = 0
+    return np.asarray(options[0] > 0)
 
 
 def _made_up_wins(engine: Engine, games: Games, rng: np.random.Generator) -> Wins:

@@ -10,7 +10,6 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import KIND_NAMES, NO_TILE, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Int64Array
 from mahjong_env.engine.batch import Engine
-from mahjong_env.engine.phases.deal import without_wild
 from mahjong_env.hands import encode, suit_summaries
 from mahjong_env.state.arrays import (
     DISCARDED,
@@ -120,7 +119,7 @@ def require_books(engine: Engine) -> None:
     pung_kinds = np.where(state.meld_type == MeldType.PUNG, state.meld_kind, NO_TILE)
     flower_kinds = engine.rules.flower_kinds
     compared: dict[str, tuple[Any, Any]] = {
-        "code": (state.code, encode(without_wild(state, everyone))),
+        "code": (state.code, encode(state.natural_hands(everyone))),
         "num_melds": (places < state.num_melds[..., None], state.meld_type > MeldType.NONE),
         "open_pung": (state.open_pung, (pung_kinds[..., None] == kinds).any(axis=2)),
         "river_size": (np.arange(MAX_DISCARDS) < state.river_size[..., None], state.river >= 0),
@@ -170,7 +169,7 @@ def _latest_discards(engine: Engine) -> tuple[Any, Any]:
 def _is_tenpai(engine: Engine) -> BoolArray:
     """[B, S] whether concealed tiles lack one tile at most."""
     state = engine.state
-    natural = without_wild(state, np.arange(engine.num_games))
+    natural = state.natural_hands(np.arange(engine.num_games))
     wilds = state.hand.sum(axis=2) - natural.sum(axis=2)
     lacking = engine.rules.tiles_short(suit_summaries(encode(natural)), wilds, state.num_melds)
     return np.asarray(lacking <= wilds + 1)

@@ -11,7 +11,8 @@ from mahjong_env.basics.tiles import EAST, IS_TERMINAL, NORTH, NUM_KINDS, RANK, 
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
 from mahjong_env.hands import encode, short_of_sets_and_258, short_of_sets_and_pair, substitutions, suit_summaries
 from mahjong_env.scoring.patterns import count_melds, first_failed, read, suit_rows, suits_present
-from mahjong_env.scoring.wins import Row, Wins
+from mahjong_env.scoring.rows import Row
+from mahjong_env.scoring.wins import Wins
 
 ROWS = (
     Row("Flat Hand", "平胡 píng hú", 1, "none of the Large rows below"),
@@ -135,7 +136,7 @@ def why_not_read(wins: Wins, *, wild_hand_discard_win: bool) -> Int8Array:
     """`why_not`, as far as it is the same in all readings of a hand."""
     seven_pairs, claimed = is_wild_card_seven_pairs(wins), ~wins.drawn
     return first_failed(
-        ~seven_pairs & (short_of_sets_and_pair(wins.words) > wins.wilds),
+        ~seven_pairs & (short_of_sets_and_pair(wins.suit_summaries) > wins.wilds),
         claimed & (wins.winning_tile == wins.wild),
         claimed & (wins.winning_tile == RED),
         claimed & (wins.wilds > 0) & (not wild_hand_discard_win),
@@ -154,7 +155,7 @@ def why_no_reading(wins: Wins, hands: Games) -> Int8Array:
     """[m] what bars every reading of these hands, complete as sets and a pair; found without reading them."""
     wilds = wins.wilds.take(hands)
     reds = wins.counts[:, RED].take(hands) > 0
-    small = (wilds <= 1) & (short_of_sets_and_258(wins.words.take(hands, axis=0)) <= wilds)
+    small = (wilds <= 1) & (short_of_sets_and_258(wins.suit_summaries.take(hands, axis=0)) <= wilds)
     large = is_large_by_situation(wins).take(hands)
     reason = np.where(wilds > 1, _TOO_MANY_WILDS, _WRONG_PAIR)
     reason[reds] = _HOLDS_RED

@@ -63,7 +63,8 @@ from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, In
 from mahjong_env.hands import POWER, SUIT, encode, substitutions, suit_summaries
 from mahjong_env.ruleset.questions import Rules, knob
 from mahjong_env.scoring.patterns import best_forms, count_melds, everyone, first_failed, only, paid_by, read
-from mahjong_env.scoring.wins import Row, Scores, Source, Wins, wins_from_state
+from mahjong_env.scoring.rows import Row
+from mahjong_env.scoring.wins import Scores, Source, Wins, wins_from_state
 from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
 
@@ -257,7 +258,7 @@ class Fuzhou(Rules):
 
     def _reason(self, wins: Wins, natural: Int8Array, golds: Int8Array) -> Int8Array:
         """[n] places in `reasons`, the first that holds."""
-        words = wins.words if natural is wins.natural else suit_summaries(encode(natural))
+        words = wins.suit_summaries if natural is wins.natural else suit_summaries(encode(natural))
         return first_failed(
             self.tiles_short(words, golds, wins.own_melds) > golds,
             wins.robs_kong & (not self.rob_kong),
@@ -369,16 +370,8 @@ def _special_hands(
 
 
 def _natural_and_golds(wins: Wins) -> tuple[Int8Array, Int8Array]:
-    """[n, 34] concealed tiles that are what they are, and [n] golds that stand for any tile.
-
-    The robbed gold is what it is: it must be the tile that the hand waits for (004 §Gold Tiles).
-    """
-    natural, golds = wins.natural, wins.wilds
-    robbed = np.flatnonzero(wins.opening)
-    if robbed.size:
-        natural, golds = natural.copy(), golds - wins.opening
-        natural[robbed, wins.winning_tile[robbed]] += 1
-    return natural, golds
+    """[n, 34] concealed tiles that are what they are, and [n] golds that stand for any tile."""
+    return wins.natural, wins.jokers
 
 
 RULES = Fuzhou()

@@ -73,7 +73,8 @@ from mahjong_env.hands import (
 )
 from mahjong_env.ruleset.questions import Rules, knob
 from mahjong_env.scoring.patterns import everyone, first_failed, only, paid_by, short_of_seven_pairs
-from mahjong_env.scoring.wins import Row, Scores, Wins
+from mahjong_env.scoring.rows import Row
+from mahjong_env.scoring.wins import Scores, Wins
 from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
 
@@ -183,7 +184,7 @@ class Hangzhou(Rules):
 
     def limit_claims(self, state: State, seats: Seats, options: Int8Array) -> None:
         """While a gambit lasts nobody claims nor captures a kong: not the gambiter, and the others only draw."""
-        options[state.marks[seats.game, :, _GAMBITS].any(axis=1)] = 0
+        options[:, state.marks[seats.game, :, _GAMBITS].any(axis=1)] = 0
 
     def limit_turn(self, state: State, seats: Seats) -> None:
         """In a gambit: win, a concealed kong, or discard the tile just drawn."""
@@ -231,10 +232,10 @@ class Hangzhou(Rules):
             [n, 2] whether the hand has the shape, and [n, 2, rows] the entries of each row that it then has.
         """
         wilds, drawn = wins.wilds, wins.drawn
-        total = sum_summaries(wins.words)
+        total = sum_summaries(wins.suit_summaries)
         is_shape = np.empty((len(wins), 2), np.bool_)
-        is_shape[:, 0] = short_of_sets_and_pair(wins.words, total) <= wilds
-        is_shape[:, 1] = short_of_seven_pairs(wins.words, wins.own_melds, total) <= wilds
+        is_shape[:, 0] = short_of_sets_and_pair(wins.suit_summaries, total) <= wilds
+        is_shape[:, 1] = short_of_seven_pairs(wins.suit_summaries, wins.own_melds, total) <= wilds
         rows = np.zeros((len(wins), 2, len(ROWS)), np.int8)
         rows[:, :, _PLACE["Base Score"]] = 1
         if wilds.any():
@@ -244,7 +245,7 @@ class Hangzhou(Rules):
         rows[:, :, _PLACE["Kong Blossom"]] = (wins.kong_draws * drawn)[:, None]
         rows[:, 1, _PLACE["Seven Pairs"]] = 1
         rows[:, 1, _PLACE["Pure Seven Pairs"]] = wilds == 0
-        rows[:, 1, _PLACE["Luxury Pairs"]] = quads(wins.words, total)
+        rows[:, 1, _PLACE["Luxury Pairs"]] = quads(wins.suit_summaries, total)
         return is_shape, rows
 
     def legal(self, wins: Wins) -> BoolArray:

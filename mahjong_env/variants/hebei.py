@@ -36,88 +36,166 @@ the replacement for an exposed kong   drawn, as for every kong: the sentence is 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mahjong_env.basics.errors import RulesError
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, UInt32Array
-from mahjong_env.hands import short_of_sets_and_pair, sum_summaries
-from mahjong_env.ruleset.questions import Rules, knob
-from mahjong_env.scoring.patterns import (
-    SuitRows,
-    all_tiles,
-    best_forms,
-    everyone,
-    first_failed,
-    is_closed,
-    is_seven_pairs,
-    is_thirteen_orphans,
-    only,
-    paid_by,
-    read,
-    short_of_seven_pairs,
-    short_of_thirteen_orphans,
-    suit_rows,
-    suits_present,
-    waits_for_one,
-)
-from mahjong_env.scoring.wins import Row, Scores, Wins
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array
+from mahjong_env.ruleset.questions import knob
+from mahjong_env.scoring.driver import ScoredRules, product_of_rows
+from mahjong_env.scoring.patterns import is_closed, on_kong_draw, suits_of, waits_for_one
+from mahjong_env.scoring.payments import Payer, Payment, paid_by
+from mahjong_env.scoring.readings import SETS_AND_PAIR, SEVEN_PAIRS, THIRTEEN_ORPHANS, Readings, Shape
+from mahjong_env.scoring.rows import Bar, Row, by_knob, names
 from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
 
-ROWS = (
-    Row("Dealer Win", "庄家 zhuāng jiā", 2, "the winner is the dealer"),
-    Row("All Pungs", "碰碰胡 pèng pèng hú", "3 (knob all_pungs)", "every set is a pung or kong"),
-    Row("Closed Hand", "门清 mén qīng", 2, "nothing claimed; concealed kongs are allowed"),
-    Row("Robbing a Kong", "抢杠胡 qiǎng gàng hú", 2, "won with the tile that another player adds to his pung"),
+_SUIT_STARTS = np.array([[0, 3, 6], [9, 12, 15], [18, 21, 24]])
+_MIXED_STARTS = np.array([[0, 12, 24], [0, 15, 21], [3, 9, 24], [3, 15, 18], [6, 9, 21], [6, 12, 18]])
+
+DEALER_WIN = Row("Dealer Win", "庄家 zhuāng jiā", 2, "the winner is the dealer", per_hand=lambda win: win.by_dealer)
+PATTERNS = (
+    Row(
+        "All Pungs",
+        "碰碰胡 pèng pèng hú",
+        by_knob("all_pungs"),
+        "every set is a pung or kong",
+        per_reading=lambda reading: reading.all_pungs,
+        shape=SETS_AND_PAIR,
+    ),
+    Row(
+        "Closed Hand",  # called Pure Hand in Taiwan
+        "门清 mén qīng",
+        2,
+        "nothing claimed; concealed kongs are allowed",
+        per_hand=lambda win: is_closed(win) & (win.drawn | win.rules.closed_hand_on_discard),
+    ),
+    Row(
+        "Robbing a Kong",
+        "抢杠胡 qiǎng gàng hú",
+        2,
+        "won with the tile that another player adds to his pung",
+        per_hand=lambda win: win.robs_kong,
+    ),
     Row(
         "Kong-Drawn Win",
         "杠上开花 gàng shàng kāi huā",
         2,
         "won with the replacement tile of a kong, once however many kongs",
+        per_hand=on_kong_draw,
     ),
     Row(
         "Single Hanging Tile",
         "大吊车 dà diào chē",
         2,
         "four melds on the table, one tile in hand (knob single_hanging)",
+        per_hand=lambda win: win.own_melds == 4 if win.rules.single_hanging == "four_melds_out" else waits_for_one(win),
     ),
-    Row("Pure One Suit", "清一色 qīng yī sè", 3, "one suit, no honours"),
-    Row("Mixed One Suit", "混一色 hùn yī sè", 2, "one suit and honours"),
-    Row("One Dragon", "一条龙 yī tiáo lóng", 2, "runs 123, 456 and 789 of one suit"),
-    Row("Flower Dragon", "花龙 huā lóng", 5, "runs 123, 456 and 789, each of another suit"),
-    Row("Seven Pairs", "七对 qī duì", 2, "seven pairs"),
-    Row("Mixed Seven Pairs", "混七对 hùn qī duì", 4, "seven pairs of one suit and honours"),
-    Row("Pure Seven Pairs", "清七对 qīng qī duì", 5, "seven pairs of one suit"),
-    Row("Luxurious Seven Pairs", "豪华七对 háo huá qī duì", 8, "seven pairs with four alike once"),
-    Row("Double Luxurious Seven Pairs", "双豪华七对 shuāng háo huá qī duì", 16, "seven pairs with four alike twice"),
-    Row("Triple Luxurious Seven Pairs", "三豪华七对 sān háo huá qī duì", 32, "seven pairs with four alike three times"),
-    Row("Thirteen Orphans", "十三幺 shí sān yāo", 10, "one of each one, nine and honour, and one of them doubled"),
-    Row("Ping Hu", "平胡 píng hú", 1, "none of the rows above but Dealer Win"),
+    Row("Pure One Suit", "清一色 qīng yī sè", 3, "one suit, no honours", per_hand=lambda win: suits_of(win).pure),
+    Row("Mixed One Suit", "混一色 hùn yī sè", 2, "one suit and honours", per_hand=lambda win: suits_of(win).mixed),
+    Row(
+        "One Dragon",
+        "一条龙 yī tiáo lóng",
+        2,
+        "runs 123, 456 and 789 of one suit",
+        per_reading=lambda reading: _has_runs(reading, _SUIT_STARTS),
+        shape=SETS_AND_PAIR,
+    ),
+    Row(
+        "Flower Dragon",
+        "花龙 huā lóng",
+        5,
+        "runs 123, 456 and 789, each of another suit",
+        per_reading=lambda reading: _has_runs(reading, _MIXED_STARTS),
+        shape=SETS_AND_PAIR,
+    ),
+    # The best of the family counts; neither Pure nor Mixed Seven Pairs is multiplied with its suit (rulebook 3A.9).
+    Row(
+        "Seven Pairs",
+        "七对 qī duì",
+        2,
+        "seven pairs",
+        shape=SEVEN_PAIRS,
+    ),
+    Row(
+        "Mixed Seven Pairs",
+        "混七对 hùn qī duì",
+        4,
+        "seven pairs of one suit and honours",
+        per_reading=lambda reading: reading.of(suits_of(reading.wins).mixed),
+        shape=SEVEN_PAIRS,
+        replaces=("Seven Pairs", "Mixed One Suit"),
+    ),
+    Row(
+        "Pure Seven Pairs",
+        "清七对 qīng qī duì",
+        5,
+        "seven pairs of one suit",
+        per_reading=lambda reading: reading.of(suits_of(reading.wins).pure),
+        shape=SEVEN_PAIRS,
+        replaces=("Seven Pairs", "Pure One Suit"),
+    ),
+    Row(
+        "Luxurious Seven Pairs",
+        "豪华七对 háo huá qī duì",
+        8,
+        "seven pairs with four alike once",
+        per_reading=lambda reading: _number_of_quads(reading) == 1,
+        shape=SEVEN_PAIRS,
+        replaces=("Seven Pairs", "Mixed Seven Pairs", "Pure Seven Pairs"),
+    ),
+    Row(
+        "Double Luxurious Seven Pairs",
+        "双豪华七对 shuāng háo huá qī duì",
+        16,
+        "seven pairs with four alike twice",
+        per_reading=lambda reading: _number_of_quads(reading) == 2,
+        shape=SEVEN_PAIRS,
+        replaces=("Seven Pairs", "Mixed Seven Pairs", "Pure Seven Pairs"),
+    ),
+    Row(
+        "Triple Luxurious Seven Pairs",
+        "三豪华七对 sān háo huá qī duì",
+        32,
+        "seven pairs with four alike three times",
+        per_reading=lambda reading: _number_of_quads(reading) == 3,
+        shape=SEVEN_PAIRS,
+        replaces=("Seven Pairs", "Mixed Seven Pairs", "Pure Seven Pairs"),
+    ),
+    Row(
+        "Thirteen Orphans",
+        "十三幺 shí sān yāo",
+        10,
+        "one of each one, nine and honour, and one of them doubled",
+        shape=THIRTEEN_ORPHANS,
+    ),
 )
-_PLACE = {row.name: place for place, row in enumerate(ROWS)}
-_LUXURIES = ("Luxurious Seven Pairs", "Double Luxurious Seven Pairs", "Triple Luxurious Seven Pairs")
-_PATTERNS = slice(_PLACE["Dealer Win"] + 1, _PLACE["Ping Hu"])
 """The rows that make a hand more than a Ping Hu."""
-_SUIT_STARTS = np.array([[0, 3, 6], [9, 12, 15], [18, 21, 24]])
-_MIXED_STARTS = np.array([[0, 12, 24], [0, 15, 21], [3, 9, 24], [3, 15, 18], [6, 9, 21], [6, 12, 18]])
+PING_HU = Row("Ping Hu", "平胡 píng hú", 1, "none of the rows above but Dealer Win", unless=names(*PATTERNS))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hebei(Rules):
+class Hebei(ScoredRules):
     """The rules of Hebei mahjong; the fields are its knobs."""
 
     name: ClassVar[str] = "hebei"
     title: ClassVar[str] = "Hebei"
     chinese: ClassVar[str] = "河北麻将"
-    rows: ClassVar[tuple[Row, ...]] = ROWS
-    reasons: ClassVar[tuple[str, ...]] = (
-        "",
-        "the tiles are not a complete hand",
-        "a hand without any scoring pattern (Ping Hu) can only be won by self-draw",
+    shapes: ClassVar[tuple[Shape, ...]] = (SETS_AND_PAIR, SEVEN_PAIRS, THIRTEEN_ORPHANS)
+    rows: ClassVar[tuple[Row, ...]] = (DEALER_WIN, *PATTERNS, PING_HU)
+    bars: ClassVar[tuple[Bar, ...]] = (
+        Bar(
+            "a hand without any scoring pattern (Ping Hu) can only be won by self-draw",
+            per_hand=lambda win: ~win.drawn,
+            lifted_by=names(*PATTERNS),
+        ),
+    )
+    payment: ClassVar[Payment] = Payment(
+        draw=Payer.ALL_PAY,
+        discard=by_knob("discard_payers", {"discarder": Payer.DISCARDER_PAYS, "all": Payer.ALL_PAY}),
+        robbed_kong=Payer.KONGER_PAYS,
     )
 
     base_score: int = knob(1, minimum=1, about="the base point that multipliers multiply")
@@ -161,95 +239,14 @@ class Hebei(Rules):
         """Twelve tiles are never drawn (002 §Breaking the Wall)."""
         return 12
 
-    # --- Shapes and scoring -----------------------------------------------------------------------------------
-    def tiles_short(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
-        """Four sets and a pair, seven pairs, or thirteen orphans (002 §Winning)."""
-        total = sum_summaries(words)
-        standard = short_of_sets_and_pair(words, total)
-        if np.all(melds):
-            return standard
-        other = np.minimum(short_of_seven_pairs(words, melds, total), short_of_thirteen_orphans(words, melds, total))
-        return np.minimum(standard, other)
+    # --- Scoring ----------------------------------------------------------------------------------------------
+    def worth(self, counts: Int8Array, values: Any) -> Int64Array:
+        """The product of the rows (002 §Winning Hand Payout Formula)."""
+        return product_of_rows(counts, values)
 
-    def score(self, wins: Wins) -> Scores:
-        """The best form of each hand: base point times the product of its rows (002 §Winning Hand Payout Formula)."""
-        n = len(wins)
-        owner, forms = self._forms(wins)
-        forms |= self._common_rows(wins).take(owner, axis=0)
-        forms[:, _PLACE["Ping Hu"]] = ~forms[:, _PATTERNS].any(axis=1)
-        product = np.where(forms, self._row_values, 1).prod(axis=1, dtype=np.int64)
-        best = best_forms(owner, product, n)
-        complete = best >= 0
-        rows, value = np.zeros((n, len(ROWS)), np.bool_), np.zeros(n, np.int64)
-        rows[complete] = forms.take(best[complete], axis=0)
-        value[complete] = product.take(best[complete])
-        if self.cap is not None:
-            value = np.minimum(value, self.cap)
-
-        reason = first_failed(~complete, rows[:, _PLACE["Ping Hu"]] & ~wins.drawn)
-        legal = reason == 0
-        points = self.base_score * value * legal
-        return Scores(
-            legal=legal,
-            reason=reason,
-            row_count=(rows & legal[:, None]).astype(np.int8),
-            row_value=self._row_values[None].repeat(n, axis=0),
-            points=points,
-            payments=paid_by(self._payers(wins), points, wins.seat),
-        )
-
-    def legal(self, wins: Wins) -> BoolArray:
-        """All complete hands but a Ping Hu that is not self-drawn.
-
-        Every pattern multiplies, so that a hand that has one in any form is not scored as a Ping Hu.
-        """
-        legal = wins.drawn | self._common_rows(wins)[:, _PATTERNS].any(axis=1)
-        unsure = np.flatnonzero(~legal)
-        if unsure.size:
-            owner, forms = self._forms(wins.take(unsure))
-            legal[unsure.take(owner.compress(forms[:, _PATTERNS].any(axis=1)))] = True
-        return legal
-
-    @cached_property
-    def _row_values(self) -> Int32Array:
-        return np.array([self.all_pungs if row.name == "All Pungs" else row.value for row in ROWS], np.int32)
-
-    def _common_rows(self, wins: Wins) -> BoolArray:
-        """[n, rows] the rows that do not depend on how the tiles are read."""
-        rows = np.zeros((len(wins), len(ROWS)), np.bool_)
-        rows[:, _PLACE["Dealer Win"]] = wins.by_dealer
-        rows[:, _PLACE["Closed Hand"]] = is_closed(wins) & (wins.drawn | self.closed_hand_on_discard)
-        rows[:, _PLACE["Robbing a Kong"]] = wins.robs_kong
-        rows[:, _PLACE["Kong-Drawn Win"]] = wins.drawn & (wins.kong_draws > 0)
-        rows[:, _PLACE["Single Hanging Tile"]] = self._hangs(wins)
-        return rows
-
-    def _hangs(self, wins: Wins) -> BoolArray:
-        if self.single_hanging == "four_melds_out":
-            return wins.own_melds == 4
-        return waits_for_one(wins, self.tiles_short)
-
-    def _forms(self, wins: Wins) -> tuple[Games, BoolArray]:
-        """Every form of every hand: [m] its owner, and [m, rows] the rows that the form brings."""
-        suits = suit_rows(suits_present(all_tiles(wins)))
-        standard = read(wins)
-        rows = np.zeros((len(standard), len(ROWS)), np.bool_)
-        rows[:, _PLACE["Pure One Suit"]] = suits.pure.take(standard.owner)
-        rows[:, _PLACE["Mixed One Suit"]] = suits.mixed.take(standard.owner)
-        rows[:, _PLACE["All Pungs"]] = standard.all_triplets
-        rows[:, _PLACE["One Dragon"]] = _has_runs(standard.runs, _SUIT_STARTS)
-        rows[:, _PLACE["Flower Dragon"]] = _has_runs(standard.runs, _MIXED_STARTS)
-        if wins.own_melds.all():
-            return standard.owner, rows
-        parts = [(standard.owner, rows), *_forms_without_melds(wins, suits)]
-        owners, forms = zip(*parts, strict=True)
-        return np.concatenate(owners), np.concatenate(forms)
-
-    def _payers(self, wins: Wins) -> BoolArray:
-        by_all = wins.drawn
-        if self.discard_payers == "all":
-            by_all = by_all | wins.on_discard
-        return np.where(by_all[:, None], everyone(wins), only(wins, wins.from_seat))
+    def points(self, worth: Int64Array) -> Int64Array:
+        """The base point times the product, which may have a cap."""
+        return self.base_score * (worth if self.cap is None else np.minimum(worth, self.cap))
 
     # --- Kongs, deal, rotation --------------------------------------------------------------------------------
     def kong_payments(self, state: State, seats: Seats, meld_type: int, from_seat: Any) -> Int32Array:
@@ -277,37 +274,14 @@ class Hebei(Rules):
         state.person_at[won, seat] = sits_out
 
 
-def _forms_without_melds(wins: Wins, suits: SuitRows) -> list[tuple[Games, BoolArray]]:
-    """The forms of seven pairs and of thirteen orphans, as `Hebei._forms` returns them, in parts."""
-    parts: list[tuple[Games, BoolArray]] = []
-
-    def add_form(who: BoolArray, *names: str) -> None:
-        owner = np.flatnonzero(who)
-        form = np.zeros((len(owner), len(ROWS)), np.bool_)
-        form[:, [_PLACE[name] for name in names]] = True
-        parts.append((owner, form))
-
-    # The best of the family counts; neither Pure nor Mixed Seven Pairs is multiplied with its suit (rulebook 3A.9).
-    seven = is_seven_pairs(wins)
-    if seven.any():
-        quads = (wins.counts == 4).sum(axis=1)
-        add_form(seven, "Seven Pairs")
-        add_form(seven & suits.mixed, "Mixed Seven Pairs")
-        add_form(seven & suits.pure, "Pure Seven Pairs")
-        for number, luxury in enumerate(_LUXURIES, start=1):
-            has_quads = seven & (quads == number)
-            add_form(has_quads & ~suits.pure & ~suits.mixed, luxury)
-            add_form(has_quads & suits.mixed, luxury, "Mixed One Suit")
-            add_form(has_quads & suits.pure, luxury, "Pure One Suit")
-    orphans = is_thirteen_orphans(wins)
-    if orphans.any():
-        add_form(orphans, "Thirteen Orphans")
-    return parts
+def _number_of_quads(reading: Readings) -> Any:
+    """[m] kinds of which the hand has all four."""
+    return reading.of(reading.wins.counts == 4).sum(axis=1)
 
 
-def _has_runs(runs: Int8Array, starts: Any) -> BoolArray:
+def _has_runs(reading: Readings, starts: Any) -> BoolArray:
     """[m] whether all runs of one of the groups of starts ([groups, runs]) are there."""
-    return np.any(np.all(runs[:, starts] > 0, axis=2), axis=1)
+    return np.any(np.all(reading.runs[:, starts] > 0, axis=2), axis=1)
 
 
 RULES = Hebei()

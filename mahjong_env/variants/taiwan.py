@@ -72,7 +72,8 @@ from mahjong_env.scoring.patterns import (
     suits_present,
     waits_for_one,
 )
-from mahjong_env.scoring.wins import Row, Scores, Source, Wins, wins_from_state
+from mahjong_env.scoring.rows import Row
+from mahjong_env.scoring.wins import Scores, Source, Wins, wins_from_state
 from mahjong_env.state.arrays import NO_SEAT, State
 from mahjong_env.state.seats import Seats
 
@@ -273,6 +274,7 @@ class Taiwan(Rules):
 
     def _common_rows(self, wins: Wins) -> Int8Array:
         """[n, rows] the entries that do not depend on how the tiles are read."""
+        wins.rules = self
         tiles = all_tiles(wins)
         present = suits_present(tiles)
         suits = suit_rows(present)
@@ -281,7 +283,7 @@ class Taiwan(Rules):
         usual = ~wins.first_draw
         hidden_gangs = count_melds(wins, MeldType.CONCEALED_KONG)
         entries = {
-            "Waiting for One": usual & waits_for_one(wins, self.tiles_short),
+            "Waiting for One": usual & waits_for_one(wins),
             "Exposed Gang": count_melds(wins, MeldType.EXPOSED_KONG, MeldType.ADDED_KONG),
             "Hidden Gang": hidden_gangs,
             "No Characters": ~present[:, _HONOUR_GROUP],

@@ -61,7 +61,8 @@ from mahjong_env.basics.types import BoolArray, Float64Array, Games, Int8Array, 
 from mahjong_env.hands import pairs, short_of_sets_and_pair, sum_summaries
 from mahjong_env.ruleset.questions import Rules, knob
 from mahjong_env.scoring.patterns import best_forms, count_melds, everyone, only, paid_by
-from mahjong_env.scoring.wins import Row, Scores, Wins
+from mahjong_env.scoring.rows import Row
+from mahjong_env.scoring.wins import Scores, Wins
 from mahjong_env.state.arrays import NO_SEAT, State
 from mahjong_env.state.seats import Seats
 from mahjong_env.variants._wuhan_hands import (

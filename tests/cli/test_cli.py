@@ -4,17 +4,18 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import time
 
-import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_env import VARIANTS, Deal, make_engine, score
+from mahjong_env import VARIANTS, score
 from mahjong_env.cli import main
-from mahjong_env.cli.play_command import claims_text, matching, play
-from mahjong_env.environments.opponents import RandomAgent
+
+CALL = "main(__import__('os').environ['COMMAND'].split())"
 
 
 def run(capsys, command):
@@ -31,7 +32,8 @@ def test_runs_as_a_module():
         env={**os.environ, "PYTHONWARNINGS": "error"},
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("seed 1\nHebei: hand 1 of 1")
+    assert done.stdout.startswith("seed 1\ntiles: 1-9m characters")
+    assert "\n\nHebei: hand 1 of 1" in done.stdout
 
 
 def test_closed_pipes_are_no_error():
@@ -148,7 +150,7 @@ def test_show_with_the_agents_of_other_distributions(capsys):
         pytest.skip("the entry point is not installed")
     status, printed, _ = run(capsys, "show --variant hebei --seed 2 --agents greedy random random")
     assert status == 0
-    assert "player_2: discard" in printed
+    assert "player_2 draws " in printed
 
 
 def test_a_seed_is_drawn_and_said(capsys):
@@ -156,93 +158,65 @@ def test_a_seed_is_drawn_and_said(capsys):
     assert len(seeds) == 3
 
 
-# --- play ----------------------------------------------------------------------------------------------------
+# --- help, and words that cannot be ---------------------------------------------------------------------------
 
 
-class Script:
-    """Answers like a person at the terminal; the last line is repeated."""
-
-    def __init__(self, *lines):
-        self.lines = list(lines)
-
-    def __call__(self, prompt):
-        line = self.lines.pop(0) if len(self.lines) > 1 else self.lines[0]
-        if line is None:
-            raise EOFError
-        return line
+@pytest.mark.parametrize("command", ["", "show", "play", "rules"])
+def test_help_says_how_tiles_are_written(command, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main([*command.split(), "--help"])
+    assert "1-9m characters" in " ".join(capsys.readouterr().out.split())
 
 
-class Passes(RandomAgent):
-    """Discards its first tile and claims nothing."""
+@pytest.mark.parametrize("command", ["show", "play", "score", "bench"])
+def test_help_points_to_the_command_that_lists_knobs(command, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "--knob" in said
+    assert "`python -m mahjong_env rules --variant VARIANT` lists them" in said
 
-    def act(self, view, rng):
-        return np.where(view.action_mask[:, 108], 108, view.action_mask.argmax(axis=1))
 
-
-def test_play_reads_moves_and_shows_the_own_side_alone(capsys):
-    engine = make_engine("hebei", 1, seed=1)
-    engine.reset(deals=Deal(hands=("111222333444m 5p", "5p", ""), dealer=0))
-    play(
-        engine,
-        [None, Passes(), Passes()],
-        np.random.default_rng(0),
-        read=Script("?", "9s", "d", " 5P ", "discard 1m", "q"),
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "ascii"])
+@pytest.mark.parametrize(
+    "command",
+    ["rules --variant wuhan", "show --variant hebei --seed 1 --unicode", "score --variant hebei --hand \u4e00"],
+)
+def test_encodings_without_chinese_are_no_error(command, encoding):
+    done = subprocess.run(
+        [sys.executable, "-m", "mahjong_env", *command.split()],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "1"},
     )
-    printed = capsys.readouterr().out
-    assert "write a tile" in printed
-    assert printed.count("you may") >= 2
-    assert "hand      13 tiles" in printed
-    assert "player_1: discard" in printed
-    assert printed.endswith("you have left the table\n")
+    assert b"Traceback" not in done.stderr
+    assert done.returncode == (2 if command.startswith("score") else 0), done.stderr
+    assert (done.stderr if done.returncode else done.stdout).decode(encoding)
 
 
-def test_play_to_the_end(capsys):
-    engine = make_engine("hebei", 1, seed=1)
-    engine.reset(deals=Deal(hands=("111222333444m 55p",), dealer=0))
-    play(engine, [None, Passes(), Passes()], np.random.default_rng(0), read=Script("w"))
-    printed = capsys.readouterr().out
-    assert "player_0 wins with 5p, drawn" in printed
-    assert printed.endswith("the match is over\n")
+# --- Ctrl-C --------------------------------------------------------------------------------------------------
 
 
-def test_a_person_may_leave_with_the_end_of_the_input(capsys):
-    engine = make_engine("hebei", 1, seed=1)
-    play(engine, [None, Passes(), Passes()], np.random.default_rng(0), read=Script(None))
-    assert capsys.readouterr().out.endswith("you have left the table\n")
-
-
-def test_play_tells_no_passes_and_no_hidden_kongs(capsys):
-    class Kongs(Passes):
-        def act(self, view, rng):
-            kongs = view.action_mask[:, 34:68]
-            return np.where(kongs.any(axis=1), 34 + kongs.argmax(axis=1), super().act(view, rng))
-
-    engine = make_engine("hebei", 1, seed=1)
-    engine.reset(deals=Deal(hands=("5555z 147m 147p 147s", "7777z 66z 258m 258s", "77m 66m 66p"), draws="9m", dealer=0))
-    play(engine, [None, Kongs(), Kongs()], np.random.default_rng(0), read=Script("5z", "q"))
-    printed = capsys.readouterr().out
-    assert "player_1: concealed kong\n" in printed
-    assert "kong hidden" in printed
-    assert "7777z" not in printed
-    assert "pass\n" not in printed.partition("may ")[0]
-    assert ": pass" not in printed
-
-
-def test_claims_are_told_when_granted():
-    engine = make_engine("hebei", 1, seed=1)
-    engine.reset(deals=Deal(hands=("5m 147p", "55m 258p", "34m 258s"), dealer=2))
-    engine.step([mahjong_env.action("discard 3m")])
-    before = engine.state.num_melds[0].copy()
-    assert claims_text(engine, before) == []
-    engine.reset(deals=Deal(hands=("5m 147p", "55m 258p", "1m"), dealer=0))
-    engine.step([mahjong_env.action("discard 5m")])
-    engine.step([mahjong_env.action("pung")])
-    assert claims_text(engine, before) == ["player_1: pung 555m@0\n"]
-
-
-def test_answers_may_be_short():
-    legal = ["discard 1m", "discard 1p", "concealed kong 1m", "win"]
-    assert matching("1p", legal) == ["discard 1p"]
-    assert matching("w", legal) == ["win"]
-    assert matching("discard 1", legal) == ["discard 1m", "discard 1p"]
-    assert matching("", legal) == matching("9s", legal) == []
+@pytest.mark.parametrize(
+    "command",
+    [
+        "play --variant hebei",
+        "show --variant hebei --num-hands 30000 --tables none",
+        "bench --variant hebei --no-peers --batches 1 --seconds 60",
+    ],
+)
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process")
+def test_ctrl_c_is_one_line(command):
+    begun = subprocess.Popen(
+        [sys.executable, "-c", f"import sys; from mahjong_env.cli import main; print(flush=True); sys.exit({CALL})"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COMMAND": command},
+    )
+    begun.stdout.readline()  # it has been imported
+    time.sleep(1.5)
+    begun.send_signal(signal.SIGINT)
+    _, said = begun.communicate(timeout=60)
+    assert begun.returncode == 130
+    assert said.strip() == "interrupted"

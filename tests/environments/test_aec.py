@@ -128,7 +128,7 @@ def test_is_the_engine_s_game(module):
 
 def test_points_are_paid_in_the_step_that_owes_them(hebei):
     env = hebei.env()
-    # 002 §Instant Payout Table: a concealed kong is paid 2 by every other player at once.
+    # hebei.md#kongs-are-paid-at-once: a concealed kong is paid 2 by every other player at once.
     env.reset(seed=1, options={"deal": Deal(hands=("1111m 258p 369s 1234z",), dealer=0)})
     env.step(action("concealed kong 1m"))
     assert env.rewards == {"player_0": 4, "player_1": -2, "player_2": -2}

@@ -3,10 +3,10 @@
 Shanten is our number of missing tiles less one. The shapes agree, but two rules of riichi are not ours:
 
 * A riichi hand cannot wait for a fifth copy of a kind. Ours counts missing tiles without that limit, because a wild
-  tile may stand for a fifth copy (rulebook 0.12): a hand like 2222m, which could only wait for a fifth 2m, is one tile
-  nearer here.
-* Riichi's seven pairs are seven different ones. Here four alike are two pairs (000 Wild Card Seven Pairs, 001 Luxury
-  Pairs, 002 Luxurious Seven Pairs).
+  tile may stand for a fifth copy (common.md#wild-tiles): a hand like 2222m, which could only wait for a fifth 2m, is
+  one tile nearer here.
+* Riichi's seven pairs are seven different ones. Here four alike are two pairs (wuhan.md#wild-card-seven-pairs,
+  hangzhou.md#luxury-pairs, hebei.md#luxurious-seven-pairs).
 """
 
 from __future__ import annotations

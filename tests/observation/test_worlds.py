@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mahjong_env import VARIANTS, ViewError, make_engine
-from mahjong_env.environments.opponents import RandomOpponent
+from mahjong_env.environments.opponents import RandomAgent
 from mahjong_env.state.arrays import Phase
 from mahjong_env.testing.play import choose_actions, view_differences
 from mahjong_env.testing.table_checks import require_books, require_tiles
@@ -176,7 +176,7 @@ def test_opponents_have_worlds():
 
 
 def test_opponents_of_many_tables_have_worlds():
-    agents = [Looks(), Looks(), RandomOpponent()]
+    agents = [Looks(), Looks(), RandomAgent()]
     envs = gymnasium.make_vec("mahjong_env/Wuhan-v0", num_envs=6, opponents=agents)
     _, infos = envs.reset(seed=1)
     for _ in range(10):

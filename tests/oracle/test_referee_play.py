@@ -242,7 +242,8 @@ def test_the_round_wind_advances_when_all_four_have_lost_the_deal():
             start.house_dice = 7
             referee.deal(start)
             dealer = referee.dealer
-            assert referee.house_winds[(dealer + 2) % 4] == "1z"  # a 7 makes the player across East (4A.3)
+            # a 7 makes the player across East (taiwan.md#house-winds)
+            assert referee.house_winds[(dealer + 2) % 4] == "1z"
         else:
             referee.apply(greedy_action(referee, rng))
         if referee.hand_over and referee.wants_deal:

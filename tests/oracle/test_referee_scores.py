@@ -23,7 +23,7 @@ def refused(variant, **arguments):
 
 
 def test_wuhan_flat_hand_on_a_discard():
-    """1 x 2 (open) x 2 (hard) = 4 from each of three (1A.12, 1A.14)."""
+    """1 x 2 (open) x 2 (hard) = 4 from each of three (wuhan.md#factors, wuhan.md#who-pays)."""
     hand = {"hand": "456s 234p 78p 55m", "melds": ["chow 123s@3"], "winning_tile": "9p", "wild": "7m"}
     rows = ["Flat Hand 1", "Open Mouth 2", "Hard Win 2"]
     check("wuhan", rows, 4, [12, -4, -4, -4], source="discard", from_seat=3, dealer=1, **hand)
@@ -41,12 +41,13 @@ def test_wuhan_soft_dealer_self_draw_with_two_reds():
 def test_wuhan_258_pair_open_meld_wild_limit_and_red():
     hand = {"hand": "456s 234p 78p 55m", "melds": ["chow 123s@3"], "winning_tile": "9p", "wild": "1z"}
     assert score("wuhan", **hand).legal
-    assert refused("wuhan", **hand | {"hand": "456s 234p 78p 44m"})  # 1A.9b
-    assert refused("wuhan", **hand | {"hand": "123456s 234p 78p 55m", "melds": []})  # 1A.9a
-    assert refused("wuhan", **hand | {"hand": "123456s 78p 55m", "melds": ["kong 2222p"]})  # 1A.9a
-    assert refused("wuhan", **hand | {"hand": "456s 23p 1z 78p 5m 1z"})  # 1A.9c
-    assert refused("wuhan", **hand | {"hand": "456s 777z 78p 55m"})  # 1A.9d
-    assert refused("wuhan", **hand | {"winning_tile": "1z"}, source="discard", from_seat=2)  # 1A.6
+    assert refused("wuhan", **hand | {"hand": "456s 234p 78p 44m"})  # wuhan.md#the-pair-of-2-5-or-8
+    assert refused("wuhan", **hand | {"hand": "123456s 234p 78p 55m", "melds": []})  # wuhan.md#an-open-meld
+    assert refused("wuhan", **hand | {"hand": "123456s 78p 55m", "melds": ["kong 2222p"]})  # wuhan.md#an-open-meld
+    assert refused("wuhan", **hand | {"hand": "456s 23p 1z 78p 5m 1z"})  # wuhan.md#one-wild-tile-at-most
+    assert refused("wuhan", **hand | {"hand": "456s 777z 78p 55m"})  # wuhan.md#no-red-dragon-in-hand
+    # wuhan.md#what-a-wild-tile-may-do
+    assert refused("wuhan", **hand | {"winning_tile": "1z"}, source="discard", from_seat=2)
 
 
 def test_wuhan_natural_wild_is_hard_and_counts_towards_the_limit():
@@ -57,7 +58,10 @@ def test_wuhan_natural_wild_is_hard_and_counts_towards_the_limit():
 
 
 def test_wuhan_full_demand_by_a_discard_is_paid_by_the_discarder():
-    """(Full Demand 10 + All Triplets 10) x 2^4 x 2 = 640, cut to 500; the discarder pays 3 x 500 (1A.15)."""
+    """(Full Demand 10 + All Triplets 10) x 2^4 x 2 = 640, cut to 500; the discarder pays 3 x 500.
+
+    wuhan.md#full-responsibility.
+    """
     hand = {
         "hand": "3m",
         "melds": ["pung 111m@1", "pung 444p@2", "pung 777s@3", "pung 222z@1"],
@@ -72,14 +76,14 @@ def test_wuhan_full_demand_by_a_discard_is_paid_by_the_discarder():
 
 
 def test_wuhan_third_claimed_meld_of_a_pure_suit_is_liable():
-    """10 x 2^3 x 1.5 x 2 x 4 = 960, cut to 500; seat 3 gave the third claimed meld (1A.15)."""
+    """10 x 2^3 x 1.5 x 2 x 4 = 960, cut to 500; seat 3 gave the third claimed meld (wuhan.md#full-responsibility)."""
     melds = ["chow 123s@3", "pung 555s@1", "kong 6666s", "chow 789s@3"]
     rows = ["Pure One Suit 10", *["Open Mouth 2"] * 3, "Self-Draw 1.5", "Hard Win 2", "Concealed Kong 4"]
     check("wuhan", rows, 500, [1500, 0, 0, -1500], hand="4s", winning_tile="4s", melds=melds, dealer=1)
 
 
 def test_wuhan_wild_card_seven_pairs():
-    """10 x 1.5 x 2 (hard) = 30, closed (1A.9a); with one suit 20 x 3 = 60 (6 Wuhan)."""
+    """10 x 1.5 x 2 (hard) = 30, closed (wuhan.md#an-open-meld); with one suit 20 x 3 = 60."""
     rows = ["Wild Card Seven Pairs 10", "Self-Draw 1.5", "Hard Win 2"]
     hand = {"winning_tile": "9p", "wild": "7m", "dealer": 1}
     check("wuhan", rows, 30, [90, -30, -30, -30], hand="7777m 22p 33s 44p 11z 9p", **hand)
@@ -89,7 +93,7 @@ def test_wuhan_wild_card_seven_pairs():
 
 
 def test_wuhan_big_three_dragons_with_wild_reds():
-    """Big Three Dragons may hold Reds, and a wild may be the third (6 Wuhan)."""
+    """Big Three Dragons may hold Reds, and a wild may be the third (wuhan.md#big-three-dragons)."""
     rows = ["Big Three Dragons 10", "Open Mouth 2", "Self-Draw 1.5", "Soft Win 1"]
     hand = {"hand": "77z 7m 666z 23p 44s", "melds": ["pung 555z@1"], "winning_tile": "4p", "wild": "7m"}
     check("wuhan", rows, 30, [90, -30, -30, -30], dealer=1, **hand)
@@ -99,7 +103,10 @@ def test_wuhan_big_three_dragons_with_wild_reds():
 
 
 def test_hangzhou_printed_examples():
-    """001 §Payout Formula: pure seven pairs by the dealer at 3 Lao is 32 each; explosive gambit at 2 Lao is 16."""
+    """Pure seven pairs by the dealer at 3 Lao is 32 each; explosive gambit at 2 Lao is 16.
+
+    hangzhou.md#what-a-hand-is-worth.
+    """
     rows = ["Base Score 1", "Seven Pairs 2", "Pure Seven Pairs 2"]
     hand = {"hand": "11m 33m 55p 77p 99s 22z 4z", "winning_tile": "4z", "wild": "3z"}
     check("hangzhou", rows, 4, [96, -32, -32, -32], dealer_streak=2, **hand)
@@ -125,7 +132,7 @@ def test_hangzhou_self_draw_kong_capture_and_penalties():
     check("hangzhou", base, 1, [8, 0, 0, -8], dealer=1, **hand, **three)  # 2 x (2 + 1 + 1)
     reverse = {1: ["pung 222m@0", "pung 333p@0", "kong 7777s@0"]}
     both = {"dealer": 2, "other_melds": reverse}
-    check("hangzhou", base, 1, [16, -8, 0, -8], **hand, **three, **both)  # combined, 2A.14
+    check("hangzhou", base, 1, [16, -8, 0, -8], **hand, **three, **both)  # combined, hangzhou.md#three-meld-penalty
     captured = {"source": "kong", "from_seat": 1, "dealer": 1, "dealer_streak": 2}
     check("hangzhou", base, 1, [3, -3, 0, 0], **hand, **two, **captured)
     check("hangzhou", base, 1, [6, 0, 0, -6], **hand, **three, **captured)  # replaces the capture
@@ -155,7 +162,10 @@ def test_hangzhou_explosive_seven_pairs_and_kong_blossom():
 
 
 def test_hebei_printed_example():
-    """002 §Winning Hand Payout Formula: dealer, closed, all pungs: 12 by the table, 8 with All Pungs x2 (3B1)."""
+    """Dealer, closed, all pungs: 12 by the table, 8 with All Pungs x2 (hebei.md#all-pungs-two-or-three).
+
+    hebei.md#what-a-hand-is-worth.
+    """
     hand = {"hand": "111m 222p 333s 444z 5p", "winning_tile": "5p"}
     check("hebei", ["Dealer Win 2", "All Pungs 3", "Closed Hand 2"], 12, [24, -12, -12], **hand)
     rows = ["Dealer Win 2", "All Pungs 2", "Closed Hand 2"]
@@ -244,7 +254,7 @@ def test_taiwan_winds_and_dragons_replace_their_triples():
 
 
 def test_taiwan_waiting_for_one_leaves_out_a_kind_held_four_times():
-    """56p waits for 4p and 7p; with all four 4p in a hidden gang, for 7p alone (6 Taiwan)."""
+    """56p waits for 4p and 7p; with all four 4p in a hidden gang, for 7p alone (taiwan.md#waiting-for-one)."""
     hand = {"hand": "123m 456m 789s 56p 99s", "winning_tile": "7p"}
     rows = ["Hidden Gang 2", "No Characters 1", "No Flowers 1", "Pure Self-Touch 3"]
     check("taiwan", [*rows, "Waiting for One 1"], 8, [36, -12, -12, -12], melds=["kong 4444p"], **hand)
@@ -278,7 +288,10 @@ def test_taiwan_a_triple_completed_by_a_discard_is_hidden_only_if_the_tile_fits_
 
 
 def test_fuzhou_printed_example():
-    """004 §Winning Hand Payout Formula: (5 + 6 + 1) x 2 + All Sequences: 34 by the table, 39 with 15 (5B1)."""
+    """(5 + 6 + 1) x 2 + All Sequences: 34 by the table, 39 with 15 (fuzhou.md#all-sequences-10-or-15).
+
+    fuzhou.md#what-a-hand-is-worth.
+    """
     hand = {"hand": "123m 456m 789p 34s 55s 45p 9m", "winning_tile": "5s", "wild": "9m", "dealer": 1}
     hand["flowers"] = "1z 2z 3z F1 F2 S1"
     rows = ["Base Points 5", *["Flower Points 1"] * 6, "Gold Points 1"]
@@ -287,7 +300,7 @@ def test_fuzhou_printed_example():
 
 
 def test_fuzhou_golds_together_and_apart():
-    """(5 + golds) x 2 + the best starred row, which does not stack with the others (5A.9)."""
+    """(5 + golds) x 2 + the best starred row, which does not stack with the others (fuzhou.md#special-hands)."""
     hand = {"winning_tile": "5s", "wild": "9m", "dealer": 1}
     golds = ["Base Points 5", *["Gold Points 1"] * 3]
     dragon, apart = "123m 456m 789p 345s 5s 999m", "123m 456m 79p 35s 12p 5s 999m"
@@ -302,7 +315,10 @@ def test_fuzhou_golds_together_and_apart():
 
 
 def test_fuzhou_robbing_the_gold_takes_it_as_itself():
-    """(5 + 1) x 2 + 10 + 50; a second gold that is wild must leave the robbed one its own kind (5A.7, 5B9)."""
+    """(5 + 1) x 2 + 10 + 50; a second gold that is wild must leave the robbed one its own kind.
+
+    fuzhou.md#before-the-first-turn, fuzhou.md#when-the-gold-can-be-robbed.
+    """
     robbing = {"winning_tile": "9m", "wild": "9m", "robbing_gold": True, "dealer": 1}
     rows = ["Base Points 5", "Gold Points 1", "All Sequences 10", "Robbing the Gold 50"]
     check("fuzhou", rows, 72, [216, -72, -72, -72], hand="123m 456m 789p 345s 55s 78m", **robbing)

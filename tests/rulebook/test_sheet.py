@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
+from functools import cache
 
 import pytest
 
@@ -95,6 +96,13 @@ def rules_with(name, knob, value):
     return mahjong_env.rules(name, **{knob: value})
 
 
+@cache
+def default_sections(variant):
+    """The headings of a page with the text below them, at the default rules."""
+    return dict(sections(variant_page(mahjong_env.VARIANTS[variant])))
+
+
+@cache
 def examples(variant):
     """The headings of a page with the examples below them."""
     return [
@@ -165,6 +173,19 @@ def test_a_page_changed_by_hand_is_noticed(tmp_path):
     assert rule_pages.out_of_date(tmp_path) == ["extra.md", "hebei.md"]
 
 
+def test_the_glossary_has_every_row():
+    text = rule_pages.GLOSSARY.read_text(encoding="utf-8")
+    assert rule_pages.glossary(text) == text, "make rules writes the table of the glossary"
+    with pytest.raises(AssertionError, match="no place"):
+        rule_pages.glossary("# Glossary\n")
+
+
+def test_links_of_the_glossary_lead_to_headings():
+    text = rule_pages.GLOSSARY.read_text(encoding="utf-8").replace("](rules/", "](")
+    pages = rule_pages.pages() | {"glossary.md": text}
+    assert [link for link in broken_links(pages) if link.startswith("glossary.md")] == []
+
+
 def test_every_link_leads_to_a_heading():
     assert broken_links(rule_pages.pages()) == []
 
@@ -204,7 +225,7 @@ def test_the_sheet_is_complete(variant, capsys):
         assert row.chinese.partition(" ")[0] in headings[row.name]
     for name in rules.knobs:
         assert f"| {name} |" in headings["House rules"]
-    assert main(["rules", "--variant", variant]) == 0
+    assert main(["rules", "--variant", variant, "--markdown"]) == 0
     assert capsys.readouterr().out.strip() == sheet.strip()
 
 
@@ -298,7 +319,7 @@ def test_the_sheet_says_what_the_table_plays():
 )
 def test_every_knob_changes_the_sheet_in_its_place(variant, knob, value):
     rules = mahjong_env.VARIANTS[variant]
-    before, after = dict(sections(variant_page(rules))), dict(sections(variant_page(rules_with(variant, knob, value))))
+    before, after = default_sections(variant), dict(sections(variant_page(rules_with(variant, knob, value))))
     place = PLACES[variant][knob]
     assert before[place] != after[place]
     assert place in knobs_by_section(page_source(rules), rules)[knob], "the table of knobs leads there"

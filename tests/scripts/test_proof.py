@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -46,8 +47,8 @@ def test_a_wrong_engine_is_found_and_the_scene_printed(monkeypatch):
 
 
 def test_a_wrong_value_is_found(monkeypatch):
-    right = Hebei._row_values
-    monkeypatch.setattr(Hebei, "_row_values", property(lambda self: right.func(self) + 1))
+    rows = [replace(row, value=row.value + 1) if row.name == "Closed Hand" else row for row in Hebei.rows]
+    monkeypatch.setattr(Hebei, "rows", tuple(rows))
     with pytest.raises(ProofError, match="Closed Hand"):
         play_recipes("hebei", times=1)
 

@@ -23,6 +23,7 @@ SHELLS = {
     "mahjong_env.drawing",
     "mahjong_env.environments",
     "mahjong_env.testing",
+    "mahjong_env.viewer",
     "mahjong_env.bench",
     "mahjong_env.cli",
 }
@@ -30,7 +31,7 @@ SHELLS = {
 # before it. First the game (rules and hands), then the batch that plays it, then the shells around it.
 GROUPS = (
     *("basics", "hands", "state", "ruleset", "scoring", "variants", "rulebook"),
-    *("observation", "engine", "drawing"),
+    *("observation", "engine", "records", "drawing", "viewer"),
     *("environments", "testing", "bench", "cli"),
 )
 

@@ -207,7 +207,7 @@ class SeesAnswers(SeesMore):
     """The best answer to a discard shows before it is granted."""
 
     def told(self, games, seats):
-        return self.state.best_key[games]
+        return self.state.best_precedence[games]
 
 
 class SeesWhoIsAsked(SeesMore):

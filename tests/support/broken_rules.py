@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mahjong_env.basics.actions import WIN
-from mahjong_env.engine.phases.claims import MAY_PUNG
+from mahjong_env.engine.claim_rules import MAY_PUNG
 from mahjong_env.state.arrays import DISCARDED
 from mahjong_env.variants.hebei import Hebei
 

@@ -23,7 +23,8 @@ from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array
 from mahjong_env.hands import substitutions
 from mahjong_env.ruleset.questions import Rules, knob
 from mahjong_env.scoring.patterns import best_forms, everyone, only, paid_by, read
-from mahjong_env.scoring.wins import Row, Scores, Source, Wins
+from mahjong_env.scoring.rows import Row
+from mahjong_env.scoring.wins import Scores, Source, Wins
 from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
 

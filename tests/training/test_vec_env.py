@@ -106,17 +106,17 @@ class TestEpisodes:
     def test_every_table_waits_for_its_learner(self, variant):
         env = tables(variant=variant)
         for _ in greedy_steps(env, 60):
-            np.testing.assert_array_equal(env.engine.seat_to_act, env._learner)
+            np.testing.assert_array_equal(env.engine.seat_to_act, env.learner)
 
     def test_the_learner_moves_on_by_one_with_every_episode(self):
         env = tables()
-        seats = [env._learner.copy()]
+        seats = [env.learner.copy()]
         for _, _, dones, _ in greedy_steps(env, 120):
             # A hand that ends before the learner's first decision moves it on too, and is no episode.
-            assert ((env._learner == seats[-1]) | dones).all()
-            moved = dones & ((env._learner - seats[-1]) % 3 == 1)
+            assert ((env.learner == seats[-1]) | dones).all()
+            moved = dones & ((env.learner - seats[-1]) % 3 == 1)
             assert moved.sum() >= 0.9 * dones.sum()
-            seats.append(env._learner.copy())
+            seats.append(env.learner.copy())
         assert set(np.concatenate(seats).tolist()) == {0, 1, 2}
 
     def test_rewards_are_the_points_of_the_learner(self):
@@ -127,25 +127,14 @@ class TestEpisodes:
             paid += rewards / 0.5
             for table in np.flatnonzero(dones):
                 episode = infos[table]["episode"]
-                # Kongs before the learner's first decision count in the hand, but not in any reward.
-                checked += paid[table] == episode["r"]
-                assert abs(paid[table] - episode["r"]) <= 4
+                # What kongs brought before the learner's first decision came with its first reward.
+                assert paid[table] == episode["r"]
+                checked += 1
                 assert episode["l"] >= 1
                 won = infos[table]["is_success"]
                 assert not won or episode["r"] > -8
             paid[dones] = 0
         assert checked > 100
-
-    def test_points_agree_with_the_engines_own_account(self):
-        env = tables(num_tables=64)
-        begin = env.engine.rules.starting_points
-        checked = 0
-        for _, _, dones, _ in greedy_steps(env, 30):
-            checked += dones.sum()
-            # Hands in play: what the engine says the learner has won so far in this hand.
-            points = env.engine.points[np.arange(64), env._learner] - begin
-            np.testing.assert_array_equal(points, env._hand_points)
-        assert checked > 30
 
     def test_shaping_adds_up_to_the_first_distance(self):
         plain, shaped = tables(), tables(reward=RewardSpec(shaping=0.25))
@@ -167,6 +156,6 @@ class TestEpisodes:
         env = tables(num_tables=8, rotation=True)
         learners = []
         for _, _, _, _ in greedy_steps(env, 60):
-            np.testing.assert_array_equal(env.engine.seat_to_act, env._learner)
-            learners.append(env._learner.copy())
+            np.testing.assert_array_equal(env.engine.seat_to_act, env.learner)
+            learners.append(env.learner.copy())
         assert set(np.concatenate(learners).tolist()) == {0, 1, 2}

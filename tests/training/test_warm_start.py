@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from unittest.mock import ANY
 
@@ -41,7 +42,21 @@ def test_the_network_learns_to_do_what_the_teacher_does():
     torch.manual_seed(0)
     network = PolicyNetwork(NetworkSpec(64, 1))
     warm_start = WarmStart(network, learning_rate=3e-3, value_weight=0.5, batch_size=256, seed=0)
-    fits = warm_start.run(tables(), GreedyAgent(), decisions=5000, epochs=4, progress=lambda _: None)
+    told: dict[str, list[int]] = {}
+
+    @contextmanager
+    def stage(title, total):
+        told[title] = [total, 0]
+
+        def progress(decisions):
+            told[title][1] += decisions
+
+        yield progress
+
+    fits = warm_start.run(tables(), GreedyAgent(), decisions=5000, epochs=4, stage=stage)
+    assert list(told) == ["watching greedy", *(f"imitating it, pass {number} of 4" for number in range(1, 5))]
+    for total, counted in told.values():
+        assert total == counted > 4000
     assert len(fits) == 4
     assert fits[-1].cross_entropy < 0.5 * fits[0].cross_entropy
     assert fits[-1].value_loss < fits[0].value_loss

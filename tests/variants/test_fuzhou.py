@@ -63,7 +63,7 @@ def without(tiles: tuple[int, ...], used: list[int]) -> tuple[int, ...]:
 
 
 def slow_payout(hand: dict, knobs: dict) -> int | None:
-    """The best payout of a hand of `random_hand` by rulebook 5A.9; None if it is not complete."""
+    """The best payout of a hand of `random_hand` by fuzhou.md#what-a-hand-is-worth; None if it is not complete."""
     gold, concealed, melds = hand["gold"], hand["concealed"], hand["melds"]
     golds = concealed.count(gold)
     natural = sorted(kind for kind in concealed if kind != gold)

@@ -245,7 +245,7 @@ def test_fortunes_and_dead_wall(fortune, live):
 
 
 def test_gambits_in_random_play():
-    """What rulebook 2A.8 says of every moment of a gambit, over whole matches."""
+    """What hangzhou.md#fortune-gambit-the-play says of every moment of a gambit, over whole matches."""
     engine = make_engine("hangzhou", 200, seed=4, num_hands=2)
     state, rng, every = engine.state, np.random.default_rng(4), np.arange(200)
     own_turns = several = locked_turns = 0

@@ -127,7 +127,7 @@ def described(hand, rng):
 
 
 def expected_payments(told, tai):
-    """Rulebook 4A.13 and 4A.14 with base 3 and unit 1."""
+    """taiwan.md#the-dealers-tai and taiwan.md#who-pays with base 3 and unit 1."""
     payments = [0, 0, 0, 0]
     for payer in [1, 2, 3] if told["from_seat"] is None else [told["from_seat"]]:
         dealers = 1 + 2 * told["dealer_streak"] if told["dealer"] in (0, payer) else 0
@@ -189,7 +189,10 @@ def test_incomplete_hands_are_refused():
 
 
 def test_three_dice_count_from_the_dealer_as_one():
-    """4A.3; the worked example: a seven makes the player across the dealer East House, the dealer West House."""
+    """The worked example: a seven makes the player across the dealer East House, the dealer West House.
+
+    taiwan.md#house-winds.
+    """
     state = mahjong_env.make_engine("taiwan", 4096, seed=5).state
     games = np.arange(4096)
     assert set(state.dice.tolist()) == set(range(3, 19))
@@ -213,7 +216,10 @@ def test_dealer_is_east_throws_no_dice():
 
 
 def test_a_round_ends_when_all_four_have_lost_the_deal():
-    """4A.11: the deal passes from winner to winner, the round wind follows every fourth time and comes round again."""
+    """The deal passes from winner to winner, the round wind follows every fourth time and comes round again.
+
+    taiwan.md#the-round-wind.
+    """
     engine = mahjong_env.make_engine("taiwan", 1, seed=5, num_hands=100, start="first")
     state, rules, game = engine.state, engine.rules, np.array([0])
     first = int(state.dealer[0])
@@ -233,7 +239,7 @@ def test_dead_tiles_must_be_there(dead_tiles):
 
 
 def test_every_opening_flower_costs_a_drawable_tile():
-    """4A.10: with 71 dead tiles the eight that are left are what the flowers may need."""
+    """taiwan.md#the-dead-tiles: with 71 dead tiles the eight that are left are what the flowers may need."""
     state = mahjong_env.make_engine("taiwan", 256, seed=1, dead_tiles=71).state
     exposed = state.flowers.sum(axis=(1, 2))
     assert len(np.unique(exposed)) > 4

@@ -10,9 +10,9 @@ from mahjong_env.basics.chance import hand_keys, shuffle
 from mahjong_env.basics.tiles import NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import Games, Int8Array
 from mahjong_env.engine.phases import claims
-from mahjong_env.engine.phases.draw import judge_turn, take_back
-from mahjong_env.engine.phases.table import Table
-from mahjong_env.hands import encode, suit_summaries
+from mahjong_env.engine.phases.context import StepContext
+from mahjong_env.engine.phases.judge import judge_turn, update_tenpai_of_all
+from mahjong_env.hands import encode
 from mahjong_env.state.arrays import Phase, State, hand_arrays
 
 if TYPE_CHECKING:
@@ -22,33 +22,33 @@ _HAND_ARRAYS = hand_arrays()
 _EMPTY = {name: State.__dataclass_fields__[name].metadata["empty"] for name in _HAND_ARRAYS}
 
 
-def begin_matches(table: Table, games: Games, *, at_random: bool) -> None:
+def begin_matches(context: StepContext, games: Games, *, at_random: bool) -> None:
     """Start new matches: points, seats, the first dealer."""
-    state, rules = table.state, table.rules
+    state, rules = context.state, context.rules
     state.hand_in_match[games] = 0
     state.points[games] = rules.starting_points
-    state.floored[games] = table.several_hands
+    state.floored[games] = context.several_hands
     state.person_at[games] = np.arange(rules.seats, dtype=np.int8)
     keys = hand_keys(state.seed[games], state.stream[games], state.hands_dealt[games])
     rules.begin_match(state, games, keys, at_random=at_random)
 
 
-def deal_hands(table: Table, games: Games, scenes: Scenes | None = None) -> None:
+def deal_hands(context: StepContext, games: Games, scenes: Scenes | None = None) -> None:
     """Deal the next hand of these games.
 
     Args:
-        table: the batch.
+        context: the batch.
         games: [n] games to deal.
         scenes: what their hands are to begin with; None: everything is left to chance.
     """
     if not games.size:
         return
-    state, rules = table.state, table.rules
+    state, rules = context.state, context.rules
     keys = hand_keys(state.seed[games], state.stream[games], state.hands_dealt[games])
     state.hands_dealt[games] += 1
     for name in _HAND_ARRAYS:
         getattr(state, name)[games] = _EMPTY[name]
-    walls = shuffle(keys, table.tiles)
+    walls = shuffle(keys, context.tiles)
     if scenes is not None:
         scenes.set_match(state, games)
         walls = scenes.arrange(walls)
@@ -57,21 +57,21 @@ def deal_hands(table: Table, games: Games, scenes: Scenes | None = None) -> None
         scenes.set_winds(state, games)
     state.wall[games] = walls
     state.reserve[games] = rules.reserve
-    _take_hands(table, games, walls)
+    _take_hands(context, games, walls)
     if rules.uses_flowers:
-        _replace_opening_flowers(table, games)
+        _replace_opening_flowers(context, games)
     if rules.turns_indicator:
-        _turn_indicator(table, games)
+        _turn_indicator(context, games)
     if rules.dealer_draws_last:
-        _replace_dealers_extra(table, games)
+        _replace_dealers_extra(context, games)
     if scenes is not None:
         scenes.shorten(state, games)
-    _open(table, games)
+    _open(context, games)
 
 
-def _take_hands(table: Table, games: Games, walls: Int8Array) -> None:
+def _take_hands(context: StepContext, games: Games, walls: Int8Array) -> None:
     """Seat s is dealt the s-th hand_size tiles of the wall; the tile after them is the dealer's first draw."""
-    state, rules = table.state, table.rules
+    state, rules = context.state, context.rules
     n, seats, size = len(games), rules.seats, rules.hand_size
     dealt = walls[:, : seats * size].reshape(n, seats, size)
     cell = (np.arange(n)[:, None, None] * seats + np.arange(seats)[:, None]) * NUM_ALL_KINDS + dealt
@@ -80,16 +80,16 @@ def _take_hands(table: Table, games: Games, walls: Int8Array) -> None:
     state.drawn[games] = walls[:, seats * size]
     if not rules.dealer_draws_last:
         counts[np.arange(n), state.dealer[games], state.drawn[games]] += 1
-    flowered = np.where(table.is_flower, counts, np.int8(0))
+    flowered = np.where(context.is_flower, counts, np.int8(0))
     state.flowers[games] = flowered
     state.hand[games] = (counts - flowered)[..., :NUM_KINDS]
     state.front[games] = seats * size + 1
     state.turn[games] = state.dealer[games]
 
 
-def _replace_opening_flowers(table: Table, games: Games) -> None:
-    """The dealer replaces his flowers until he holds none, then the next seat, and so on (rulebook 5A.3)."""
-    state, rules = table.state, table.rules
+def _replace_opening_flowers(context: StepContext, games: Games) -> None:
+    """The dealer replaces his flowers until he holds none, then the next seat, and so on (fuzhou.md#flowers)."""
+    state, rules = context.state, context.rules
     n, seats = len(games), rules.seats
     order = (state.dealer[games, None] + np.arange(seats)) % seats
     dealer_has_extra = not rules.dealer_draws_last
@@ -98,7 +98,7 @@ def _replace_opening_flowers(table: Table, games: Games) -> None:
     wanted = lacking.cumsum(axis=1)  # tiles that the seats up to each need
 
     wall = state.wall[games, : seats * rules.hand_size : -1]  # from the back of the wall to the tiles dealt
-    keeps = ~table.is_flower.take(wall)
+    keeps = ~context.is_flower.take(wall)
     kept_before = keeps.cumsum(axis=1, dtype=np.int16) - keeps
     place = (kept_before < wanted[:, -1:]).reshape(-1).nonzero()[0]
     row = place // wall.shape[1]
@@ -106,11 +106,11 @@ def _replace_opening_flowers(table: Table, games: Games) -> None:
     chair = row * seats + order.reshape(-1)[row * seats + turn]
     counts = np.bincount(chair * NUM_ALL_KINDS + wall.reshape(-1)[place], minlength=n * seats * NUM_ALL_KINDS)
     counts = counts.reshape(n, seats, NUM_ALL_KINDS).astype(np.int8)
-    flowered = np.where(table.is_flower, counts, np.int8(0))
+    flowered = np.where(context.is_flower, counts, np.int8(0))
     state.flowers[games] += flowered
     state.hand[games] += (counts - flowered)[..., :NUM_KINDS]
     state.back[games] += np.bincount(row, minlength=n).astype(np.int16)
-    if dealer_has_extra:  # the last tile dealt to the dealer counts as drawn (rulebook 0.14)
+    if dealer_has_extra:  # the last tile dealt to the dealer counts as drawn (common.md#the-opening-tile-of-the-dealer)
         replaced = np.flatnonzero(lacking[:, 0])
         last = (keeps & (kept_before == wanted[:, :1] - 1))[replaced].argmax(axis=1)
         state.drawn[games[replaced]] = wall[replaced, last]
@@ -118,69 +118,49 @@ def _replace_opening_flowers(table: Table, games: Games) -> None:
         rules.on_flower(state, state.seats(games, order[:, step]))
 
 
-def _turn_indicator(table: Table, games: Games) -> None:
-    """Turn up the tile that names the wild kind; flowers turned up go to the dealer (rulebook 5.4)."""
-    state = table.state
+def _turn_indicator(context: StepContext, games: Games) -> None:
+    """Turn up the tile that names the wild kind; flowers turned up go to the dealer (fuzhou.md#the-gold)."""
+    state = context.state
     while games.size:
         tile = state.wall[games, state.front[games]]
         state.front[games] += 1
-        flower = table.is_flower[tile]
+        flower = context.is_flower[tile]
         state.flowers[games[flower], state.dealer[games[flower]], tile[flower]] += 1
         turned = games[~flower]
         state.indicator[turned] = tile[~flower]
         games = games[flower]
 
 
-def _replace_dealers_extra(table: Table, games: Games) -> None:
+def _replace_dealers_extra(context: StepContext, games: Games) -> None:
     """The dealer's extra tile, drawn after all flowers have been replaced."""
-    state, rules = table.state, table.rules
+    state, rules = context.state, context.rules
     while games.size:
         tile, dealer = state.drawn[games], state.dealer[games]
-        flower = table.is_flower[tile]
+        flower = context.is_flower[tile]
         state.hand[games[~flower], dealer[~flower], tile[~flower]] += 1
         games, tile, dealer = games[flower], tile[flower], dealer[flower]
         state.flowers[games, dealer, tile] += 1
         state.flower_draw[games] = True
         rules.on_flower(state, state.seats(games, dealer))
-        state.drawn[games] = take_back(table, games)
+        state.drawn[games] = state.take_back(games)
 
 
-def _open(table: Table, games: Games) -> None:
+def _open(context: StepContext, games: Games) -> None:
     """Code the hands, then ask what is asked before the first turn, or begin it."""
-    state, rules = table.state, table.rules
+    state, rules = context.state, context.rules
     dealer = state.dealer[games]
     if rules.has_wild:
         state.wild[games] = rules.wild_kinds(state.indicator[games])
-    state.code[games] = encode(without_wild(state, games))
+    state.code[games] = encode(state.natural_hands(games))
     state.turns[games, dealer] = 1
-    _flag_ready(table, games)
-    open_games(table, games)
+    update_tenpai_of_all(context, games)
+    open_hands(context, games)
 
 
-def without_wild(state: State, games: Games) -> Int8Array:
-    """[n, S, 34] concealed tiles that are not wild."""
-    counts = state.hand[games]
-    some = np.flatnonzero(state.wild[games] >= 0)
-    counts[some, :, state.wild[games[some]]] = 0
-    return counts
-
-
-def _flag_ready(table: Table, games: Games) -> None:
-    """Set "one tile away" for all seats; the dealer, who has his extra tile, is looked at when his turn is judged."""
-    state, rules = table.state, table.rules
-    wilds = np.where(
-        state.wild[games, None] >= 0, state.hand[games[:, None], np.arange(rules.seats), state.wild[games, None]], 0
-    )
-    state.is_tenpai[games] = (
-        rules.tiles_short(suit_summaries(state.code[games]), wilds, state.num_melds[games]) <= wilds + 1
-    )
-
-
-def open_games(table: Table, games: Games) -> None:
+def open_hands(context: StepContext, games: Games) -> None:
     """Go on to the next question before the first turn, or to the dealer's first turn."""
-    asked_out = claims.offer_opening(table, games)
-    if not asked_out.size:
-        return
-    dealer = table.state.dealer[asked_out]
-    table.wait_for(asked_out, dealer, Phase.TURN)
-    judge_turn(table, asked_out, dealer, table.state.chairs(asked_out, dealer), unflagged=True)
+    games = claims.offer_opening(context, games)
+    if games.size:
+        dealers = context.state.seats(games, context.state.dealer[games])
+        context.state.wait_for(dealers, Phase.TURN)
+        judge_turn(context, dealers, unflagged=True)

@@ -2,152 +2,128 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS
-from mahjong_env.basics.types import BoolArray, Games, Int8Array
-from mahjong_env.engine.phases.table import Table
-from mahjong_env.hands import SUIT, suit_summaries
-from mahjong_env.scoring.wins import Source, wins_from_state
-from mahjong_env.state.arrays import Phase
-from mahjong_env.state.places import code_steps
+from mahjong_env.basics.actions import WIN
+from mahjong_env.basics.tiles import NO_TILE
+from mahjong_env.basics.types import Games, Int8Array, Int64Array
+from mahjong_env.engine.phases import kongs
+from mahjong_env.engine.phases.context import Kongs, StepContext, Won
+from mahjong_env.engine.phases.judge import judge_turn
+from mahjong_env.scoring.wins import Source
+from mahjong_env.state.arrays import NO_SEAT, Phase
+from mahjong_env.state.seats import Seats
 
 
-def begin_turns(table: Table) -> None:
-    """Draw for every game queued in `Table.next_turns`; a hand without drawable tiles is drawn."""
-    games, seat = table.next_turns.take()
-    if not games.size:
-        return
-    state = table.state
+def begin_turns(context: StepContext, seats: Seats | None) -> list[Games]:
+    """The seats after these draw a tile; the games in which there is none left come back."""
+    if seats is None:
+        return []
+    state, games = context.state, seats.game
+    seats = state.next_seats(seats)
+    ended: list[Games] = []
     has_tiles = (state.left(games) > 0) & ~state.closing[games]
     if np.count_nonzero(has_tiles) < len(games):
-        table.end_without_winner(games[~has_tiles])
-        games, seat = games[has_tiles], seat[has_tiles]
-        if not games.size:
-            return
-    state.turn[games] = seat
-    state.flat.turns[state.chairs(games, seat)] += 1
-    state.kong_draws[games] = 0
-    state.flower_draw[games] = False
-    place = state.front[games]
-    tile = state.flat.wall[state.places.wall(games, place)]
-    state.front[games] = place + np.int16(1)
-    _receive(table, games, seat, tile.astype(np.intp))
+        ended.append(games[~has_tiles])
+        seats = seats.take(has_tiles)
+        if not len(seats):
+            return ended
+    state.begin_turn(seats)
+    return ended + _receive(context, seats, state.take_front(seats.game).astype(np.intp))
 
 
-def draw_replacements(table: Table) -> None:
-    """Draw a replacement for every game queued in `Table.replacements` (a kong that stands)."""
-    games, seat = table.replacements.take()
-    if not games.size:
-        return
-    state = table.state
-    state.turn[games] = seat
-    state.flower_draw[games] = False
-    _receive(table, games, seat, take_back(table, games))
-    for konged, konger, meld_type in table.konged:
-        table.rules.after_kong(state, state.seats(konged, konger), meld_type)
-    table.konged.clear()
+def replace_kongs(context: StepContext, made: Sequence[Kongs | None]) -> list[Games]:
+    """Pay kongs that stand and draw their replacements; the games in which a flower then ends the hand come back."""
+    stands = [kong for kong in made if kong is not None]
+    for kong in stands:
+        kongs.pay(context, kong)
+    seats = Seats.join([kong.seats for kong in stands])
+    if seats is None:
+        return []
+    state = context.state
+    state.turn[seats.game] = seats.seat
+    state.flower_draw[seats.game] = False
+    ended = _receive(context, seats, state.take_back(seats.game))
+    for kong in stands:
+        context.rules.after_kong(state, kong.seats, kong.meld_type)
+    return ended
 
 
-def take_back(table: Table, games: Games) -> Int8Array:
-    """[n] the last tiles of the walls, taken away; there must be a drawable one."""
-    state = table.state
-    taken = state.back[games] + np.int16(1)
-    state.back[games] = taken
-    return state.flat.wall[state.places.wall(games, state.wall_size - taken)]
-
-
-def _receive(table: Table, games: Games, seat: Any, tile: Games | Int8Array) -> None:
-    state = table.state
-    if table.rules.uses_flowers:
-        games, seat, tile = _replace_flowers(table, games, seat, tile)
-        if not games.size:
-            return
-    state.drawn[games] = tile
-    seats = state.seats(games, seat)
-    chair = seats.index
+def _receive(context: StepContext, seats: Seats, tile: Games | Int8Array) -> list[Games]:
+    """Put the drawn tiles into the hands; the games in which a flower ends the hand come back."""
+    ended: list[Games] = []
+    if context.rules.uses_flowers:
+        seats, tile, ended = _replace_flowers(context, seats, tile)
+        if not len(seats):
+            return ended
+    state = context.state
+    state.drawn[seats.game] = tile
     state.add_tile(seats, tile)
-    table.wait_for(games, seat, Phase.TURN)
-    judge_turn(table, games, seat, chair)
+    state.wait_for(seats, Phase.TURN)
+    judge_turn(context, seats)
+    return ended
 
 
-def _replace_flowers(
-    table: Table, games: Games, seat: Any, tile: Games | Int8Array
-) -> tuple[Games, Any, Games | Int8Array]:
-    """Lay flowers open and draw for them until none is drawn; games that run out of tiles leave (rulebook 0.13)."""
-    state, rules = table.state, table.rules
-    places = table.is_flower[tile].nonzero()[0]
+def _replace_flowers(context: StepContext, seats: Seats, tile: Any) -> tuple[Seats, Any, list[Games]]:
+    """Lay flowers open and draw for them until none is drawn; games that run out of tiles leave.
+
+    common.md#a-flower-that-cannot-be-replaced.
+    """
+    state = context.state
+    places = context.is_flower[tile].nonzero()[0]
     stranded: list[Games] = []
+    ended: list[Games] = []
     while places.size:
-        g, s = games[places], seat[places]
-        state.flat.flowers[state.chairs(g, s) * NUM_ALL_KINDS + tile[places]] += 1
-        state.flower_draw[g] = True
-        rules.on_flower(state, state.seats(g, s))
-        out = state.left(g) <= 0
+        drawers = seats.take(places)
+        state.expose_flower(drawers, tile[places])
+        state.flower_draw[drawers.game] = True
+        context.rules.on_flower(state, drawers)
+        out = state.left(drawers.game) <= 0
         if out.any():
             stranded.append(places[out])
-            _strand(table, g[out], s[out])
+            ended += _strand(context, drawers.take(out))
             places = places[~out]
-        drawn = take_back(table, games[places])
+        drawn = state.take_back(seats.game[places])
         tile[places] = drawn
-        places = places[table.is_flower[drawn]]
+        places = places[context.is_flower[drawn]]
     if stranded:
-        stays = np.ones(len(games), np.bool_)
+        stays = np.ones(len(seats), np.bool_)
         stays[np.concatenate(stranded)] = False
-        return games[stays], seat[stays], tile[stays]
-    return games, seat, tile
+        return seats.take(stays), tile[stays], ended
+    return seats, tile, ended
 
 
-def _strand(table: Table, games: Games, seat: Int8Array) -> None:
+def _strand(context: StepContext, seats: Seats) -> list[Games]:
     """A flower that cannot be replaced: the seat may win if its flowers allow it, else the hand is drawn."""
-    state = table.state
-    state.drawn[games] = NO_TILE
-    may_win = table.rules.may_win_at_once(state, state.seats(games, seat))
+    state = context.state
+    state.drawn[seats.game] = NO_TILE
+    may_win = context.rules.may_win_at_once(state, seats)
     if may_win is None:
-        may_win = np.zeros(len(games), np.bool_)
-    state.can_win[games] = may_win
-    table.wait_for(games[may_win], seat[may_win], Phase.STRANDED)
-    table.end_without_winner(games[~may_win])
+        may_win = np.zeros(len(seats), np.bool_)
+    state.can_win[seats.game] = may_win
+    state.wait_for(seats.take(may_win), Phase.STRANDED)
+    return [seats.game[~may_win]]
 
 
-def update_tenpai(table: Table, games: Games, chair: Games) -> None:
-    """Set the flag "one tile away" of a chair whose seat is between turns."""
-    state = table.state
-    words = suit_summaries(state.by_chair.code.take(chair, axis=0))
-    wilds = state.wilds_held(state.seats_by_index(games, chair)) if table.rules.has_wild else 0
-    state.flat.is_tenpai[chair] = table.rules.tiles_short(words, wilds, state.flat.num_melds[chair]) <= wilds + 1
+class StrandedAnswers(NamedTuple):
+    """What seats that were stranded have answered."""
+
+    wins: Won | None = None
+    passed: tuple[Games, ...] = ()
+    """Games in which the seat passed, and the hand is drawn."""
 
 
-def is_complete(table: Table, games: Games, chair: Games, tile: Any = None) -> BoolArray:
-    """[n] whether a chair's concealed tiles, with one more where given, are a complete hand."""
-    state, rules = table.state, table.rules
-    codes = state.by_chair.code.take(chair, axis=0)
-    wilds = state.wilds_held(state.seats_by_index(games, chair)) if rules.has_wild else 0
-    if tile is not None:
-        wild = state.wild[games]
-        codes[np.arange(len(games)), SUIT[tile]] += code_steps(wild, tile, 1)
-        if rules.has_wild:
-            wilds = wilds + (tile == wild)
-    return rules.tiles_short(suit_summaries(codes), wilds, state.flat.num_melds[chair]) <= wilds
+NOBODY_STRANDED: Final = StrandedAnswers()
 
 
-def judge_turn(table: Table, games: Games, seat: Any, chair: Games, *, unflagged: bool = False) -> None:
-    """Set whether a seat that has drawn may win.
-
-    Only seats that were one tile away look their hand up, and only complete hands are judged exactly;
-    ``unflagged`` looks at all of them (the dealer's first hand was never "one tile away").
-    """
-    state = table.state
-    state.can_win[games] = False
-    hopeful = np.arange(len(games)) if unflagged else state.flat.is_tenpai[chair].nonzero()[0]
-    if hopeful.size:
-        complete = hopeful[is_complete(table, games[hopeful], chair[hopeful])]
-        if complete.size:
-            g, s = games[complete], seat[complete]
-            wins = wins_from_state(state, state.seats(g, s), state.drawn[g], Source.DRAW, -1)
-            state.can_win[g] = table.rules.legal(wins)
-    at_once = table.rules.may_win_at_once(state, state.seats(games, seat))
-    if at_once is not None:
-        state.can_win[games] |= at_once
+def take_stranded(context: StepContext, games: Games, actions: Int64Array) -> StrandedAnswers:
+    """Take the answers of seats that drew a flower without a replacement, and might win all the same."""
+    if not games.size:
+        return NOBODY_STRANDED
+    state, wins = context.state, actions == WIN
+    winners = state.seats_to_act(games[wins])
+    won = Won(winners, Source.DRAW, state.drawn[winners.game], NO_SEAT) if len(winners) else None
+    return StrandedAnswers(won, (games[~wins],))

@@ -2,37 +2,53 @@
 
 from __future__ import annotations
 
+from typing import Final, NamedTuple
+
 import numpy as np
 
 from mahjong_env.basics.actions import CHOW_LOW, KONG, PUNG, WIN
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE
 from mahjong_env.basics.types import Games, Int8Array
-from mahjong_env.engine.phases import kongs
-from mahjong_env.engine.phases.table import Table, Won
+from mahjong_env.engine.phases.context import Kongs, Offer, StepContext, Won
 from mahjong_env.scoring.wins import Source
 from mahjong_env.state.arrays import NO_SEAT, Phase
+from mahjong_env.state.seats import Seats
 
 # By where the claimed tile stands in a run: how far above the lowest tile the two others are.
 _OTHERS_OF_RUN = np.array([[1, 2], [0, 2], [0, 1]], np.int8)
 
 
-def grant(table: Table, games: Games) -> None:
+class Granted(NamedTuple):
+    """What granted claims lead to, beside the turns of those who claimed a chow or a pung."""
+
+    wins: tuple[Won, ...] = ()
+    kongs: Kongs | None = None
+    added: Offer | None = None
+    """Claimed tiles that join open pungs of the claimers."""
+
+
+_NOTHING: Final = Granted()
+
+
+def grant(context: StepContext, games: Games) -> Granted:
     """Carry out the best answers of these games."""
     if not games.size:
-        return
-    state = table.state
-    action = state.best_action[games]
+        return _NOTHING
+    action = context.state.best_action[games]
     chows = action < PUNG
-    _take_chow(table, games[chows], action[chows] - np.int8(CHOW_LOW))
-    _take_pung(table, games[action == PUNG])
-    _take_kong(table, games[action == KONG])
-    _take_win(table, games[action == WIN])
+    _take_chow(context, games[chows], action[chows] - np.int8(CHOW_LOW))
+    _take_pung(context, games[action == PUNG])
+    kongs, added = _take_kong(context, games[action == KONG])
+    return Granted(_take_win(context, games[action == WIN]), kongs, added)
 
 
-def _take_win(table: Table, games: Games) -> None:
-    state = table.state
-    phase = state.phase[games]
+def _take_win(context: StepContext, games: Games) -> tuple[Won, ...]:
+    """One part for each question that the winners were asked."""
+    if not games.size:
+        return ()
+    state, phase = context.state, context.state.phase[games]
+    parts = []
     for asked_in, source in (
         (Phase.CLAIM, Source.DISCARD),
         (Phase.ROB, Source.ROBBED_KONG),
@@ -41,67 +57,69 @@ def _take_win(table: Table, games: Games) -> None:
         g = games[phase == asked_in]
         if g.size:
             is_opening = asked_in == Phase.OPENING
-            giver = np.full(len(g), NO_SEAT, np.int8) if is_opening else state.offered_by[g]
-            table.won.append(Won(g, state.best_seat[g], source, state.offered[g], giver, is_opening))
+            giver = NO_SEAT if is_opening else state.offered_by[g]
+            parts.append(Won(state.seats(g, state.best_seat[g]), source, state.offered[g], giver, is_opening))
+    return tuple(parts)
 
 
-def _lift_discard(table: Table, games: Games) -> tuple[Int8Array, Int8Array, Int8Array]:
-    """Take the claimed tile off the table: [n] claimer, kind, giver."""
-    state = table.state
-    seat, kind, giver = state.best_seat[games], state.offered[games], state.offered_by[games]
+def _take_tile(context: StepContext, games: Games) -> tuple[Seats, Int8Array, Int8Array]:
+    """Take the claimed tile out of the river: the claimers, and [n] its kind and [n] who discarded it."""
+    state = context.state
+    kind, giver = state.offered[games], state.offered_by[games]
     state.take_discard(state.seats(games, giver), kind)
-    table.close_question(games)
-    return seat, kind, giver
+    context.close_question(games)
+    return state.seats(games, state.best_seat[games]), kind, giver
 
 
-def _begin_claimed_turn(table: Table, games: Games, seat: Int8Array) -> None:
-    """The claimer goes on without a draw: he discards, and may neither win nor declare a kong (rulebook 0.5)."""
-    state = table.state
-    state.turn[games] = seat
+def _begin_claimed_turn(context: StepContext, seats: Seats) -> None:
+    """The claimer goes on without a draw: he discards, and may neither win nor declare a kong.
+
+    common.md#when-a-kong-may-be-declared.
+    """
+    state, games = context.state, seats.game
+    state.turn[games] = seats.seat
     state.drawn[games] = NO_TILE
     state.can_win[games] = False
     state.kong_draws[games] = 0
     state.flower_draw[games] = False
-    table.wait_for(games, seat, Phase.TURN)
+    state.wait_for(seats, Phase.TURN)
 
 
-def _take_chow(table: Table, games: Games, place: Int8Array) -> None:
+def _take_chow(context: StepContext, games: Games, place: Int8Array) -> None:
     """``place``: [n] where the claimed tile stands in the run, 0 to 2."""
     if not games.size:
         return
-    state = table.state
-    seat, kind, giver = _lift_discard(table, games)
-    seats, low = state.seats(games, seat), kind - place
+    state = context.state
+    seats, kind, giver = _take_tile(context, games)
+    lowest = kind - place
     for other in _OTHERS_OF_RUN.T:
-        state.remove_tiles(seats, low + other[place])
-    state.lay_meld(seats, MeldType.CHOW, low, giver, kind)
-    _begin_claimed_turn(table, games, seat)
+        state.remove_tiles(seats, lowest + other[place])
+    state.lay_meld(seats, MeldType.CHOW, lowest, giver, kind)
+    _begin_claimed_turn(context, seats)
 
 
-def _take_pung(table: Table, games: Games) -> None:
+def _take_pung(context: StepContext, games: Games) -> None:
     if not games.size:
         return
-    state = table.state
-    seat, kind, giver = _lift_discard(table, games)
-    seats = state.seats(games, seat)
+    state = context.state
+    seats, kind, giver = _take_tile(context, games)
     state.remove_tiles(seats, kind, 2)
     state.lay_meld(seats, MeldType.PUNG, kind, giver, kind)
-    _begin_claimed_turn(table, games, seat)
+    _begin_claimed_turn(context, seats)
 
 
-def _take_kong(table: Table, games: Games) -> None:
+def _take_kong(context: StepContext, games: Games) -> tuple[Kongs | None, Offer | None]:
+    """The kongs of three tiles in the hand, and the tiles that join open pungs."""
     if not games.size:
-        return
-    state = table.state
-    seat, kind, giver = _lift_discard(table, games)
+        return None, None
+    state = context.state
+    seats, kind, giver = _take_tile(context, games)
     state.kong_draws[games] = 0
-    adds = state.open_pung[games, seat, kind]
-    g = games[adds]
-    if g.size:
-        kongs.complete_added(table, g, seat[adds], kind[adds])
-    g, seat, kind, giver = games[~adds], seat[~adds], kind[~adds], giver[~adds]
-    if g.size:
-        seats = state.seats(g, seat)
-        state.remove_tiles(seats, kind, 3)
-        state.lay_meld(seats, MeldType.EXPOSED_KONG, kind, giver, kind)
-        kongs.stand(table, g, seat, MeldType.EXPOSED_KONG, giver)
+    adds = state.has_open_pung(seats, kind)
+    added = Offer(seats.take(adds), kind[adds]) if adds.any() else None
+    if adds.all():
+        return None, added
+    seats, kind, giver = seats.take(~adds), kind[~adds], giver[~adds]
+    state.remove_tiles(seats, kind, 3)
+    state.lay_meld(seats, MeldType.EXPOSED_KONG, kind, giver, kind)
+    return Kongs(seats, MeldType.EXPOSED_KONG, giver), added

@@ -1,31 +1,30 @@
-"""Kongs that stand: what they pay at once, and their replacement tile."""
+"""Kongs that stand: tiles join pungs, and what they pay at once."""
 
 from __future__ import annotations
 
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE
-from mahjong_env.basics.types import Games, Int8Array, Int64Array
-from mahjong_env.engine.phases.draw import update_tenpai
-from mahjong_env.engine.phases.table import Table
+from mahjong_env.engine.phases.context import Kongs, Offer, StepContext
+from mahjong_env.engine.phases.judge import update_tenpai
 
 
-def complete_added(table: Table, games: Games, seat: Int8Array, kind: Int8Array | Int64Array) -> None:
-    """The added tile was not robbed: the kong stands."""
-    state = table.state
-    from_seat = state.add_to_pung(state.seats(games, seat), kind)
-    stand(table, games, seat, MeldType.ADDED_KONG, from_seat)
+def add_to_pungs(context: StepContext, added: Offer | None) -> Kongs | None:
+    """Tiles join the open pungs of their seats: discards that were claimed for it, or tiles that nobody has robbed."""
+    if added is None or not len(added.givers):
+        return None
+    seats, kind = added
+    return Kongs(seats, MeldType.ADDED_KONG, context.state.add_to_pung(seats, kind))
 
 
-def stand(table: Table, games: Games, seat: Int8Array, meld_type: MeldType, from_seat: int | Int8Array) -> None:
-    """A kong has been made for good: it is paid, and its replacement tile drawn."""
-    state = table.state
+def pay(context: StepContext, made: Kongs) -> None:
+    """Kongs have been made for good: they are paid, and their seats wait for a replacement tile."""
+    state, (seats, meld_type, from_seat) = context.state, made
+    games = seats.game
     state.undisturbed[games] = False
     state.kong_draws[games] += 1
     state.drawn[games] = NO_TILE
     state.can_win[games] = False
-    amounts = table.rules.kong_payments(state, state.seats(games, seat), meld_type, from_seat)
+    amounts = context.rules.kong_payments(state, seats, meld_type, from_seat)
     if amounts is not None:
-        table.pay(games, amounts)
-    update_tenpai(table, games, state.chairs(games, seat))
-    table.replacements.put(games, seat)
-    table.konged.append((games, seat, meld_type))
+        context.pay(games, amounts)
+    update_tenpai(context, seats)

@@ -4,66 +4,74 @@ from __future__ import annotations
 
 import numpy as np
 
-from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, PASS, WIN
+from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, NUM_ACTIONS, PASS, WIN
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
-from mahjong_env.engine.phases.table import Table
+from mahjong_env.engine.claim_rules import MAY_WIN, OPTION_ACTIONS
+from mahjong_env.engine.phases.context import StepContext
 from mahjong_env.state.arrays import Phase
 
-# The last seven columns of the mask for each of the 64 combinations of option bits: the claims named, and pass.
-_CLAIM_COLUMNS = np.array([[*((options >> bit) & 1 for bit in range(6)), 1] for options in range(64)], np.bool_)
+# Arrays, as numpy turns plain numbers into arrays in every call.
+_TURN, _STRANDED, _OVER = (np.array(phase, np.int8) for phase in (Phase.TURN, Phase.STRANDED, Phase.OVER))
+_NONE, _ALL_FOUR = np.array(0, np.int8), np.array(4, np.int8)
 
 
-def write_masks(table: Table, games: Games) -> None:
+def _masks_of_options() -> BoolArray:
+    """[64, 109] the mask for each combination of option bits: the claims that they name, and pass; 0 is nothing."""
+    masks = np.zeros((64, NUM_ACTIONS), np.bool_)
+    masks[:, OPTION_ACTIONS] = np.arange(64)[:, None] >> np.arange(len(OPTION_ACTIONS)) & 1
+    masks[1:, PASS] = True
+    return masks
+
+
+_MASKS_OF_OPTIONS = _masks_of_options()
+
+
+def write_masks(context: StepContext, games: Games) -> None:
     """Set the action masks of these games."""
-    state = table.state
-    phase = state.phase[games]
-    if len(games) == len(state.mask):
-        state.mask[...] = False
-    else:
-        state.mask[games] = False
-    in_turn = phase == Phase.TURN
+    phase = context.state.phase[games]
+    in_turn = phase == _TURN
     if np.count_nonzero(in_turn) == len(games):
-        _write_turns(table, games)
+        _write_turns(context, games)
     else:
-        _write_turns(table, games[in_turn])
-        _write_questions(table, games[~in_turn], phase[~in_turn])
+        _write_turns(context, games[in_turn])
+        _write_questions(context, games[~in_turn], phase[~in_turn])
 
 
-def _write_questions(table: Table, games: Games, phase: Int8Array) -> None:
-    state = table.state
-    asked = games[(phase == Phase.CLAIM) | (phase == Phase.ROB) | (phase == Phase.OPENING)]
-    if asked.size:
-        state.mask[asked, CHOW_LOW:] = _CLAIM_COLUMNS[state.options[asked, state.actor[asked]]]
-    stranded = games[phase == Phase.STRANDED]
-    if stranded.size:
-        state.mask[stranded, WIN] = True
-        state.mask[stranded, PASS] = True
+def _write_questions(context: StepContext, games: Games, phase: Int8Array) -> None:
+    """Seats that are asked have their options; a stranded seat may win; in a game that is over nobody acts."""
+    state = context.state
+    options = np.where(phase == _STRANDED, MAY_WIN, state.seats_to_act(games).of(state.options))
+    state.set_masks(games, _MASKS_OF_OPTIONS.take(options * (phase != _OVER), axis=0))
 
 
-def _write_turns(table: Table, games: Games) -> None:
+def _write_turns(context: StepContext, games: Games) -> None:
     if not games.size:
         return
-    state, rules = table.state, table.rules
-    seat = state.actor[games]
-    chair = state.chairs(games, seat)
-    held = state.by_chair.hand.take(chair, axis=0)
-    holds = held > 0
-    state.mask[games, :NUM_KINDS] = holds
-    state.mask[games, WIN] = state.can_win[games]
+    state, rules = context.state, context.rules
+    seats = state.seats_to_act(games)
+    held = state.hands(seats)
+    holds = held > _NONE
+    masks = np.zeros((len(games), NUM_ACTIONS), np.bool_)
+    masks[:, :NUM_KINDS] = holds
+    masks[:, WIN] = state.can_win[games]
 
-    adds = state.by_chair.open_pung.take(chair, axis=0)
+    adds = seats.of(state.open_pung)
     adds &= holds
     # Kongs are rare: their rows are looked for once, in all tiles at a time.
-    row = ((held == 4) | adds).reshape(-1).nonzero()[0] // NUM_KINDS
+    row = ((held == _ALL_FOUR) | adds).reshape(-1).nonzero()[0]
     if row.size:
-        row = row[_may_kong(table, games[row])]
-        g = games[row]
-        state.mask[g, CONCEALED_KONG:ADDED_KONG] = rules.concealed_kong_kinds(state, g, held[row])
-        state.mask[g, ADDED_KONG:CHOW_LOW] = adds[row]
-    rules.limit_turn(state, state.seats(games, seat))
+        row = row // NUM_KINDS
+        row = row[_may_kong(context, games[row])]
+        masks[row, CONCEALED_KONG:ADDED_KONG] = rules.concealed_kong_kinds(state, games[row], held[row])
+        masks[row, ADDED_KONG:CHOW_LOW] = adds[row]
+    state.set_masks(games, masks)
+    rules.limit_turn(state, seats)
 
 
-def _may_kong(table: Table, games: Games) -> BoolArray:
-    """[n] whether kongs of one's own are possible: after a draw, if a replacement can be drawn (rulebook 0.5)."""
-    return (table.state.drawn[games] >= 0) & (table.state.left(games) > 0)
+def _may_kong(context: StepContext, games: Games) -> BoolArray:
+    """[n] whether kongs of one's own are possible: after a draw, if a replacement can be drawn.
+
+    common.md#when-a-kong-may-be-declared.
+    """
+    return (context.state.drawn[games] >= 0) & (context.state.left(games) > 0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from mahjong_env.basics.tiles import NO_TILE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
-from mahjong_env.engine.phases.table import Ended, Table, Won
+from mahjong_env.engine.phases.context import Ended, StepContext, Won, join_games
 from mahjong_env.scoring.wins import Source, Wins, wins_from_state
 from mahjong_env.state.arrays import NO_SEAT, Phase
 
@@ -16,37 +16,45 @@ CUT_AFTER: Final = 200
 """Hands after which a match that ends by points is cut short."""
 
 
-def settle(table: Table) -> None:
-    """Pay the wins of this step and record the hands that ended."""
-    if table.won:
-        games = np.concatenate([won.games for won in table.won])
-        wins = Wins.join([describe(table, won) for won in table.won])
-        scores = table.rules.score(wins)
-        table.pay(games, scores.payments)
+def settle(context: StepContext, won: list[Won], drawn: list[Games]) -> list[Ended]:
+    """Pay wins, and record the hands that ended.
+
+    Args:
+        context: the batch.
+        won: wins that were granted in this step.
+        drawn: games whose hand ended without a winner.
+    """
+    state, ended = context.state, []
+    if won:
+        games = np.concatenate([part.seats.game for part in won])
+        wins = Wins.join([describe(context, part) for part in won])
+        scores = context.rules.score(wins)
+        context.pay(games, scores.payments)
         source = wins.source if scores.source is None else scores.source
         tile = np.where(source == Source.FLOWERS, np.int8(NO_TILE), wins.winning_tile)
-        person_at = table.state.person_at[games]
-        table.ended.append(Ended(games, wins.seat, source, wins.from_seat, tile, scores, person_at))
-    table.won.clear()
-    drawn, nobody = table.drawn_hands.take()
-    if drawn.size:
-        no_tile = np.full(len(drawn), NO_TILE, np.int8)
-        table.ended.append(Ended(drawn, nobody, no_tile, nobody, no_tile, None, table.state.person_at[drawn]))
+        ended.append(Ended(games, wins.seat, source, wins.from_seat, tile, scores, state.person_at[games]))
+    without_winner = join_games(drawn)
+    if without_winner is not None:
+        nobody = np.full(len(without_winner), NO_SEAT, np.int8)
+        no_tile = np.full(len(without_winner), NO_TILE, np.int8)
+        person_at = state.person_at[without_winner]
+        ended.append(Ended(without_winner, nobody, nobody, nobody, no_tile, None, person_at))
+    return ended
 
 
-def describe(table: Table, won: Won) -> Wins:
-    """The wins that were said, as scoring wants them."""
-    seats = table.state.seats(won.games, won.seat)
+def describe(context: StepContext, won: Won) -> Wins:
+    """The wins that were declared, as scoring wants them."""
+    state, seats = context.state, won.seats
     if won.opening:
-        return table.rules.take_opening(table.state, seats, table.state.stage[won.games])
-    return wins_from_state(table.state, seats, won.tile, won.source, won.from_seat)
+        return context.rules.take_opening(state, seats, state.stage[seats.game])
+    return wins_from_state(state, seats, won.tile, won.source, won.from_seat)
 
 
-def next_hands(table: Table, games: Games, winner: Int8Array, num_hands: int) -> tuple[BoolArray, BoolArray]:
+def next_hands(context: StepContext, games: Games, winner: Int8Array, num_hands: int) -> tuple[BoolArray, BoolArray]:
     """End these hands: close matches that are over, and seat everybody for the next hand of the others.
 
     Args:
-        table: the batch.
+        context: the batch.
         games: [n] games whose hand ended.
         winner: [n] table seat of the winner, -1 after a draw.
         num_hands: hands of a match.
@@ -54,7 +62,7 @@ def next_hands(table: Table, games: Games, winner: Int8Array, num_hands: int) ->
     Returns:
         [n] matches that are over, and [n] those among them that were cut short (after `CUT_AFTER` hands).
     """
-    state, rules = table.state, table.rules
+    state, rules = context.state, context.rules
     played = state.hand_in_match[games] + 1
     cut = np.zeros(len(games), np.bool_)
     by_rule = rules.match_over(state, games, winner)

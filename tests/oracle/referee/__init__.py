@@ -1,8 +1,7 @@
 """The referee: a second implementation of the five variants, slow, obvious and scalar.
 
-It is written from the documents and the rulebook alone, in plain Python, shares nothing with the engine
-(not its tables, not its predicates) and is replayed beside it over whole games. Comments cite the rulebook
-by its item ("3A.7", "6 Hebei") and the documents as "002 §Winning".
+It is written from the rule pages alone (docs/rules), in plain Python, shares nothing with the engine (not its tables,
+not its predicates) and is replayed beside it over whole games. Comments cite headings of the pages: "hebei.md#ping-hu".
 
     ref = Referee("hebei", knobs={"players": 4}, num_hands=2)
     ref.deal(Start(hands=..., wall=...))

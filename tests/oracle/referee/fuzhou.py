@@ -1,13 +1,13 @@
-"""Fuzhou (document 004, rulebook 5 and 6 Fuzhou).
+"""Fuzhou (docs/rules/fuzhou.md).
 
 Doubts, and what is done here:
 
-* Rows listed are the rows that count: the best starred row alone, or the others (5A.9 note); with
+* Rows listed are the rows that count: the best starred row alone, or the others (fuzhou.md#special-hands); with
   `specials=highest` the single best row.
 * Blessing of Heaven is for the dealer's own seventeen tiles: a swap for the gold is not Heaven, nor is a
   win after a concealed kong in the first turn.
 * The replacement of a kong, and the replacements of flowers drawn as replacements, are drawn before the
-  reserve grows (6 Fuzhou).
+  reserve grows (fuzhou.md#the-reserve).
 * A konger who has left too few tiles may declare further kongs in that turn as long as a tile is left; his
   next discard is the last.
 * A wild tile may stand for any suit tile; standing for an honour could never help, since honours are
@@ -27,7 +27,7 @@ class Fuzhou(Variant):
     name = "fuzhou"
     sets = 5
     tiles = KINDS * 4 + FLOWERS + SEASONS
-    flower_kinds = frozenset(FLOWERS + SEASONS + HONOURS)  # 5A.1
+    flower_kinds = frozenset(FLOWERS + SEASONS + HONOURS)  # fuzhou.md#tiles-and-deal
     honours_are_flowers = True
     has_indicator = True
     knob_choices = {  # noqa: RUF012
@@ -51,18 +51,18 @@ class Fuzhou(Variant):
     # --- the match and the deal -------------------------------------------------------------------
 
     def next_dealer(self, table, winner):
-        """5A.2."""
+        """fuzhou.md#the-dealer."""
         stays = self.knobs["dealer_on_draw"] == "stay" if winner is None else winner == table.dealer_seat
         return table.dealer_seat if stays else (table.dealer_seat + 1) % 4
 
     def reserve(self):
-        return 17  # 5A.5: eighteen with the indicator, which is no longer in the wall
+        return 17  # fuzhou.md#the-reserve: eighteen with the indicator, which is no longer in the wall
 
     def reserve_growth(self, meld_type):
-        return 2 if meld_type == "concealed kong" else 1  # 5A.5
+        return 2 if meld_type == "concealed kong" else 1  # fuzhou.md#the-reserve
 
     def ends_after_kong(self, table):
-        return table.left < 4  # 6 Fuzhou: cannot support all players to draw
+        return table.left < 4  # fuzhou.md#when-a-kong-ends-the-hand: cannot support all players to draw
 
     def wild_from(self, indicator):
         if indicator in self.flower_kinds:
@@ -79,7 +79,10 @@ class Fuzhou(Variant):
         return {"discarded_wild": table.wild in table.players[seat].thrown}
 
     def opening(self, table):
-        """5A.3, 5A.4, 5A.7: flowers, the gold, Heaven, the robbers, the dealer's swap, his first turn."""
+        """Flowers, the gold, Heaven, the robbers, the dealer's swap, his first turn.
+
+        fuzhou.md#flowers, fuzhou.md#the-gold, fuzhou.md#before-the-first-turn.
+        """
         if not table.replace_opening_flowers():
             return
         dealer = table.players[table.dealer_seat]
@@ -158,16 +161,19 @@ class Fuzhou(Variant):
         if situation.robbing_gold and (situation.source != "draw" or situation.winning_tile != situation.wild):
             raise ValueError("robbing the gold: the winning tile is the gold, not claimed from a seat")
         if situation.source == "kong" and not self.knobs["rob_kong"]:
-            return "a kong cannot be robbed"  # 5B14
+            return "a kong cannot be robbed"  # fuzhou.md#whether-kongs-are-robbed
         if situation.source in ("discard", "kong"):
             if situation.winning_tile == situation.wild:
-                return "a discarded gold cannot be claimed"  # 5A.6
+                return "a discarded gold cannot be claimed"  # fuzhou.md#discarding-a-gold
             if situation.discarded_wild:
-                return "who has discarded a gold wins by self-draw only"  # 5A.6
+                return "who has discarded a gold wins by self-draw only"  # fuzhou.md#discarding-a-gold
         return None
 
     def readings(self, situation):
-        """A robbed gold is its natural kind, golds in the hand are wild (5A.7, 5B9)."""
+        """A robbed gold is its natural kind, golds in the hand are wild.
+
+        fuzhou.md#before-the-first-turn, fuzhou.md#when-the-gold-can-be-robbed.
+        """
         sets = 5 - len(situation.melds)
         if not situation.robbing_gold:
             plain, golds = situation.without_wilds(situation.concealed)
@@ -176,7 +182,7 @@ class Fuzhou(Variant):
         return readings([*plain, situation.winning_tile], golds, sets, kinds=NUMBERED)
 
     def rows_times_two(self, situation):
-        """5A.9: what stands in the bracket of the formula."""
+        """fuzhou.md#what-a-hand-is-worth: what stands in the bracket of the formula."""
         rows = [("Base Points", self.knobs["base_score"])]
         rows += [("Flower Points", 1) for _ in situation.flowers]
         bloom = 6 if self.knobs["full_bloom"] == "on_top" else 2
@@ -196,11 +202,14 @@ class Fuzhou(Variant):
         return rows
 
     def golds(self, situation):
-        """Golds in the winning hand, a robbed one included (6 Fuzhou)."""
+        """Golds in the winning hand, a robbed one included (fuzhou.md#before-the-first-turn)."""
         return situation.concealed.count(situation.wild)
 
     def special_choices(self, situation, reading):
-        """The special rows that may count for a reading: one starred row alone, or all others (5A.9)."""
+        """The special rows that may count for a reading: one starred row alone, or all others.
+
+        fuzhou.md#special-hands.
+        """
         starred, others = self.starred_rows(situation, reading), self.other_rows(situation, reading)
         if self.knobs["specials"] == "highest":
             return [[row] for row in starred + others] or [[]]
@@ -237,7 +246,7 @@ class Fuzhou(Variant):
         return rows
 
     def payments(self, situation, points):
-        """5A.10; a robbed kong is paid as a discard (6 Fuzhou)."""
+        """fuzhou.md#who-pays; a robbed kong is paid as a discard (fuzhou.md#robbing-a-kong-a-house-rule)."""
         if situation.self_drawn or self.knobs["discard_payers"] == "all":
             return paid_to(situation, dict.fromkeys(situation.others, points))
         return paid_to(situation, {situation.from_seat: points})

@@ -1,4 +1,4 @@
-"""Hangzhou (document 001, rulebook 2 and 6 Hangzhou).
+"""Hangzhou (docs/rules/hangzhou.md).
 
 Doubts, and what is done here:
 
@@ -8,7 +8,7 @@ Doubts, and what is done here:
 * `lao_dice` makes the hand 3 Lao for the points and for who may win on a discard; the dealer's own streak
   goes on from what it was.
 * After a discard that ends his gambit, a gambiter counts as out of it at once: the discard is free for all
-  whom no other gambit locks (2B12).
+  whom no other gambit locks (hangzhou.md#who-may-claim-the-tile-that-ends-a-gambit).
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from .situation import Verdict, not_legal, paid_to
 from .tiles import in_order
 from .variant import Variant, not_negative
 
-DEALER_FACTOR = {1: 2, 2: 4, 3: 8}  # by Lao (2A.12)
+DEALER_FACTOR = {1: 2, 2: 4, 3: 8}  # by Lao (hangzhou.md#who-pays)
 LONGEST_POINTS_MATCH = 200
 
 
@@ -57,19 +57,19 @@ class Hangzhou(Variant):
         return self.knobs["fortune"] == "indicator"
 
     def wild_from(self, indicator):
-        return indicator  # 2A.5: its three other copies
+        return indicator  # hangzhou.md#fortunes: its three other copies
 
     def live_wilds(self, situation):
         return 3 if self.has_indicator else 4
 
     def reserve(self):
-        return 19 if self.has_indicator else 20  # 2A.3; the indicator is the twentieth dead tile
+        return 19 if self.has_indicator else 20  # hangzhou.md#the-wall; the indicator is the twentieth dead tile
 
     def next_dealer(self, table, winner):
-        return table.dealer_seat if winner is None else winner  # 2A.2
+        return table.dealer_seat if winner is None else winner  # hangzhou.md#the-dealer
 
     def is_match_over(self, table, winner, dealer):
-        """2A.17."""
+        """hangzhou.md#the-end-of-a-match."""
         if self.knobs["match_end"] == "hands":
             return table.hands_played >= table.num_hands
         someone_is_out = min(table.points) <= 0
@@ -78,7 +78,10 @@ class Hangzhou(Variant):
     # --- play -------------------------------------------------------------------------------------
 
     def gambit(self, table, seat):
-        """How many fortunes the seat has discarded in a row up to now; above 0 it is in a gambit (2A.8)."""
+        """How many fortunes the seat has discarded in a row up to now; above 0 it is in a gambit.
+
+        hangzhou.md#fortune-gambit-the-play.
+        """
         count = 0
         for tile in reversed(table.players[seat].thrown):
             if tile != table.wild:
@@ -87,13 +90,19 @@ class Hangzhou(Variant):
         return count
 
     def may_answer(self, table, seat, tile):
-        """2A.8, 6 Hangzhou: a gambiter is never asked; a gambit locks all who are not in one themselves."""
+        """A gambiter is never asked; a gambit locks all who are not in one themselves.
+
+        hangzhou.md#fortune-gambit-the-play.
+        """
         if tile == table.wild:
             return False
         return not any(self.gambit(table, other) for other in range(4))
 
     def restricted_turn(self, table, seat, options):
-        """2A.8: a gambiter wins, declares a concealed kong, or discards the tile just drawn."""
+        """A gambiter wins, declares a concealed kong, or discards the tile just drawn.
+
+        hangzhou.md#fortune-gambit-the-play.
+        """
         if not self.gambit(table, seat):
             return options
         allowed = {"win", f"discard {table.drawn}"}
@@ -127,14 +136,14 @@ class Hangzhou(Variant):
         return Verdict(True, tied[0], points, self.payments(situation, points), tied_rows=tied)
 
     def lao(self, situation):
-        return min(3, situation.dealer_streak + 1)  # 2A.2
+        return min(3, situation.dealer_streak + 1)  # hangzhou.md#the-dealer
 
     def refusal(self, situation):
-        """2A.10; why this win may not be made in this way, or None."""
+        """hangzhou.md#how-a-win-may-be-made; why this win may not be made in this way, or None."""
         if situation.self_drawn:
             return None
         if situation.winning_tile == situation.wild:
-            return "a discarded fortune cannot be claimed"  # 2B13
+            return "a discarded fortune cannot be claimed"  # hangzhou.md#winning-on-a-discarded-fortune
         if situation.source == "kong" and self.knobs["kong_capture"] == "always":
             return None
         if self.lao(situation) < 3:
@@ -149,7 +158,10 @@ class Hangzhou(Variant):
         return self.common_rows(situation, rest_is_complete)
 
     def seven_pairs_rows(self, situation):
-        """2A.11; a fortune pairs any tile, four alike are natural tiles only (6 Hangzhou)."""
+        """A fortune pairs any tile, four alike are natural tiles only (hangzhou.md#luxury-pairs).
+
+        hangzhou.md#scoring-table.
+        """
         plain, fortunes = situation.without_wilds(situation.hand)
         rest_is_complete = fortunes > 0 and is_only_pairs(plain, fortunes - 1, 6)
         rows = [*self.common_rows(situation, rest_is_complete), ("Seven Pairs", 2)]
@@ -159,7 +171,10 @@ class Hangzhou(Variant):
         return rows + [("Luxury Pairs", 2)] * min(3, quads(natural))
 
     def common_rows(self, situation, rest_is_complete):
-        """Base and what the last draw earns; Explosive Kong and Kong Gambit are only products (2A.11)."""
+        """Base and what the last draw earns; Explosive Kong and Kong Gambit are only products.
+
+        hangzhou.md#scoring-table.
+        """
         rows = [("Base Score", self.knobs["base_score"])]
         if situation.self_drawn:
             if rest_is_complete:
@@ -175,13 +190,14 @@ class Hangzhou(Variant):
         penalised = self.penalised_seats(situation)
         if penalised:
             total = sum(owed.values())
-            owed = dict.fromkeys(penalised, 2 * total)  # 2A.14; replaces a captured kong's payment (6 Hangzhou)
+            # hangzhou.md#three-meld-penalty; replaces a captured kong's payment
+            owed = dict.fromkeys(penalised, 2 * total)
         if situation.running_points is not None and self.knobs["points_floor"]:
             owed = {payer: min(debt, max(0, situation.running_points[payer])) for payer, debt in owed.items()}
-        return paid_to(situation, owed)  # 2A.16: the shortfall is the winner's loss
+        return paid_to(situation, owed)  # hangzhou.md#nobody-pays-more-than-he-has: the shortfall is the winner's loss
 
     def shares(self, situation, points):
-        """{payer: points} before penalties (2A.12, 2A.13, 2A.15)."""
+        """{payer: points} before penalties (hangzhou.md#who-pays, hangzhou.md#kong-capture, hangzhou.md#the-cap)."""
         share = {seat: self.share(situation, points, seat) for seat in situation.others}
         if situation.self_drawn:
             return share
@@ -189,7 +205,10 @@ class Hangzhou(Variant):
         return {situation.from_seat: sum(share.values()) if pays_all else share[situation.from_seat]}
 
     def share(self, situation, points, payer):
-        """What one payer owes; the dealer's doubling as a loser is for self-draws only (6 Hangzhou)."""
+        """What one payer owes; the dealer's doubling as a loser is for self-draws only.
+
+        hangzhou.md#a-discarding-dealer.
+        """
         factor, by_lao = 1, DEALER_FACTOR[self.lao(situation)]
         if situation.seat == situation.dealer:
             factor = by_lao
@@ -199,7 +218,7 @@ class Hangzhou(Variant):
         return points * factor if cap is None else min(cap, points * factor)
 
     def penalised_seats(self, situation):
-        """Three Meld Penalty, plain and reverse (2A.14): those who each pay twice the sum."""
+        """Three Meld Penalty, plain and reverse (hangzhou.md#three-meld-penalty): those who each pay twice the sum."""
         gave_three = {
             seat for seat, count in claimed_from(situation.melds).items() if count >= 3 and seat != situation.seat
         }
@@ -208,5 +227,8 @@ class Hangzhou(Variant):
 
 
 def claimed_from(melds):
-    """Melds claimed from each seat; a pung made a kong is still one, concealed kongs are none (2B16)."""
+    """Melds claimed from each seat; a pung made a kong is still one, concealed kongs are none.
+
+    hangzhou.md#what-counts-as-a-claimed-meld.
+    """
     return Counter(meld.from_seat for meld in melds if meld.from_seat is not None)

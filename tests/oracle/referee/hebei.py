@@ -1,4 +1,4 @@
-"""Hebei (document 002, rulebook 3 and 6 Hebei).
+"""Hebei (docs/rules/hebei.md).
 
 Doubts, and what is done here:
 
@@ -17,7 +17,7 @@ from .situation import Verdict, not_legal, paid_to
 from .tiles import KINDS, is_honour, suits_in
 from .variant import Variant, all_tiles, none_or_positive, not_negative, positive, runs_in
 
-# rulebook 3A.9; the third row is printed as a second "Double" (3B5)
+# hebei.md#scoring-table; the third row is printed as a second "Double" (hebei.md#double-luxurious-stands-twice)
 LUXURIOUS = {
     1: ("Luxurious Seven Pairs", 8),
     2: ("Double Luxurious Seven Pairs", 16),
@@ -62,21 +62,24 @@ class Hebei(Variant):
         return 4 if self.knobs["rotation"] else self.seats
 
     def reserve(self):
-        return 12  # 3A.3
+        return 12  # hebei.md#the-wall
 
     def next_dealer(self, table, winner):
-        """3A.2: the dealer stays after his own win, else the next seat; after a draw by `dealer_on_draw`."""
+        """The dealer stays after his own win, else the next seat; after a draw by `dealer_on_draw`.
+
+        hebei.md#the-dealer.
+        """
         stays = self.knobs["dealer_on_draw"] == "stay" if winner is None else winner == table.dealer_seat
         return table.dealer_seat if stays else (table.dealer_seat + 1) % self.seats
 
     def swap_sitter(self, table, winner):
-        """3A.1, 6 Hebei: the person who wins leaves his seat to the one who sat out; after a draw nobody."""
+        """hebei.md#rotation: the person who wins leaves his seat to the one who sat out; after a draw nobody."""
         if self.knobs["rotation"] and winner is not None:
             (sitter,) = set(range(self.people)) - set(table.person_of)
             table.person_of[winner] = sitter
 
     def kong_payments(self, table, seat, meld_type, from_seat):
-        """3A.8, not scaled by `base_score` (6 Hebei)."""
+        """hebei.md#kongs-are-paid-at-once, not scaled by `base_score`."""
         if meld_type == "exposed kong":
             return {from_seat: 2}
         each = 2 if meld_type == "concealed kong" else 1
@@ -89,7 +92,7 @@ class Hebei(Variant):
         every = list(self.pattern_rows_of_each_reading(situation))
         for patterns in every:
             if not patterns and not situation.self_drawn:
-                continue  # 3A.7: a Ping Hu is won by self-draw only
+                continue  # hebei.md#ping-hu: a Ping Hu is won by self-draw only
             rows = patterns or [("Ping Hu", 1)]
             if situation.seat == situation.dealer:
                 rows = [("Dealer Win", 2), *rows]
@@ -103,7 +106,7 @@ class Hebei(Variant):
         return Verdict(True, tied[0], points, self.payments(situation, points), tied_rows=tied)
 
     def payments(self, situation, points):
-        """3A.10; `discard_payers=all` does not touch a robbed kong (6 Hebei)."""
+        """hebei.md#who-pays; `discard_payers=all` does not touch a robbed kong."""
         everyone = situation.source == "draw" or (
             situation.source == "discard" and self.knobs["discard_payers"] == "all"
         )
@@ -111,7 +114,7 @@ class Hebei(Variant):
         return paid_to(situation, dict.fromkeys(payers, points))
 
     def pattern_rows_of_each_reading(self, situation):
-        """For each way to read the hand, its pattern rows: all rows but Dealer Win (3A.7)."""
+        """For each way to read the hand, its pattern rows: all rows but Dealer Win (hebei.md#ping-hu)."""
         if not self.completes(situation, situation.winning_tile):
             return
         anyhow = self.rows_of_any_shape(situation)
@@ -130,14 +133,14 @@ class Hebei(Variant):
         if situation.source == "kong":
             rows.append(("Robbing a Kong", 2))
         if situation.self_drawn and situation.kong_draws > 0:
-            rows.append(("Kong-Drawn Win", 2))  # once, however many kongs (6 Hebei)
+            rows.append(("Kong-Drawn Win", 2))  # once, however many kongs (hebei.md#kong-drawn-win)
         if self.is_single_hanging(situation):
             rows.append(("Single Hanging Tile", 2))
         return rows
 
     def is_single_hanging(self, situation):
         if self.knobs["single_hanging"] == "four_melds_out":
-            return len(situation.melds) == 4  # concealed kongs included (3A.9)
+            return len(situation.melds) == 4  # concealed kongs included (hebei.md#single-hanging-tile)
         held = situation.hand + [tile for meld in situation.melds for tile in meld.tiles]
         waits = [kind for kind in KINDS if held.count(kind) < 4 and self.completes(situation, kind)]
         return len(waits) == 1
@@ -170,7 +173,7 @@ class Hebei(Variant):
         return rows
 
     def seven_pairs_rows(self, tiles):
-        """3A.9, "Seven pairs family": each of the choices; the best is taken with the rest of the rows."""
+        """hebei.md#the-seven-pairs-family: each of the choices; the best is taken with the rest of the rows."""
         suit = suit_rows(tiles)
         four_alike = quads(tiles)
         choices = []
@@ -185,7 +188,7 @@ class Hebei(Variant):
 
 
 def suit_rows(tiles):
-    """A hand of honours only has no suit row (6 Hebei)."""
+    """A hand of honours only has no suit row (hebei.md#mixed-one-suit)."""
     if len(suits_in(tiles)) != 1:
         return []
     return [("Mixed One Suit", 2)] if any(is_honour(tile) for tile in tiles) else [("Pure One Suit", 3)]

@@ -9,7 +9,7 @@ from .situation import Meld, Situation
 
 
 class Play:
-    """The course of a hand, from the first decision until `end_with_win` or `end_with_draw` (rulebook 0)."""
+    """The course of a hand, from the first decision until `end_with_win` or `end_with_draw` (docs/rules/common.md)."""
 
     # --- one step ---------------------------------------------------------------------------------
 
@@ -36,7 +36,10 @@ class Play:
         return list(self.rewards)
 
     def win_in_turn(self):
-        """By the tiles, or by the eighth flower exposed in this turn where that is worth more (4A.12, 4A.15)."""
+        """By the tiles, or by the eighth flower exposed in this turn where that is worth more.
+
+        taiwan.md#eight-flowers.
+        """
         seat = self.turn
         verdict = self.judge(seat, "draw") if self.drawn is not None else None
         if self.eighth_flower:
@@ -77,16 +80,16 @@ class Play:
         player.hand.append(tile)
         self.drawn = tile
         if self.pending_growth is not None:
-            self.reserve += self.pending_growth  # rulebook 6 Fuzhou: the replacement comes first
+            self.reserve += self.pending_growth  # fuzhou.md#the-reserve: the replacement comes first
             self.pending_growth = None
             self.last_discard = self.last_discard or self.variant.ends_after_kong(self)
         self.ask_turn()
 
     def replace_flower(self):
         if self.left == 0 and self.eighth_flower:
-            self.ask_eight_flowers(self.turn, self.end_with_draw)  # asked first, then a draw (rulebook 6 Taiwan)
+            self.ask_eight_flowers(self.turn, self.end_with_draw)  # asked first, then a draw (taiwan.md#eight-flowers)
         elif self.left == 0:
-            self.end_with_draw()  # rulebook 0.13
+            self.end_with_draw()  # common.md#a-flower-that-cannot-be-replaced
         else:
             self.receive(self.wall.pop())
 
@@ -105,7 +108,7 @@ class Play:
         """What the seat whose turn it is may do: after a draw everything, after a claim discards only."""
         seat, player = self.turn, self.players[self.turn]
         options = {f"discard {tile}" for tile in player.hand}
-        if self.drawn is not None:  # rulebook 0.5: self kongs (and a win) only after a draw
+        if self.drawn is not None:  # common.md#when-a-kong-may-be-declared: self kongs (and a win) only after a draw
             if self.left > 0:
                 options |= self.self_kongs(player)
             if self.eighth_flower or self.judge(seat, "draw").legal:
@@ -175,13 +178,13 @@ class Play:
         if self.judge(seat, "discard", tile, discarder).legal:
             options.add("win")
         if self.left == 0 or self.last_discard or not self.variant.may_meld(self, tile):
-            return options  # rulebook 0.7: the last discard can only be won on
+            return options  # common.md#after-the-last-tile: the last discard can only be won on
         player = self.players[seat]
         if player.hand.count(tile) >= 2:
             options.add("pung")
         if player.hand.count(tile) >= 3 or (self.variant.adds_discard_to_pung() and self.pung_of(seat, tile)):
             options.add("kong")
-        if seat == (discarder + 1) % self.variant.seats:  # rulebook 0.3
+        if seat == (discarder + 1) % self.variant.seats:  # common.md#chows
             options |= {name for name, run in self.chows(tile).items() if self.has_rest_of_run(player, tile, run)}
         return options
 
@@ -253,7 +256,7 @@ class Play:
         self.finish_kong("concealed kong", None)
 
     def declare_added_kong(self, tile):
-        """Only an added kong can be robbed (rulebook 0.6)."""
+        """Only an added kong can be robbed (common.md#robbing-a-kong)."""
         konger, seats = self.turn, self.variant.seats
         self.take(self.players[konger], [tile])
         self.offered = tile

@@ -57,7 +57,7 @@ class Result:
     reason: str = ""
 
 
-RANK = {"win": 0, "kong": 1, "pung": 1, "chow low": 2, "chow middle": 2, "chow high": 2}  # rulebook 0.2
+RANK = {"win": 0, "kong": 1, "pung": 1, "chow low": 2, "chow middle": 2, "chow high": 2}  # common.md#order-of-claims
 
 
 def start_from_text(hands, wall, indicators="", **facts):

@@ -1,8 +1,8 @@
 """The match around the hands: dealing, what others read, the end of a hand and of a match.
 
 Inside, everything is by *seat* at the table. What others read (`hands`, `rewards`, `dealer`, ...) is by
-*person*, which differs only where people take turns sitting out (rulebook 3A.1). After a win on a discard
-or by robbing a kong the tile lies in the winner's hand and no longer among the discards (rulebook 0.6).
+*person*, which differs only where people take turns sitting out (hebei.md#rotation). After a win on a discard
+or by robbing a kong the tile lies in the winner's hand and no longer among the discards (common.md#robbing-a-kong).
 """
 
 from .play import Play
@@ -120,7 +120,7 @@ class Referee(Play):
         self.turn, self.drawn, self.offered = None, None, None
         self.questions, self.answers, self.finish, self.options = [], [], None, set()
         self.kong_draws, self.flower_draw = 0, False
-        self.eighth_flower = False  # exposed in this turn: the seat may win with any hand (rulebook 4A.15)
+        self.eighth_flower = False  # exposed in this turn: the seat may win with any hand (taiwan.md#eight-flowers)
         self.claims_or_kongs = 0  # declared by anybody in this hand
         self.pending_growth = None  # what a kong adds to the reserve, once its replacement is drawn
         self.last_discard = False  # the hand ends with the next discard
@@ -135,14 +135,20 @@ class Referee(Play):
         return [["1z", "2z", "3z", "4z"][(seat - east) % self.variant.seats] for seat in range(self.variant.seats)]
 
     def open_with_dealers_last_tile(self):
-        """The dealer plays first; the last tile dealt to him counts as drawn (rulebook 0.14)."""
+        """The dealer plays first; the last tile dealt to him counts as drawn.
+
+        common.md#the-opening-tile-of-the-dealer.
+        """
         dealer = self.players[self.dealer_seat]
         dealer.draws = 1
         self.turn, self.drawn = self.dealer_seat, dealer.hand[-1]
         self.ask_turn()
 
     def replace_opening_flowers(self):
-        """Dealer first until clean, then the next seat; False when the wall ran out (rulebook 4A.3, 5A.3)."""
+        """Dealer first until clean, then the next seat; False when the wall ran out.
+
+        taiwan.md#flowers, fuzhou.md#flowers.
+        """
         for step in range(self.variant.seats):
             player = self.players[(self.dealer_seat + step) % self.variant.seats]
             while any(tile in self.variant.flower_kinds for tile in player.hand):
@@ -150,7 +156,7 @@ class Referee(Play):
                 player.hand.remove(flower)
                 player.flowers.append(flower)
                 if self.left == 0:
-                    self.end_with_draw()  # rulebook 0.13
+                    self.end_with_draw()  # common.md#a-flower-that-cannot-be-replaced
                     return False
                 player.hand.append(self.wall.pop())
         return True

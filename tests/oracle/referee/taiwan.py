@@ -1,4 +1,4 @@
-"""Taiwanese 16-tile (document 003, rulebook 4 and 6 Taiwan).
+"""Taiwanese 16-tile (docs/rules/taiwan.md).
 
 Doubts, and what is done here:
 
@@ -41,7 +41,7 @@ class Taiwan(Variant):
     flower_kinds = frozenset(FLOWERS + SEASONS)
     dealer_is_dealt_first_draw = False
     eight_flowers_win = True
-    initial_points = 0  # 6 Taiwan
+    initial_points = 0  # taiwan.md#points
     knob_choices = {  # noqa: RUF012
         "base_score": (3, not_negative),
         "unit": (1, positive),
@@ -63,32 +63,35 @@ class Taiwan(Variant):
     # --- the match and the deal -------------------------------------------------------------------
 
     def reserve(self):
-        return self.knobs["dead_tiles"]  # 4A.10; replacements come from the end, so the count stays
+        return self.knobs["dead_tiles"]  # taiwan.md#the-dead-tiles; replacements come from the end, so the count stays
 
     def next_dealer(self, table, winner):
-        """4A.11: stays on his win and on a draw."""
+        """taiwan.md#the-dealer: stays on his win and on a draw."""
         return table.dealer_seat if winner in (None, table.dealer_seat) else (table.dealer_seat + 1) % 4
 
     def next_round_wind(self, table):
-        """4A.11: after all four have lost the deal."""
+        """taiwan.md#the-round-wind: after all four have lost the deal."""
         has_just_passed = table.streak == 0
         return next_wind(table.round_wind) if has_just_passed and table.dealer_passes % 4 == 0 else table.round_wind
 
     def opening(self, table):
-        """4A.3: the dealer replaces first, then to the right; then the dealer draws his seventeenth tile."""
+        """The dealer replaces first, then to the right; then the dealer draws his seventeenth tile.
+
+        taiwan.md#flowers.
+        """
         if not table.replace_opening_flowers():
             return
         owners = [seat for seat, player in enumerate(table.players) if len(player.flowers) == 8]
         table.begin_turn(table.dealer_seat)
-        if owners and not table.hand_over:  # 6 Taiwan
+        if owners and not table.hand_over:  # taiwan.md#eight-flowers
             table.ask_eight_flowers(owners[0], table.ask_turn)
 
     def east_house(self, dealer, dice):
-        """4A.3, 4B7: the dealer counts three dice from himself as 1."""
+        """taiwan.md#house-winds, taiwan.md#who-is-east-house: the dealer counts three dice from himself as 1."""
         return dealer if dice is None or self.knobs["dealer_is_east"] else (dealer + dice - 1) % 4
 
     def adds_discard_to_pung(self):
-        return self.knobs["add_discard_to_pung"]  # 4A.6
+        return self.knobs["add_discard_to_pung"]  # taiwan.md#adding-a-discard-to-a-pung
 
     def extra_facts(self, table, seat):
         return {"house_wind": None if self.knobs["dealer_is_east"] else table.house_winds[seat]}
@@ -99,7 +102,7 @@ class Taiwan(Variant):
         if situation.source == "flowers":
             if set(situation.flowers) != self.flower_kinds:
                 return not_legal(situation, "not all eight flowers")
-            return self.verdict(situation, [[("Eight Flowers", 8)]])  # alone (6 Taiwan)
+            return self.verdict(situation, [[("Eight Flowers", 8)]])  # alone (taiwan.md#eight-flowers)
         every = self.standard_readings(situation)
         if not every:
             return not_legal(situation, "not complete")
@@ -107,13 +110,13 @@ class Taiwan(Variant):
         return self.verdict(situation, [self.rows(situation, reading, waits_for_one) for reading in every])
 
     def verdict(self, situation, choices):
-        """The best of these lists of rows (4A.12: as many as apply)."""
+        """The best of these lists of rows (taiwan.md#scoring-table: as many as apply)."""
         points = max(sum(value for _, value in rows) for rows in choices)
         tied = [rows for rows in choices if sum(value for _, value in rows) == points]
         return Verdict(True, tied[0], points, self.payments(situation, points), tied_rows=tied)
 
     def payments(self, situation, tai):
-        """4A.13, 4A.14: the dealer's tai count only between the dealer and another."""
+        """taiwan.md#the-dealers-tai, taiwan.md#who-pays: the dealer's tai count only between the dealer and another."""
         payers = [situation.from_seat] if situation.source in ("discard", "kong") else situation.others
         dealer_tai = 1 + 2 * situation.dealer_streak if self.knobs["dealer_bonus"] else 0
         owed = {}
@@ -123,7 +126,10 @@ class Taiwan(Variant):
         return paid_to(situation, owed)
 
     def waits_for_one(self, situation):
-        """Exactly one kind completes the hand; one of which he holds all four does not count (6 Taiwan)."""
+        """Exactly one kind completes the hand; one of which he holds all four does not count.
+
+        taiwan.md#waiting-for-one.
+        """
         held = situation.hand + [tile for meld in situation.melds for tile in meld.tiles]
         sets = 5 - len(situation.melds)
         waits = [k for k in KINDS if held.count(k) < 4 and is_complete([*situation.hand, k], 0, sets)]
@@ -142,7 +148,7 @@ class Taiwan(Variant):
         """How the hand was completed."""
         rows = []
         claimed_nothing = not situation.open_melds
-        if heavenly:  # replaces Self-Touch, Pure Self-Touch, Pure Hand and Waiting for One (6 Taiwan)
+        if heavenly:  # replaces Self-Touch, Pure Self-Touch, Pure Hand and Waiting for One (taiwan.md#heaven)
             rows.append(("Heaven", 24) if situation.seat == situation.dealer else ("Earth", 16))
         else:
             if situation.self_drawn and claimed_nothing:
@@ -159,7 +165,7 @@ class Taiwan(Variant):
             rows.append(("Last Tile", 1))
         if situation.source == "kong":
             rows.append(("Robbing the Gang", 1))
-        everything_claimed = len(situation.open_melds) == 5  # so no hidden gang (6 Taiwan)
+        everything_claimed = len(situation.open_melds) == 5  # so no hidden gang (taiwan.md#full-beggars-hand)
         if everything_claimed and situation.source == "discard":
             rows.append(("Full Beggar's Hand", 2))
         return rows
@@ -175,7 +181,7 @@ class Taiwan(Variant):
         return situation.house_wind
 
     def flower_rows(self, situation):
-        """Own flowers by house wind: 1 East, 2 South, 3 West, 4 North (6 Taiwan)."""
+        """Own flowers by house wind: 1 East, 2 South, 3 West, 4 North (taiwan.md#own-flower)."""
         if not situation.flowers:
             return [("No Flowers", 1)]
         own = str(WINDS.index(self.house_wind(situation)) + 1)

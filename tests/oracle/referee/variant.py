@@ -1,4 +1,4 @@
-"""What a variant has to answer, with the answer that applies unless it says otherwise (rulebook 0)."""
+"""What a variant has to answer, with the answer that applies unless it says otherwise (docs/rules/common.md)."""
 
 from .hands import readings
 from .tiles import KINDS, WINDS
@@ -99,7 +99,7 @@ class Variant:
         return False
 
     def may_meld(self, table, kind):
-        """Whether this kind may be in a declared meld at all: a wild tile may not (rule 0.12)."""
+        """Whether this kind may be in a declared meld at all: a wild tile may not (common.md#wild-tiles)."""
         return kind != table.wild
 
     def may_conceal_kong(self, table, kind):
@@ -107,7 +107,7 @@ class Variant:
 
     def may_answer(self, table, seat, tile):
         """Whether this seat may use the tile that another has discarded or adds to a pung, for anything."""
-        return tile != table.wild  # rule 0.12: a discarded wild is claimed by nobody
+        return tile != table.wild  # common.md#wild-tiles: a discarded wild is claimed by nobody
 
     def restricted_turn(self, table, seat, options):
         """The options of a turn after what only this variant forbids."""

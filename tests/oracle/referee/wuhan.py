@@ -1,8 +1,8 @@
-"""Wuhan (document 000, rulebook 1 and 6 Wuhan).
+"""Wuhan (docs/rules/wuhan.md).
 
 Doubts, and what is done here:
 
-* Which reading: the one worth most before the cap (so that it also decides who is liable, 6 Wuhan); between
+* Which reading: the one worth most before the cap (so that it also decides who is liable, wuhan.md#the-cap); between
   equals the one that brings the winner more, then one with Pure One Suit. The last can matter only for who
   is liable, when a pair of wild tiles may as well be honours (Mixed One Suit) as tiles of the suit (Pure
   One Suit).
@@ -30,7 +30,7 @@ from .variant import (
     split_pair,
 )
 
-LARGE = 10  # base points of each Large row (1A.11)
+LARGE = 10  # base points of each Large row (wuhan.md#large-rows)
 
 
 class Wuhan(Variant):
@@ -61,7 +61,7 @@ class Wuhan(Variant):
     # --- the match and the deal -------------------------------------------------------------------
 
     def next_dealer(self, table, winner):
-        """1A.3 and the knob `dealer_rule` (1B1)."""
+        """wuhan.md#who-deals-next and the knob `dealer_rule` (wuhan.md#three-rules-for-the-next-dealer)."""
         dealer, rule = table.dealer_seat, self.knobs["dealer_rule"]
         after = (dealer + 1) % 4
         if rule == "always_next":
@@ -73,11 +73,14 @@ class Wuhan(Variant):
         return dealer if winner == dealer else after
 
     def next_round_wind(self, table):
-        """1A.2: every four hands, also when the dealer stays (6 Wuhan)."""
+        """wuhan.md#the-round-wind: every four hands, also when the dealer stays."""
         return next_wind(table.round_wind) if table.hands_played % 4 == 0 else table.round_wind
 
     def wild_from(self, indicator):
-        """1A.5: the successor; E S W N White Green in a circle; Red is not in it (1B4)."""
+        """The successor; E S W N White Green in a circle; Red is not in it (wuhan.md#red-turned-up).
+
+        wuhan.md#which-tile-is-wild.
+        """
         if indicator == RED:
             return {"white": "5z", "green": "6z"}[self.knobs["red_indicator"]]
         rank, suit = int(indicator[0]), indicator[1]
@@ -86,16 +89,18 @@ class Wuhan(Variant):
     # --- play -------------------------------------------------------------------------------------
 
     def may_meld(self, table, kind):
-        return kind not in (table.wild, RED)  # 1A.6, 1A.7
+        return kind not in (table.wild, RED)  # wuhan.md#what-a-wild-tile-may-do, wuhan.md#red-dragons
 
     def may_conceal_kong(self, table, kind):
-        return kind != RED  # 1B12; four wilds are the Wild Card Kong (1B19)
+        # wuhan.md#claiming-reds-for-big-three-dragons; four wilds are a kong: wuhan.md#kongs-with-wild-tiles
+        return kind != RED
 
     def may_declare_wild_kong(self, meld):
         return meld.type == "concealed kong"
 
     def may_answer(self, table, seat, tile):
-        return tile not in (table.wild, RED)  # 1A.6, 1A.7: claimed by nobody, also not to win
+        # wuhan.md#what-a-wild-tile-may-do, wuhan.md#red-dragons: claimed by nobody, also not to win
+        return tile not in (table.wild, RED)
 
     def extra_facts(self, table, seat):
         return {"red_discards": table.players[seat].thrown.count(RED)}
@@ -106,7 +111,7 @@ class Wuhan(Variant):
         refusal = self.refusal(situation)
         if refusal:
             return not_legal(situation, refusal)
-        open_hand = bool(situation.open_melds)  # 1A.9a; seven pairs are exempt
+        open_hand = bool(situation.open_melds)  # wuhan.md#an-open-meld; seven pairs are exempt
         candidates = [
             candidate
             for reading in (self.standard_readings(situation) if open_hand else [])
@@ -142,37 +147,38 @@ class Wuhan(Variant):
         if situation.self_drawn:
             return None
         if situation.winning_tile in (situation.wild, RED):
-            return "a discarded wild tile or red dragon cannot be claimed"  # 1A.6, 1A.7
+            # wuhan.md#what-a-wild-tile-may-do, wuhan.md#red-dragons
+            return "a discarded wild tile or red dragon cannot be claimed"
         if not self.knobs["wild_hand_discard_win"] and situation.wild in situation.hand:
-            return "a hand with a wild tile wins by self-draw only"  # 1B5
+            return "a hand with a wild tile wins by self-draw only"  # wuhan.md#wild-tiles-and-winning-by-discard
         return None
 
     def judge_reading(self, situation, reading):
-        """All rows of a reading as sets and a pair; None where it may not win (1A.9)."""
+        """All rows of a reading as sets and a pair; None where it may not win (wuhan.md#a-hand-that-may-win)."""
         large = self.large_rows(situation, reading)
         names = [name for name, _, _ in large]
         _, pair = split_pair(reading)
         if not large:
             if pair.tiles[0] not in [f"{rank}{suit}" for rank in "258" for suit in "mps"]:
-                return None  # 1A.9b
+                return None  # wuhan.md#the-pair-of-2-5-or-8
             if situation.concealed.count(situation.wild) > 1:
-                return None  # 1A.9c: counted as held, a declared Wild Card Kong not included
+                return None  # wuhan.md#one-wild-tile-at-most: counted as held, a declared Wild Card Kong not included
             large = [("Flat Hand", 1, "base")]
         if RED in situation.concealed and "Big Three Dragons" not in names:
-            return None  # 1A.9d
+            return None  # wuhan.md#no-red-dragon-in-hand
         jokers = [kind for group in reading for kind, joker in zip(group.tiles, group.jokers, strict=True) if joker]
         is_hard = all(kind == situation.wild for kind in jokers)
         return large + self.factors(situation, is_hard)
 
     def large_rows(self, situation, reading):
-        """1A.11, each satisfied row (1B8)."""
+        """wuhan.md#large-rows, each satisfied row (wuhan.md#rows-that-imply-each-other)."""
         melds, source = situation.melds, situation.source
         tiles = all_tiles(reading, melds)
         triplets = set_kinds(reading, melds)
         rows = [] if runs_in(reading, melds) else ["All Triplets"]
         rows += composition_rows(tiles)
         if len(situation.open_melds) == 4:
-            rows.append("Full Demand")  # four open melds, one tile in hand (1B18)
+            rows.append("Full Demand")  # four open melds, one tile in hand (wuhan.md#full-demand-and-concealed-kongs)
         if source == "draw" and situation.last_tile:
             rows.append("Fishing the Bottom")
         if source == "draw" and situation.kong_draws > 0:
@@ -186,22 +192,26 @@ class Wuhan(Variant):
         return [(row, LARGE, "base") for row in rows]
 
     def is_wild_seven_pairs(self, situation):
-        """No melds: the four wilds and five natural pairs; four alike are two pairs (6 Wuhan)."""
+        """No melds: the four wilds and five natural pairs; four alike are two pairs.
+
+        wuhan.md#wild-card-seven-pairs.
+        """
         plain, wilds = situation.without_wilds(situation.concealed)
         is_paired = all(count % 2 == 0 for count in Counter(plain).values())
         return not situation.melds and wilds == 4 and is_paired and RED not in plain
 
     def judge_wild_seven_pairs(self, situation):
         plain, _ = situation.without_wilds(situation.concealed)
-        rows = ["Wild Card Seven Pairs", *composition_rows(plain)]  # the wilds join in (6 Wuhan)
+        rows = ["Wild Card Seven Pairs", *composition_rows(plain)]  # the wilds join in (wuhan.md#wild-card-seven-pairs)
         if situation.self_drawn and situation.last_tile:
             rows.append("Fishing the Bottom")
         if situation.source == "kong":
             rows.append("Robbing a Kong")
-        return [(row, LARGE, "base") for row in rows] + self.factors(situation, is_hard=True)  # 1B16
+        # wuhan.md#is-wild-card-seven-pairs-hard
+        return [(row, LARGE, "base") for row in rows] + self.factors(situation, is_hard=True)
 
     def factors(self, situation, is_hard):
-        """1A.12."""
+        """wuhan.md#factors."""
         rows = [("Open Mouth", 2, "factor") for _ in situation.open_melds]
         if situation.seat == situation.dealer:
             rows.append(("Dealer", 2, "factor"))
@@ -220,7 +230,7 @@ class Wuhan(Variant):
         return rows + [("Red Dragon", 2, "factor") for _ in range(situation.red_discards)]
 
     def value(self, rows):
-        """Base points times factors, before rounding and the cap (1A.13)."""
+        """Base points times factors, before rounding and the cap (wuhan.md#the-cap)."""
         base = sum(value for _, value, use in rows if use == "base")
         return base * prod((value for _, value, use in rows if use == "factor"), start=Fraction(1))
 
@@ -229,7 +239,7 @@ class Wuhan(Variant):
         return points if cap is None else min(cap, points)
 
     def payments(self, situation, rows):
-        """1A.14, and Full Responsibility: one payer for all three shares (1A.15)."""
+        """wuhan.md#who-pays, and Full Responsibility: one payer for all three shares (wuhan.md#full-responsibility)."""
         points = self.capped(rows)
         liable = self.liable_seat(situation, [name for name, _, _ in rows])
         if liable is not None:
@@ -239,7 +249,7 @@ class Wuhan(Variant):
         return paid_to(situation, dict.fromkeys(situation.others, points))
 
     def liable_seat(self, situation, names):
-        """1A.15, in the order Pure One Suit, Robbing, Full Demand."""
+        """wuhan.md#full-responsibility, in the order Pure One Suit, Robbing, Full Demand."""
         claimed = [meld for meld in situation.melds if meld.from_seat is not None]
         if "Pure One Suit" in names and len(claimed) >= 3:
             return claimed[2].from_seat
@@ -251,14 +261,14 @@ class Wuhan(Variant):
 
 
 def composition_rows(tiles):
-    """The Large rows about what the tiles are; the suit rows exclude each other (6 Wuhan)."""
+    """The Large rows about what the tiles are; the suit rows exclude each other (wuhan.md#large-rows)."""
     rows, honours = [], [tile for tile in tiles if is_honour(tile)]
     if len(suits_in(tiles)) == 1:
         rows.append("Mixed One Suit" if honours else "Pure One Suit")
     if not suits_in(tiles):
         rows.append("All Honors")
     if all(is_terminal(tile) for tile in tiles):
-        rows.append("Terminals Only")  # from any suits (1B7)
+        rows.append("Terminals Only")  # from any suits (wuhan.md#terminals-only-from-a-single-suit)
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Fuzhou (rulebook 5). The gold is ``w``; where it is named, the tile turned up is known."""
+"""Fuzhou (docs/rules/fuzhou.md). The gold is ``w``; where it is named, the tile turned up is known."""
 
 from scripts.proof.recipes.common import dealt, fed, plays_of_all, robbed, several_robbers, waiting
 from scripts.proof.steer import Recipe

@@ -1,4 +1,4 @@
-"""Hangzhou (rulebook 2)."""
+"""Hangzhou (docs/rules/hangzhou.md)."""
 
 from scripts.proof.recipes.common import dealt, fed, plays_of_all, robbed, several_robbers, waiting
 from scripts.proof.steer import Recipe

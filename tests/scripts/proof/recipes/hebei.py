@@ -1,4 +1,4 @@
-"""Hebei (rulebook 3): a table for three, where the seat before a is c."""
+"""Hebei (docs/rules/hebei.md): a table for three, where the seat before a is c."""
 
 from scripts.proof.recipes.common import dealt, fed, plays_of_all, robbed, several_robbers, waiting
 from scripts.proof.steer import Recipe

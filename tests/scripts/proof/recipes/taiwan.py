@@ -1,4 +1,4 @@
-"""Taiwanese 16-tile (rulebook 4)."""
+"""Taiwanese 16-tile (docs/rules/taiwan.md)."""
 
 from scripts.proof.recipes.common import dealt, fed, plays_of_all, robbed, several_robbers, waiting
 from scripts.proof.steer import Recipe

@@ -1,4 +1,4 @@
-"""Wuhan (rulebook 1)."""
+"""Wuhan (docs/rules/wuhan.md)."""
 
 from scripts.proof.recipes.common import dealt, fed, plays_of_all, robbed, waiting
 from scripts.proof.steer import Recipe

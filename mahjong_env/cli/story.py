@@ -1,0 +1,157 @@
+"""A game told move by move: for spectators, or for a person at the table, who is told what that person sees."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CHOW_LOW, CONCEALED_KONG, PASS, WIN
+from mahjong_env.basics.tiles import NUM_KINDS
+from mahjong_env.engine.batch import Engine
+from mahjong_env.engine.outcome import StepResult
+from mahjong_env.environments.hand_info import hand_info
+from mahjong_env.environments.render import WINDS, Reader, legal_text, meld_text, outcome_text
+from mahjong_env.state.arrays import Phase
+
+
+class Story:
+    """Tells the one game of an engine.
+
+    Attributes:
+        reader: who is told.
+    """
+
+    def __init__(self, engine: Engine, reader: Reader | None = None) -> None:
+        self.reader = reader or Reader()
+        self._engine, self._state = engine, engine.state
+        self._flowers = np.zeros_like(self._state.flowers[0])
+
+    def opening(self) -> list[str]:
+        """What the table knows when a hand begins: the flowers that have been laid open."""
+        return [
+            f"{self.reader.does(self._person(seat), 'lay')} open {self._tiles(new)}"
+            for seat in range(self._engine.num_seats)
+            if (new := self._new_flowers(seat)).size
+        ]
+
+    def play(self, action: int) -> tuple[StepResult, list[str]]:
+        """Step the game with one action, and say what the reader sees of it.
+
+        Returns:
+            What `Engine.step` returns, and lines. The result of a hand that has ended is among them, and the opening
+            of the next one.
+        """
+        state = self._state
+        seat, in_turn = int(state.actor[0]), state.phase[0] == Phase.TURN
+        lines = self._turn(seat, action) if in_turn else self._answer(seat, action)
+        melds = state.num_melds[0].copy()
+        result = self._engine.step([action])
+        if result.hand_over[0]:
+            lines.append(outcome_text(hand_info(result.outcome, 0), self.reader))
+            self._flowers[...] = 0
+            if not result.done[0]:
+                lines += self.opening()
+        elif not in_turn:
+            lines += self._granted(melds)
+        return result, lines
+
+    # --- turns -------------------------------------------------------------------------------------------------
+    def draw(self) -> list[str]:
+        """What the seat in its turn has drawn, as far as the reader sees it: flowers, and the tile itself."""
+        state, seat = self._state, int(self._state.actor[0])
+        if seat < 0 or state.phase[0] != Phase.TURN:
+            return []
+        person = self._person(seat)
+        told = self._draw(seat, person)
+        return [f"{self.reader.name(person)} {', '.join(told)}"] if told else []
+
+    def _draw(self, seat: int, person: int) -> list[str]:
+        new, drawn = self._new_flowers(seat), int(self._state.drawn[0])
+        verb = self.reader.verb
+        told = [f"{verb(person, 'lay')} open {self._tiles(new)}"] if new.size else []
+        if drawn >= 0 and self.reader.person in (None, person):
+            from_the_end = " from the end of the wall" if new.size or self._state.kong_draws[0] else ""
+            told.append(f"{verb(person, 'draw')} {self._tiles([drawn])}{from_the_end}")
+        return told
+
+    def _turn(self, seat: int, action: int) -> list[str]:
+        person = self._person(seat)
+        is_you = person == self.reader.person
+        verb, kind = self.reader.verb, self._tiles([action % NUM_KINDS])
+        if action < CONCEALED_KONG:
+            what = f"{verb(person, 'discard')} {kind}"
+        elif action < ADDED_KONG:
+            hides = self._engine.rules.hides_concealed_kongs and not is_you and self.reader.person is not None
+            what = f"{verb(person, 'declare')} a concealed kong{'' if hides else f' of {kind}'}"
+        elif action < CHOW_LOW:
+            what = f"{verb(person, 'add')} {kind} to {'your' if is_you else 'the'} pung"
+        else:
+            what = f"{verb(person, 'declare')} a win"
+        # A person at the table has been told about the own draw when the question was put.
+        return [f"{self.reader.name(person)} {', '.join([*([] if is_you else self._draw(seat, person)), what])}"]
+
+    # --- claims ------------------------------------------------------------------------------------------------
+    def _answer(self, seat: int, action: int) -> list[str]:
+        """What a seat says to an offered tile: nobody else at the table hears it."""
+        person = self._person(seat)
+        if self.reader.person not in (None, person):
+            return []
+        if action == WIN:
+            return [f"{self.reader.does(person, 'declare')} a win"]
+        if action != PASS:
+            return [f"{self.reader.does(person, 'call')} {ACTIONS[action]}"]
+        legal = np.flatnonzero(self._engine.action_mask[0])
+        possible = legal_text(legal[legal != PASS]).replace("; ", ", ")
+        return [f"{self.reader.does(person, 'pass')} ({possible} possible)"]
+
+    def _granted(self, melds: np.ndarray) -> list[str]:
+        """The claim that has been granted, if any; ``melds`` [S] is how many melds each seat had before."""
+        state = self._state
+        lines = []
+        for seat in np.flatnonzero(state.num_melds[0] > melds).tolist():
+            last = int(melds[seat])
+            meld = meld_text(self._engine, 0, seat, last, self.reader.unicode)
+            giver = int(state.meld_from[0, seat, last])
+            tile = self._tiles([state.meld_claimed[0, seat, last]])
+            from_whom = f" {tile} from {self.reader.name(self._person(giver))}" if giver >= 0 else ""
+            lines.append(f"{self.reader.does(self._person(seat), 'claim')}{from_whom}: {meld}")
+        return lines
+
+    # --- words -------------------------------------------------------------------------------------------------
+    def _new_flowers(self, seat: int) -> np.ndarray:
+        """The flowers that a seat has laid open since this was last asked."""
+        now = self._state.flowers[0, seat]
+        new = np.repeat(np.arange(len(now)), np.maximum(now - self._flowers[seat], 0))
+        self._flowers[seat] = now
+        return new
+
+    def _person(self, seat: int) -> int:
+        return int(self._state.person_at[0, seat])
+
+    def _tiles(self, kinds: object) -> str:
+        return self.reader.tiles(kinds)  # type: ignore[arg-type]
+
+
+def situation_text(engine: Engine, reader: Reader) -> str:
+    """What the headline of a table means in this hand: the order of turns, the winds, the streak, the wild tile."""
+    state, rules = engine.state, engine.rules
+    persons = state.person_at[0].tolist()
+    order = " -> ".join(reader.name(person) for person in persons)
+    dealer = reader.name(persons[int(state.dealer[0])])
+    wind = WINDS[int(state.round_wind[0])]
+    lines = [
+        f"turns go {order} and round again",
+        "a chow is claimed from the player before, everything else from anybody",
+        f"{wind} round: {wind} is the round wind; each seat's own wind stands beside its name",
+    ]
+    streak = int(state.streak[0])
+    times = {0: "has just got the deal", 1: "has kept it once", 2: "has kept it twice"}
+    kept = times.get(streak, f"has kept it {streak} times")
+    is_you = persons[int(state.dealer[0])] == reader.person
+    kept = kept.replace("has", "have", int(is_you))
+    lines.append(f"{dealer} deal{'' if is_you else 's'} and {kept}: the dealer's streak is {streak}")
+    if state.wild[0] >= 0:
+        turned = f", because {reader.tiles([state.indicator[0]])} was turned up" if state.indicator[0] >= 0 else ""
+        lines.append(f"{reader.tiles([state.wild[0]])} is wild{turned}: it stands for any tile of a set or pair")
+    if rules.uses_flowers:
+        lines.append("flowers and seasons are laid open and replaced from the end of the wall")
+    return "\n".join(lines)

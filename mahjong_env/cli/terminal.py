@@ -1,0 +1,97 @@
+"""The terminal: characters that it lacks, colours that it may have, how wide it is."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import shutil
+import sys
+import unicodedata
+from typing import Any, Final, TextIO
+
+from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES
+
+INTERRUPTED: Final = 130
+"""The exit status after Ctrl-C, as shells have it."""
+
+_FALLBACK: Final = "mahjong_env.fallback"
+_GLYPHS: Final = {glyph: f"{name} " for glyph, name in zip(GLYPHS, KIND_NAMES, strict=True)}
+# By the words of a character's Unicode name, the first that fits; "" for those that only follow others.
+_BY_NAME: Final = {
+    "PLUS-MINUS": "+-",
+    "MULTIPLICATION": "x",
+    "MINUS": "-",
+    "DASH": "-",
+    "DOUBLE QUOTATION": '"',
+    "SINGLE QUOTATION": "'",
+    "BULLET": "*",
+    "MIDDLE DOT": "-",
+    "RIGHTWARDS ARROW": "->",
+    "GREATER-THAN OR EQUAL": ">=",
+    "LESS-THAN OR EQUAL": "<=",
+    "BLOCK": "#",
+    "BOX DRAWINGS LIGHT HORIZONTAL": "-",
+    "BOX DRAWINGS HEAVY HORIZONTAL": "-",
+    "BOX DRAWINGS LIGHT VERTICAL": "|",
+    "BOX DRAWINGS HEAVY VERTICAL": "|",
+    "BOX DRAWINGS": "+",
+    "VARIATION SELECTOR": "",
+    "COMBINING": "",
+}
+
+# Colours of the suits (m, p, s), of honours, and of flowers and seasons, as SGR numbers.
+_COLOURS: Final = {"m": "31", "p": "36", "s": "32", "z": "33", "F": "35", "S": "35"}
+_TILES: Final = re.compile(r"(?<![\w.:])(?:[1-9]+(?P<suit>[mpsz])|(?P<flower>[FS])[1-4])(?![\w.])")
+_YOU: Final = re.compile(r"^you\b|(?<=; )you\b", re.MULTILINE)
+
+
+def prepare_output() -> None:
+    """Let stdout and stderr write something legible for characters that their encoding lacks, instead of failing."""
+    codecs.register_error(_FALLBACK, _legible)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=_FALLBACK)
+
+
+def _legible(error: UnicodeError) -> tuple[str, int]:
+    """What is written for the characters that cannot be: ASCII."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(map(_ascii, error.object[error.start : error.end])), error.end
+
+
+def _ascii(character: str) -> str:
+    if character in _GLYPHS:
+        return _GLYPHS[character]
+    plain = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
+    name = unicodedata.name(character, "")
+    return plain or next((text for words, text in _BY_NAME.items() if words in name), "?")
+
+
+def has_colour(stream: TextIO | None = None) -> bool:
+    """Whether to write colours: to a terminal that has them, unless NO_COLOR asks for none (https://no-color.org)."""
+    stream = sys.stdout if stream is None else stream
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+
+
+def paint(text: str) -> str:
+    """The same text with its tiles in the colours of their suits, and "you" in bold."""
+
+    def coloured(match: re.Match[str]) -> str:
+        return f"\x1b[{_COLOURS[match['suit'] or match['flower']]}m{match[0]}\x1b[0m"
+
+    return _YOU.sub("\x1b[1myou\x1b[0m", _TILES.sub(coloured, text))
+
+
+def say(*lines: Any, colour: bool = False) -> None:
+    """Print some lines, in colour if that is wanted."""
+    for line in lines:
+        print(paint(str(line)) if colour else line)
+
+
+def width(most: int = 100) -> int:
+    """How many columns to use."""
+    return max(20, min(most, shutil.get_terminal_size().columns))

@@ -1,0 +1,108 @@
+"""Why an action is refused, in words for the person at the terminal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CHOW_LOW, CONCEALED_KONG, PASS, WIN
+from mahjong_env.basics.tiles import KIND_NAMES
+from mahjong_env.engine.batch import Engine
+from mahjong_env.environments.render import person_name
+from mahjong_env.scoring.wins import Source, wins_from_state
+from mahjong_env.state.arrays import Phase
+
+_CALLS = {name: ACTIONS.index(name) for name in ("chow low", "chow middle", "chow high", "pung", "kong")}
+# For each chow, where the two tiles of the hand stand in relation to the claimed one.
+_NEIGHBOURS = {"chow low": (1, 2), "chow middle": (-1, 1), "chow high": (-2, -1)}
+
+
+def why_not(engine: Engine, action: int) -> str:
+    """Why the seat to act in an engine's one game may not do this.
+
+    Args:
+        engine: the game; somebody is to act.
+        action: one of the actions that the mask refuses.
+    """
+    in_turn = engine.state.phase[0] == Phase.TURN
+    if action == WIN:
+        return _why_no_win(engine)
+    if action < CHOW_LOW:
+        return _why_not_in_turn(engine, action) if in_turn else f"it is not your turn: {_question(engine)}"
+    if in_turn:
+        what = "pass" if action == PASS else "claim"
+        return f"it is your turn: there is nothing to {what}, a tile has to be discarded"
+    return _why_no_claim(engine, ACTIONS[action])
+
+
+def _question(engine: Engine) -> str:
+    offered = int(engine.state.offered[0])
+    return f"you are asked about {KIND_NAMES[offered]}" if offered >= 0 else "you are asked before the first turn"
+
+
+def _held(engine: Engine) -> np.ndarray:
+    return engine.state.hand[0, int(engine.state.actor[0])]
+
+
+def _why_not_in_turn(engine: Engine, action: int) -> str:
+    state, kind = engine.state, action % len(_held(engine))
+    name, held = KIND_NAMES[kind], int(_held(engine)[kind])
+    if action < CONCEALED_KONG:
+        if not held:
+            return f"you hold no {name}"
+        return f"you hold {name}, but the rules do not let you discard it now: {_hint(engine)}"
+    if action < ADDED_KONG and held < 4:
+        return f"a concealed kong takes four tiles, and you hold {held} of {name}"
+    if action >= ADDED_KONG and not (held and state.open_pung[0, int(state.actor[0]), kind]):
+        return f"you have no pung of {name} on the table" if held else f"you hold no {name}"
+    if state.drawn[0] < 0:
+        return "a kong is declared after a draw, not after a claim"
+    if state.left(np.array([0]))[0] <= 0:
+        return "no tile is left to replace the fourth one of a kong"
+    return f"the rules do not allow this kong now: {_hint(engine)}"
+
+
+def _why_no_claim(engine: Engine, name: str) -> str:
+    state, held = engine.state, _held(engine)
+    kind, giver = int(state.offered[0]), int(state.offered_by[0])
+    if kind < 0 or state.phase[0] != Phase.CLAIM:
+        return f"you can only win or pass: {_question(engine)}"
+    tile = KIND_NAMES[kind]
+    if name == "pung" or name == "kong":
+        needed = 2 if name == "pung" else 3
+        if held[kind] < needed:
+            return f"a {name} with {tile} takes {needed} more, and you hold {int(held[kind])}"
+        if name == "kong" and state.left(np.array([0]))[0] <= 0:
+            return "no tile is left to replace the fourth one of a kong"
+    else:
+        if giver != (int(state.actor[0]) - 1) % engine.num_seats:
+            who = person_name(int(state.person_at[0, giver]))
+            return f"a chow is claimed from the player before you, and {tile} is {who}'s"
+        lacking = [kind + step for step in _NEIGHBOURS[name]]
+        if kind >= 27 or any(other // 9 != kind // 9 or other < 0 for other in lacking):
+            return f"{tile} cannot stand there in a run"
+        wanted = " and ".join(KIND_NAMES[other] for other in lacking)
+        absent = " nor ".join(KIND_NAMES[other] for other in lacking if not held[other])
+        if absent:
+            return f"{name} with {tile} takes {wanted}, and you hold no {absent}"
+    return f"the rules do not allow this claim now: {_hint(engine)}"
+
+
+def _why_no_win(engine: Engine) -> str:
+    """The reason that scoring gives for the tile that was drawn, or is offered."""
+    state, games = engine.state, np.zeros(1, np.intp)
+    seats = state.seats(games, state.actor[games])
+    if state.phase[0] == Phase.TURN:
+        if state.drawn[0] < 0:
+            return "a win by self-draw takes a tile that you have drawn; you have claimed one"
+        wins = wins_from_state(state, seats, state.drawn[games], Source.DRAW, -1)
+    elif state.offered[0] >= 0:
+        source = Source.ROBBED_KONG if state.phase[0] == Phase.ROB else Source.DISCARD
+        wins = wins_from_state(state, seats, state.offered[games], source, state.offered_by[games])
+    else:
+        return f"the rules do not allow it now: {_hint(engine)}"
+    reason = engine.rules.reasons[int(engine.rules.score(wins).reason[0])]
+    return reason or f"the rules do not allow it now: {_hint(engine)}"
+
+
+def _hint(engine: Engine) -> str:
+    return f"see `python -m mahjong_env rules --variant {engine.rules.name}`"

@@ -1,0 +1,106 @@
+"""What all phases of a step share, and what one phase hands on to the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, IntArray
+from mahjong_env.ruleset.questions import Rules
+from mahjong_env.scoring.wins import Scores, Source
+from mahjong_env.state.arrays import State
+from mahjong_env.state.seats import Seats
+
+NO_GAMES: Final[Games] = np.zeros(0, np.intp)
+
+
+@dataclass
+class StepContext:
+    """A batch in the middle of a step: its games, their rules, and what has been paid."""
+
+    state: State
+    rules: Rules
+    several_hands: bool = False
+    """Whether matches have several hands."""
+    rewards: Int32Array = field(init=False)
+    """[B, P] points paid in this step, by person; each step has its own."""
+    is_flower: BoolArray = field(init=False)
+    """[42] `Rules.flower_kinds`, asked once."""
+    tiles: Int8Array = field(init=False)
+    """[W] the kinds of all tiles, in order."""
+
+    def __post_init__(self) -> None:
+        """Ask what is the same in every hand."""
+        self.is_flower = self.rules.flower_kinds
+        self.tiles = np.repeat(np.arange(NUM_ALL_KINDS, dtype=np.int8), self.rules.deck)
+        self.begin_step()
+
+    def begin_step(self) -> None:
+        """Nothing has been paid yet."""
+        self.rewards = np.zeros(self.state.points.shape, np.int32)
+
+    def pay(self, games: Games, amounts: Int32Array) -> None:
+        """Pay [n, S] amounts by table seat."""
+        persons = self.state.person_at[games]
+        self.rewards[games[:, None], persons] += amounts
+        self.state.points[games[:, None], persons] += amounts
+
+    def close_question(self, games: Games) -> None:
+        """Nobody is asked about a tile any more."""
+        self.state.offered[games] = NO_TILE
+        self.state.options[games] = 0
+        self.state.best_precedence[games] = 0
+
+
+# --- What phases hand on ----------------------------------------------------------------------------------------------
+
+
+class Offer(NamedTuple):
+    """Tiles that others may claim: discards, or tiles that are being added to a pung."""
+
+    givers: Seats
+    kind: IntArray  # [n]
+
+
+class Kongs(NamedTuple):
+    """Kongs that have been made for good, all of one type; they are to be paid, and wait for a replacement tile."""
+
+    seats: Seats
+    meld_type: MeldType
+    from_seat: int | Int8Array  # [n] who gave the tile (of an added kong: the pung), or -1
+
+
+@dataclass
+class Won:
+    """Wins that were declared and granted, all from one source."""
+
+    seats: Seats
+    source: Source
+    tile: Int8Array  # [n] the winning tile
+    from_seat: int | Int8Array  # [n] who gave it, or -1
+    opening: bool = False  # before the first turn
+
+
+@dataclass
+class Ended:
+    """Hands that ended in this step, as they were settled. Seats are table seats, persons as they sat then."""
+
+    games: Games
+    winner: Int8Array  # [n] -1 after a draw
+    source: Int8Array  # [n] Source, -1 after a draw
+    from_seat: Int8Array  # [n]
+    tile: Int8Array  # [n] the winning tile
+    scores: Scores | None  # None for drawn hands
+    person_at: Int8Array  # [n, S]
+
+
+def join_games(parts: list[Games]) -> Games | None:
+    """[n] the games of all parts; None if there are none."""
+    some = [part for part in parts if part.size]
+    if len(some) <= 1:
+        return some[0] if some else None
+    return np.concatenate(some)

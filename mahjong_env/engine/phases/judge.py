@@ -1,0 +1,60 @@
+"""What hands allow: who is one tile away, which hands are complete, and who may win with the tile just drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mahjong_env.basics.types import BoolArray, Games
+from mahjong_env.engine.phases.context import StepContext
+from mahjong_env.hands import suit_summaries
+from mahjong_env.scoring.wins import Source, wins_from_state
+from mahjong_env.state.seats import Seats
+
+
+def update_tenpai(context: StepContext, seats: Seats) -> None:
+    """Set the flag "one tile away" of seats that are between turns."""
+    state, rules = context.state, context.rules
+    wilds = state.wilds_held(seats) if rules.has_wild else 0
+    short = rules.tiles_short(suit_summaries(state.codes(seats)), wilds, seats.of(state.num_melds))
+    state.set_tenpai(seats, short <= wilds + 1)
+
+
+def update_tenpai_of_all(context: StepContext, games: Games) -> None:
+    """Set the flag of all seats; a dealer, who has his extra tile, is looked at when his turn is judged."""
+    state, rules = context.state, context.rules
+    seats = state.seats(games, np.arange(rules.seats)[:, None])
+    wilds = state.wilds_held(seats) if rules.has_wild else 0
+    short = rules.tiles_short(suit_summaries(state.codes(seats)), wilds, seats.of(state.num_melds))
+    state.set_tenpai(seats, short <= wilds + 1)
+
+
+def is_complete(context: StepContext, seats: Seats, tile: Any = None) -> BoolArray:
+    """[n] whether concealed tiles, with one more tile [n] where given, are a complete hand."""
+    state, rules = context.state, context.rules
+    codes = state.codes(seats) if tile is None else state.codes_with(seats, tile)
+    wilds = state.wilds_held(seats) if rules.has_wild else 0
+    if tile is not None and rules.has_wild:
+        wilds = wilds + (tile == state.wild[seats.game])
+    return rules.tiles_short(suit_summaries(codes), wilds, seats.of(state.num_melds)) <= wilds
+
+
+def judge_turn(context: StepContext, seats: Seats, *, unflagged: bool = False) -> None:
+    """Set whether seats that have drawn may win.
+
+    Only seats that were one tile away look their hand up, and only complete hands are judged exactly;
+    ``unflagged`` looks at all of them (the dealer's first hand was never "one tile away").
+    """
+    state, rules = context.state, context.rules
+    state.can_win[seats.game] = False
+    hopeful = np.arange(len(seats)) if unflagged else seats.of(state.is_tenpai).nonzero()[0]
+    if hopeful.size:
+        complete = hopeful[is_complete(context, seats.take(hopeful))]
+        if complete.size:
+            winners = seats.take(complete)
+            wins = wins_from_state(state, winners, state.drawn[winners.game], Source.DRAW, -1)
+            state.can_win[winners.game] = rules.legal(wins)
+    at_once = rules.may_win_at_once(state, seats)
+    if at_once is not None:
+        state.can_win[seats.game] |= at_once

@@ -1,0 +1,64 @@
+"""One step of the batch, from the actions of the seats to the points that they are paid."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mahjong_env.basics.types import Games, Int64Array
+from mahjong_env.engine.phases import claims, deal, draw, grants, kongs, settle, turn
+from mahjong_env.engine.phases.claims import NO_ANSWERS, Answered
+from mahjong_env.engine.phases.context import Ended, StepContext
+from mahjong_env.engine.phases.draw import NOBODY_STRANDED, StrandedAnswers
+from mahjong_env.engine.phases.turn import Acted
+from mahjong_env.state.arrays import Phase
+from mahjong_env.state.seats import Seats
+
+# Arrays, as numpy turns plain numbers into arrays in every call.
+_TURN, _STRANDED = (np.array(phase, np.int8) for phase in (Phase.TURN, Phase.STRANDED))
+
+
+def take_step(context: StepContext, games: Games, actions: Int64Array) -> list[Ended]:
+    """Carry out one action in each game, and all that follows before somebody has to decide again.
+
+    Each phase hands on what it leaves to the next one; no game is in two of the values that are handed on at once.
+
+    Args:
+        context: the batch.
+        games: [n] games that are not over.
+        actions: [n] legal actions of the seats to act.
+
+    Returns:
+        The hands that ended; `settle.next_hands` and `deal` begin the next ones.
+    """
+    # Act: seats in their turn discard, declare kongs or win; seats that were asked answer.
+    acted, answered, stranded = _act(context, games, actions)
+
+    # Claim: what was answered is granted; what was discarded or added to a pung is offered to the others.
+    granted = grants.grant(context, answered.granted)
+    unclaimed = Seats.join([claims.offer_discards(context, acted.discards), answered.unclaimed])
+    unrobbed = claims.offer_added_tiles(context, acted.added)
+
+    # Draw: a replacement for every kong that stands, a tile for the next seat where nobody claims the discard.
+    added = [kongs.add_to_pungs(context, tiles) for tiles in (granted.added, unrobbed, answered.unrobbed)]
+    no_flower_left = draw.replace_kongs(context, [acted.kongs, granted.kongs, *added])
+    no_tile_left = draw.begin_turns(context, unclaimed)
+    deal.open_hands(context, answered.opened)
+
+    # Settle: wins and drawn hands become points.
+    wins = [part for part in (acted.wins, stranded.wins, *granted.wins) if part is not None]
+    return settle.settle(context, wins, [*stranded.passed, *no_flower_left, *no_tile_left])
+
+
+def _act(context: StepContext, games: Games, actions: Int64Array) -> tuple[Acted, Answered, StrandedAnswers]:
+    """What every game was waiting for is done."""
+    phase = context.state.phase[games]
+    in_turn = phase == _TURN
+    if np.count_nonzero(in_turn) == len(games):
+        return turn.act(context, games, actions), NO_ANSWERS, NOBODY_STRANDED
+    stranded = phase == _STRANDED
+    asked = ~in_turn & ~stranded
+    return (
+        turn.act(context, games[in_turn], actions[in_turn]),
+        claims.take_answers(context, games[asked], actions[asked]),
+        draw.take_stranded(context, games[stranded], actions[stranded]),
+    )

@@ -1,0 +1,126 @@
+"""What the environments accept: their arguments, the options of ``reset``, and the forms of an observation."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, Final
+
+import numpy as np
+from gymnasium.spaces import Box, Dict, Space
+
+from mahjong_env.basics.actions import NUM_ACTIONS
+from mahjong_env.basics.errors import OptionError, RulesError
+from mahjong_env.basics.types import Games, Int8Array
+from mahjong_env.observation.planes import SHAPE
+from mahjong_env.ruleset.questions import Rules
+from mahjong_env.ruleset.registry import rules
+
+FLAT, PLANES, DICT = "flat", "planes", "dict"
+OBSERVATIONS: Final = (FLAT, PLANES, DICT)
+"""The forms of an observation: [C * 34]; [C, 34]; a dictionary of the planes ("observation") and "action_mask"."""
+
+
+def read_arguments(environment: type, variant: str | Rules, knobs: Mapping[str, Any]) -> Rules:
+    """The rules that the keyword arguments beyond those of an environment describe.
+
+    Raises:
+        RulesError: an unknown argument (the message lists arguments and knobs), or a value that a knob does not have.
+    """
+    played = rules(variant)
+    valid = played.knob_help()
+    unknown = [name for name in knobs if name not in valid]
+    if unknown:
+        parameters = inspect.signature(environment).parameters.values()
+        arguments = [each.name for each in parameters if each.kind is inspect.Parameter.KEYWORD_ONLY]
+        close = get_close_matches(unknown[0], [*arguments, *valid], 1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        listed = "; ".join(f"{name} ({values})" for name, (_, values, _) in valid.items()) or "none"
+        raise RulesError(
+            f"{played.name} has neither an argument nor a knob {unknown[0]!r}.{hint} "
+            f"Its arguments are: {', '.join(arguments)}. Its knobs are: {listed}"
+        )
+    return rules(played, **knobs)
+
+
+def check_illegal_reward(value: Any) -> float:
+    """``illegal_reward`` as a number; `RulesError` if it is not a finite one."""
+    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value):
+        raise RulesError(f"illegal_reward is a finite number, not {value!r}")
+    return float(value)
+
+
+def read_options(options: Any, valid: Mapping[str, str]) -> dict[str, Any]:
+    """The options of a ``reset``.
+
+    Args:
+        options: what the user gave, or None.
+        valid: the options that there are, and what they are.
+
+    Raises:
+        OptionError: they are no dictionary, or name an option that there is not.
+    """
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise OptionError(f"options are a dictionary, such as {{'deal': Deal(...)}}, not {options!r}")
+    for name in options:
+        if name not in valid:
+            listed = ", ".join(f"{known!r} ({what})" for known, what in valid.items())
+            raise OptionError(f"reset has no option {name!r}; its options are {listed}")
+    return dict(options)
+
+
+def read_reset_mask(mask: Any, num_envs: int) -> Games:
+    """[n] the tables that a mask of them names; None names all.
+
+    Raises:
+        OptionError: it is no array of ``num_envs`` booleans, or names none.
+    """
+    if mask is None:
+        return np.arange(num_envs)
+    named = np.asarray(mask) if isinstance(mask, np.ndarray | list | tuple) else np.zeros(())
+    if named.shape != (num_envs,) or named.dtype != np.bool_:
+        raise OptionError(
+            f"the option 'reset_mask' is an array of {num_envs} booleans, not {named.dtype} of shape {named.shape}"
+            if isinstance(mask, np.ndarray)
+            else f"the option 'reset_mask' is an array of {num_envs} booleans, not {mask!r}"
+        )
+    if not named.any():
+        raise OptionError("the option 'reset_mask' names no table: at least one of its booleans must be True")
+    return np.flatnonzero(named)
+
+
+# --- Observations -----------------------------------------------------------------------------------------------
+
+
+def check_form(form: Any) -> str:
+    """The form of an observation; `RulesError` if it is none of `OBSERVATIONS`."""
+    if not (isinstance(form, str) and form in OBSERVATIONS):
+        raise RulesError(f"observation={form!r} is not valid; valid are {', '.join(map(repr, OBSERVATIONS))}")
+    return form
+
+
+def observation_space(form: str) -> Space[Any]:
+    """The space of one observation in a form."""
+    if form == FLAT:
+        return Box(-128, 127, (SHAPE[0] * SHAPE[1],), np.int8)
+    planes = Box(-128, 127, SHAPE, np.int8)
+    if form == PLANES:
+        return planes
+    return Dict({"observation": planes, "action_mask": Box(0, 1, (NUM_ACTIONS,), np.int8)})
+
+
+def in_form(form: str, planes: Int8Array, masks: Int8Array) -> Any:
+    """[n] observations in a form, from [n, C, 34] planes and [n, 109] legal actions."""
+    if form == FLAT:
+        return planes.reshape(len(planes), -1)
+    return planes if form == PLANES else {"observation": planes, "action_mask": masks}
+
+
+def row_of(form: str, batch: Any, row: int) -> Any:
+    """One observation of a batch."""
+    return {name: part[row] for name, part in batch.items()} if form == DICT else batch[row]

@@ -1,0 +1,17 @@
+"""Games as records: one line of JSON for each match, which is enough to play it again to the last point."""
+
+from mahjong_env.records.record import FORMAT, FORMAT_VERSION, GameRecord
+from mahjong_env.records.recorder import Recorder
+from mahjong_env.records.replay import Replay, replay_points
+from mahjong_env.records.storage import RecordWriter, read_records
+
+__all__ = [
+    "FORMAT",
+    "FORMAT_VERSION",
+    "GameRecord",
+    "RecordWriter",
+    "Recorder",
+    "Replay",
+    "read_records",
+    "replay_points",
+]

@@ -1,0 +1,154 @@
+"""Records games while a batched engine plays them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from mahjong_env.basics.types import Games, Int8Array
+from mahjong_env.engine.batch import Engine
+from mahjong_env.engine.outcome import StepResult
+from mahjong_env.engine.scene import Deal
+from mahjong_env.records.record import GameRecord
+from mahjong_env.state.arrays import NO_SEAT
+
+_OVER = np.int8(-1)
+_MOST_STEPS_KEPT = 4096
+
+
+class Recorder:
+    """Steps an engine and hands on the record of every match that ends.
+
+    The actions of a step are kept as one array; a match is put together when it ends, so that playing thousands of
+    games costs hardly more than without a recorder.
+
+    Example::
+
+        with RecordWriter("games.jsonl") as writer:
+            recorder = Recorder(engine, writer.write, agents=["greedy"] * 4)
+            while writer.written < 1000:
+                recorder.step(agent.act(engine.view(), rng))
+
+    Attributes:
+        engine: the games; step and reset them through the recorder only.
+    """
+
+    def __init__(self, engine: Engine, write: Callable[..., None], *, agents: Sequence[str] = ()) -> None:
+        """Begin with matches that are just beginning.
+
+        Args:
+            engine: the games, as they were dealt: what was played before is not known to the recorder.
+            write: takes `GameRecord`s, as `RecordWriter.write` does.
+            agents: who plays, by person.
+        """
+        self.engine, self._write, self._agents = engine, write, tuple(agents)
+        rules = engine.rules
+        defaults = {item.name: item.default for item in fields(rules)}
+        self._knobs = {name: value for name, value in rules.knobs.items() if value != defaults[name]}
+        self._steps: list[Int8Array] = []  # [B] the actions of each step, -1 for games that were not stepped
+        self._dropped = 0  # steps that no running match needs any more
+        self._deals: dict[int, Deal] = {}
+        self._notes: dict[int, dict[int, dict[str, Any]]] = {}
+        self._first_step = np.zeros(engine.num_games, np.int64)
+        self._begin(np.arange(engine.num_games))
+
+    def reset(self, seed: int | None = None, deals: Any = None, games: Any = None) -> None:
+        """Begin new matches, as `Engine.reset` does; those that were running are recorded as they stand."""
+        which = np.arange(self.engine.num_games) if games is None else np.atleast_1d(games)
+        snapshot = [self._record(int(game), is_complete=False) for game in which if self._length(int(game))]
+        self.engine.reset(seed, deals, games)
+        self._write(*snapshot)
+        listed = [deals] * len(which) if isinstance(deals, Deal) or deals is None else deals
+        self._begin(which)
+        self._deals.update({int(game): deal for game, deal in zip(which, listed, strict=True) if deal is not None})
+
+    def step(self, actions: Any, games: Any = None, *, notes: Sequence[Any] | None = None) -> StepResult:
+        """Play one action in each game, as `Engine.step` does.
+
+        Args:
+            actions: int [B], or [len(games)].
+            games: the games to step; None: all.
+            notes: for each action what its agent thought (`GameRecord.notes`), or None.
+        """
+        engine = self.engine
+        is_live = engine.state.actor != NO_SEAT
+        result = engine.step(actions, games)
+        which = np.arange(engine.num_games) if games is None else np.arange(engine.num_games)[games]
+        played = np.full(engine.num_games, _OVER)
+        played[which] = actions
+        played[~is_live] = _OVER
+        for game, note in zip(which.tolist(), notes or (), strict=False):
+            if note:
+                self._notes.setdefault(game, {})[self._length(game)] = dict(note)
+        self._steps.append(played)
+        ended = which[result.done]
+        if ended.size:
+            self._write(*self._records(ended, result))
+            self._begin(ended)
+        if len(self._steps) > _MOST_STEPS_KEPT:
+            self._drop_old_steps()
+        return result
+
+    def close(self) -> None:
+        """Write the matches that have not ended, as far as they have been played."""
+        running = [game for game in range(self.engine.num_games) if self._length(game)]
+        self._write(*(self._record(game, is_complete=False) for game in running))
+        self._begin(np.array(running, np.intp))
+
+    def _begin(self, games: Games) -> None:
+        """Note where the matches of these games begin, which have just been dealt (or are over)."""
+        state = self.engine.state
+        self._first_step[games] = self._dropped + len(self._steps)
+        for game in games.tolist():
+            self._notes.pop(game, None)
+            self._deals.pop(game, None)
+        if not hasattr(self, "_first_hand"):
+            self._first_hand = state.hands_dealt - 1
+        self._first_hand[games] = state.hands_dealt[games] - 1
+
+    def _actions(self, game: int) -> list[int]:
+        first = int(self._first_step[game]) - self._dropped
+        return [int(step[game]) for step in self._steps[first:] if step[game] >= 0]
+
+    def _length(self, game: int) -> int:
+        return len(self._actions(game))
+
+    def _records(self, games: Games, result: StepResult) -> list[GameRecord]:
+        """The matches of games that have just ended; their points are those after their last hand."""
+        first = int(self._first_step[games].min()) - self._dropped
+        columns = np.stack([step[games] for step in self._steps[first:]], axis=1)
+        points = dict(zip(result.outcome.game.tolist(), result.outcome.points.tolist(), strict=True))
+        records = []
+        for game, column, start in zip(games.tolist(), columns, self._first_step[games], strict=True):
+            own = column[int(start) - self._dropped - first :]
+            records.append(self._record(game, actions=own[own >= 0].tolist(), points=points[game]))
+        return records
+
+    def _record(
+        self, game: int, *, actions: list[int] | None = None, points: list[int] | None = None, is_complete: bool = True
+    ) -> GameRecord:
+        engine = self.engine
+        return GameRecord(
+            variant=engine.rules.name,
+            rules_version=engine.rules.version,
+            knobs=self._knobs,
+            num_hands=engine.num_hands,
+            start=engine.start,
+            seed=int(engine.state.seed[game]),
+            stream=int(engine.state.stream[game]),
+            hand=int(self._first_hand[game]),
+            deal=self._deals.get(game),
+            actions=tuple(self._actions(game) if actions is None else actions),
+            points=tuple(engine.state.points[game].tolist() if points is None else points),
+            is_complete=is_complete,
+            agents=self._agents,
+            notes=self._notes.get(game, {}),
+        )
+
+    def _drop_old_steps(self) -> None:
+        needed = int(self._first_step[self.engine.state.actor != NO_SEAT].min(initial=self._dropped + len(self._steps)))
+        del self._steps[: needed - self._dropped]
+        self._dropped = needed

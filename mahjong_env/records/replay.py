@@ -1,0 +1,92 @@
+"""Plays a recorded match again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mahjong_env.basics.actions import ACTIONS
+from mahjong_env.basics.errors import MahjongError, RecordError
+from mahjong_env.engine.batch import Engine
+from mahjong_env.engine.outcome import StepResult
+from mahjong_env.records.record import GameRecord
+
+
+class Replay:
+    """A match as it was played.
+
+    Attributes:
+        record: what is played.
+        engine: an engine of one game, at the position that has been reached.
+        position: actions played so far.
+    """
+
+    def __init__(self, record: GameRecord) -> None:
+        """Deal the match's first hand.
+
+        Raises:
+            RecordError: the variant, a knob, the variant's version or the deal is not known here.
+        """
+        self.record = record
+        self.engine = Engine(record.rules, 1, seed=0, num_hands=record.num_hands, start=record.start)
+        self.rewind()
+
+    def rewind(self) -> None:
+        """Go back to the first decision."""
+        state = self.engine.state
+        state.seed[0], state.stream[0] = np.uint64(self.record.seed), self.record.stream
+        state.hands_dealt[0] = self.record.hand
+        try:
+            self.engine.reset(deals=self.record.deal)
+        except MahjongError as error:
+            raise RecordError(f"the record's deal cannot be dealt: {error}") from None
+        self.position = 0
+
+    def step(self) -> StepResult:
+        """Play the next action.
+
+        Raises:
+            RecordError: the action is not legal here: the record is damaged, or was made by other rules.
+            IndexError: all actions have been played.
+        """
+        number = self.record.actions[self.position]
+        if self.engine.seat_to_act[0] < 0:
+            raise RecordError(f"action {self.position} of the record comes after the end of the match")
+        try:
+            result = self.engine.step([number])
+        except MahjongError as error:
+            raise RecordError(f"action {self.position} of the record, {ACTIONS[number]!r}: {error}") from None
+        self.position += 1
+        return result
+
+    def __iter__(self) -> Iterator[StepResult]:
+        """Play the actions that are left; at the end the points must be those of the record.
+
+        Raises:
+            RecordError: an illegal action, other points than recorded, or a match that has not ended as it should.
+        """
+        while self.position < len(self.record.actions):
+            yield self.step()
+        self._check_end()
+
+    def _check_end(self) -> None:
+        points = tuple(self.engine.state.points[0].tolist())
+        is_over = bool(self.engine.seat_to_act[0] < 0)
+        if is_over != self.record.is_complete:
+            how = "has not ended" if self.record.is_complete else "has ended although it is recorded as unfinished"
+            raise RecordError(f"after the last action of the record the match {how}")
+        if points != self.record.points:
+            raise RecordError(f"the match ends with the points {points}, but {self.record.points} are recorded")
+
+
+def replay_points(record: GameRecord) -> tuple[int, ...]:
+    """Play a record to its end and return the points of each person.
+
+    Raises:
+        RecordError: it cannot be played, or ends otherwise than it says.
+    """
+    replay = Replay(record)
+    for _ in replay:
+        pass
+    return tuple(replay.engine.state.points[0].tolist())

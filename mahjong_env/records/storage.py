@@ -1,0 +1,133 @@
+"""Files of records: lines are appended whole, and read one by one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from mahjong_env.basics.errors import RecordError
+from mahjong_env.records.record import GameRecord
+
+
+class RecordWriter:
+    """Appends records to a file.
+
+    Every record is written with one call, so that a writer that is killed leaves whole lines, but for the last one
+    on a full disk; a torn last line is cut off when the file is opened again.
+
+    Attributes:
+        path: the file.
+        written: records written so far by this writer.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Open a file for appending; it is made if it does not exist.
+
+        Raises:
+            RecordError: the file cannot be written, or holds something else.
+        """
+        self.path = Path(path)
+        self.written = 0
+        try:
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)
+        except OSError as error:
+            raise RecordError(f"records cannot be written to {self.path}: {error.strerror}") from None
+        try:
+            self._cut_torn_line()
+        except BaseException:
+            self.close()
+            raise
+
+    def write(self, *records: GameRecord) -> None:
+        """Append records, all of them with one call.
+
+        Raises:
+            RecordError: they cannot be written, as on a full disk; no part of a line is left behind.
+        """
+        if not records:
+            return
+        block = "".join(f"{record.to_json()}\n" for record in records).encode()
+        before = os.fstat(self._file).st_size
+        try:
+            done = os.write(self._file, block)
+            if done != len(block):
+                raise OSError(0, f"only {done} of {len(block)} bytes were written")
+        except OSError as error:
+            os.ftruncate(self._file, before)
+            raise RecordError(f"records cannot be written to {self.path}: {error.strerror}") from None
+        self.written += len(records)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def __enter__(self) -> Self:
+        """Give the writer itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Close the file."""
+        self.close()
+
+    def _cut_torn_line(self) -> None:
+        size = os.fstat(self._file).st_size
+        if not size:
+            return
+        with self.path.open("rb") as file:
+            first = file.readline()
+            _check_first_line(first, self.path)
+            file.seek(0)
+            end = size if _ends_with_newline(self.path, size) else sum(len(line) for line in file if line[-1:] == b"\n")
+        if end != size:
+            os.ftruncate(self._file, end)
+
+
+def _check_first_line(line: bytes, path: Path) -> None:
+    """Refuse to append to a file that is not one of records; a torn only line is no such sign."""
+    if not line.endswith(b"\n"):
+        if not line.startswith(b'{"format":"mahjong_env.record"'[: len(line)]):
+            raise RecordError(f"{path} is not a file of records; it is left as it is")
+        return
+    try:
+        GameRecord.from_json(line.decode("utf-8"))
+    except (RecordError, UnicodeDecodeError) as error:
+        raise RecordError(f"{path} is not a file of records, and is left as it is: {error}") from None
+
+
+def _ends_with_newline(path: Path, size: int) -> bool:
+    with path.open("rb") as file:
+        file.seek(size - 1)
+        return file.read(1) == b"\n"
+
+
+def read_records(path: str | os.PathLike[str]) -> Iterator[GameRecord]:
+    """Read a file of records, one at a time.
+
+    Args:
+        path: the file; empty lines are passed over.
+
+    Raises:
+        RecordError: the file cannot be read, or a line of it is not a record; the message names the line.
+    """
+    try:
+        with Path(path).open(encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield _read_line(line, path, number)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise RecordError(f"records cannot be read from {os.fspath(path)}: {reason}") from None
+
+
+def _read_line(line: str, path: str | os.PathLike[str], number: int) -> GameRecord:
+    try:
+        return GameRecord.from_json(line)
+    except RecordError as error:
+        raise RecordError(f"{os.fspath(path)}, line {number}: {error}") from None

@@ -1,0 +1,392 @@
+"""From shapes to readings, to rows, to what the best reading is worth, to who pays: one way for all variants.
+
+`ScoredRules` are rules whose scoring is declared: shapes, rows, bars, how values combine, and who pays. Whether a hand
+may win (`legal`) and what it is worth (`score`) both follow from these declarations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array
+from mahjong_env.hands import sum_summaries
+from mahjong_env.ruleset.questions import Rules
+from mahjong_env.scoring.payments import Payment, everyone, owed, paid_by
+from mahjong_env.scoring.readings import SETS_AND_PAIR, Readings, Shape, best_readings
+from mahjong_env.scoring.rows import Bar, ByHand, Row
+from mahjong_env.scoring.wins import Scores, Source, Wins
+
+_INCOMPLETE = 1
+"""The place in `reasons` of hands that are not complete; bars follow."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredRules(Rules):
+    """Rules whose scoring is declared."""
+
+    shapes: ClassVar[tuple[Shape, ...]] = (SETS_AND_PAIR,)
+    """The shapes of complete hands; of readings worth the same, those of an earlier shape are taken."""
+    rows: ClassVar[tuple[Row, ...]] = ()
+    bars: ClassVar[tuple[Bar, ...]] = ()
+    """What may bar a complete hand from winning; the first one that leaves no reading is the reason given."""
+    payment: ClassVar[Payment] = Payment()
+
+    # --- How values combine, and who pays: what variants answer -----------------------------------------------------
+
+    def readings_without_tiles(self, wins: Wins, which: Games) -> Readings | None:
+        """The readings of those of some hands ([k] indices) that win whatever their tiles, as by exposed flowers."""
+        return None
+
+    def rows_that_count(self, counts: Int8Array, values: Any) -> Int8Array:
+        """[m, rows] entries that count, where not all rows that hold count together.
+
+        Args:
+            counts: [m, rows] entries of each row.
+            values: [m, rows] what one entry is worth.
+        """
+        return counts
+
+    def worth(self, counts: Int8Array, values: Any) -> Int64Array:
+        """[m] what readings are worth together: `sum_of_rows`, `product_of_rows` or something else.
+
+        Arguments as for `rows_that_count`.
+        """
+        raise NotImplementedError
+
+    def points(self, worth: Int64Array) -> Int64Array:
+        """[n] the value of hands whose best reading is worth so much."""
+        return worth
+
+    def shares(self, wins: Wins, points: Int64Array) -> Any:
+        """[n] or [n, S] what each other player owes for hands worth so many points, were all to pay."""
+        return points
+
+    def liable(self, wins: Wins, counts: Int8Array) -> Int8Array | None:
+        """[n] the seat that pays the shares of all, whoever gave the tile; -1 for none, None: never any.
+
+        Args:
+            wins: the hands.
+            counts: [n, rows] entries of the rows that they score.
+        """
+        return None
+
+    def limit_payments(self, wins: Wins, owed: Int64Array) -> Int64Array:
+        """[n, S] what each seat pays of what it owes."""
+        return owed
+
+    @cached_property
+    def _table(self) -> _Table:
+        return _Table(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled are the knobs alone: what follows from them is worked out anew."""
+        return self.knobs
+
+    # --- What follows -----------------------------------------------------------------------------------------------
+
+    @property
+    def reasons(self) -> tuple[str, ...]:  # type: ignore[override]  # follows from the bars
+        """Why a hand may not win, in words."""
+        return ("", "the tiles are not a complete hand", *(bar.reason for bar in self.bars))
+
+    def tiles_short(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
+        """Fewest tiles that the nearest of the shapes lacks; arguments as for `Rules.tiles_short`."""
+        total = sum_summaries(words)
+        short = self.shapes[0].short_of(words, melds, total)
+        if len(self.shapes) > 1 and not np.all(melds):  # all shapes but the first are concealed
+            for shape in self.shapes[1:]:
+                short = np.minimum(short, shape.short_of(words, melds, total))
+        return short
+
+    def legal(self, wins: Wins) -> BoolArray:
+        """[n] whether complete hands may win.
+
+        Most hands are decided without reading them: by bars that nothing lifts, by there being no other bar, or by a
+        row that is known to lift them. The others are read.
+        """
+        wins.rules = self
+        table = self._table
+        legal = table.not_barred(wins)
+        unsure = table.decide_unread(wins, legal)
+        if unsure.size:
+            legal[unsure] = False
+            for part in table.read(wins, unsure):
+                legal[part.owner.compress(~table.bars_of(part).any(axis=0))] = True
+        return legal
+
+    def score(self, wins: Wins) -> Scores:
+        """Whether each hand may win, what its best reading is worth, and who pays."""
+        wins.rules = self
+        n, table = len(wins), self._table
+        parts = table.read(wins, np.arange(n))
+        owner, counts, worth = (_join([getattr(part, name) for part in parts]) for name in ("owner", "counts", "worth"))
+        barred = _join([table.bars_of(part) for part in parts], axis=1)
+        reason = _first_to_leave_nothing(owner, barred, n)
+        if barred.any():
+            free = np.flatnonzero(~barred.any(axis=0))
+            owner, counts, worth = (array.take(free, axis=0) for array in (owner, counts, worth))
+        best = best_readings(owner, table.rank(worth, counts), n)
+        legal = best >= 0
+        row_count, value = np.zeros((n, len(self.rows)), np.int8), np.zeros(n, np.int64)
+        row_count[legal] = counts.take(best[legal], axis=0)
+        value[legal] = worth.take(best[legal])
+        points = self.points(value) * legal
+        return Scores(
+            legal=legal,
+            reason=reason,
+            row_count=row_count,
+            row_value=np.array(wins.once(table.values)),
+            points=points,
+            payments=self._payments(wins, points, row_count) * legal[:, None],
+        )
+
+    def _payments(self, wins: Wins, points: Int64Array, row_count: Int8Array) -> Int32Array:
+        """[n, S] what each seat receives."""
+        owes = owed(self._table.payers, wins, self.shares(wins, points), self.liable(wins, row_count))
+        return paid_by(everyone(wins), self.limit_payments(wins, owes), wins.seat)
+
+
+def sum_of_rows(counts: Int8Array, values: Any) -> Int64Array:
+    """[m] the values of all entries added up; arguments as for `ScoredRules.worth`."""
+    total: Int64Array = (counts * values).sum(axis=1, dtype=np.int64)
+    return total
+
+
+def product_of_rows(counts: Int8Array, values: Any) -> Any:
+    """[m] the values of all entries multiplied; arguments as for `ScoredRules.worth`. Floats where values are."""
+    wide = values if values.dtype.kind == "f" else values.astype(np.int64)
+    return (wide**counts).prod(axis=1)
+
+
+def _join(parts: list[Any], axis: int = 0) -> Any:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=axis)
+
+
+def _first_to_leave_nothing(owner: Games, barred: BoolArray, n: int) -> Int8Array:
+    """[n] places in `ScoredRules.reasons`: the first bar that leaves a hand without a reading, 0 where none does.
+
+    Args:
+        owner: [m] the hand that a reading belongs to.
+        barred: [bars, m] which readings each bar bars.
+        n: the number of hands.
+    """
+    reason = np.full(n, _INCOMPLETE, np.int8)
+    reason[owner] = 0
+    left = np.ones(len(owner), np.bool_)
+    for number, bar in enumerate(barred, start=_INCOMPLETE + 1):
+        left &= ~bar
+        has_reading = np.zeros(n, np.bool_)
+        has_reading[owner.compress(left)] = True
+        reason[(reason == 0) & ~has_reading] = number
+    return reason
+
+
+class _Table:
+    """The rows and bars of some rules, with their knobs, sorted by how they are asked."""
+
+    def __init__(self, rules: ScoredRules) -> None:
+        self.rules = rules
+        rows = rules.rows
+        self.places = {row.name: place for place, row in enumerate(rows)}
+        self.fixed_values = np.array([row.value_in(rules) for row in rows])
+        if self.fixed_values.dtype == np.int64:
+            self.fixed_values = self.fixed_values.astype(np.int32)
+        self.preference = np.array([row.preference for row in rows], np.int64)
+        # A row that is replaced replaces nothing: those further down replace first.
+        self.replacing = [(place, self.columns(row.replaces)) for place, row in enumerate(rows) if row.replaces][::-1]
+        self.otherwise = [(place, self.columns(row.unless)) for place, row in enumerate(rows) if row.unless]
+        self.per_hand = {place: row.per_hand for place, row in enumerate(rows) if row.per_hand is not None}
+        self.per_reading = {
+            place: row.holds_in
+            for place, row in enumerate(rows)
+            if row.per_reading is not None or row.shape is not None
+        }
+        self.payers = rules.payment.by_source(rules)
+        self.lifts = np.zeros((len(rules.bars), len(rows)), np.bool_)
+        for number, bar in enumerate(rules.bars):
+            self.lifts[number, self.columns(bar.lifted_by)] = True
+        lifting = np.flatnonzero(self.lifts.any(axis=0)).tolist()
+        self.lifting_hands = [place for place in lifting if place in self.per_hand]
+        self.lifting_readings = [
+            place for place in lifting if place in self.per_reading and not self._comes_along(place)
+        ]
+        unknown = [place for place in self.lifting_readings if rows[place].in_some_reading is None]
+        self.known_unread = [
+            bar.is_certain_unread and not self.lifts[number, unknown].any() for number, bar in enumerate(rules.bars)
+        ]
+        self._check()
+
+    def columns(self, names: tuple[str, ...]) -> list[int]:
+        """The places of rows."""
+        return [self.places[name] for name in names]
+
+    def _comes_along(self, place: int) -> bool:
+        """Whether a row comes with another one that lifts the same bars."""
+        other = self.rules.rows[place].comes_with
+        return other is not None and np.array_equal(self.lifts[:, place], self.lifts[:, self.places[other]])
+
+    def _check(self) -> None:
+        """`ValueError` for declarations that contradict each other."""
+        for place, replaced in self.replacing:
+            if (self.lifts[:, replaced].any(axis=1) & ~self.lifts[:, place]).any():
+                raise ValueError(f"{self.rules.rows[place].name} replaces a row that lifts a bar, and does not lift it")
+        if sum(bar.in_every_reading is not None for bar in self.rules.bars) > 1:
+            raise ValueError("only one bar may be known to bar every reading: two may bar different ones")
+
+    # --- Reading and pricing ------------------------------------------------------------------------------------------
+
+    def values(self, wins: Wins) -> Any:
+        """[n, rows] what one entry of each row is worth; read-only where it is the same for all hands."""
+        same = np.broadcast_to(self.fixed_values, (len(wins), len(self.fixed_values)))
+        by_hand = [(place, row.value) for place, row in enumerate(self.rules.rows) if isinstance(row.value, ByHand)]
+        if not by_hand:
+            return same
+        values = same.copy()
+        for place, value in by_hand:
+            values[:, place] = value.value(wins)
+        return values
+
+    def read(self, wins: Wins, which: Games) -> list[Readings]:
+        """All readings of some hands ([k] indices), shape by shape; shapes that none of them has are left out."""
+        with_tile = which.compress(wins.source.take(which) != int(Source.FLOWERS))
+        all_melded = wins.own_melds.take(with_tile).all()
+        shapes = [shape for shape in self.rules.shapes if not (shape.concealed and all_melded)]
+        parts = [shape.readings(wins, with_tile) for shape in shapes]
+        whatever_tiles = self.rules.readings_without_tiles(wins, which)
+        if whatever_tiles is not None:
+            parts.append(whatever_tiles)
+        parts = [part for part in parts if len(part)] or parts[:1]
+        for part in parts:
+            part.price = self._price
+        return parts
+
+    def _price(self, part: Readings) -> tuple[Int8Array, Int64Array]:
+        """[m, rows] entries that count, and [m] what they are worth."""
+        values = part.of(part.wins.once(self.values))
+        counts = self.rules.rows_that_count(self._count(part), values)
+        return counts, self.rules.worth(counts, values)
+
+    def _count_per_hand(self, wins: Wins) -> Int8Array:
+        """[n, rows] entries of rows that do not depend on how the tiles are read."""
+        counts = np.zeros((len(wins), len(self.rules.rows)), np.int8)
+        for place, row in self.per_hand.items():
+            counts[:, place] = wins.once(row)
+        return counts
+
+    def _count(self, part: Readings) -> Int8Array:
+        """[m, rows] entries of all rows."""
+        counts: Int8Array = part.of(part.wins.once(self._count_per_hand))
+        for place, row in self.per_reading.items():
+            counts[:, place] = row(part)
+        for place, replaced in self.replacing:
+            holds = counts[:, place].nonzero()[0]
+            if holds.size:
+                counts[holds[:, None], replaced] = 0
+        for place, others in self.otherwise:
+            counts[:, place] = ~counts[:, others].any(axis=1)
+        return counts
+
+    def rank(self, worth: Int64Array, counts: Int8Array) -> Int64Array:
+        """[m] numbers that order readings: by what they are worth, and by the preference of rows among equals."""
+        if not self.preference.any():
+            return worth
+        return worth * (self.preference.sum() + 1) + (counts > 0) @ self.preference
+
+    # --- Bars ---------------------------------------------------------------------------------------------------------
+
+    def bars_of(self, part: Readings) -> BoolArray:
+        """[bars, m] which readings each bar bars."""
+        barred = np.ones((len(self.rules.bars), len(part)), np.bool_)
+        for number, bar in enumerate(self.rules.bars):
+            if bar.per_hand is not None:
+                barred[number] = part.of(part.wins.once(bar.per_hand))
+            if bar.per_reading is not None and barred[number].any():
+                barred[number] &= bar.per_reading(part)
+            if bar.lifted_by and barred[number].any():
+                barred[number] &= ~self._lifted(part, number)
+        return barred
+
+    def _lifted(self, part: Readings, number: int) -> Any:
+        """[m] readings with a row that lifts a bar."""
+        if part.is_priced:
+            return part.counts[:, self.lifts[number]].any(axis=1)
+        lifted = part.of(self._lifted_by_hand(part.wins, number))
+        for place in self.lifting_readings:
+            if self.lifts[number, place]:
+                lifted = lifted | self.per_reading[place](part)
+        return lifted
+
+    def _lifted_by_hand(self, wins: Wins, number: int) -> BoolArray:
+        """[n] hands with a row that lifts a bar and does not depend on how they are read."""
+        lifted = np.zeros(len(wins), np.bool_)
+        for place in self.lifting_hands:
+            if self.lifts[number, place]:
+                lifted |= wins.once(self.per_hand[place])
+        return lifted
+
+    def not_barred(self, wins: Wins) -> BoolArray:
+        """[n] hands without a bar that nothing lifts."""
+        legal = np.ones(len(wins), np.bool_)
+        for bar in self.rules.bars:
+            if bar.per_hand is not None and bar.per_reading is None and not bar.lifted_by:
+                legal &= ~bar.per_hand(wins)
+        return legal
+
+    def decide_unread(self, wins: Wins, legal: BoolArray) -> Games:
+        """Take the hands out of ``legal`` that no reading can win; return those that have to be read.
+
+        Args:
+            wins: complete hands.
+            legal: [n] hands without a bar that nothing lifts.
+
+        Returns:
+            Indices of the hands that are still in doubt.
+        """
+        concerned, certain = self._bars_left(wins, legal)
+        if not concerned:
+            return _NO_HANDS
+        doubtful = np.logical_or.reduce(list(certain.values()))
+        lifted = {number: np.zeros(len(wins), np.bool_) for number in concerned}
+        for place in self.lifting_readings:
+            known = self.rules.rows[place].in_some_reading
+            if known is None or not doubtful.any():
+                continue
+            holds = wins.once(known)
+            lifts_all = holds
+            for number, hands in concerned.items():
+                if self.lifts[number, place]:
+                    lifted[number] |= holds
+                else:
+                    lifts_all = lifts_all & ~hands
+            doubtful = doubtful & ~lifts_all
+        for number, hands in certain.items():
+            if self.known_unread[number]:
+                hopeless = doubtful & hands & ~lifted[number]
+                legal &= ~hopeless
+                doubtful = doubtful & ~hopeless
+        return doubtful.nonzero()[0]
+
+    def _bars_left(self, wins: Wins, legal: BoolArray) -> tuple[dict[int, BoolArray], dict[int, BoolArray]]:
+        """The bars that only a reading can lift, by number: [n] hands that they concern.
+
+        Returns:
+            Hands with a reading that each may bar, and hands of which it bars every reading, as far as is known.
+        """
+        concerned, certain = {}, {}
+        for number, bar in enumerate(self.rules.bars):
+            if bar.per_reading is None and not bar.lifted_by:
+                continue
+            hands = legal if bar.per_hand is None else legal & wins.once(bar.per_hand)
+            if bar.lifted_by and hands.any():
+                hands = hands & ~self._lifted_by_hand(wins, number)
+            if hands.any():
+                concerned[number] = hands
+                certain[number] = hands if bar.in_every_reading is None else hands & bar.in_every_reading(wins)
+        return concerned, certain
+
+
+_NO_HANDS = np.zeros(0, np.intp)

@@ -1,0 +1,114 @@
+"""Who pays for a win: the ways that variants know, by name, and the arithmetic that they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mahjong_env.basics.types import BoolArray, Int8Array, Int32Array, Int64Array
+from mahjong_env.ruleset.questions import Rules
+from mahjong_env.scoring.rows import ByKnob
+from mahjong_env.scoring.wins import Source, Wins
+
+
+class Payer(Enum):
+    """Who pays the winner. A share is what a player owes where all of them pay."""
+
+    ALL_PAY = "every other player pays a share"
+    DISCARDER_PAYS = "the player who gave the tile pays a share, the others nothing"
+    DISCARDER_PAYS_FOR_ALL = "the player who gave the tile pays the shares of all"
+    # The same, of the player whose kong is robbed.
+    KONGER_PAYS = DISCARDER_PAYS
+    KONGER_PAYS_FOR_ALL = DISCARDER_PAYS_FOR_ALL
+
+
+@dataclass(frozen=True)
+class Payment:
+    """Who pays for a win, by where the winning tile came from.
+
+    Attributes:
+        draw: for a self-draw.
+        discard: for a win with a discard.
+        robbed_kong: for a win with the tile that another player was adding to a pung.
+        flowers: for a win by exposed flowers alone.
+    """
+
+    draw: Payer | ByKnob = Payer.ALL_PAY
+    discard: Payer | ByKnob = Payer.DISCARDER_PAYS
+    robbed_kong: Payer | ByKnob = Payer.KONGER_PAYS
+    flowers: Payer | ByKnob = Payer.ALL_PAY
+
+    def by_source(self, rules: Rules) -> Payers:
+        """Who pays under these rules."""
+        payers = {
+            Source.DRAW: self.draw,
+            Source.DISCARD: self.discard,
+            Source.ROBBED_KONG: self.robbed_kong,
+            Source.FLOWERS: self.flowers,
+        }
+        said = [payers[source] for source in Source]
+        chosen = [payer.of(rules) if isinstance(payer, ByKnob) else payer for payer in said]
+        return Payers(
+            all_pay=np.array([payer is Payer.ALL_PAY for payer in chosen]),
+            for_all=np.array([payer is Payer.DISCARDER_PAYS_FOR_ALL for payer in chosen]),
+        )
+
+
+class Payers(NamedTuple):
+    """Who pays, by `Source`."""
+
+    all_pay: BoolArray  # [4] every other player pays his share
+    for_all: BoolArray  # [4] one player pays the shares of all
+
+
+def owed(payers: Payers, wins: Wins, shares: Any, liable: Int8Array | None = None) -> Int64Array:
+    """[n, S] what each seat owes the winner.
+
+    Args:
+        payers: who pays (`Payment.by_source`).
+        wins: the wins.
+        shares: [n] or [n, S] the share of each player, were all to pay.
+        liable: [n] the seat that pays the shares of all whatever the source (full responsibility, 包 bāo), -1 for
+            nobody.
+    """
+    shares = np.asarray(shares, np.int64)
+    shares = everyone(wins) * (shares[:, None] if shares.ndim == 1 else shares)
+    all_pay, for_all = payers.all_pay.take(wins.source), payers.for_all.take(wins.source)
+    payer = wins.from_seat
+    if liable is not None:
+        is_liable = liable >= 0
+        payer, all_pay, for_all = np.where(is_liable, liable, payer), all_pay & ~is_liable, for_all | is_liable
+    by_one = np.where(for_all[:, None], shares.sum(axis=1, keepdims=True), shares) * only(wins, payer)
+    return np.where(all_pay[:, None], shares, by_one)
+
+
+def paid_by(payers: BoolArray, amount: Any, winner: Any) -> Int32Array:
+    """Everyone who pays, pays ``amount`` to the winner.
+
+    Args:
+        payers: [n, S] who pays; the winner never does.
+        amount: [n] or [n, S] what each payer pays.
+        winner: [n] table seat.
+
+    Returns:
+        [n, S] int32, each row sums to zero.
+    """
+    amount = np.asarray(amount)
+    payments = payers * (-amount[:, None] if amount.ndim == 1 else -amount).astype(np.int32)
+    rows = np.arange(len(winner))
+    payments[rows, winner] = 0
+    payments[rows, winner] = -payments.sum(axis=1)
+    return payments
+
+
+def everyone(wins: Wins) -> BoolArray:
+    """[n, S] all seats but the winner's."""
+    return np.arange(wins.num_melds.shape[1]) != wins.seat[:, None]
+
+
+def only(wins: Wins, seat: Any) -> BoolArray:
+    """[n, S] one seat a win; nobody where the seat is -1."""
+    return np.arange(wins.num_melds.shape[1]) == np.asarray(seat)[:, None]

@@ -1,0 +1,232 @@
+"""Shapes of complete hands, and the ways to read hands in them: what rows are asked of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mahjong_env import hands
+from mahjong_env.basics.tiles import NUM_KINDS
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array
+from mahjong_env.hands import short_of_sets_and_pair, substitutions
+from mahjong_env.scoring.patterns import (
+    SuitRows,
+    short_of_seven_pairs,
+    short_of_thirteen_orphans,
+    suit_rows,
+    suits_present,
+)
+from mahjong_env.scoring.wins import Wins
+
+ShortOf = Callable[[UInt32Array, Any, UInt32Array], Int8Array]
+"""[...] tiles that a shape lacks, from suit summaries [..., 4], melds [...] and the sum of the summaries [...]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """A shape that complete hands may have.
+
+    Attributes:
+        name: in words.
+        short_of: fewest tiles that are lacking, wild tiles counted as lacking (see `Rules.tiles_short`).
+        read: every reading of some hands ([k] indices) in this shape; None: one reading of each hand that has it, as no
+            row asks how the tiles are read.
+        concealed: whether nothing may be melded.
+    """
+
+    name: str
+    short_of: ShortOf
+    read: Callable[[Shape, Wins, Games], Readings] | None = None
+    concealed: bool = False
+
+    def readings(self, wins: Wins, which: Games) -> Readings:
+        """The readings of some hands ([k] indices of wins) in this shape; none for those that do not have it."""
+        if self.read is not None:
+            return self.read(self, wins, which)
+        complete = self.short_of(wins.suit_summaries, wins.own_melds, wins.sum_of_summaries) <= wins.jokers
+        return Readings(wins, self, which.compress(complete.take(which)))
+
+
+class Sets(NamedTuple):
+    """How the concealed tiles of m readings are sets and a pair."""
+
+    pair: Int8Array  # [m] kind of the pair
+    triplets: Int8Array  # [m, T] concealed triplets of each kind
+    runs: Int8Array  # [m, T] concealed runs by their lowest tile
+    tiles: Int8Array  # [m, T] concealed tiles, wild ones as what they stand for
+    wild_as: Int8Array  # [m, T] wild tiles that stand for each kind
+
+
+class Readings:
+    """m ways to read hands in one shape, those of one hand beside each other.
+
+    Attributes:
+        wins: the hands.
+        shape: the shape.
+        owner: [m] which hand is read.
+        price: counts the rows of these readings and says what they are worth.
+    """
+
+    price: Callable[[Readings], tuple[Int8Array, Int64Array]]
+
+    def __init__(
+        self, wins: Wins, shape: Shape, owner: Games, sets: Sets | None = None, suits: SuitRows | None = None
+    ) -> None:
+        self.wins, self.shape, self.owner = wins, shape, owner
+        self._sets, self._suits = sets, suits
+
+    def __len__(self) -> int:
+        """The number of readings."""
+        return len(self.owner)
+
+    def of(self, per_hand: Any) -> Any:
+        """[m, ...] what is known of hands [n, ...], for each reading."""
+        return per_hand.take(self.owner, axis=0)
+
+    @cached_property
+    def _priced(self) -> tuple[Int8Array, Int64Array]:
+        return self.price(self)
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether the rows have been counted."""
+        return "_priced" in self.__dict__
+
+    @property
+    def counts(self) -> Int8Array:
+        """[m, rows] entries of each row."""
+        return self._priced[0]
+
+    @property
+    def worth(self) -> Int64Array:
+        """[m] what each reading is worth."""
+        return self._priced[1]
+
+    # --- Sets and a pair; none of it in other shapes ------------------------------------------------------------
+
+    @cached_property
+    def _none(self) -> Int8Array:
+        """[m, T] zeros."""
+        return np.zeros((len(self), NUM_KINDS), np.int8)
+
+    @property
+    def pair(self) -> Int8Array:
+        """[m] kind of the pair, -1 in shapes other than sets and a pair."""
+        return np.full(len(self), -1, np.int8) if self._sets is None else self._sets.pair
+
+    @property
+    def hidden_triplets(self) -> Int8Array:
+        """[m, T] triplets of each kind among the concealed tiles."""
+        return self._none if self._sets is None else self._sets.triplets
+
+    @property
+    def hidden_runs(self) -> Int8Array:
+        """[m, T] runs among the concealed tiles, by their lowest tile."""
+        return self._none if self._sets is None else self._sets.runs
+
+    @cached_property
+    def triplets(self) -> Int8Array:
+        """[m, T] triplets and kongs of each kind, melds included."""
+        return self._none if self._sets is None else self._sets.triplets + self.of(self.wins.melded.triplets)
+
+    @cached_property
+    def runs(self) -> Int8Array:
+        """[m, T] runs by their lowest tile, melds included."""
+        return self._none if self._sets is None else self._sets.runs + self.of(self.wins.melded.chows)
+
+    @property
+    def all_pungs(self) -> BoolArray:
+        """[m] every set is a triplet or kong."""
+        return ~np.logical_or.reduce(self.runs, axis=1) if self._sets is not None else self._none[:, 0] > 0
+
+    @property
+    def all_runs(self) -> BoolArray:
+        """[m] every set is a run."""
+        return ~np.logical_or.reduce(self.triplets, axis=1) if self._sets is not None else self._none[:, 0] > 0
+
+    # --- Tiles ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def tiles(self) -> Int8Array:
+        """[m, T] concealed and melded tiles, kongs counted as three, wild tiles as what they stand for.
+
+        In shapes other than sets and a pair wild tiles are the tiles that they are.
+        """
+        concealed = self.of(self.wins.counts) if self._sets is None else self._sets.tiles
+        return concealed + self.of(self.wins.melded.tiles)
+
+    @cached_property
+    def suits(self) -> SuitRows:
+        """Which readings are of one suit, or of none; [m] each."""
+        return suit_rows(suits_present(self.tiles)) if self._suits is None else self._suits
+
+    @property
+    def wild_as(self) -> Int8Array:
+        """[m, T] wild tiles that stand for each kind."""
+        return self._none if self._sets is None else self._sets.wild_as
+
+    @property
+    def wilds_are_themselves(self) -> BoolArray:
+        """[m] no wild tile stands for another kind."""
+        wilds, wild = self.of(self.wins.wilds), self.of(self.wins.wild)
+        if self._sets is None:
+            return np.ones(len(self), np.bool_)
+        return np.where(wilds > 0, self.wild_as[np.arange(len(self)), wild], 0) == wilds
+
+
+# --- The shapes -------------------------------------------------------------------------------------------------------
+
+
+def _read_sets_and_pair(shape: Shape, wins: Wins, which: Games) -> Readings:
+    """Every reading, for everything that wild tiles may stand for."""
+    if wins.rules.has_wild:
+        kinds = ~wins.rules.flower_kinds[:NUM_KINDS]
+        stands = substitutions(wins.natural.take(which, axis=0), wins.jokers.take(which), kinds)
+        filled, filled_as = stands.counts.view(np.int8), stands.wild_as.view(np.int8)
+        found = hands.readings(filled)
+        owner = which.take(stands.owner).take(found.owner)
+        tiles, wild_as = filled.take(found.owner, axis=0), filled_as.take(found.owner, axis=0)
+        opening = wins.opening.take(owner)
+        if opening.any():  # a wild tile that was turned up and won with stands for itself
+            wild_as[np.flatnonzero(opening), wins.wild.take(owner.compress(opening))] += 1
+    else:
+        counts = wins.counts.take(which, axis=0)
+        found = hands.readings(counts)
+        owner = which.take(found.owner)
+        tiles = counts.take(found.owner, axis=0)
+        wild_as = np.broadcast_to(np.int8(0), tiles.shape)
+    sets = Sets(found.pair, found.triplets.view(np.int8), found.runs.view(np.int8), tiles, wild_as)
+    return Readings(wins, shape, owner, sets)
+
+
+def _short_of_sets_and_pair(words: UInt32Array, melds: Any, total: UInt32Array) -> Int8Array:
+    return short_of_sets_and_pair(words, total)
+
+
+SETS_AND_PAIR = Shape("sets and a pair", _short_of_sets_and_pair, _read_sets_and_pair)
+SETS_AND_PAIR_AS_ONE = Shape("sets and a pair", _short_of_sets_and_pair)
+"""For variants that ask nothing about the sets: one reading stands for all."""
+SEVEN_PAIRS = Shape("seven pairs", short_of_seven_pairs, concealed=True)
+THIRTEEN_ORPHANS = Shape("thirteen orphans", short_of_thirteen_orphans, concealed=True)
+
+
+# --- Choosing ---------------------------------------------------------------------------------------------------------
+
+
+def best_readings(owner: Games, value: Int64Array | Int32Array, n: int) -> Games:
+    """For each of n hands the reading of the highest value, the first of equals; -1 where a hand has none.
+
+    Args:
+        owner: [m] the hand that a reading belongs to.
+        value: [m] what the reading is worth.
+        n: the number of hands.
+    """
+    best = np.full(n, -1, np.intp)
+    # Where an owner is written several times, what is written last stays: the greatest value, its first reading.
+    order = len(owner) - 1 - np.argsort(value[::-1], kind="stable")
+    best[owner.take(order)] = order
+    return best

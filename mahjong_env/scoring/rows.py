@@ -1,0 +1,139 @@
+"""What a scoring table is made of: rows that say when they hold and what they are worth, bars that say why not to win.
+
+A variant lists its rows and bars; `mahjong_env.scoring.driver` asks them. What a row or a bar asks is a function of a
+batch: of n hands (`Wins`) where the answer does not depend on how the tiles are read, else of m readings (`Readings`).
+Knobs are found at ``hands.rules``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from mahjong_env.ruleset.questions import Rules
+    from mahjong_env.scoring.readings import Readings, Shape
+    from mahjong_env.scoring.wins import Wins
+
+OfHands: TypeAlias = "Callable[[Wins], Any]"
+"""Asked of n hands: [n] bool or integers, or one answer for all."""
+OfReadings: TypeAlias = "Callable[[Readings], Any]"
+"""Asked of m readings: [m] bool or integers, or one answer for all."""
+
+
+@dataclass(frozen=True)
+class ByKnob:
+    """Something that a knob decides."""
+
+    knob: str
+    choices: Mapping[Any, Any] | None = None
+
+    def of(self, rules: Rules) -> Any:
+        """What these rules have chosen."""
+        value = getattr(rules, self.knob)
+        return value if self.choices is None else self.choices[value]
+
+
+def by_knob(knob: str, choices: Mapping[Any, Any] | None = None) -> ByKnob:
+    """Whatever the knob is set to, or what ``choices`` has for it."""
+    return ByKnob(knob, choices)
+
+
+@dataclass(frozen=True)
+class ByHand:
+    """A value that depends on the hand."""
+
+    text: str
+    value: OfHands
+
+
+def by_hand(text: str, value: OfHands) -> ByHand:
+    """A value [n] that depends on the hand; ``text`` stands for it in the rule sheet."""
+    return ByHand(text, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One row of a variant's scoring table.
+
+    Attributes:
+        name: as in scores, outcomes and case files.
+        chinese: the Chinese name, with its reading.
+        value: what one entry is worth.
+        meaning: when it is scored, for the rule sheet.
+        per_hand: [n] how many entries each hand has (or whether it has one), however it is read.
+        per_reading: [m] the same for each reading, where it depends on the reading.
+        shape: the only shape in which the row is scored; with neither of the two above, every reading in it has it.
+        in_some_reading: [n] whether a complete hand has the row in some reading, found without reading it. Needed for
+            nothing but speed, and only for rows that lift a bar.
+        comes_with: another row that every reading with this one has too; it then need not be looked for where any of
+            the two would do.
+        replaces: rows that are not scored beside this one. A row that is itself replaced replaces nothing.
+        unless: the row holds exactly in those readings that have none of these.
+        preference: of readings that are worth the same, the one with the greatest sum of these is taken.
+    """
+
+    name: str
+    chinese: str
+    value: int | float | str | ByKnob | ByHand
+    meaning: str
+    per_hand: OfHands | None = None
+    per_reading: OfReadings | None = None
+    shape: Shape | None = None
+    in_some_reading: OfHands | None = None
+    comes_with: str | None = None
+    replaces: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+    preference: int = 0
+
+    def holds_in(self, reading: Readings) -> Any:
+        """[m] how many entries readings have, or one answer for all; for rows that ask about readings."""
+        if self.shape is not None and reading.shape is not self.shape:
+            return False
+        return True if self.per_reading is None else self.per_reading(reading)
+
+    def value_in(self, rules: Rules) -> int | float:
+        """What one entry is worth under these rules; 0 where that depends on the hand."""
+        if isinstance(self.value, ByHand | str):
+            return 0
+        return self.value.of(rules) if isinstance(self.value, ByKnob) else self.value
+
+    def value_text(self, rules: Rules) -> str:
+        """What one entry is worth, as the rule sheet prints it."""
+        if isinstance(self.value, str):
+            return self.value
+        if isinstance(self.value, ByHand):
+            return self.value.text
+        knob = f" (knob {self.value.knob})" if isinstance(self.value, ByKnob) else ""
+        return f"{self.value_in(rules)}{knob}"
+
+
+@dataclass(frozen=True, eq=False)
+class Bar:
+    """Why a complete hand may not win.
+
+    Attributes:
+        reason: in words, as `score` gives it.
+        per_hand: [n] the hands that are concerned; None: all.
+        per_reading: [m] the readings that are barred; None: all readings of those hands.
+        lifted_by: rows whose readings the bar leaves alone; rows that a reading has or has not, no counts.
+        in_every_reading: [n] with ``per_reading``: whether it bars every reading of a complete hand, found without
+            reading it. Needed for nothing but speed; only one bar of a variant may have it.
+    """
+
+    reason: str
+    per_hand: OfHands | None = None
+    per_reading: OfReadings | None = None
+    lifted_by: tuple[str, ...] = ()
+    in_every_reading: OfHands | None = None
+
+    @property
+    def is_certain_unread(self) -> bool:
+        """Whether it is known without reading hands which of them have no other reading than barred ones."""
+        return self.per_reading is None or self.in_every_reading is not None
+
+
+def names(*rows: Row) -> tuple[str, ...]:
+    """The names of rows."""
+    return tuple(row.name for row in rows)

@@ -1,0 +1,228 @@
+"""A game played by a person at the terminal, and what is told of games."""
+
+import numpy as np
+import pytest
+
+from mahjong_env import ACTIONS, VARIANTS, Deal, action, make_engine
+from mahjong_env.cli.play_command import ask_person, matching, play
+from mahjong_env.cli.story import Story, situation_text
+from mahjong_env.cli.why_not import why_not
+from mahjong_env.environments.players import RandomAgent
+from mahjong_env.environments.render import Reader
+from mahjong_env.testing import eager_actions
+
+
+class Script:
+    """Answers like a person at the terminal; the last line is repeated."""
+
+    def __init__(self, *lines):
+        self.lines = list(lines)
+
+    def __call__(self, prompt):
+        line = self.lines.pop(0) if len(self.lines) > 1 else self.lines[0]
+        if line is None:
+            raise EOFError
+        return line
+
+
+class Passes(RandomAgent):
+    """Discards its first tile and claims nothing."""
+
+    def act(self, view, rng):
+        return np.where(view.action_mask[:, 108], 108, view.action_mask.argmax(axis=1))
+
+
+def test_play_reads_moves_and_shows_the_own_side_alone(capsys):
+    engine = make_engine("hebei", 1, seed=1)
+    engine.reset(deals=Deal(hands=("111222333444m 5p", "5p", ""), dealer=0))
+    play(
+        engine,
+        [None, Passes(), Passes()],
+        np.random.default_rng(0),
+        read=Script("?", "9s", "d", " 5P ", "discard 1m", "q"),
+    )
+    printed = capsys.readouterr().out
+    assert "write a tile" in printed
+    assert printed.count("you may") >= 2
+    assert "hand      13 tiles" in printed
+    assert "player_1 discards" in printed
+    assert printed.endswith("you have left the table\n")
+
+
+def test_play_to_the_end(capsys):
+    engine = make_engine("hebei", 1, seed=1)
+    engine.reset(deals=Deal(hands=("111222333444m 55p",), dealer=0))
+    play(engine, [None, Passes(), Passes()], np.random.default_rng(0), read=Script("w"))
+    printed = capsys.readouterr().out
+    assert "you win with 5p, drawn" in printed
+    assert printed.endswith("the match is over\n")
+
+
+def test_a_person_may_leave_with_the_end_of_the_input(capsys):
+    engine = make_engine("hebei", 1, seed=1)
+    play(engine, [None, Passes(), Passes()], np.random.default_rng(0), read=Script(None))
+    assert capsys.readouterr().out.endswith("you have left the table\n")
+
+
+def test_play_tells_no_passes_and_no_hidden_kongs(capsys):
+    class Kongs(Passes):
+        def act(self, view, rng):
+            kongs = view.action_mask[:, 34:68]
+            return np.where(kongs.any(axis=1), 34 + kongs.argmax(axis=1), super().act(view, rng))
+
+    engine = make_engine("hebei", 1, seed=1)
+    engine.reset(deals=Deal(hands=("5555z 147m 147p 147s", "7777z 66z 258m 258s", "77m 66m 66p"), draws="9m", dealer=0))
+    play(engine, [None, Kongs(), Kongs()], np.random.default_rng(0), read=Script("5z", "q"))
+    printed = capsys.readouterr().out
+    assert "player_1 declares a concealed kong\n" in printed
+    assert "kong hidden" in printed
+    assert "7777z" not in printed
+    assert "passes" not in printed
+
+
+def test_the_game_is_told_to_you(capsys):
+    engine = make_engine("hebei", 1, seed=1)
+    engine.reset(deals=Deal(hands=("147m 258p 369s 1234z 5m", "55m 67p", "1z"), draws="9p 9s", dealer=0))
+    answers = Script("9z", "pung", "hint", "5m", "q")
+    play(engine, [None, Pungs(), Passes()], np.random.default_rng(0), hints=Passes(), read=answers)
+    printed = capsys.readouterr().out
+    assert "turns go you -> player_1 -> player_2" in printed
+    assert "the dealer's streak is" in printed
+    assert "'9z' is neither a tile nor an action" in printed
+    assert "it is your turn: there is nothing to claim" in printed
+    assert "Passes would discard 1m" in printed or "random would discard 1m" in printed
+    assert "you discard 5m\nplayer_1 claims 5m from you: pung 555m@0\nplayer_1 discards" in printed
+    assert "calls" not in printed
+
+
+class Pungs(Passes):
+    """Claims every pung."""
+
+    def act(self, view, rng):
+        return np.where(view.action_mask[:, action("pung")], action("pung"), super().act(view, rng))
+
+
+def test_colour_is_written_where_it_is_wanted(capsys):
+    for colour in (False, True):
+        engine = make_engine("hebei", 1, seed=1)
+        play(engine, [None, Passes(), Passes()], np.random.default_rng(0), colour=colour, read=Script("q"))
+        printed = capsys.readouterr().out
+        assert ("\x1b[" in printed) == colour
+        assert "deal" in printed
+
+
+def test_spectators_are_told_everything():
+    engine = make_engine("hebei", 1, seed=1)
+    engine.reset(deals=Deal(hands=("5555z 147m 147p 147s", "55m 258p", "46m 55s 258s"), draws="5m 9s", dealer=0))
+    story = Story(engine)
+    told = [line for name in ("concealed kong 5z", "discard 1m") for line in story.play(action(name))[1]]
+    assert told[0].startswith("player_0 draws ")
+    assert told[0].endswith(", declares a concealed kong of 5z")
+    assert told[1].endswith(" from the end of the wall, discards 1m")
+    assert story.play(action("discard 5m"))[1] == ["player_1 draws 5m, discards 5m"]
+    assert story.play(action("chow middle"))[1] == [
+        "player_2 calls chow middle",
+        "player_2 claims 5m from player_1: chow 456m@1 (5m)",
+    ]
+    assert story.play(action("discard 5s"))[1] == ["player_2 discards 5s"]
+
+
+def test_passes_are_told_to_spectators_and_to_oneself_alone():
+    told = {}
+    for person in (None, 0, 1, 2):
+        engine = make_engine("hebei", 1, seed=1)
+        engine.reset(deals=Deal(hands=("5m 147p", "55m 2589p 147s 1234z", "34m 258s"), dealer=0))
+        story = Story(engine, Reader(person))
+        story.play(action("discard 5m"))
+        told[person] = story.play(action("pass"))[1]
+    assert told == {None: ["player_1 passes (pung possible)"], 0: [], 1: ["you pass (pung possible)"], 2: []}
+
+
+def test_others_draws_are_not_told():
+    engine = make_engine("taiwan", 1, seed=3)
+    story, rng = Story(engine, Reader(0)), np.random.default_rng(0)
+    lines = story.opening()
+    while engine.seat_to_act[0] >= 0:
+        lines += story.play(int(eager_actions(engine, rng)[0]))[1]
+    assert any("lays open" in line for line in lines)
+    assert any("you discard" in line for line in lines)
+    assert not any("draws" in line for line in lines)
+
+
+def test_the_words_of_the_headline():
+    engine = make_engine("wuhan", 1, seed=3)
+    engine.reset(deals=Deal(dealer=1, dealer_streak=2, round_wind="2z", wild="5m"))
+    text = situation_text(engine, Reader(1, unicode=False))
+    assert "turns go player_0 -> you -> player_2 -> player_3 and round again" in text
+    assert "you deal and have kept it twice: the dealer's streak is 2" in text
+    assert "South is the round wind" in text
+    assert "5m is wild" in text
+    assert "player_1 deals and has kept it twice" in situation_text(engine, Reader())
+
+
+# --- Why not -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("played", "refused", "reason"),
+    [
+        ([], "discard 9m", "you hold no 9m"),
+        ([], "concealed kong 2p", "a concealed kong takes four tiles, and you hold 1 of 2p"),
+        ([], "added kong 1m", "you have no pung of 1m on the table"),
+        ([], "added kong 9m", "you hold no 9m"),
+        ([], "win", "the tiles are not a complete hand"),
+        ([], "pass", "it is your turn: there is nothing to pass, a tile has to be discarded"),
+        ([], "pung", "it is your turn: there is nothing to claim, a tile has to be discarded"),
+        (["discard 7z"], "discard 6z", "it is not your turn: you are asked about 7z"),
+        (["discard 7z"], "win", "the tiles are not a complete hand"),
+        (["discard 7z"], "chow low", "a chow is claimed from the player before you, and 7z is player_0's"),
+        (["discard 2z", "discard 5m"], "pung", "a pung with 5m takes 2 more, and you hold 0"),
+        (["discard 2z", "discard 5m"], "kong", "a kong with 5m takes 3 more, and you hold 0"),
+        (["discard 2z", "discard 5m"], "chow middle", "chow middle with 5m takes 4m and 6m, and you hold no 6m"),
+        (["discard 2z", "discard 5m"], "chow low", "chow low with 5m takes 6m and 7m, and you hold no 6m nor 7m"),
+        (["discard 2z", "discard 5m", "chow high"], "win", "a win by self-draw takes a tile that you have drawn"),
+        (["discard 2z", "discard 5m", "chow high"], "concealed kong 2p", "a concealed kong takes four tiles"),
+    ],
+)
+def test_why_an_action_is_refused(played, refused, reason):
+    engine = make_engine("hebei", 1, seed=1)
+    hands = ("1111m 258p 369s 123z 7z", "555m 147p 147s 5566z", "34m 2225p 258s 6z 77z 9s")
+    engine.reset(deals=Deal(hands=hands, draws="9s 8m", dealer=0))
+    for name in played:
+        while not engine.action_mask[0, action(name)]:
+            engine.step([action("pass")])
+        engine.step([action(name)])
+    assert not engine.action_mask[0, action(refused)]
+    assert why_not(engine, action(refused)).startswith(reason)
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_there_is_always_a_reason(variant):
+    engine = make_engine(variant, 1, seed=11, auto_reset=True)
+    rng = np.random.default_rng(11)
+    reasons = set()
+    for _ in range(120):
+        for number in np.flatnonzero(~engine.action_mask[0]):
+            reasons.add(why_not(engine, int(number)))
+        engine.step(eager_actions(engine, rng))
+    assert all(len(reason) > 10 for reason in reasons)
+    assert "the tiles are not a complete hand" in reasons
+    assert len(reasons) > 40
+
+
+def test_a_person_is_told_why_and_asked_again(capsys):
+    engine = make_engine("hebei", 1, seed=1)
+    engine.reset(deals=Deal(hands=("147m 258p 369s 1234z 5m",), dealer=0))
+    assert ask_person(engine, Script("9m", "w", "kong", "", "discard 5m"), Reader(0)) == ACTIONS.index("discard 5m")
+    printed = capsys.readouterr().out
+    assert "you hold no 9m" in printed
+    assert "the tiles are not a complete hand" in printed
+    assert "there is nothing to claim" in printed
+
+
+def test_answers_may_be_short():
+    legal = ["discard 1m", "discard 1p", "concealed kong 1m", "win"]
+    assert matching("1p", legal) == ["discard 1p"]
+    assert matching("w", legal) == ["win"]
+    assert matching("discard 1", legal) == ["discard 1m", "discard 1p"]
+    assert matching("", legal) == matching("9s", legal) == []

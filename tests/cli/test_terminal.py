@@ -1,0 +1,135 @@
+"""What a terminal lacks is written otherwise; rule pages are read without markup."""
+
+import io
+import re
+import sys
+
+import pytest
+
+from mahjong_env import VARIANTS, describe_rules
+from mahjong_env.cli import main, markdown
+from mahjong_env.cli.markdown import plain_text, terminal_text
+from mahjong_env.cli.terminal import has_colour, paint, prepare_output
+
+PAGE = """<!-- made by a machine -->
+
+# Title with `code`
+
+A **bold** word, an *emphasis*, a [link](other.md#part) and <https://example.org>; two\\*times.
+
+- first item that is rather long and has to be folded
+  somewhere
+- second
+
+1. one
+
+| row | worth | when |
+|---|---:|---|
+| [Pure](#pure) 清一色 | 3 | one suit only, without any honours |
+| a \\| b | 10 |
+
+```text
+hand  123m   # kept
+```
+"""
+
+
+def test_plain_text():
+    assert plain_text(PAGE.partition("\n\n")[2], 40).splitlines() == [
+        "Title with code",
+        "===============",
+        "",
+        "A bold word, an emphasis, a link and",
+        "https://example.org; two*times.",
+        "",
+        "- first item that is rather long and has",
+        "  to be folded somewhere",
+        "- second",
+        "",
+        "1. one",
+        "",
+        "row          worth  when",
+        "-----------  -----  --------------------",
+        "Pure 清一色  3      one suit only,",
+        "                    without any honours",
+        "a | b        10",
+        "",
+        "    hand  123m   # kept",
+    ]
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_rule_pages_show_no_markup(variant):
+    text = terminal_text(describe_rules(variant), 80, colour=False)
+    assert not re.search(r"\*\*|^\||```|\]\(|^#|<!--|\|---", text, re.MULTILINE)
+    assert VARIANTS[variant].title in text
+    for row in VARIANTS[variant].rows:
+        assert row.name in " ".join(text.split())
+    too_long = [line for line in text.splitlines() if markdown._columns(line) > 80 and not line.startswith("    ")]
+    assert not too_long
+
+
+def test_rich_draws_where_it_is_installed_and_colours_are_wanted(monkeypatch):
+    pytest.importorskip("rich")
+    text = terminal_text(PAGE, 60, colour=True)
+    assert "\x1b[" in text
+    assert "**" not in text
+    assert "(https" not in text
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    assert terminal_text(PAGE, 60, colour=True) == terminal_text(PAGE, 60, colour=False)
+
+
+def test_the_command_follows_knobs_and_can_print_the_page_itself(capsys):
+    assert main(["rules", "--variant", "hebei", "--knob", "players=4", "cap=8"]) == 0
+    text = capsys.readouterr().out
+    assert "four players" in text
+    assert "**" not in text
+    assert main(["rules", "--variant", "hebei", "--markdown"]) == 0
+    assert capsys.readouterr().out.startswith("# Hebei mahjong")
+    assert main(["rules", "--variant", "hebei", "--knob", "lid=3"]) == 2
+    assert "has no knob 'lid'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("encoding", "written"),
+    [
+        ("utf-8", "\U0001f007 \u00b1\u00d7 \u2500\u2502\u250c \u2026 \u2013 \u4e00 e\u0301"),
+        ("latin-1", "1m  \u00b1\u00d7 -|+ ... - ? e"),
+        ("ascii", "1m  +-x -|+ ... - ? e"),
+    ],
+)
+def test_characters_that_an_encoding_lacks(encoding, written, monkeypatch):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", stream)
+    prepare_output()
+    print("\U0001f007 \u00b1\u00d7 \u2500\u2502\u250c \u2026 \u2013 \u4e00 e\u0301", end="")
+    stream.flush()
+    assert stream.buffer.getvalue().decode(encoding) == written
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_colours_are_for_terminals_that_have_them(monkeypatch):
+    for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    assert not has_colour(io.StringIO())
+    assert has_colour(Terminal())
+    monkeypatch.setenv("TERM", "dumb")
+    assert not has_colour(Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not has_colour(Terminal())
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert has_colour(io.StringIO())
+
+
+def test_paint():
+    assert paint("you discard 5m") == "\x1b[1myou\x1b[0m discard \x1b[31m5m\x1b[0m"
+    assert paint("123m 55z F1 12 tiles, 3 points") == (
+        "\x1b[31m123m\x1b[0m \x1b[33m55z\x1b[0m \x1b[35mF1\x1b[0m 12 tiles, 3 points"
+    )
+    assert paint("player_0 may pung") == "player_0 may pung"

@@ -1,0 +1,260 @@
+"""Records: whole matches are written while batches play, read again, and replayed to the last point."""
+
+import json
+import os
+from importlib import resources
+
+import numpy as np
+import pytest
+
+import mahjong_env
+from mahjong_env import Deal, RecordError
+from mahjong_env.records import GameRecord, Recorder, RecordWriter, Replay, read_records, replay_points
+
+jsonschema = pytest.importorskip("jsonschema")
+
+SCHEMA = json.loads(resources.files("mahjong_env.records").joinpath("record.schema.json").read_text("utf-8"))
+
+
+def random_actions(engine, rng):
+    mask = engine.action_mask
+    return (rng.random(mask.shape) * mask).argmax(axis=1)
+
+
+def play(engine, recorder, matches, seed=3):
+    rng, steps = np.random.default_rng(seed), 0
+    while recorder_count(recorder) < matches and steps < 20_000 and (engine.seat_to_act >= 0).any():
+        recorder.step(random_actions(engine, rng))
+        steps += 1
+
+
+def recorder_count(recorder):
+    return len(recorder.collected)
+
+
+class Collector(Recorder):
+    """A recorder whose records are kept in memory."""
+
+    def __init__(self, engine, **settings):
+        self.collected = []
+        super().__init__(engine, lambda *records: self.collected.extend(records), **settings)
+
+
+def record_of_one_match(variant="hebei", seed=7, **settings):
+    engine = mahjong_env.make_engine(variant, 1, seed=seed, **settings)
+    recorder = Collector(engine)
+    play(engine, recorder, 1)
+    return recorder.collected[0]
+
+
+@pytest.mark.parametrize("variant", mahjong_env.VARIANTS)
+@pytest.mark.parametrize("num_hands", [1, 3])
+def test_batches_are_recorded_and_replayed_to_the_last_point(variant, num_hands):
+    engine = mahjong_env.make_engine(variant, 32, seed=11, num_hands=num_hands, auto_reset=True)
+    recorder = Collector(engine, agents=["random"] * engine.num_people)
+    play(engine, recorder, 60)
+    assert len(recorder.collected) >= 60
+    for record in recorder.collected:
+        line = record.to_json()
+        assert GameRecord.from_json(line) == record
+        jsonschema.validate(json.loads(line), SCHEMA)
+        assert replay_points(record) == record.points
+    assert len({(record.stream, record.hand) for record in recorder.collected}) == len(recorder.collected)
+
+
+def test_a_record_of_a_hand_is_a_few_hundred_bytes():
+    engine = mahjong_env.make_engine("taiwan", 64, seed=1, auto_reset=True)
+    recorder = Collector(engine)
+    play(engine, recorder, 200)
+    assert 200 < np.mean([len(record.to_json()) for record in recorder.collected]) < 700
+
+
+def test_knobs_scenes_and_notes_are_kept():
+    engine = mahjong_env.make_engine("hebei", 1, seed=1, players=4, cap=8)
+    recorder = Collector(engine)
+    deal = Deal(hands=("123m456m789m11p55s",), dealer=1, running_points=(10, 20, 30, 40))
+    recorder.reset(seed=5, deals=deal)
+    rng = np.random.default_rng(1)
+    thought = {"probabilities": {"discard 1m": 0.75}, "value": 1.5}
+    recorder.step(random_actions(engine, rng), notes=[thought])
+    while engine.seat_to_act[0] >= 0:
+        recorder.step(random_actions(engine, rng))
+    (record,) = recorder.collected
+    again = GameRecord.from_json(record.to_json())
+    assert again == record
+    assert (again.knobs, again.deal, again.notes) == ({"players": 4, "cap": 8}, deal, {0: thought})
+    jsonschema.validate(json.loads(record.to_json()), SCHEMA)
+    assert replay_points(again) == again.points
+
+
+def test_some_games_may_be_stepped_at_a_time():
+    engine = mahjong_env.make_engine("wuhan", 4, seed=2)
+    recorder, rng = Collector(engine), np.random.default_rng(2)
+    while (engine.seat_to_act >= 0).any():
+        some = np.flatnonzero(rng.random(4) < 0.5)
+        recorder.step(random_actions(engine, rng)[some], some)
+    assert sorted(record.stream for record in recorder.collected) == [0, 1, 2, 3]
+    assert all(replay_points(record) == record.points for record in recorder.collected)
+
+
+def test_matches_that_have_not_ended_are_recorded_as_unfinished():
+    engine = mahjong_env.make_engine("fuzhou", 2, seed=4)
+    recorder, rng = Collector(engine), np.random.default_rng(4)
+    for _ in range(5):
+        recorder.step(random_actions(engine, rng))
+    recorder.close()
+    assert [record.is_complete for record in recorder.collected] == [False, False]
+    for record in recorder.collected:
+        assert replay_points(record) == record.points
+    other = Collector(engine)
+    other.reset(seed=9)
+    other.step(random_actions(engine, rng))
+    other.reset(seed=10)
+    assert [len(record.actions) for record in other.collected] == [1, 1]
+
+
+def test_a_replay_goes_step_by_step_and_back():
+    record = record_of_one_match()
+    replay = Replay(record)
+    first = np.array(replay.engine.observe())
+    results = list(replay)
+    assert len(results) == replay.position == len(record.actions)
+    assert results[-1].done[0]
+    replay.rewind()
+    assert (replay.engine.observe() == first).all()
+
+
+def test_files_are_appended_and_read(tmp_path):
+    path = tmp_path / "games.jsonl"
+    records = [record_of_one_match(seed=seed) for seed in range(3)]
+    with RecordWriter(path) as writer:
+        writer.write(*records[:2])
+        assert writer.written == 2
+    with RecordWriter(path) as writer:
+        writer.write(records[2])
+    assert list(read_records(path)) == records
+
+
+@pytest.mark.parametrize("kept", [1, 40, 300])
+def test_a_torn_last_line_is_cut_off(tmp_path, kept):
+    path = tmp_path / "games.jsonl"
+    records = [record_of_one_match(seed=seed) for seed in range(2)]
+    lines = [f"{record.to_json()}\n" for record in records]
+    path.write_text(lines[0] + lines[1][:kept], encoding="utf-8")
+    with RecordWriter(path) as writer:
+        writer.write(records[1])
+    assert list(read_records(path)) == records
+    path.write_text(lines[0][:kept], encoding="utf-8")
+    with RecordWriter(path) as writer:
+        writer.write(records[0])
+    assert list(read_records(path)) == records[:1]
+
+
+def test_a_full_disk_leaves_whole_lines(tmp_path, monkeypatch):
+    path = tmp_path / "games.jsonl"
+    record = record_of_one_match()
+    with RecordWriter(path) as writer:
+        writer.write(record)
+        whole = os.write
+        monkeypatch.setattr(os, "write", lambda file, block: whole(file, block[:50]))
+        with pytest.raises(RecordError, match=r"records cannot be written to .*games\.jsonl: only 50 of "):
+            writer.write(record)
+        monkeypatch.undo()
+        assert path.read_text(encoding="utf-8") == f"{record.to_json()}\n"
+        writer.write(record)
+    assert len(list(read_records(path))) == 2
+
+
+def test_foreign_files_are_left_as_they_are(tmp_path):
+    path = tmp_path / "notes.txt"
+    for text in ("milk\n", "milk", '{"format":"other"}\n'):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(RecordError, match="is not a file of records"):
+            RecordWriter(path)
+        assert path.read_text(encoding="utf-8") == text
+    with pytest.raises(RecordError, match=r"records cannot be written to .*: No such file or directory"):
+        RecordWriter(tmp_path / "nowhere" / "games.jsonl")
+    with pytest.raises(RecordError, match=r"records cannot be read from .*: No such file or directory"):
+        list(read_records(tmp_path / "nothing.jsonl"))
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(RecordError, match="it is not text"):
+        list(read_records(tmp_path / "binary"))
+
+
+def changed(record, **values):
+    return json.dumps({**json.loads(record.to_json()), **values})
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"format": "mjai"}, "not a record: an object whose format is 'mahjong_env.record' is wanted"),
+        ({"version": 2}, "a record of version 2; this package reads 1"),
+        ({"extra": 1}, "missing: none, unknown: extra"),
+        ({"num_hands": 0}, "num_hands is an integer from 1, not 0"),
+        ({"start": "last"}, "start is 'first' or 'random', not 'last'"),
+        ({"seed": -1}, "seed is an integer of 64 bits, not -1"),
+        ({"actions": [0, 109]}, "actions is a list of actions, 0 to 108"),
+        ({"actions": [True]}, "actions is a list of actions, 0 to 108"),
+        ({"points": ["1"]}, "points is a list of integers"),
+        ({"deal": {"hand": ""}}, "deal is an object with the fields of mahjong_env.Deal"),
+        ({"notes": {"x": {}}}, "notes is an object of objects by number of the action"),
+        ({"agents": [1]}, "agents is a list of names"),
+    ],
+)
+def test_damaged_records_are_refused(values, message):
+    line = changed(record_of_one_match(), **values)
+    with pytest.raises(RecordError, match=message):
+        GameRecord.from_json(line)
+    if "deal" not in values:  # the schema leaves the fields of a deal to mahjong_env.Deal
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(json.loads(line), SCHEMA)
+
+
+@pytest.mark.parametrize("line", ["", "{", "[]", "17", "null", "[" * 100_000])
+def test_what_is_no_record_is_refused(line):
+    with pytest.raises(RecordError):
+        GameRecord.from_json(line)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"variant": "atlantis"}, "the record cannot be played here: there is no variant 'atlantis'"),
+        ({"knobs": {"cape": 1}}, "hebei has no knob 'cape'"),
+        ({"rules_version": 7}, "the record is of version 7 of hebei; here it has version 0"),
+        ({"points": [1, 2, 3]}, r"the match ends with the points .*, but \(1, 2, 3\) are recorded"),
+        ({"is_complete": False}, "has ended although it is recorded as unfinished"),
+        ({"seed": 5}, "action .* of the record|the match ends with|the match has not ended"),
+        ({"deal": {"hands": ["11111m"]}}, "the record's deal cannot be dealt"),
+    ],
+)
+def test_records_that_cannot_be_played_say_why(values, message):
+    record = GameRecord.from_json(changed(record_of_one_match(), **values))
+    with pytest.raises(RecordError, match=message):
+        replay_points(record)
+
+
+def test_actions_after_the_end_and_too_few_are_found():
+    record = record_of_one_match()
+    told = json.loads(record.to_json())
+    with pytest.raises(RecordError, match="comes after the end of the match"):
+        replay_points(GameRecord.from_json(changed(record, actions=[*told["actions"], 0])))
+    with pytest.raises(RecordError, match="the match has not ended"):
+        replay_points(GameRecord.from_json(changed(record, actions=told["actions"][:-1])))
+
+
+def test_the_line_of_a_damaged_record_is_named(tmp_path):
+    path = tmp_path / "games.jsonl"
+    path.write_text(f"{record_of_one_match().to_json()}\n\n{{}}\n", encoding="utf-8")
+    with pytest.raises(RecordError, match=r"games\.jsonl, line 3: not a record"):
+        list(read_records(path))
+
+
+def test_long_play_forgets_steps_that_nobody_needs(monkeypatch):
+    monkeypatch.setattr("mahjong_env.records.recorder._MOST_STEPS_KEPT", 50)
+    engine = mahjong_env.make_engine("hangzhou", 4, seed=8, auto_reset=True)
+    recorder = Collector(engine)
+    play(engine, recorder, 60)
+    assert len(recorder._steps) < 600
+    assert all(replay_points(record) == record.points for record in recorder.collected)

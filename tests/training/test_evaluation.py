@@ -1,0 +1,234 @@
+"""Evaluations: trained policies beside their teachers and what they were; tables that fit; errors before the work."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from agents import GreedyAgent, RandomAgent, make_agent
+from mahjong_env import VARIANTS, rules
+from training import evaluate as evaluation_command
+from training import report
+from training.__main__ import main
+from training.config import EvaluateConfig
+from training.errors import TrainingError
+from training.evaluate import evaluate
+from training.lineups import difference, measure, one_against_copies
+from training.references import with_references
+from training.sigma import sigma
+
+TINY = (
+    *("--tables", "4", "--width", "4", "--layers", "1", "--warm-start-steps", "64", "--warm-start-epochs", "1"),
+    *("--evaluations", "1", "--evaluation-deals", "1", "--evaluation-agents", "random", "--opponents", "random"),
+)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A small finished run, whose best policy is the last one."""
+    out = tmp_path_factory.mktemp("runs") / "small"
+    words = ["train", "--variant", "hebei", "--out", str(out), "--total-steps", "64", *TINY]
+    assert main([*words, "--teacher", "greedy?claims=false"]) == 0
+    return out
+
+
+def printed(found, width=80):
+    text = io.StringIO()
+    report.print_tables(found, Console(file=text, width=width, highlight=False))
+    return text.getvalue()
+
+
+class TestReferences:
+    def test_a_trained_policy_comes_with_its_teachers_and_what_it_was(self, run, capsys):
+        found = evaluate(EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random"), deals=3))
+        assert found.agents == ("small/last", "random", "small/clone", "greedy", "closed greedy")
+        assert found.roles == (
+            "learned from 64 decisions, after imitating greedy?claims=false",
+            "",
+            "the same before learning: it imitates greedy?claims=false",
+            "teacher, tried out and not imitated",
+            "teacher, imitated",
+        )
+        assert found.clones == ((0, 2),)
+        assert [found.agents[gain.against] for gain in found.gains()] == ["random", "greedy", "closed greedy"]
+        told = printed(found)
+        for name, role in zip(found.agents, found.roles, strict=True):
+            assert not role or f"{name}: {role}" in told
+        assert "what learning added" in told
+        data = found.as_json()
+        assert data["roles"]["small/clone"] == found.roles[2]
+        assert [gain["against"] for gain in data["learning_added"]] == ["random", "greedy", "closed greedy"]
+
+    def test_agents_that_are_named_are_not_named_twice(self, run):
+        clone = f"policy:{run}/clone.zip"
+        specs = ["greedy", f"policy:{run}/last.zip", clone, "greedy"]
+        entrants = with_references(specs)
+        assert [entrant.spec for entrant in entrants] == [*specs, "greedy?claims=false"]
+        assert entrants[1].clone == clone
+        assert with_references(["random", "greedy"]) == with_references(["random", "greedy"])
+        assert [entrant.role for entrant in with_references(["random", clone])] == ["", ""]
+
+    def test_policies_on_the_way_have_the_same_clone(self, run):
+        (policy,) = (run / "policies").glob("*64.zip")
+        assert [entrant.spec for entrant in with_references([f"policy:{policy}"])][1] == f"policy:{run}/clone.zip"
+
+    def test_they_can_be_left_out(self, run):
+        config = EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random"), deals=1, teachers=False)
+        assert evaluate(config).agents == ("small/last", "random")
+
+    def test_the_agents_that_were_named_still_sit_at_one_table(self, run):
+        config = EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random", "greedy"), deals=1)
+        assert evaluate(config).results[-1].lineup == (0, 1, 2)
+
+
+AGENT_FILE = """
+class Passes:
+    '''Takes the last action that is legal, which is to pass wherever that is.'''
+
+    def __init__(self, name="passes"):
+        self.name = name
+
+    def act(self, view, rng):
+        return view.action_mask.shape[1] - 1 - view.action_mask[:, ::-1].argmax(axis=1)
+"""
+
+
+class TestOwnAgents:
+    def test_classes_in_files_and_objects_take_part(self, tmp_path, capsys):
+        (tmp_path / "mine.py").write_text(AGENT_FILE)
+        spec = f"{tmp_path}/mine.py:Passes"
+        words = ["evaluate", "--variant", "hebei", "--deals", "2", "--agents", f"{spec}?name=mine", "random"]
+        for processes in ("1", "2"):
+            assert main([*words, "--processes", processes, "--out", str(tmp_path / processes)]) == 0
+        found = [(tmp_path / processes / "evaluation.json").read_text() for processes in ("1", "2")]
+        assert found[0] == found[1]
+        assert "2 x random" in capsys.readouterr().out
+        config = EvaluateConfig(variant="hebei", deals=2)
+        as_objects = evaluate(config, agents=[make_agent(spec), RandomAgent()])
+        assert as_objects.agents == ("passes", "random")
+        by_name = json.loads(found[0])["lineups"][0]["standings"][0]["points"]["mean"]
+        assert as_objects.against(0, 1).of(0).points.mean == by_name
+
+    def test_they_are_opponents_and_teachers(self, tmp_path):
+        (tmp_path / "mine.py").write_text(AGENT_FILE)
+        spec = f"{tmp_path}/mine.py:Passes"
+        words = ["train", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "16", *TINY]
+        assert main([*words, "--teachers", spec, "--opponents", spec, "--evaluation-agents", spec]) == 0
+        assert ",passes," in (tmp_path / "run" / "learning_curve.csv").read_text()
+
+
+class TestDifference:
+    def test_what_deals_bring_by_themselves_cancels(self):
+        played, agents = rules("hebei"), [GreedyAgent(), RandomAgent(), GreedyAgent(claims=False)]
+        results = [measure(played, agents, one_against_copies(agent, 1, 3), deals=60, seed=4) for agent in (0, 2)]
+        gain = difference(results[1], 2, results[0], 0)
+        points = [result.of(agent).points for result, agent in zip(results, (0, 2), strict=True)]
+        assert gain.mean == pytest.approx(points[1].mean - points[0].mean)
+        by_deal = results[1].points_by_deal(2) / 3 - results[0].points_by_deal(0) / 3
+        error = by_deal.std(ddof=1) / np.sqrt(60)
+        assert gain.half_width == pytest.approx(2.001 * error, rel=1e-3)
+        same = difference(results[0], 0, results[0], 0)
+        assert (same.mean, same.half_width) == (0, 0)
+
+    def test_other_deals_are_refused(self):
+        played, agents = rules("hebei"), [GreedyAgent(), RandomAgent()]
+        few, more = (measure(played, agents, (0, 1, 1), deals=deals, seed=4) for deals in (2, 3))
+        with pytest.raises(TrainingError, match="cannot be compared deal by deal"):
+            difference(few, 0, more, 0)
+
+
+class TestSigma:
+    def test_is_the_spread_of_points_among_greedy_players(self):
+        """Points of all seats of 4000 hands; other hands give about the same."""
+        found = sigma(rules("hebei"))
+        other = measure(rules("hebei"), [GreedyAgent()], (0, 0, 0), deals=2, seed=1)
+        assert other.of(0).points.mean == 0
+        assert 3 < found < 4.2
+        assert sigma(rules("hebei")) is found
+        assert sigma(rules("hebei", players=4)) != found
+
+
+class TestTables:
+    @pytest.mark.parametrize("variant", sorted(VARIANTS))
+    def test_fit_eighty_columns(self, variant):
+        agents = ("random", "greedy", "greedy?claims=false")
+        found = evaluate(EvaluateConfig(variant=variant, agents=agents, deals=2))
+        assert max(map(len, printed(found).splitlines())) <= 80
+        assert "sigma = " in printed(found)
+
+    def test_long_names_are_folded_and_markup_is_text(self, run):
+        found = evaluate(
+            EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random", "greedy"), deals=2)
+        )
+        names = ("a_run_with_a_name_of_forty_characters_or_so/best", "[red]x[/]", "b" * 70, "greedy", "d")
+        told = printed(replace(found, agents=names))
+        assert max(map(len, told.splitlines())) <= 80
+        assert "[red]x[/]" in told
+        assert sum(line.count("b") for line in told.splitlines()) > 70 * 5
+        assert "…" not in told
+
+
+class TestErrorsBeforeTheWork:
+    @pytest.mark.parametrize("name", ["evaluation.json", "evaluation.png"])
+    def test_files_that_cannot_be_written(self, name, tmp_path, monkeypatch, capsys):
+        (tmp_path / name).mkdir()
+        monkeypatch.setattr(evaluation_command, "play_block", lambda *_: pytest.fail("has begun to play"))
+        words = ["evaluate", "--variant", "hebei", "--agents", "random", "--out", str(tmp_path)]
+        assert main(words) == 2
+        assert f"{tmp_path / name}: cannot be written (it is a folder)" in capsys.readouterr().err
+
+    def test_a_benchmark_into_a_folder(self, tmp_path, capsys):
+        assert main(["bench", "--variant", "hebei", "--json", str(tmp_path)]) == 2
+        assert f"{tmp_path}: cannot be written (it is a folder)" in capsys.readouterr().err
+
+
+class TestInterrupted:
+    def test_ctrl_c_in_an_evaluation(self, tmp_path, monkeypatch, capsys):
+        def interrupted(*_):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(evaluation_command, "play_block", interrupted)
+        assert main(["evaluate", "--variant", "hebei", "--agents", "random"]) == 130
+        assert capsys.readouterr().err == "interrupted\n"
+
+    def test_ctrl_c_in_a_benchmark(self, monkeypatch, capsys):
+        from training import bench
+
+        def interrupted(*_):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(bench, "measure", interrupted)
+        assert main(["bench", "--variant", "hebei"]) == 130
+        assert capsys.readouterr().err == "interrupted\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "needless"),
+    [
+        ("bench", ["scipy", "matplotlib", "openskill"]),
+        ("evaluate", ["torch", "stable_baselines3", "sb3_contrib", "tensorboard"]),
+    ],
+)
+def test_commands_need_their_own_extra_only(command, needless):
+    """`bench` needs what `train` installs, `evaluate` what `evaluate` does."""
+    code = "import sys\n"
+    code += "class Lacking:\n"
+    code += "    def find_spec(self, name, path=None, target=None):\n"
+    code += "        if name in sys.argv[2].split(): raise ModuleNotFoundError(name, name=name)\n"
+    code += "sys.meta_path.insert(0, Lacking())\n"
+    code += "from training.__main__ import main\nsys.exit(main(sys.argv[3:]))"
+    words = ["--variant", "hebei"]
+    if command == "bench":
+        words += ["--tables", "4", "--runs", "1", "--seconds", "1e-6", "--width", "4", "--opponents", "random"]
+    else:
+        words += ["--agents", "random", "--deals", "2"]
+    call = [sys.executable, "-c", code, "-", " ".join(needless), command, *words]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,245 @@
+"""Runs that share a folder, are stopped at any moment, or fill the disk: nothing is spoilt, and they go on."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+from training import folders, lock
+from training.__main__ import main
+from training.errors import TrainingError, WriteError
+from training.interrupts import AGAIN
+from training.lock import locked
+from training.train import Training
+
+TINY = (
+    *("--tables", "4", "--width", "4", "--layers", "1", "--warm-start-steps", "64", "--warm-start-epochs", "1"),
+    *("--evaluations", "2", "--evaluation-deals", "1", "--evaluation-agents", "random", "--opponents", "random"),
+    *("--teachers", "greedy", "--reward-scale", "0.5"),
+)
+
+
+class KilledError(BaseException):
+    """Ends a run as SIGKILL does: nothing of it gets to say anything, except that its lock is let go of."""
+
+
+def train(out, *arguments, steps=128):
+    return main(["train", "--variant", "hebei", "--out", str(out), "--total-steps", str(steps), *TINY, *arguments])
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and "tensorboard" not in str(path)}
+
+
+def weights(path):
+    with zipfile.ZipFile(path) as archive, np.load(io.BytesIO(archive.read("weights.npz"))) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+def steps_of_curve(run):
+    return [line.split(",")[:2] for line in (run / "learning_curve.csv").read_text().splitlines()[1:]]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run that nothing happened to."""
+    out = tmp_path_factory.mktemp("whole") / "run"
+    assert train(out) == 0
+    return out
+
+
+class TestLock:
+    def test_a_second_run_is_refused_and_named(self, tmp_path):
+        path = tmp_path / "run.lock"
+        with locked(path) as left_by:
+            assert left_by is None
+            this = rf"at work in .*: process {os.getpid()} on {platform.node()}"
+            with pytest.raises(TrainingError, match=this), locked(path):
+                pytest.fail("both are in")
+            assert path.exists()
+        assert not path.exists()
+
+    def test_both_commands_refuse_a_folder_that_is_in_use(self, whole, tmp_path, capsys):
+        before = contents(whole)
+        (tmp_path / "new").mkdir()
+        with locked(whole / "run.lock"), locked(tmp_path / "new" / "run.lock"):
+            assert train(whole, "--resume", steps=500) == 2
+            assert train(tmp_path / "new") == 2
+        told = capsys.readouterr().err
+        assert told.count(f"another run is at work in this folder: process {os.getpid()} on") == 2
+        assert contents(whole) == before
+        assert list((tmp_path / "new").iterdir()) == []
+
+    def test_a_lock_whose_process_was_killed_is_taken_over(self, tmp_path, capsys):
+        code = "import sys, time; from pathlib import Path; from training.lock import locked\n"
+        code += "with locked(Path(sys.argv[1])): print('held', flush=True); time.sleep(600)"
+        path = tmp_path / "run.lock"
+        with subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE) as holder:
+            assert holder.stdout.readline() == b"held\n"
+            with pytest.raises(TrainingError, match=f"process {holder.pid} on"), locked(path):
+                pass
+            holder.kill()
+            holder.wait()
+        with locked(path) as left_by:
+            assert left_by.pid == holder.pid
+        assert not path.exists()
+
+    def test_a_run_says_whose_lock_it_took_over(self, whole, capsys):
+        gone = {"pid": 2**22 + 1, "host": platform.node()}
+        (whole / "run.lock").write_text(json.dumps(gone))
+        assert train(whole, "--resume") == 0
+        assert f"taken over from process {gone['pid']} on {gone['host']}" in capsys.readouterr().out
+        assert not (whole / "run.lock").exists()
+
+    def test_of_another_machine_nothing_is_known(self, tmp_path):
+        path = tmp_path / "run.lock"
+        path.write_text(json.dumps({"pid": 1, "host": "elsewhere"}))
+        said = r"process 1 on elsewhere.*if it has ended, remove .*run\.lock"
+        with pytest.raises(TrainingError, match=said), locked(path):
+            pytest.fail("taken over")
+        assert path.exists()
+
+    @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"pid": "x"}', b"\xff"])
+    def test_a_lock_file_without_a_name_is_taken_over(self, content, tmp_path):
+        path = tmp_path / "run.lock"
+        path.write_bytes(content)
+        with locked(path) as left_by:
+            assert left_by is None
+
+    def test_where_the_system_has_no_locks_the_number_of_the_process_decides(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(lock, "fcntl", None)
+        path = tmp_path / "run.lock"
+        path.write_text(json.dumps({"pid": os.getpid(), "host": platform.node()}))
+        with pytest.raises(TrainingError, match=f"process {os.getpid()} on"), locked(path):
+            pass
+        path.write_text(json.dumps({"pid": 2**22 + 1, "host": platform.node()}))
+        with locked(path) as left_by:
+            assert left_by.pid == 2**22 + 1
+
+
+class TestStopped:
+    @pytest.mark.parametrize("moment", ["_warm_start", "save"])
+    def test_killed_before_the_first_checkpoint_it_begins_again(self, moment, whole, tmp_path, monkeypatch, capsys):
+        def killed(self):
+            raise KilledError
+
+        out = tmp_path / "run"
+        with monkeypatch.context() as patch:
+            patch.setattr(Training, moment, killed)
+            with pytest.raises(KilledError):
+                train(out)
+        assert (out / "config.json").exists()
+        assert not (out / "checkpoint.pt").exists()
+        assert train(out) == 2
+        assert "there is a run in this folder already; go on with it (--resume)" in capsys.readouterr().err
+        assert train(out, "--resume") == 0
+        assert "was stopped before anything was learned; it begins again" in capsys.readouterr().out
+        assert steps_of_curve(out) == steps_of_curve(whole)
+        again, expected = weights(out / "last.zip"), weights(whole / "last.zip")
+        assert all(np.array_equal(array, expected[name]) for name, array in again.items())
+
+    def test_killed_between_a_measurement_and_its_checkpoint_nothing_is_counted_twice(
+        self, whole, tmp_path, monkeypatch
+    ):
+        out, saves = tmp_path / "run", []
+        save = Training.save
+
+        def third_is_killed(self):
+            saves.append(self)
+            if len(saves) == 3:
+                raise KilledError
+            save(self)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Training, "save", third_is_killed)
+            with pytest.raises(KilledError):
+                train(out)
+        assert steps_of_curve(out) == steps_of_curve(whole)
+        assert train(out, "--resume") == 0
+        assert steps_of_curve(out) == steps_of_curve(whole)
+        assert len(list((out / "policies").iterdir())) == len(list((whole / "policies").iterdir()))
+
+    @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+    def test_ctrl_c_and_sigterm_save(self, number, status, whole, tmp_path, monkeypatch, capsys):
+        out, before = tmp_path / "run", signal.getsignal(signal.SIGTERM)
+
+        def interrupted(self):
+            os.kill(os.getpid(), number)
+            signal.pause()
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Training, "_learn", interrupted)
+            assert train(out) == status
+        assert signal.getsignal(signal.SIGTERM) is before
+        told = capsys.readouterr().err
+        assert told == f"{out}: interrupted after 0 decisions, which are saved; go on with --resume\n"
+        assert (out / "checkpoint.pt").exists()
+        assert train(out, "--resume") == 0
+        assert steps_of_curve(out) == steps_of_curve(whole)
+
+    def test_interrupted_in_the_warm_start_it_begins_again(self, tmp_path, monkeypatch, capsys):
+        def interrupted(self):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Training, "_warm_start", interrupted)
+            patch.setenv(AGAIN, "make train")
+            assert train(tmp_path / "run") == 130
+        told = capsys.readouterr().err
+        assert "interrupted during the warm start, which will begin again; go on with make train\n" in told
+        assert train(tmp_path / "run", "--resume") == 0
+
+    def test_without_a_run_there_is_nothing_to_resume(self, tmp_path, capsys):
+        (tmp_path / "empty").mkdir()
+        for folder in ("empty", "none"):
+            assert train(tmp_path / folder, "--resume") == 2
+        assert capsys.readouterr().err.count("there is no run to resume (no config.json)") == 2
+        assert list((tmp_path / "empty").iterdir()) == []
+        assert not (tmp_path / "none").exists()
+
+
+class TestFullDisk:
+    @pytest.mark.parametrize("name", ["checkpoint.pt", "learning_curve.csv", "learning_curve.png", "last.zip"])
+    def test_a_full_disk_leaves_the_last_good_state(self, name, whole, tmp_path, monkeypatch, capsys):
+        """Every file is written beside the old one first; the disk is full when one of them gets there."""
+        out = tmp_path / "run"
+        assert train(out) == 0
+        before = {path: data for path, data in contents(out).items() if path.suffix == ".pt"}
+        plain = os.fsync
+
+        def full(file):
+            if os.readlink(f"/proc/self/fd/{file}").endswith(f"/.{name}.partial"):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            plain(file)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(folders.os, "fsync", full)
+            assert train(out, "--resume", steps=256) == 2
+        told = capsys.readouterr().err
+        assert f"error: {out / name}: cannot be written (No space left on device); what was saved before" in told
+        assert "go on with --resume" in told
+        assert not list(out.rglob("*.partial"))
+        assert {path: path.read_bytes() for path in before} == before
+        assert train(out, "--resume", steps=256) == 0
+        steps = steps_of_curve(out)
+        assert steps[-1] == ["PPO", "256"]
+        assert len({step for _, step in steps}) == len(steps)
+
+    def test_a_file_is_replaced_whole_or_not_at_all(self, tmp_path):
+        folders.write_bytes(tmp_path / "file", b"old")
+        (tmp_path / "folder").mkdir()
+        with pytest.raises(WriteError, match="folder: cannot be written"):
+            folders.write_bytes(tmp_path / "folder", b"new")
+        with pytest.raises(WriteError, match=r"none/file: cannot be written \(No such file or directory\)"):
+            folders.write_bytes(tmp_path / "none" / "file", b"new")
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]

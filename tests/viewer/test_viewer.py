@@ -1,0 +1,126 @@
+"""The viewer's page: the whole match is in it, nothing is loaded, and a real browser shows it (where there is one)."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import mahjong_env
+from mahjong_env import RecordError
+from mahjong_env.records import GameRecord, Recorder
+from mahjong_env.viewer import notebook_html, viewer_html
+from mahjong_env.viewer.story import frames_of
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def record_of(variant, seed=3, agents=(), **settings):
+    engine = mahjong_env.make_engine(variant, 1, seed=seed, **settings)
+    collected = []
+    recorder = Recorder(engine, lambda *records: collected.extend(records), agents=agents)
+    rng, first = np.random.default_rng(seed), True
+    while engine.seat_to_act[0] >= 0:
+        legal = np.flatnonzero(engine.action_mask[0])
+        win = mahjong_env.action("win")
+        note = {"probabilities": {mahjong_env.ACTIONS[legal[0]]: 1.0}, "value": 2.5} if first else None
+        recorder.step([win if win in legal else rng.choice(legal)], notes=[note])
+        first = False
+    return collected[0]
+
+
+def data_of(page):
+    text = re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.S).group(1)
+    return json.loads(text)
+
+
+@pytest.mark.parametrize("variant", mahjong_env.VARIANTS)
+def test_every_action_has_its_frame(variant):
+    record = record_of(variant, num_hands=2)
+    frames = list(frames_of(record))
+    ends = [frame for frame in frames if frame["event"]["type"] == "end"]
+    starts = [frame for frame in frames if frame["event"]["type"] == "start"]
+    assert len(ends) == len(starts)
+    assert len(frames) == len(record.actions) + len(starts)
+    assert tuple(frames[-1]["points"]) == record.points
+    # What was paid step by step leads to the points.
+    paid = np.sum([frame["paid"] for frame in frames if "paid" in frame], axis=0)
+    assert (np.array(frames[0]["points"]) + paid == record.points).all()
+    assert "note" in frames[0]
+    assert sum("note" in frame for frame in frames) == 1
+
+
+def test_a_win_is_told_with_its_rows_and_payments():
+    for seed in range(50):
+        last = list(frames_of(record_of("hebei", seed=seed)))[-1]["event"]
+        if last["winner"] >= 0:
+            break
+    chinese = {row.name: row.chinese for row in mahjong_env.rules("hebei").rows}
+    assert last["rows"]
+    assert all(chinese[name].startswith(word) and word for name, word, _ in last["rows"])
+    assert sum(last["payments"]) == 0
+
+
+@pytest.mark.parametrize("variant", mahjong_env.VARIANTS)
+def test_a_page_stands_alone(variant):
+    page = viewer_html(record_of(variant))
+    assert "@@" not in page
+    assert not re.search(r'(?:src|href)="(?!#)', page)
+    assert "default-src 'none'" in page
+    data = data_of(page)
+    assert data["title"] == mahjong_env.rules(variant).title
+    assert len(data["frames"]) > 10
+
+
+def test_names_of_agents_cannot_break_out_of_the_page():
+    evil = '</script><script>alert("x")</script>'
+    page = viewer_html(record_of("hebei", agents=(evil, "b", "c")))
+    assert evil not in page
+    assert data_of(page)["agents"][0] == evil
+
+
+def test_a_notebook_shows_the_page_in_a_frame():
+    record = record_of("hebei")
+    frame = notebook_html(record, height=500)
+    inside = html.unescape(re.search(r'srcdoc="(.*?)" style', frame, re.S).group(1))
+    assert inside == viewer_html(record)
+    assert "height:500px" in frame
+
+
+def test_records_that_cannot_be_played_make_no_page():
+    record = record_of("hebei")
+    told = {**json.loads(record.to_json()), "points": [0, 0, 0]}
+    with pytest.raises(RecordError, match="are recorded"):
+        viewer_html(GameRecord.from_json(json.dumps(told)))
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+def test_a_browser_shows_a_frame(tmp_path):
+    record = record_of("wuhan", seed=5)
+    frames = list(frames_of(record))
+    number = next(i for i, frame in enumerate(frames) if i > 20 and frame["event"]["type"] == "discard")
+    page = tmp_path / "viewer.html"
+    page.write_text(viewer_html(record), encoding="utf-8")
+
+    def dom(address):
+        flags = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-sync"
+        command = [CHROMIUM, *flags.split(), f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", address]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+
+    shown = dom(f"{page.as_uri()}#{number + 1}")
+    table, event = frames[number]["table"], frames[number]["event"]
+    assert f"player_{event['person']} discards" in re.search(r'<p id="event".*?</p>', shown).group(0)
+    tiles = re.search(r'<div id="table">(.*?)<nav>', shown, re.S).group(1)
+    held = sum(len(place["hand"]) + (place["drawn"] is not None) for place in table["places"])
+    lying = sum(len(place["river"]) + sum(len(meld["tiles"]) for meld in place["melds"]) for place in table["places"])
+    assert tiles.count('role="img"') == held + lying + (table["wild"] >= 0) + (table["indicator"] >= 0)
+    assert "a hidden tile" not in tiles
+    # Seen by one person, the others' hands lie face down.
+    seen = re.search(r'<div id="table">(.*?)<nav>', dom(f"{page.as_uri()}#{number + 1},2"), re.S).group(1)
+    others = sum(
+        len(place["hand"]) + (place["drawn"] is not None) for place in table["places"] if place["name"] != "player_2"
+    )
+    assert seen.count("a hidden tile") == 2 * others  # the label and the title

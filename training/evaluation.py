@@ -1,0 +1,110 @@
+"""What an evaluation found: who played, and how each line-up ended."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mahjong_env import Rules, __version__
+from training.lineups import LineupResult, difference, one_against_copies
+from training.statistics import Estimate
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What learning added to a policy: its points less those of what it was before, on the same deals and seats.
+
+    Attributes:
+        policy: the trained policy, by its number among the agents.
+        clone: the policy before learning.
+        against: against copies of whom both were measured.
+        points: the difference in points per hand.
+    """
+
+    policy: int
+    clone: int
+    against: int
+    points: Estimate
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What `training.evaluate.evaluate` found.
+
+    Attributes:
+        rules: what was played.
+        agents: the agents' names.
+        deals: deals of each line-up.
+        seed: the seed.
+        results: one for each line-up: every agent against copies of every other one, then, if there are as many agents
+            as persons, all of them together.
+        sigma: the unit that is the same for every variant, in points: see `training.sigma`.
+        roles: what each agent is to the trained policies among them; "" where there is nothing to say.
+        clones: for trained policies, by number, the number of the same policy before learning.
+    """
+
+    rules: Rules
+    agents: tuple[str, ...]
+    deals: int
+    seed: int
+    results: tuple[LineupResult, ...]
+    sigma: float
+    roles: tuple[str, ...] = ()
+    clones: tuple[tuple[int, int], ...] = ()
+
+    def against(self, agent: int, other: int) -> LineupResult:
+        """Return the line-up of one agent against copies of another."""
+        wanted = one_against_copies(agent, other, self.rules.people)
+        return next(result for result in self.results if result.lineup == wanted)
+
+    def gains(self) -> list[Gain]:
+        """Return what learning added to each policy whose clone was measured too, against each of the others."""
+        return [
+            Gain(
+                policy,
+                clone,
+                other,
+                difference(self.against(policy, other), policy, self.against(clone, other), clone),
+            )
+            for policy, clone in self.clones
+            for other in range(len(self.agents))
+            if other not in (policy, clone)
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything as plain data; agents are named."""
+        return {
+            "mahjong_env": __version__,
+            "variant": self.rules.name,
+            "variant_version": self.rules.version,
+            "knobs": self.rules.knobs,
+            "seed": self.seed,
+            "deals": self.deals,
+            "agents": list(self.agents),
+            "roles": dict(zip(self.agents, self.roles, strict=False)),
+            "unit": "points and shares per hand and seat; 95 % intervals, clustered by deal",
+            "sigma": self.sigma,
+            "lineups": [self._lineup_as_json(result) for result in self.results],
+            "learning_added": [
+                {
+                    "policy": self.agents[gain.policy],
+                    "clone": self.agents[gain.clone],
+                    "against": self.agents[gain.against],
+                    "points": asdict(gain.points),
+                }
+                for gain in self.gains()
+            ],
+        }
+
+    def _lineup_as_json(self, result: LineupResult) -> dict[str, Any]:
+        standings = [
+            {"agent": self.agents[one.agent]} | {key: value for key, value in asdict(one).items() if key != "agent"}
+            for one in result.standings
+        ]
+        return {
+            "lineup": [self.agents[agent] for agent in result.lineup],
+            "orders": result.orders,
+            "hands": result.hands,
+            "draws": asdict(result.draws),
+            "standings": standings,
+        }

@@ -1,0 +1,189 @@
+"""What settings would take: what cannot fit is refused before anything is dealt, learned or played."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from agents.inputs import NUM_ACTIONS, SIZE
+from mahjong_env import Rules
+from training.config import BenchConfig, EvaluateConfig, Optimisation, TrainConfig
+from training.errors import TrainingError
+from training.lineups import MOST_GAMES
+
+LARGEST: Final = 10**15
+"""No count may be larger: all of them then stay exact wherever they are kept."""
+_MOST_THREADS: Final = 256
+"""More than this, and more than there are cores, is a slip of the keyboard."""
+
+# Measured, in bytes, and rounded up: they decide between what fits and what never could.
+_GAME: Final = 16_000
+"""A game in an engine, its view and its step included."""
+_PROCESS: Final = 200 * 2**20
+"""A worker process, which has torch and numpy for itself."""
+_FLOAT: Final = 4
+_COPIES_OF_A_WEIGHT: Final = 6
+"""A weight, its gradient, Adam's two moments, and a checkpoint that is being written (two copies)."""
+_MOST_LESSONS: Final = 200_000
+"""Decisions of a teacher that are kept at once (`training.warm_start`)."""
+
+
+def check_training(config: TrainConfig) -> None:
+    """Check that a run fits.
+
+    Raises:
+        TrainingError: it does not; the message says what it would take, what for, and what is free.
+    """
+    lessons = min(config.warm_start_steps, _MOST_LESSONS)
+    check_memory(
+        _tables(config.tables, config.optimisation)
+        | _network(config.width, config.layers, config.optimisation.batch_size)
+        | _processes(config.processes)
+        | {f"--warm-start-steps {config.warm_start_steps}": 2 * lessons * (SIZE + NUM_ACTIONS)}
+        | _deals(config.evaluation_deals, people=4, option="--evaluation-deals")
+    )
+
+
+def check_bench(config: BenchConfig) -> None:
+    """Check that the largest contender fits; see `check_training`."""
+    most = max(config.tables)
+    check_memory(
+        _tables(sum(config.tables) * len(config.processes) * len(config.opponents), config.optimisation, f"{most}")
+        | _network(config.width, config.layers, config.optimisation.batch_size)
+        | _processes(sum(number for number in config.processes if number > 1) * len(config.opponents))
+    )
+
+
+def check_evaluation(config: EvaluateConfig, rules: Rules) -> None:
+    """Check that an evaluation fits; see `check_training`."""
+    check_memory(_deals(config.deals, people=rules.people, option="--deals") | _processes(config.processes))
+
+
+def check_counts(**numbers: float) -> None:
+    """Check counts given by users.
+
+    Raises:
+        TrainingError: one of them is below 1, or larger than any could be.
+    """
+    for name, number in numbers.items():
+        option = f"--{name.replace('_', '-')}"
+        if number < 1:
+            raise TrainingError(f"{option} must be at least 1, not {number}")
+        if number > LARGEST:
+            raise TrainingError(f"{option} must be at most {LARGEST:,}, not {number}")
+
+
+def check_threads(threads: int) -> None:
+    """Check a number of threads.
+
+    Raises:
+        TrainingError: below 1, or far more than there are cores.
+    """
+    most = max(_MOST_THREADS, os.cpu_count() or 1)
+    if not 1 <= threads <= most:
+        raise TrainingError(
+            f"--threads must be from 1 to {most}, not {threads}; this machine has {os.cpu_count()} cores, "
+            "and more threads than cores only wait for each other"
+        )
+
+
+def check_seed(seed: int) -> None:
+    """Check a seed.
+
+    Raises:
+        TrainingError: it is negative, or larger than Stable-Baselines3 takes.
+    """
+    if not 0 <= seed < 2**32:
+        raise TrainingError(f"--seed must be from 0 to {2**32 - 1}, not {seed}")
+
+
+def check_memory(parts: Mapping[str, int]) -> None:
+    """Check that something fits into the memory that is free.
+
+    Args:
+        parts: for each thing that takes memory, named by the option that sets its size: bytes.
+
+    Raises:
+        TrainingError: it does not fit.
+    """
+    free, needed = free_memory(), sum(parts.values())
+    if free is None or needed <= free:
+        return
+    largest = max(parts, key=lambda name: parts[name])
+    raise TrainingError(
+        f"this would take about {_size(needed)} of memory, {_size(parts[largest])} of it for {largest}; "
+        f"{_size(free)} is free"
+    )
+
+
+def free_memory() -> int | None:
+    """Return the bytes that this process may still take, as far as the system tells; None if it does not."""
+    limits = [number for number in (_free_of_machine(), _free_of_group()) if number is not None]
+    return min(limits, default=None)
+
+
+def _free_of_machine() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return 1024 * int(line.split()[1])
+    except (OSError, ValueError):
+        pass
+    try:
+        return int(os.sysconf("SC_PHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _free_of_group(root: Path = Path("/sys/fs/cgroup")) -> int | None:
+    """Return what the control group (a container, a batch job) leaves; files that are cached do not count."""
+    for limit, used, cached in (
+        ("memory.max", "memory.current", "inactive_file "),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file "),
+    ):
+        try:
+            allowed = int((root / limit).read_text(encoding="ascii"))
+            taken = int((root / used).read_text(encoding="ascii"))
+            statistics = (root / limit).with_name("memory.stat").read_text(encoding="ascii").splitlines()
+            reclaimable = sum(int(line.split()[1]) for line in statistics if line.startswith(cached))
+        except (OSError, ValueError):
+            continue
+        return max(0, allowed - taken + reclaimable)
+    return None
+
+
+# --- The parts ---------------------------------------------------------------------------------------------------
+
+
+def _tables(tables: int, ppo: Optimisation, shown: str | None = None) -> dict[str, int]:
+    a_decision = SIZE + NUM_ACTIONS * (_FLOAT + 1) + 8 * _FLOAT
+    each = _GAME + ppo.steps_per_table * a_decision
+    steps = f"--optimisation.steps-per-table {ppo.steps_per_table}"
+    return {f"--tables {shown or tables} with {steps}": tables * each}
+
+
+def _network(width: int, layers: int, batch: int) -> dict[str, int]:
+    weights = width * (2 * SIZE + 2 * NUM_ACTIONS) + (layers - 1) * width * width
+    activations = 3 * batch * (width * layers + 2 * SIZE)
+    return {f"--width {width} and --layers {layers}": weights * _FLOAT * _COPIES_OF_A_WEIGHT + activations * _FLOAT}
+
+
+def _processes(processes: int) -> dict[str, int]:
+    return {f"--processes {processes}": processes * _PROCESS if processes > 1 else 0}
+
+
+def _deals(deals: int, *, people: int, option: str) -> dict[str, int]:
+    """What is kept of every deal, and the games that are played at once."""
+    orders = people if people < 4 else 2 * people
+    kept = deals * orders * 8 * (2 + 4 * people)
+    return {f"{option} {deals}": kept + (deals + MOST_GAMES) * _GAME}
+
+
+def _size(number: int) -> str:
+    """Return a number of bytes as text."""
+    for unit, size in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20)):
+        if number >= size:
+            return f"{number / size:,.1f} {unit}"
+    return f"{number} bytes"
