@@ -12,7 +12,7 @@ SETTINGS = {"clock": "cpu", "knob": []}
 
 
 def result(name, *rates, times=None, **facts):
-    runs = tuple(Reading(rate=rate, hands=10.0, agent=1e-6, dealing=None) for rate in rates)
+    runs = tuple(Reading(rate=rate, hands=10.0, agent=1e-6, with_choosing=rate, dealing=None) for rate in rates)
     return Result(Contender(name, lambda seed: None, 1, (), facts), runs, times or {})
 
 
