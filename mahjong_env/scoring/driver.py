@@ -97,7 +97,8 @@ class ScoredRules(Rules):
         """Fewest tiles that the nearest of the shapes lacks; arguments as for `Rules.tiles_short`."""
         total = sum_summaries(words)
         short = self.shapes[0].short_of(words, melds, total)
-        if len(self.shapes) > 1 and not np.all(melds):  # all shapes but the first are concealed
+        all_melded = melds.all() if isinstance(melds, np.ndarray) else melds > 0
+        if len(self.shapes) > 1 and not all_melded:  # all shapes but the first are concealed
             for shape in self.shapes[1:]:
                 short = np.minimum(short, shape.short_of(words, melds, total))
         return short
@@ -176,6 +177,8 @@ def _first_to_leave_nothing(owner: Games, barred: BoolArray, n: int) -> Int8Arra
     """
     reason = np.full(n, _INCOMPLETE, np.int8)
     reason[owner] = 0
+    if not barred.any():
+        return reason
     left = np.ones(len(owner), np.bool_)
     for number, bar in enumerate(barred, start=_INCOMPLETE + 1):
         left &= ~bar
@@ -255,7 +258,7 @@ class _Table:
         with_tile = which.compress(wins.source.take(which) != int(Source.FLOWERS))
         all_melded = wins.own_melds.take(with_tile).all()
         shapes = [shape for shape in self.rules.shapes if not (shape.concealed and all_melded)]
-        parts = [shape.readings(wins, with_tile) for shape in shapes]
+        parts = [part for shape in shapes for part in shape.readings(wins, with_tile)]
         whatever_tiles = self.rules.readings_without_tiles(wins, which)
         if whatever_tiles is not None:
             parts.append(whatever_tiles)

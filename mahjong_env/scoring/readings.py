@@ -33,22 +33,22 @@ class Shape:
     Attributes:
         name: in words.
         short_of: fewest tiles that are lacking, wild tiles counted as lacking (see `Rules.tiles_short`).
-        read: every reading of some hands ([k] indices) in this shape; None: one reading of each hand that has it, as no
-            row asks how the tiles are read.
+        read: every reading of some hands ([k] indices) in this shape, in parts that keep those of a hand together;
+            None: one reading of each hand that has it, as no row asks how the tiles are read.
         concealed: whether nothing may be melded.
     """
 
     name: str
     short_of: ShortOf
-    read: Callable[[Shape, Wins, Games], Readings] | None = None
+    read: Callable[[Shape, Wins, Games], list[Readings]] | None = None
     concealed: bool = False
 
-    def readings(self, wins: Wins, which: Games) -> Readings:
+    def readings(self, wins: Wins, which: Games) -> list[Readings]:
         """The readings of some hands ([k] indices of wins) in this shape; none for those that do not have it."""
         if self.read is not None:
             return self.read(self, wins, which)
         complete = self.short_of(wins.suit_summaries, wins.own_melds, wins.sum_of_summaries) <= wins.jokers
-        return Readings(wins, self, which.compress(complete.take(which)))
+        return [Readings(wins, self, which.compress(complete.take(which)))]
 
 
 class Sets(NamedTuple):
@@ -86,6 +86,16 @@ class Readings:
     def of(self, per_hand: Any) -> Any:
         """[m, ...] what is known of hands [n, ...], for each reading."""
         return per_hand.take(self.owner, axis=0)
+
+    def once(self, ask: Callable[[Readings], Any]) -> Any:
+        """What a function says of these readings; it is called once, however often this is asked."""
+        if ask not in self._answers:
+            self._answers[ask] = ask(self)
+        return self._answers[ask]
+
+    @cached_property
+    def _answers(self) -> dict[Any, Any]:
+        return {}
 
     @cached_property
     def _priced(self) -> tuple[Int8Array, Int64Array]:
@@ -181,7 +191,7 @@ class Readings:
 # --- The shapes -------------------------------------------------------------------------------------------------------
 
 
-def _read_sets_and_pair(shape: Shape, wins: Wins, which: Games) -> Readings:
+def read_sets_and_pair(shape: Shape, wins: Wins, which: Games) -> list[Readings]:
     """Every reading, for everything that wild tiles may stand for."""
     if wins.rules.has_wild:
         kinds = ~wins.rules.flower_kinds[:NUM_KINDS]
@@ -200,14 +210,14 @@ def _read_sets_and_pair(shape: Shape, wins: Wins, which: Games) -> Readings:
         tiles = counts.take(found.owner, axis=0)
         wild_as = np.broadcast_to(np.int8(0), tiles.shape)
     sets = Sets(found.pair, found.triplets.view(np.int8), found.runs.view(np.int8), tiles, wild_as)
-    return Readings(wins, shape, owner, sets)
+    return [Readings(wins, shape, owner, sets)]
 
 
 def _short_of_sets_and_pair(words: UInt32Array, melds: Any, total: UInt32Array) -> Int8Array:
     return short_of_sets_and_pair(words, total)
 
 
-SETS_AND_PAIR = Shape("sets and a pair", _short_of_sets_and_pair, _read_sets_and_pair)
+SETS_AND_PAIR = Shape("sets and a pair", _short_of_sets_and_pair, read_sets_and_pair)
 SETS_AND_PAIR_AS_ONE = Shape("sets and a pair", _short_of_sets_and_pair)
 """For variants that ask nothing about the sets: one reading stands for all."""
 SEVEN_PAIRS = Shape("seven pairs", short_of_seven_pairs, concealed=True)

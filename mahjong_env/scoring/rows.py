@@ -76,7 +76,7 @@ class Row:
 
     name: str
     chinese: str
-    value: int | float | str | ByKnob | ByHand
+    value: int | float | ByKnob | ByHand
     meaning: str
     per_hand: OfHands | None = None
     per_reading: OfReadings | None = None
@@ -95,14 +95,12 @@ class Row:
 
     def value_in(self, rules: Rules) -> int | float:
         """What one entry is worth under these rules; 0 where that depends on the hand."""
-        if isinstance(self.value, ByHand | str):
+        if isinstance(self.value, ByHand):
             return 0
         return self.value.of(rules) if isinstance(self.value, ByKnob) else self.value
 
     def value_text(self, rules: Rules) -> str:
         """What one entry is worth, as the rule sheet prints it."""
-        if isinstance(self.value, str):
-            return self.value
         if isinstance(self.value, ByHand):
             return self.value.text
         knob = f" (knob {self.value.knob})" if isinstance(self.value, ByKnob) else ""

@@ -186,6 +186,11 @@ class Wins:
         return Melded(chows, triplets, kongs, tiles, types=counted[:, -_TYPES:])
 
     @cached_property
+    def tiles(self) -> Int8Array:
+        """[n, T] concealed and melded tiles, kongs counted as three, wild tiles as what they are."""
+        return self.counts + self.melded.tiles
+
+    @cached_property
     def wilds(self) -> Int8Array:
         """[n] tiles of the wild kind among the concealed tiles, the winning tile included."""
         held = self.counts.reshape(-1).take(np.arange(len(self)) * NUM_KINDS + np.maximum(self.wild, 0))

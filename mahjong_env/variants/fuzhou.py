@@ -51,65 +51,180 @@ dealer continuation                   counts for a dealer who wins, not for one 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.basics.tiles import FIRST_HONOUR, FLOWERS, IS_SUITED, NO_TILE, NUM_ALL_KINDS, NUM_KINDS, SEASONS
+from mahjong_env.basics.tiles import FIRST_HONOUR, FLOWERS, NO_TILE, NUM_ALL_KINDS, NUM_KINDS, SEASONS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
-from mahjong_env.hands import POWER, SUIT, encode, substitutions, suit_summaries
-from mahjong_env.ruleset.questions import Rules, knob
-from mahjong_env.scoring.patterns import best_forms, count_melds, everyone, first_failed, only, paid_by, read
-from mahjong_env.scoring.rows import Row
-from mahjong_env.scoring.wins import Scores, Source, Wins, wins_from_state
+from mahjong_env.hands import POWER, SUIT, suit_summaries
+from mahjong_env.ruleset.questions import knob
+from mahjong_env.scoring.driver import ScoredRules
+from mahjong_env.scoring.patterns import count_melds
+from mahjong_env.scoring.payments import Payer, Payment
+from mahjong_env.scoring.readings import SETS_AND_PAIR, SETS_AND_PAIR_AS_ONE, Readings, Shape, best_readings
+from mahjong_env.scoring.rows import Bar, Row, by_hand, by_knob
+from mahjong_env.scoring.wins import Source, Wins, wins_from_state
 from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
 
-ROWS = (
-    Row("Base Points", "底分 dǐ fēn", "5 (knob base_score)", "every hand"),
-    Row("Flower Points", "花分 huā fēn", 1, "each flower laid open, honours included"),
-    Row("Full Bloom", "花杠 huā gàng", "6 (knob full_bloom)", "all four flowers, seasons, or tiles of an honour"),
-    Row("Gold Points", "金分 jīn fēn", 1, "each gold in the hand"),
-    Row("Dealer Continuation", "连庄 lián zhuāng", "1 a hand", "a dealer who wins: hands he has already kept the deal"),
-    Row("Open Kong", "明杠 míng gàng", 1, "each exposed or added kong"),
-    Row("Concealed Kong", "暗杠 àn gàng", "2 (knob concealed_kong)", "each concealed kong"),
-    Row("All Sequences", "平胡 píng hú", "10 (knob all_sequences)", "every set is a run, melds included"),
-    Row("One Flower", "只有一张花 zhǐ yǒu yī zhāng huā", 15, "exactly one flower laid open"),
-    Row("Golden Pair", "金雀 jīn què", 20, "the pair is two golds; does not stack"),
-    Row("Three Gold Knockdown", "三金倒 sān jīn dǎo", 30, "three golds in the hand; does not stack"),
-    Row("Golden Dragon", "金龙 jīn lóng", 40, "three golds as a triplet; does not stack"),
-    Row("Robbing the Gold", "抢金 qiǎng jīn", 50, "won with the gold that was turned up"),
-    Row("Blessing of Earth", "地和 dì hé", 40, "another player than the dealer wins on his first draw"),
-    Row("Blessing of Heaven", "天和 tiān hé", 50, "the dealer wins with his first 17 tiles"),
-)
-_PLACE = {row.name: place for place, row in enumerate(ROWS)}
-_IS_SPECIAL = np.arange(len(ROWS)) >= _PLACE["All Sequences"]
-# "Does not stack" in the source's table.
-_IS_STARRED = np.isin([row.name for row in ROWS], ("Golden Pair", "Three Gold Knockdown", "Golden Dragon"))
-_FACTOR = np.where(_IS_SPECIAL, np.int64(1), np.int64(2))
-"""The sum of the rows before the special hands is doubled."""
-_GOLDS_OF_A_PAIR = 2
+_DISCARDED_GOLD = 0
+"""The place of the only mark of a seat: whether it has discarded a gold."""
 _SUITED_KINDS = np.arange(FIRST_HONOUR)
 _HEAVEN, _ROBBERY = range(2)
 
 
+def _read_where_it_matters(shape: Shape, wins: Wins, which: Games) -> list[Readings]:
+    """All Sequences wants no melded pung, Golden Pair and Golden Dragon want two golds.
+
+    Of all other hands any reading is worth the same.
+    """
+    matters = (~wins.melded.triplets.any(axis=1) | (wins.wilds >= 2)).take(which)
+    read = SETS_AND_PAIR.readings(wins, which.compress(matters)) if matters.any() else []
+    return read + SETS_AND_PAIR_AS_ONE.readings(wins, which.compress(~matters))
+
+
+SETS_WITH_GOLDS = replace(SETS_AND_PAIR, read=_read_where_it_matters)
+
+BASIC = (
+    Row("Base Points", "底分 dǐ fēn", by_knob("base_score"), "every hand", per_hand=lambda win: 1),
+    Row(
+        "Flower Points",
+        "花分 huā fēn",
+        1,
+        "each flower laid open, honours included",
+        per_hand=lambda win: win.flowers.sum(axis=1),
+    ),
+    Row(
+        "Full Bloom",
+        "花杠 huā gàng",
+        by_knob("full_bloom", {"on_top": 6, "total": 2}),
+        "all four flowers, seasons, or tiles of an honour",
+        per_hand=lambda win: _full_sets_of_flowers(win.flowers),
+    ),
+    Row("Gold Points", "金分 jīn fēn", 1, "each gold in the hand", per_hand=lambda win: win.wilds),
+    Row(
+        "Dealer Continuation",
+        "连庄 lián zhuāng",
+        by_hand("1 a hand", lambda win: win.streak),
+        "a dealer who wins: hands he has already kept the deal",
+        per_hand=lambda win: win.by_dealer & (win.streak > 0),
+    ),
+    Row(
+        "Open Kong",
+        "明杠 míng gàng",
+        1,
+        "each exposed or added kong",
+        per_hand=lambda win: count_melds(win, MeldType.EXPOSED_KONG, MeldType.ADDED_KONG),
+    ),
+    Row(
+        "Concealed Kong",
+        "暗杠 àn gàng",
+        by_knob("concealed_kong"),
+        "each concealed kong",
+        per_hand=lambda win: count_melds(win, MeldType.CONCEALED_KONG),
+    ),
+)
+"""The rows before the special hands, whose sum is doubled."""
+
+SPECIAL = (
+    Row(
+        "All Sequences",
+        "平胡 píng hú",
+        by_knob("all_sequences"),
+        "every set is a run, melds included",
+        per_reading=lambda reading: reading.all_runs,
+        shape=SETS_AND_PAIR,
+    ),
+    Row(
+        "One Flower",
+        "只有一张花 zhǐ yǒu yī zhāng huā",
+        15,
+        "exactly one flower laid open",
+        per_hand=lambda win: win.flowers.sum(axis=1) == 1,
+    ),
+    Row(
+        "Golden Pair",
+        "金雀 jīn què",
+        20,
+        "the pair is two golds; does not stack",
+        shape=SETS_AND_PAIR,
+        per_reading=lambda reading: reading.wild_as[np.arange(len(reading)), reading.pair] >= 2,
+    ),
+    Row(
+        "Three Gold Knockdown",
+        "三金倒 sān jīn dǎo",
+        30,
+        "three golds in the hand; does not stack",
+        per_hand=lambda win: win.wilds >= 3,
+    ),
+    Row(
+        "Golden Dragon",
+        "金龙 jīn lóng",
+        40,
+        "three golds as a triplet; does not stack",
+        shape=SETS_AND_PAIR,
+        per_reading=lambda reading: ((reading.hidden_triplets > 0) & (reading.wild_as >= 3)).any(axis=1),
+    ),
+    Row(
+        "Robbing the Gold",
+        "抢金 qiǎng jīn",
+        50,
+        "won with the gold that was turned up",
+        per_hand=lambda win: win.opening,
+    ),
+    Row(
+        "Blessing of Earth",
+        "地和 dì hé",
+        40,
+        "another player than the dealer wins on his first draw",
+        per_hand=lambda win: win.first_draw & ~win.opening & ~win.by_dealer & ~win.flower_draw,
+    ),
+    Row(
+        "Blessing of Heaven",
+        "天和 tiān hé",
+        50,
+        "the dealer wins with his first 17 tiles",
+        per_hand=lambda win: win.first_draw & ~win.opening & win.by_dealer,
+    ),
+)
+_NAMES = [row.name for row in (*BASIC, *SPECIAL)]
+_IS_SPECIAL = np.isin(_NAMES, [row.name for row in SPECIAL])
+_DOES_NOT_STACK = np.isin(_NAMES, ("Golden Pair", "Three Gold Knockdown", "Golden Dragon"))
+_FACTOR = np.where(_IS_SPECIAL, np.int64(1), np.int64(2))
+
+BARS = (
+    Bar(
+        "a kong cannot be robbed (rob_kong=True allows it)",
+        per_hand=lambda win: win.robs_kong & (not win.rules.rob_kong),
+    ),
+    Bar(
+        "a discarded gold cannot be claimed, not even to win",
+        per_hand=lambda win: ~win.drawn & (win.winning_tile == win.wild),
+    ),
+    Bar(
+        "a player who has discarded a gold can only win by self-draw",
+        per_hand=lambda win: ~win.drawn & (win.own_marks[:, _DISCARDED_GOLD] > 0),
+    ),
+)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Fuzhou(Rules):
+class Fuzhou(ScoredRules):
     """The rules of Fuzhou mahjong; the fields are its knobs."""
 
     name: ClassVar[str] = "fuzhou"
     title: ClassVar[str] = "Fuzhou"
     chinese: ClassVar[str] = "福州麻将"
-    rows: ClassVar[tuple[Row, ...]] = ROWS
-    reasons: ClassVar[tuple[str, ...]] = (
-        "",
-        "the tiles are not a complete hand",
-        "a kong cannot be robbed (rob_kong=True allows it)",
-        "a discarded gold cannot be claimed, not even to win",
-        "a player who has discarded a gold can only win by self-draw",
+    shapes: ClassVar[tuple[Shape, ...]] = (SETS_WITH_GOLDS,)
+    rows: ClassVar[tuple[Row, ...]] = (*BASIC, *SPECIAL)
+    bars: ClassVar[tuple[Bar, ...]] = BARS
+    payment: ClassVar[Payment] = Payment(
+        draw=Payer.ALL_PAY,
+        discard=by_knob("discard_payers", {"discarder": Payer.DISCARDER_PAYS, "all": Payer.ALL_PAY}),
+        robbed_kong=by_knob("discard_payers", {"discarder": Payer.KONGER_PAYS, "all": Payer.ALL_PAY}),
     )
     marks: ClassVar[tuple[str, ...]] = ("discarded_wild",)
     score_arguments: ClassVar[frozenset[str]] = frozenset({"robbing_gold"})
@@ -212,13 +327,13 @@ class Fuzhou(Rules):
         wins.counts[places, given] -= 1
         wins.counts[places, state.wild[g]] += 1
         wins.opening[:] = True
-        return given[best_forms(game, self.score(wins).points, len(games))].astype(np.int8)
+        return given[best_readings(game, self.score(wins).points, len(games))].astype(np.int8)
 
     # --- Play -----------------------------------------------------------------------------------------------------
     def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
         """Who discards a gold wins by self-draw only (004 §Discarding a Tile)."""
         is_gold = kind == state.wild[seats.game]
-        state.marks[seats.game[is_gold], seats.seat[is_gold], 0] = 1
+        state.marks[seats.game[is_gold], seats.seat[is_gold], _DISCARDED_GOLD] = 1
 
     def after_kong(self, state: State, seats: Seats, meld_type: int) -> None:
         """The reserve grows; without a tile for every player the hand is about to end (004 §End of the Game)."""
@@ -234,113 +349,20 @@ class Fuzhou(Rules):
         self.pass_deal(state, games, stays)
 
     # --- Scoring --------------------------------------------------------------------------------------------------
-    def score(self, wins: Wins) -> Scores:
+    def rows_that_count(self, counts: Int8Array, values: Any) -> Int8Array:
+        """Of the special hands the best that does not stack, or the sum of the others; or the single best."""
+        special = counts * values * _IS_SPECIAL
+        lone = special if self.specials == "highest" else special * _DOES_NOT_STACK
+        others = special - lone
+        is_best = np.arange(len(self.rows)) == lone.argmax(axis=1)[:, None]
+        use_best = lone.max(axis=1) > others.sum(axis=1)
+        counted = np.where(use_best[:, None], is_best, others > 0)
+        return counts * (counted | ~_IS_SPECIAL)
+
+    def worth(self, counts: Int8Array, values: Any) -> Int64Array:
         """The sum of the rows before the special hands is doubled (004 §Winning Hand Payout Formula)."""
-        natural, golds = _natural_and_golds(wins)
-        reason = self._reason(wins, natural, golds)
-        legal = reason == 0
-        values = self._row_values[None].repeat(len(wins), axis=0)
-        values[:, _PLACE["Dealer Continuation"]] = wins.streak
-        counts = self._common_rows(wins)
-        winners = np.flatnonzero(legal)
-        if winners.size:
-            best = self._read_best(wins, winners, natural, golds, (counts > 0) & _IS_SPECIAL, values)
-            counts[winners] = np.where(_IS_SPECIAL, best, counts.take(winners, axis=0))
-        counts *= legal[:, None]
-        points = (counts * values * _FACTOR).sum(axis=1)
-        by_all = wins.drawn if self.discard_payers == "discarder" else np.ones(len(wins), np.bool_)
-        payers = np.where(by_all[:, None], everyone(wins), only(wins, wins.from_seat))
-        return Scores(legal, reason, counts, values, points, paid_by(payers, points, wins.seat))
-
-    def legal(self, wins: Wins) -> BoolArray:
-        """What a hand is worth does not matter for whether it may win."""
-        return self._reason(wins, *_natural_and_golds(wins)) == 0
-
-    def _reason(self, wins: Wins, natural: Int8Array, golds: Int8Array) -> Int8Array:
-        """[n] places in `reasons`, the first that holds."""
-        words = wins.suit_summaries if natural is wins.natural else suit_summaries(encode(natural))
-        return first_failed(
-            self.tiles_short(words, golds, wins.own_melds) > golds,
-            wins.robs_kong & (not self.rob_kong),
-            ~wins.drawn & (wins.winning_tile == wins.wild),
-            ~wins.drawn & (wins.own_marks[:, 0] > 0),
-        )
-
-    @cached_property
-    def _row_values(self) -> Int32Array:
-        """[rows] what one entry of each row is worth; Dealer Continuation depends on the streak."""
-        values = np.array([row.value if isinstance(row.value, int) else 0 for row in ROWS], np.int32)
-        values[_PLACE["Base Points"]] = self.base_score
-        values[_PLACE["Full Bloom"]] = 6 if self.full_bloom == "on_top" else 2
-        values[_PLACE["Concealed Kong"]] = self.concealed_kong
-        values[_PLACE["All Sequences"]] = self.all_sequences
-        return values
-
-    def _common_rows(self, wins: Wins) -> Int8Array:
-        """[n, rows] entries of all rows that do not depend on how the tiles are read."""
-        counts = np.zeros((len(wins), len(ROWS)), np.int8)
-        is_dealer = wins.by_dealer
-        flowers = wins.flowers
-        number = flowers.sum(axis=1)
-        counts[:, _PLACE["Base Points"]] = 1
-        counts[:, _PLACE["Flower Points"]] = number
-        counts[:, _PLACE["Full Bloom"]] = (
-            flowers[:, FLOWERS:SEASONS].all(axis=1).astype(np.int8)
-            + flowers[:, SEASONS:].all(axis=1)
-            + (flowers[:, FIRST_HONOUR:NUM_KINDS] == 4).sum(axis=1)
-        )
-        counts[:, _PLACE["Gold Points"]] = wins.wilds
-        counts[:, _PLACE["Dealer Continuation"]] = is_dealer & (wins.streak > 0)
-        counts[:, _PLACE["Open Kong"]] = count_melds(wins, MeldType.EXPOSED_KONG, MeldType.ADDED_KONG)
-        counts[:, _PLACE["Concealed Kong"]] = count_melds(wins, MeldType.CONCEALED_KONG)
-        counts[:, _PLACE["One Flower"]] = number == 1
-        counts[:, _PLACE["Three Gold Knockdown"]] = wins.wilds >= 3
-        counts[:, _PLACE["Robbing the Gold"]] = wins.opening
-        at_once = wins.first_draw & ~wins.opening
-        counts[:, _PLACE["Blessing of Earth"]] = at_once & ~is_dealer & ~wins.flower_draw
-        counts[:, _PLACE["Blessing of Heaven"]] = at_once & is_dealer
-        return counts
-
-    def _read_best(
-        self, wins: Wins, winners: Games, natural: Int8Array, golds: Int8Array, specials: BoolArray, values: Int32Array
-    ) -> BoolArray:
-        """Read complete hands so that their special hands pay most.
-
-        Args:
-            wins: all wins.
-            winners: [m] those that are complete.
-            natural: [n, 34] their tiles that are what they are.
-            golds: [n] their golds that stand for any tile.
-            specials: [n, rows] special hands that they have in any reading.
-            values: [n, rows] what each row is worth.
-
-        Returns:
-            [m, rows] the special hands that count.
-        """
-        # All Sequences wants no melded pung, Golden Pair and Golden Dragon want golds: of all other hands any reading
-        # is worth the same.
-        matters = ~wins.melded.triplets.any(axis=1) | (wins.wilds >= _GOLDS_OF_A_PAIR)
-        hands = winners.compress(matters.take(winners))
-        owner = winners.compress(~matters.take(winners))
-        rows = specials.take(owner, axis=0)
-        if hands.size:
-            read_owner, read_rows = _special_hands(wins, hands, natural, golds, specials)
-            owner, rows = np.concatenate([owner, read_owner]), np.concatenate([rows, read_rows])
-        rows, worth = self._choose(rows, values.take(owner, axis=0))
-        return rows.take(best_forms(owner, worth, len(wins)).take(winners), axis=0)
-
-    def _choose(self, rows: BoolArray, values: Int32Array) -> tuple[BoolArray, Int32Array]:
-        """Of the special rows of each form those that count, and what they are worth together."""
-        worth = np.where(rows, values, 0)
-        starred = np.where(_IS_STARRED, worth, 0)
-        others = worth - starred
-        candidates = worth if self.specials == "highest" else starred
-        best = (np.arange(len(ROWS)) == candidates.argmax(axis=1)[:, None]) & rows
-        if self.specials == "highest":
-            return best, worth.max(axis=1)
-        use_starred = starred.max(axis=1) > others.sum(axis=1)
-        chosen = np.where(use_starred[:, None], best, rows & ~_IS_STARRED)
-        return chosen, np.maximum(starred.max(axis=1), others.sum(axis=1))
+        total: Int64Array = (counts * values * _FACTOR).sum(axis=1)
+        return total
 
 
 def _with_gold(state: State, games: Games) -> tuple[Int32Array, Int8Array]:
@@ -351,27 +373,10 @@ def _with_gold(state: State, games: Games) -> tuple[Int32Array, Int8Array]:
     return codes, state.hand[games, :, gold]
 
 
-def _special_hands(
-    wins: Wins, hands: Games, natural: Int8Array, golds: Int8Array, specials: BoolArray
-) -> tuple[Games, BoolArray]:
-    """Read hands in all ways: [m] the hand that is read, and [m, rows] its special hands; see `Fuzhou._read_best`."""
-    found = substitutions(natural.take(hands, axis=0), golds.take(hands), IS_SUITED[:NUM_KINDS])
-    owner = hands.take(found.owner)
-    forms = read(wins, found.counts.view(np.int8), owner)
-    owner = owner.take(forms.owner)
-    are_golds = found.wild_as.take(forms.owner, axis=0)
-    robbed = np.flatnonzero(wins.opening.take(owner))
-    are_golds[robbed, wins.wild.take(owner.take(robbed))] += 1
-    rows = specials.take(owner, axis=0)
-    rows[:, _PLACE["All Sequences"]] = forms.all_runs
-    rows[:, _PLACE["Golden Pair"]] = are_golds[np.arange(len(owner)), forms.pair] >= _GOLDS_OF_A_PAIR
-    rows[:, _PLACE["Golden Dragon"]] = ((forms.hidden_triplets > 0) & (are_golds >= 3)).any(axis=1)
-    return owner, rows
-
-
-def _natural_and_golds(wins: Wins) -> tuple[Int8Array, Int8Array]:
-    """[n, 34] concealed tiles that are what they are, and [n] golds that stand for any tile."""
-    return wins.natural, wins.jokers
+def _full_sets_of_flowers(flowers: Int8Array) -> Int8Array:
+    """[n] sets of four flowers, four seasons, or four of an honour, among the flowers laid open [n, 42]."""
+    four_alike = (flowers[:, FIRST_HONOUR:NUM_KINDS] == 4).sum(axis=1, dtype=np.int8)
+    return four_alike + flowers[:, FLOWERS:SEASONS].all(axis=1) + flowers[:, SEASONS:].all(axis=1)
 
 
 RULES = Fuzhou()

@@ -52,7 +52,6 @@ match by points, after a draw         ends too if somebody has no points left: t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -60,39 +59,16 @@ import numpy as np
 from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG
 from mahjong_env.basics.chance import draw_numbers
 from mahjong_env.basics.tiles import WHITE
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array, UInt64Array
-from mahjong_env.hands import (
-    POWER,
-    SUIT,
-    pairs,
-    quads,
-    short_of_sets,
-    short_of_sets_and_pair,
-    suit_summaries,
-    sum_summaries,
-)
-from mahjong_env.ruleset.questions import Rules, knob
-from mahjong_env.scoring.patterns import everyone, first_failed, only, paid_by, short_of_seven_pairs
-from mahjong_env.scoring.rows import Row
-from mahjong_env.scoring.wins import Scores, Wins
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt32Array, UInt64Array
+from mahjong_env.hands import POWER, SUIT, pairs, quads, short_of_sets, suit_summaries, sum_summaries
+from mahjong_env.ruleset.questions import knob
+from mahjong_env.scoring.driver import ScoredRules, product_of_rows
+from mahjong_env.scoring.payments import Payer, Payment, everyone, only
+from mahjong_env.scoring.readings import SETS_AND_PAIR_AS_ONE, SEVEN_PAIRS, Readings, Shape
+from mahjong_env.scoring.rows import Bar, Row, by_knob
+from mahjong_env.scoring.wins import Wins
 from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
-
-ROWS = (
-    Row("Base Score", "底分 dǐ fēn", "1 (knob base_score)", "every hand"),
-    Row(
-        "Explosive Pair",
-        "爆头 bào tóu",
-        2,
-        "self-drawn; all but one fortune was complete before the draw, so that any tile won",
-    ),
-    Row("Fortune Gambit", "财飘 cái piāo", 2, "self-drawn in the turn after discarding a fortune; for each in a row"),
-    Row("Kong Blossom", "杠开 gàng kāi", 2, "self-drawn as the replacement tile of a kong; for each in a row"),
-    Row("Seven Pairs", "七对 qī duì", 2, "seven pairs"),
-    Row("Pure Seven Pairs", "清七对 qīng qī duì", 2, "no fortune in the hand; beside Seven Pairs"),
-    Row("Luxury Pairs", "豪华对 háo huá duì", 2, "for each four alike in seven pairs, fortunes not counted"),
-)
-_PLACE = {row.name: place for place, row in enumerate(ROWS)}
 
 _GAMBITS = 0
 """Place of the fortunes that a seat has discarded in a row, up to its last discard, in the marks."""
@@ -101,22 +77,84 @@ _LAO_DICE = 200
 """Place of the two dice in the chance of a hand."""
 _MELDS_FOR_PENALTY = 3
 
+ROWS = (
+    Row("Base Score", "底分 dǐ fēn", by_knob("base_score"), "every hand", per_hand=lambda win: 1),
+    Row(
+        "Explosive Pair",
+        "爆头 bào tóu",
+        2,
+        "self-drawn; all but one fortune was complete before the draw, so that any tile won",
+        per_reading=lambda reading: _is_explosive(reading),
+    ),
+    Row(
+        "Fortune Gambit",
+        "财飘 cái piāo",
+        2,
+        "self-drawn in the turn after discarding a fortune; for each in a row",
+        per_hand=lambda win: win.drawn * np.minimum(win.own_marks[:, _GAMBITS], _MOST_GAMBITS),
+    ),
+    Row(
+        "Kong Blossom",
+        "杠开 gàng kāi",
+        2,
+        "self-drawn as the replacement tile of a kong; for each in a row",
+        per_hand=lambda win: win.drawn * win.kong_draws,
+    ),
+    Row("Seven Pairs", "七对 qī duì", 2, "seven pairs", shape=SEVEN_PAIRS),
+    Row(
+        "Pure Seven Pairs",
+        "清七对 qīng qī duì",
+        2,
+        "no fortune in the hand; beside Seven Pairs",
+        shape=SEVEN_PAIRS,
+        per_reading=lambda reading: reading.of(reading.wins.wilds) == 0,
+    ),
+    Row(
+        "Luxury Pairs",
+        "豪华对 háo huá duì",
+        2,
+        "for each four alike in seven pairs, fortunes not counted",
+        shape=SEVEN_PAIRS,
+        per_reading=lambda reading: reading.of(quads(reading.wins.suit_summaries, reading.wins.sum_of_summaries)),
+    ),
+)
+
+BARS = (
+    Bar(
+        "a fortune that another player discards can be claimed by nobody",
+        per_hand=lambda win: ~win.drawn & (win.winning_tile == win.wild),
+    ),
+    Bar(
+        "during his own Fortune Gambit a player wins by self-draw only",
+        per_hand=lambda win: ~win.drawn & (win.own_marks[:, _GAMBITS] > 0),
+    ),
+    Bar(
+        "at 1 and 2 Lao hands are won by self-draw only",
+        per_hand=lambda win: _wants_the_dealer(win) & (_lao(win) < 3),
+    ),
+    Bar(
+        "the tile of another player wins only for the dealer or from the dealer",
+        per_hand=lambda win: _wants_the_dealer(win) & ~win.by_dealer & (win.from_seat != win.dealer),
+    ),
+)
+
 
 @dataclass(frozen=True, kw_only=True)
-class Hangzhou(Rules):
+class Hangzhou(ScoredRules):
     """The rules of Hangzhou mahjong; the fields are its knobs."""
 
     name: ClassVar[str] = "hangzhou"
     title: ClassVar[str] = "Hangzhou"
     chinese: ClassVar[str] = "杭州麻将"
+    shapes: ClassVar[tuple[Shape, ...]] = (SETS_AND_PAIR_AS_ONE, SEVEN_PAIRS)
     rows: ClassVar[tuple[Row, ...]] = ROWS
-    reasons: ClassVar[tuple[str, ...]] = (
-        "",
-        "the tiles are not a complete hand",
-        "a fortune that another player discards can be claimed by nobody",
-        "during his own Fortune Gambit a player wins by self-draw only",
-        "at 1 and 2 Lao hands are won by self-draw only",
-        "the tile of another player wins only for the dealer or from the dealer",
+    bars: ClassVar[tuple[Bar, ...]] = BARS
+    payment: ClassVar[Payment] = Payment(
+        draw=Payer.ALL_PAY,
+        discard=by_knob(
+            "discard_payment", {"own_share": Payer.DISCARDER_PAYS, "all_shares": Payer.DISCARDER_PAYS_FOR_ALL}
+        ),
+        robbed_kong=Payer.KONGER_PAYS_FOR_ALL,
     )
     marks: ClassVar[tuple[str, ...]] = ("gambits",)
     has_wild: ClassVar[bool] = True
@@ -194,100 +232,32 @@ class Hangzhou(Rules):
             state.mask[g, state.drawn[g]] = True
             state.mask[g, ADDED_KONG:CHOW_LOW] = False
 
-    # --- Shapes and scoring -----------------------------------------------------------------------------------
-    def tiles_short(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
-        """Four sets and a pair, or seven pairs (001 §Winning in Hangzhou Mahjong)."""
-        total = sum_summaries(words)
-        return np.minimum(short_of_sets_and_pair(words, total), short_of_seven_pairs(words, melds, total))
-
-    def score(self, wins: Wins) -> Scores:
-        """The better of the two shapes: base score times the product of its rows (001 §Payout Formula)."""
-        n = len(wins)
-        is_shape, shapes = self._shapes(wins)
-        products = (self._row_values.astype(np.int64) ** shapes).prod(axis=2) * is_shape
-        best = products.argmax(axis=1)  # four sets and a pair, where both are worth the same
-        best += 2 * np.arange(n)
-        reason = first_failed(~(is_shape[:, 0] | is_shape[:, 1]), *self._bars(wins))
-        legal = reason == 0
-        points = products.reshape(-1).take(best) * legal
-        return Scores(
-            legal=legal,
-            reason=reason,
-            row_count=shapes.reshape(-1, len(ROWS)).take(best, axis=0) * legal[:, None],
-            row_value=self._row_values[None].repeat(n, axis=0),
-            points=points,
-            payments=self._payments(wins, points),
-        )
-
-    @cached_property
-    def _row_values(self) -> Int32Array:
-        return np.array([self.base_score if row.name == "Base Score" else row.value for row in ROWS], np.int32)
-
-    def _shapes(self, wins: Wins) -> tuple[BoolArray, Int8Array]:
-        """Both shapes, four sets and a pair and seven pairs.
+    # --- Scoring ----------------------------------------------------------------------------------------------
+    def worth(self, counts: Int8Array, values: Any) -> Int64Array:
+        """The product of the rows, the base score among them (001 §Payout Formula).
 
         Fortunes stand for whatever completes the shape: nothing that a row asks for depends on what they stand for.
-
-        Returns:
-            [n, 2] whether the hand has the shape, and [n, 2, rows] the entries of each row that it then has.
         """
-        wilds, drawn = wins.wilds, wins.drawn
-        total = sum_summaries(wins.suit_summaries)
-        is_shape = np.empty((len(wins), 2), np.bool_)
-        is_shape[:, 0] = short_of_sets_and_pair(wins.suit_summaries, total) <= wilds
-        is_shape[:, 1] = short_of_seven_pairs(wins.suit_summaries, wins.own_melds, total) <= wilds
-        rows = np.zeros((len(wins), 2, len(ROWS)), np.int8)
-        rows[:, :, _PLACE["Base Score"]] = 1
-        if wilds.any():
-            rows[:, :, _PLACE["Explosive Pair"]] = _is_explosive(wins) & drawn[:, None]
-        gambits = np.minimum(wins.own_marks[:, _GAMBITS], _MOST_GAMBITS)
-        rows[:, :, _PLACE["Fortune Gambit"]] = (gambits * drawn)[:, None]
-        rows[:, :, _PLACE["Kong Blossom"]] = (wins.kong_draws * drawn)[:, None]
-        rows[:, 1, _PLACE["Seven Pairs"]] = 1
-        rows[:, 1, _PLACE["Pure Seven Pairs"]] = wilds == 0
-        rows[:, 1, _PLACE["Luxury Pairs"]] = quads(wins.suit_summaries, total)
-        return is_shape, rows
+        return product_of_rows(counts, values)
 
-    def legal(self, wins: Wins) -> BoolArray:
-        """A complete hand may win unless the way in which it would win is barred."""
-        return ~np.logical_or.reduce(self._bars(wins))
+    def shares(self, wins: Wins, points: Int64Array) -> Int64Array:
+        """[n, S] each player's share: 001 §Dealer Multipliers, §Score Capping."""
+        lao_factor = 2 ** _lao(wins)
+        dealers_loss = np.where(wins.drawn, lao_factor if self.dealer_loss == "lao" else 2, 1)
+        factors = np.where(only(wins, wins.dealer), dealers_loss[:, None], 1)
+        factors = np.where(wins.by_dealer[:, None], lao_factor[:, None], factors)
+        shares = points[:, None] * factors
+        return shares if self.cap is None else np.minimum(shares, self.cap)
 
-    def _bars(self, wins: Wins) -> tuple[BoolArray, ...]:
-        """What bars a complete hand ([n] each), in the order of `reasons` from its third on (001 §Winning)."""
-        given = ~wins.drawn
-        gated = given & ~wins.robs_kong if self.kong_capture == "always" else given
-        return (
-            given & (wins.winning_tile == wins.wild),
-            given & (wins.own_marks[:, _GAMBITS] > 0),
-            gated & (_lao(wins) < 3),
-            gated & ~wins.by_dealer & (wins.from_seat != wins.dealer),
-        )
-
-    def _payments(self, wins: Wins, points: Int64Array) -> Int32Array:
-        """[n, S] 001 §Who Pays, §Dealer Multipliers, §Special Payment Penalties, §Initial Points."""
-        owed = self._owed(wins, points)
+    def limit_payments(self, wins: Wins, owed: Int64Array) -> Int64Array:
+        """[n, S] 001 §Special Payment Penalties, §Initial Points."""
         penalised = _pays_penalty(wins)
         if penalised.any():
             double_sum = 2 * owed.sum(axis=1, keepdims=True)
             owed = np.where(penalised.any(axis=1, keepdims=True), penalised * double_sum, owed)
         if self.points_floor and wins.floor.any():
             owed = np.where(wins.floor[:, None], np.minimum(owed, np.maximum(wins.points, 0)), owed)
-        return paid_by(everyone(wins), owed, wins.seat)
-
-    def _owed(self, wins: Wins, points: Int64Array) -> Int64Array:
-        """[n, S] what each seat owes before penalties; the winner nothing."""
-        lao_factor = 2 ** _lao(wins)
-        dealers_loss = np.where(wins.drawn, lao_factor if self.dealer_loss == "lao" else 2, 1)
-        factors = np.where(only(wins, wins.dealer), dealers_loss[:, None], 1)
-        factors = np.where(wins.by_dealer[:, None], lao_factor[:, None], factors)
-        shares = everyone(wins) * points[:, None] * factors
-        if self.cap is not None:
-            shares = np.minimum(shares, self.cap)
-        all_shares = wins.robs_kong
-        if self.discard_payment == "all_shares":
-            all_shares = all_shares | wins.on_discard
-        by_one = np.where(all_shares[:, None], shares.sum(axis=1, keepdims=True), shares)
-        return np.where(wins.drawn[:, None], shares, only(wins, wins.from_seat) * by_one)
+        return owed
 
     # --- The match --------------------------------------------------------------------------------------------
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
@@ -314,19 +284,34 @@ def _lao(wins: Wins) -> Int64Array:
     return np.where(wins.dice > 0, 3, np.minimum(wins.streak.astype(np.int64) + 1, 3))
 
 
-def _is_explosive(wins: Wins) -> BoolArray:
-    """[n, 2] before the winning tile came all but one fortune was complete: four sets, or six pairs."""
+def _wants_the_dealer(wins: Wins) -> BoolArray:
+    """[n] wins with another player's tile for which it matters who deals, and for how long."""
+    if wins.rules.kong_capture == "always":
+        return wins.on_discard
+    return ~wins.drawn
+
+
+def _is_explosive(reading: Readings) -> Any:
+    """[m] before the winning tile was drawn all but one fortune was complete: four sets, or six pairs."""
+    wins = reading.wins
+    if not wins.wilds.any():
+        return False
+    words, total, other_wilds = wins.once(_before_the_draw)
+    if reading.shape is SEVEN_PAIRS:
+        complete = pairs(words, total) + other_wilds >= 6
+    else:
+        complete = short_of_sets(words, total) <= other_wilds
+    return reading.of(complete & (other_wilds >= 0) & wins.drawn)
+
+
+def _before_the_draw(wins: Wins) -> tuple[UInt32Array, UInt32Array, Int8Array]:
+    """The hands without the winning tile: [n, 4] summaries, [n] their sum, and [n] fortunes but one."""
     came = wins.winning_tile
     is_natural = came != wins.wild
     codes = wins.codes.copy()
     codes[np.arange(len(wins)), SUIT[came]] -= POWER[came] * is_natural
-    other_wilds = wins.wilds - ~is_natural - 1
     words = suit_summaries(codes)
-    total = sum_summaries(words)
-    explosive = np.empty((len(wins), 2), np.bool_)
-    explosive[:, 0] = short_of_sets(words, total) <= other_wilds
-    explosive[:, 1] = (wins.own_melds == 0) & (pairs(words, total) + other_wilds >= 6)
-    return explosive & (other_wilds >= 0)[:, None]
+    return words, sum_summaries(words), wins.wilds - ~is_natural - 1
 
 
 def _pays_penalty(wins: Wins) -> BoolArray:

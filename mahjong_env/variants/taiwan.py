@@ -49,93 +49,283 @@ replaced
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
 from mahjong_env.basics.chance import draw_numbers
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import EAST, FIRST_HONOUR, FLOWERS, NO_TILE, NORTH, NUM_KINDS, RED, WHITE
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt64Array
-from mahjong_env.ruleset.questions import Rules, knob
-from mahjong_env.scoring.patterns import (
-    Forms,
-    all_tiles,
-    best_forms,
-    count_melds,
-    everyone,
-    is_closed,
-    only,
-    paid_by,
-    read,
-    suit_rows,
-    suits_present,
-    waits_for_one,
-)
-from mahjong_env.scoring.rows import Row
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt64Array
+from mahjong_env.ruleset.questions import knob
+from mahjong_env.scoring.driver import ScoredRules, sum_of_rows
+from mahjong_env.scoring.patterns import count_melds, is_closed, suits_of, waits_for_one
+from mahjong_env.scoring.payments import Payer, Payment
+from mahjong_env.scoring.readings import SETS_AND_PAIR, Readings, Shape
+from mahjong_env.scoring.rows import Bar, Row, names
 from mahjong_env.scoring.wins import Scores, Source, Wins, wins_from_state
 from mahjong_env.state.arrays import NO_SEAT, State
 from mahjong_env.state.seats import Seats
 
-ROWS = (
-    Row("Waiting for One", "獨聽 dú tīng", 1, "one kind alone could complete the hand; by draw or discard"),
-    Row("Exposed Gang", "明槓 míng gàng", 1, "each gang with a claimed tile, also one made from a pung"),
-    Row("Hidden Gang", "暗槓 àn gàng", 2, "each gang of four own tiles"),
-    Row("No Characters", "無字 wú zì", 1, "no winds, no dragons"),
-    Row("No Flowers", "無花 wú huā", 1, "no flower and no season exposed"),
-    Row("Pure Hand", "門清 mén qīng", 1, "nothing claimed, won with another player's tile; hidden gangs are allowed"),
-    Row("Self-Touch", "自摸 zì mō", 1, "self-drawn"),
-    Row("Pure Self-Touch", "門清自摸 mén qīng zì mō", 3, "self-drawn with nothing claimed, instead of both"),
-    Row("Gang Blossom", "槓上開花 gàng shàng kāi huā", 1, "self-drawn as the replacement of a gang or a flower"),
-    Row("Last Tile", "海底撈月 hǎi dǐ lāo yuè", 1, "self-drawn as the last tile that can be drawn"),
-    Row("Robbing the Gang", "搶槓 qiǎng gàng", 1, "won with the tile that another player adds to his pung"),
-    Row("Dragon", "三元牌 sān yuán pái", 1, "each triple or gang of dragons"),
-    Row("House Wind", "門風 mén fēng", 1, "a triple or gang of the own wind"),
-    Row("Round Wind", "圈風 quān fēng", 1, "a triple or gang of the round's wind"),
-    Row("Own Flower", "正花 zhèng huā", 1, "each flower or season with the number of the own wind"),
-    Row("Four Flowers", "梅蘭菊竹 méi lán jú zhú", 2, "the flowers F1 to F4"),
-    Row("Four Seasons", "春夏秋冬 chūn xià qiū dōng", 2, "the seasons S1 to S4"),
-    Row("Peaceful Win", "平胡 píng hú", 2, "runs and a suit pair, not self-drawn, not Waiting for One"),
-    Row("Full Beggar's Hand", "全求人 quán qiú rén", 2, "all five sets claimed, won on a discard"),
-    Row("Three Hidden Triples", "三暗刻 sān àn kè", 2, "three triples or gangs without another player's tile"),
-    Row("Four Hidden Triples", "四暗刻 sì àn kè", 5, "four of them"),
-    Row("Five Hidden Triples", "五暗刻 wǔ àn kè", 8, "five of them"),
-    Row("All Pungs", "碰碰胡 pèng pèng hú", 4, "every set is a triple or gang"),
-    Row("Mixed One Suit", "混一色 hùn yī sè", 4, "one suit and honours"),
-    Row("Pure One Suit", "清一色 qīng yī sè", 8, "one suit alone"),
-    Row("Little Three Dragons", "小三元 xiǎo sān yuán", 4, "two triples and a pair of dragons; no Dragon rows"),
-    Row("Big Three Dragons", "大三元 dà sān yuán", 8, "three triples of dragons; no Dragon rows"),
-    Row("Little Four Winds", "小四喜 xiǎo sì xǐ", 8, "three triples and a pair of winds; no House or Round Wind"),
-    Row("Big Four Winds", "大四喜 dà sì xǐ", 16, "four triples of winds; no House or Round Wind"),
-    Row("All Honors", "字一色 zì yī sè", 8, "winds and dragons alone"),
-    Row("Eight Flowers", "八仙過海 bā xiān guò hǎi", 8, "all flowers and seasons exposed; any hand; scored alone"),
-    Row("Heaven", "天胡 tiān hú", 24, "the dealer wins on his first draw, no gang before"),
-    Row("Earth", "地胡 dì hú", 16, "another player wins on his first draw, no claim and no gang by anyone before"),
-)
-_PLACE: Final = {row.name: place for place, row in enumerate(ROWS)}
-_VALUES: Final[Int32Array] = np.array([row.value for row in ROWS], np.int32)
-_EIGHT_FLOWERS: Final = _VALUES[_PLACE["Eight Flowers"]]
-_INCOMPLETE, _NO_EIGHT_FLOWERS = np.int8(1), np.int8(2)
-_HONOUR_GROUP: Final = 3
-_UP_TO_A_RUN: Final = np.arange(3, dtype=np.int8)[:, None]
-_HIDDEN_TRIPLES: Final = {3: "Three Hidden Triples", 4: "Four Hidden Triples", 5: "Five Hidden Triples"}
+_EIGHT_FLOWERS_MARK: Final = 0
+"""The place of the only mark of a seat: 1 in the turn in which it has exposed its eighth flower."""
 _ALL_FLOWERS: Final = 8
 _MOST_DEAD_TILES: Final = 71
 """What the wall of 144 holds after the deal of 65 and eight replacements."""
+_UP_TO_A_RUN: Final = np.arange(3, dtype=np.int8)[:, None]
+
+# --- The scoring table ------------------------------------------------------------------------------------------------
+
+SITUATION = (
+    Row(
+        "Waiting for One",
+        "獨聽 dú tīng",
+        1,
+        "one kind alone could complete the hand; by draw or discard",
+        per_hand=waits_for_one,
+    ),
+    Row(
+        "Exposed Gang",
+        "明槓 míng gàng",
+        1,
+        "each gang with a claimed tile, also one made from a pung",
+        per_hand=lambda win: count_melds(win, MeldType.EXPOSED_KONG, MeldType.ADDED_KONG),
+    ),
+    Row(
+        "Hidden Gang",
+        "暗槓 àn gàng",
+        2,
+        "each gang of four own tiles",
+        per_hand=lambda win: count_melds(win, MeldType.CONCEALED_KONG),
+    ),
+    Row(
+        "No Characters",
+        "無字 wú zì",
+        1,
+        "no winds, no dragons",
+        per_hand=lambda win: ~win.tiles[:, FIRST_HONOUR:].any(axis=1),
+    ),
+    Row(
+        "No Flowers",
+        "無花 wú huā",
+        1,
+        "no flower and no season exposed",
+        per_hand=lambda win: ~win.flowers.any(axis=1),
+    ),
+    Row(
+        "Pure Hand",  # called Closed Hand in Hebei
+        "門清 mén qīng",
+        1,
+        "nothing claimed, won with another player's tile; hidden gangs are allowed",
+        per_hand=lambda win: is_closed(win) & ~win.drawn,
+    ),
+    Row("Self-Touch", "自摸 zì mō", 1, "self-drawn", per_hand=lambda win: win.drawn),
+    Row(
+        "Pure Self-Touch",
+        "門清自摸 mén qīng zì mō",
+        3,
+        "self-drawn with nothing claimed, instead of both",
+        per_hand=lambda win: is_closed(win) & win.drawn,
+        replaces=("Self-Touch",),
+    ),
+    Row(
+        "Gang Blossom",
+        "槓上開花 gàng shàng kāi huā",
+        1,
+        "self-drawn as the replacement of a gang or a flower",
+        per_hand=lambda win: win.drawn & ((win.kong_draws > 0) | win.flower_draw),
+    ),
+    Row(
+        "Last Tile",
+        "海底撈月 hǎi dǐ lāo yuè",
+        1,
+        "self-drawn as the last tile that can be drawn",
+        per_hand=lambda win: win.drawn & win.last_tile,
+    ),
+    Row(
+        "Robbing the Gang",
+        "搶槓 qiǎng gàng",
+        1,
+        "won with the tile that another player adds to his pung",
+        per_hand=lambda win: win.robs_kong,
+    ),
+)
+HONOURS_AND_FLOWERS = (
+    Row(
+        "Dragon",
+        "三元牌 sān yuán pái",
+        1,
+        "each triple or gang of dragons",
+        per_hand=lambda win: win.once(_honours).dragon_triples,
+    ),
+    Row(
+        "House Wind",
+        "門風 mén fēng",
+        1,
+        "a triple or gang of the own wind",
+        per_hand=lambda win: win.once(_honours).winds[np.arange(len(win)), win.house_wind] >= 3,
+    ),
+    Row(
+        "Round Wind",
+        "圈風 quān fēng",
+        1,
+        "a triple or gang of the round's wind",
+        per_hand=lambda win: win.once(_honours).winds[np.arange(len(win)), win.round_wind] >= 3,
+    ),
+    Row(
+        "Own Flower",  # F1 and S1 are East's, 2 South's, 3 West's, 4 North's (rulebook 6 Taiwan)
+        "正花 zhèng huā",
+        1,
+        "each flower or season with the number of the own wind",
+        per_hand=lambda win: _exposed(win)[np.arange(len(win)), :, win.house_wind].sum(axis=1),
+    ),
+    Row(
+        "Four Flowers",
+        "梅蘭菊竹 méi lán jú zhú",
+        2,
+        "the flowers F1 to F4",
+        per_hand=lambda win: _exposed(win)[:, 0].all(axis=1),
+    ),
+    Row(
+        "Four Seasons",
+        "春夏秋冬 chūn xià qiū dōng",
+        2,
+        "the seasons S1 to S4",
+        per_hand=lambda win: _exposed(win)[:, 1].all(axis=1),
+    ),
+)
+HANDS = (
+    Row(
+        "Peaceful Win",
+        "平胡 píng hú",
+        2,
+        "runs and a suit pair, not self-drawn, not Waiting for One",
+        shape=SETS_AND_PAIR,
+        per_reading=lambda reading: (
+            reading.all_runs & (reading.pair < FIRST_HONOUR) & reading.of(_may_be_peaceful(reading.wins))
+        ),
+    ),
+    Row(
+        "Full Beggar's Hand",
+        "全求人 quán qiú rén",
+        2,
+        "all five sets claimed, won on a discard",
+        per_hand=lambda win: (win.own_melds == 5) & (count_melds(win, MeldType.CONCEALED_KONG) == 0) & win.on_discard,
+    ),
+    Row(
+        "Three Hidden Triples",
+        "三暗刻 sān àn kè",
+        2,
+        "three triples or gangs without another player's tile",
+        shape=SETS_AND_PAIR,
+        per_reading=lambda reading: reading.once(_hidden_triples) == 3,
+    ),
+    Row(
+        "Four Hidden Triples",
+        "四暗刻 sì àn kè",
+        5,
+        "four of them",
+        shape=SETS_AND_PAIR,
+        per_reading=lambda reading: reading.once(_hidden_triples) == 4,
+    ),
+    Row(
+        "Five Hidden Triples",
+        "五暗刻 wǔ àn kè",
+        8,
+        "five of them",
+        shape=SETS_AND_PAIR,
+        per_reading=lambda reading: reading.once(_hidden_triples) == 5,
+    ),
+    Row(
+        "All Pungs",
+        "碰碰胡 pèng pèng hú",
+        4,
+        "every set is a triple or gang",
+        shape=SETS_AND_PAIR,
+        per_reading=lambda reading: reading.all_pungs,
+    ),
+    Row("Mixed One Suit", "混一色 hùn yī sè", 4, "one suit and honours", per_hand=lambda win: suits_of(win).mixed),
+    Row("Pure One Suit", "清一色 qīng yī sè", 8, "one suit alone", per_hand=lambda win: suits_of(win).pure),
+    Row(
+        "Little Three Dragons",
+        "小三元 xiǎo sān yuán",
+        4,
+        "two triples and a pair of dragons; no Dragon rows",
+        per_hand=lambda win: win.once(_honours).little_dragons,
+        replaces=("Dragon",),
+    ),
+    Row(
+        "Big Three Dragons",
+        "大三元 dà sān yuán",
+        8,
+        "three triples of dragons; no Dragon rows",
+        per_hand=lambda win: win.once(_honours).dragon_triples == 3,
+        replaces=("Dragon",),
+    ),
+    Row(
+        "Little Four Winds",
+        "小四喜 xiǎo sì xǐ",
+        8,
+        "three triples and a pair of winds; no House or Round Wind",
+        per_hand=lambda win: win.once(_honours).little_winds,
+        replaces=("House Wind", "Round Wind"),
+    ),
+    Row(
+        "Big Four Winds",
+        "大四喜 dà sì xǐ",
+        16,
+        "four triples of winds; no House or Round Wind",
+        per_hand=lambda win: win.once(_honours).wind_triples == 4,
+        replaces=("House Wind", "Round Wind"),
+    ),
+    Row("All Honors", "字一色 zì yī sè", 8, "winds and dragons alone", per_hand=lambda win: suits_of(win).honours),
+)
+EIGHT_FLOWERS = Shape("eight flowers", short_of=lambda words, melds, total: np.full(total.shape, 99, np.int8))
+FIRST_DRAW = (
+    Row(
+        "Heaven",
+        "天胡 tiān hú",
+        24,
+        "the dealer wins on his first draw, no gang before",
+        per_hand=lambda win: win.first_draw & win.by_dealer,
+        replaces=("Waiting for One", "Pure Hand", "Self-Touch", "Pure Self-Touch"),
+    ),
+    Row(
+        "Earth",
+        "地胡 dì hú",
+        16,
+        "another player wins on his first draw, no claim and no gang by anyone before",
+        per_hand=lambda win: win.first_draw & ~win.by_dealer,
+        replaces=("Waiting for One", "Pure Hand", "Self-Touch", "Pure Self-Touch"),
+    ),
+)
+ALONE = Row(
+    "Eight Flowers",
+    "八仙過海 bā xiān guò hǎi",
+    8,
+    "all flowers and seasons exposed; any hand; scored alone",
+    shape=EIGHT_FLOWERS,
+    replaces=names(*SITUATION, *HONOURS_AND_FLOWERS, *HANDS, *FIRST_DRAW),
+)
+ROWS = (*SITUATION, *HONOURS_AND_FLOWERS, *HANDS, ALONE, *FIRST_DRAW)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Taiwan(Rules):
+class Taiwan(ScoredRules):
     """The rules of Taiwanese 16-tile mahjong; the fields are its knobs."""
 
     name: ClassVar[str] = "taiwan"
     title: ClassVar[str] = "Taiwanese 16-tile"
     chinese: ClassVar[str] = "台灣十六張麻將"
     rows: ClassVar[tuple[Row, ...]] = ROWS
-    reasons: ClassVar[tuple[str, ...]] = (
-        "",
-        "the tiles are not a complete hand",
-        "a win by flowers needs all eight flowers and seasons exposed",
+    bars: ClassVar[tuple[Bar, ...]] = (
+        Bar(
+            "a win by flowers needs all eight flowers and seasons exposed",
+            per_hand=lambda win: (win.source == int(Source.FLOWERS)) & ~has_all_flowers(win.flowers),
+        ),
+    )
+    payment: ClassVar[Payment] = Payment(
+        draw=Payer.ALL_PAY, discard=Payer.DISCARDER_PAYS, robbed_kong=Payer.KONGER_PAYS, flowers=Payer.ALL_PAY
     )
     marks: ClassVar[tuple[str, ...]] = ("eight_flowers",)
     """1 in the turn in which a seat has exposed its eighth flower."""
@@ -185,15 +375,15 @@ class Taiwan(Rules):
     def on_flower(self, state: State, seats: Seats) -> None:
         """Mark the eighth flower of a seat in its turn; the opening is asked about by `opening_options`."""
         eighth = has_all_flowers(seats.of(state.flowers)) & state.flower_draw[seats.game]
-        state.marks[seats.game[eighth], seats.seat[eighth], 0] = 1
+        state.marks[seats.game[eighth], seats.seat[eighth], _EIGHT_FLOWERS_MARK] = 1
 
     def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
         """Eight Flowers that were not said in their turn are gone (rulebook 6 Taiwan)."""
-        state.marks[seats.game, seats.seat, 0] = 0
+        state.marks[seats.game, seats.seat, _EIGHT_FLOWERS_MARK] = 0
 
     def may_win_at_once(self, state: State, seats: Seats) -> BoolArray:
         """A seat that has exposed its eighth flower in this turn may win with any hand (rulebook 4A.15)."""
-        return seats.of(state.marks)[:, 0] > 0
+        return seats.of(state.marks)[:, _EIGHT_FLOWERS_MARK] > 0
 
     def opening_options(self, state: State, games: Games, stage: int) -> tuple[BoolArray, Int8Array]:
         """A seat that has exposed all eight flowers in the opening; the dealer would be asked first.
@@ -217,102 +407,28 @@ class Taiwan(Rules):
         return self.add_discard_to_pung
 
     # --- Scoring ----------------------------------------------------------------------------------------------
+    def readings_without_tiles(self, wins: Wins, which: Games) -> Readings:
+        """Eight Flowers, beside whatever the hand may be worth (rulebook 4A.15)."""
+        exposed_in_turn = has_all_flowers(wins.flowers) & (wins.own_marks[:, _EIGHT_FLOWERS_MARK] > 0)
+        by_flowers = (wins.source == int(Source.FLOWERS)) | exposed_in_turn
+        return Readings(wins, EIGHT_FLOWERS, which.compress(by_flowers.take(which)))
+
+    def worth(self, counts: Int8Array, values: Any) -> Int64Array:
+        """The tai of all rows (rulebook 4A.12)."""
+        return sum_of_rows(counts, values)
+
+    def shares(self, wins: Wins, points: Int64Array) -> Int64Array:
+        """[n, S] base + tai x unit, with the dealer's tai where he pays or is paid (rulebook 4A.13, 4A.14)."""
+        concerns_dealer = wins.by_dealer[:, None] | (np.arange(self.seats) == wins.dealer[:, None])
+        dealers_tai = (1 + 2 * wins.streak.astype(np.int64)) * self.dealer_bonus
+        return self.base_score + self.unit * (points[:, None] + dealers_tai[:, None] * concerns_dealer)
+
     def score(self, wins: Wins) -> Scores:
-        """The tai of the best reading of each hand, or of Eight Flowers if they are worth more (rulebook 4A.12-15)."""
-        rows = np.zeros((len(wins), len(ROWS)), np.int8)
-        by_flowers_alone = _by_flowers_alone(wins)
-        complete = self.complete(wins) & ~by_flowers_alone
-        hands = np.flatnonzero(complete)
-        if hands.size == len(wins):
-            rows = self._tai_of_hands(wins)
-        elif hands.size:
-            rows[hands] = self._tai_of_hands(wins.take(hands))
-        tai = rows @ _VALUES
-
-        eight = has_all_flowers(wins.flowers) & (by_flowers_alone | (wins.own_marks[:, 0] > 0))
-        eight &= ~complete | (tai < _EIGHT_FLOWERS)
-        rows[eight] = np.arange(len(ROWS)) == _PLACE["Eight Flowers"]
-        tai = np.where(eight, _EIGHT_FLOWERS, tai)
-        legal = complete | eight
-        return Scores(
-            legal=legal,
-            reason=np.where(by_flowers_alone, _NO_EIGHT_FLOWERS, _INCOMPLETE) * ~legal,
-            row_count=rows,
-            row_value=_VALUES[None].repeat(len(wins), axis=0),
-            points=tai.astype(np.int64),
-            payments=self._payments(wins, tai) * legal[:, None],
-            source=np.where(eight, np.int8(Source.FLOWERS), wins.source),
-        )
-
-    def legal(self, wins: Wins) -> BoolArray:
-        """Every complete hand; and one that wins by flowers alone if it has all of them."""
-        return ~_by_flowers_alone(wins) | has_all_flowers(wins.flowers)
-
-    def _payments(self, wins: Wins, tai: Int32Array) -> Int32Array:
-        """[n, S] base + tai x unit from each payer, with the dealer's tai where he pays or is paid (4A.13, 4A.14)."""
-        dealer = wins.dealer[:, None]
-        concerns_dealer = wins.by_dealer[:, None] | (np.arange(self.seats) == dealer)
-        dealers_tai = (1 + 2 * wins.streak.astype(np.int32)) * self.dealer_bonus
-        amounts = self.base_score + self.unit * (tai[:, None] + dealers_tai[:, None] * concerns_dealer)
-        by_all = wins.drawn | _by_flowers_alone(wins)
-        return paid_by(np.where(by_all[:, None], everyone(wins), only(wins, wins.from_seat)), amounts, wins.seat)
-
-    def _tai_of_hands(self, wins: Wins) -> Int8Array:
-        """[n, rows] entries of each row for complete hands, read in the way that is worth most."""
-        common = self._common_rows(wins)
-        forms = read(wins)
-        rows = common.take(forms.owner, axis=0)
-        peaceful = ~wins.drawn & (common[:, _PLACE["Waiting for One"]] == 0)
-        if self.strict_peaceful:
-            peaceful &= common[:, _PLACE["No Flowers"]] > 0
-        rows[:, _PLACE["Peaceful Win"]] = peaceful[forms.owner] & forms.all_runs & (forms.pair < FIRST_HONOUR)
-        rows[:, _PLACE["All Pungs"]] = forms.all_triplets
-        hidden = _hidden_triples(wins, forms)
-        for number, name in _HIDDEN_TRIPLES.items():
-            rows[:, _PLACE[name]] = hidden == number
-        return rows.take(best_forms(forms.owner, rows @ _VALUES, len(wins)), axis=0)
-
-    def _common_rows(self, wins: Wins) -> Int8Array:
-        """[n, rows] the entries that do not depend on how the tiles are read."""
-        wins.rules = self
-        tiles = all_tiles(wins)
-        present = suits_present(tiles)
-        suits = suit_rows(present)
-        drawn, closed = wins.drawn, is_closed(wins)
-        # Heaven and Earth replace Self-Touch, Pure Self-Touch, Pure Hand and Waiting for One (rulebook 6 Taiwan).
-        usual = ~wins.first_draw
-        hidden_gangs = count_melds(wins, MeldType.CONCEALED_KONG)
-        entries = {
-            "Waiting for One": usual & waits_for_one(wins),
-            "Exposed Gang": count_melds(wins, MeldType.EXPOSED_KONG, MeldType.ADDED_KONG),
-            "Hidden Gang": hidden_gangs,
-            "No Characters": ~present[:, _HONOUR_GROUP],
-            "No Flowers": ~wins.flowers.any(axis=1),
-            "Pure Hand": closed & ~drawn,
-            "Self-Touch": drawn & ~closed & usual,
-            "Pure Self-Touch": drawn & closed & usual,
-            "Gang Blossom": drawn & ((wins.kong_draws > 0) | wins.flower_draw),
-            "Last Tile": drawn & wins.last_tile,
-            "Robbing the Gang": wins.robs_kong,
-            "Full Beggar's Hand": (wins.own_melds == 5) & (hidden_gangs == 0) & wins.on_discard,
-            "Mixed One Suit": suits.mixed,
-            "Pure One Suit": suits.pure,
-            "All Honors": suits.honours,
-            "Heaven": wins.first_draw & wins.by_dealer,
-            "Earth": wins.first_draw & ~wins.by_dealer,
-        }
-        entries |= _flower_rows(wins)
-        if present[:, _HONOUR_GROUP].any():
-            entries |= _honour_rows(wins, tiles)
-        rows = np.zeros((len(wins), len(ROWS)), np.int8)
-        for name, number in entries.items():
-            rows[:, _PLACE[name]] = number
-        return rows
-
-
-def _by_flowers_alone(wins: Wins) -> BoolArray:
-    """[n] wins without a tile."""
-    return wins.source == int(Source.FLOWERS)
+        """As the rows say; a hand that is worth less than Eight Flowers is a win by flowers."""
+        scores = super().score(wins)
+        by_flowers = scores.row_count[:, ROWS.index(ALONE)] > 0
+        scores.source = np.where(by_flowers, np.int8(Source.FLOWERS), wins.source)
+        return scores
 
 
 def has_all_flowers(flowers: Int8Array) -> BoolArray:
@@ -320,49 +436,54 @@ def has_all_flowers(flowers: Int8Array) -> BoolArray:
     return np.asarray(flowers.sum(axis=-1) == _ALL_FLOWERS)
 
 
-def _flower_rows(wins: Wins) -> dict[str, Any]:
-    """Rows of exposed flowers: F1 and S1 are East's, 2 South's, 3 West's, 4 North's (rulebook 6 Taiwan)."""
-    exposed = wins.flowers[:, FLOWERS:].reshape(-1, 2, 4)
-    own = exposed[np.arange(len(wins)), :, wins.house_wind].sum(axis=1)
-    whole = np.logical_and.reduce(exposed, axis=2)
-    return {"Own Flower": own, "Four Flowers": whole[:, 0], "Four Seasons": whole[:, 1]}
+def _exposed(wins: Wins) -> Int8Array:
+    """[n, 2, 4] flowers and seasons laid open, by their numbers."""
+    return wins.flowers[:, FLOWERS:].reshape(-1, 2, 4)
 
 
-def _honour_rows(wins: Wins, tiles: Int8Array) -> dict[str, Any]:
-    """Rows of winds and dragons; those of single triples give way to those of several (rulebook 6 Taiwan)."""
-    winds, dragons = tiles[:, EAST : NORTH + 1], tiles[:, WHITE : RED + 1]
-    wind_triples, dragon_triples = (winds >= 3).sum(axis=1), (dragons >= 3).sum(axis=1)
-    little_winds = (wind_triples == 3) & (winds == 2).any(axis=1)
-    little_dragons = (dragon_triples == 2) & (dragons == 2).any(axis=1)
-    several_winds = little_winds | (wind_triples == 4)
-    several_dragons = little_dragons | (dragon_triples == 3)
-    hands = np.arange(len(wins))
-    return {
-        "Dragon": np.where(several_dragons, 0, dragon_triples),
-        "House Wind": (winds[hands, wins.house_wind] >= 3) & ~several_winds,
-        "Round Wind": (winds[hands, wins.round_wind] >= 3) & ~several_winds,
-        "Little Three Dragons": little_dragons,
-        "Big Three Dragons": dragon_triples == 3,
-        "Little Four Winds": little_winds,
-        "Big Four Winds": wind_triples == 4,
-    }
+class _Honours(NamedTuple):
+    winds: Int8Array  # [n, 4] tiles of each wind, kongs counted as three
+    wind_triples: Int8Array  # [n]
+    dragon_triples: Int8Array  # [n]
+    little_winds: BoolArray  # [n] three triples and a pair
+    little_dragons: BoolArray  # [n] two triples and a pair
 
 
-def _hidden_triples(wins: Wins, forms: Forms) -> Int8Array:
+def _honours(wins: Wins) -> _Honours:
+    """Winds and dragons of complete hands."""
+    winds, dragons = wins.tiles[:, EAST : NORTH + 1], wins.tiles[:, WHITE : RED + 1]
+    wind_triples, dragon_triples = ((tiles >= 3).sum(axis=1, dtype=np.int8) for tiles in (winds, dragons))
+    return _Honours(
+        winds,
+        wind_triples,
+        dragon_triples,
+        little_winds=(wind_triples == 3) & (winds == 2).any(axis=1),
+        little_dragons=(dragon_triples == 2) & (dragons == 2).any(axis=1),
+    )
+
+
+def _may_be_peaceful(wins: Wins) -> BoolArray:
+    """[n] what Peaceful Win asks beside the sets."""
+    may_be = ~wins.drawn & ~wins.once(waits_for_one)
+    return may_be & ~wins.flowers.any(axis=1) if wins.rules.strict_peaceful else may_be
+
+
+def _hidden_triples(reading: Readings) -> Int8Array:
     """[m] triples and gangs of each reading that no other player's tile has completed.
 
     A claimed winning tile that also fits a concealed run of the reading completes that run, and three others of its
     kind are hidden.
     """
-    tile = wins.winning_tile.take(forms.owner)
-    place = np.arange(len(forms)) * NUM_KINDS + tile
-    exposed = ~wins.drawn.take(forms.owner) & (forms.hidden_triplets.reshape(-1).take(place) > 0)
+    wins = reading.wins
+    tile, claimed = reading.of(wins.winning_tile), reading.of(~wins.drawn)
+    place = np.arange(len(reading)) * NUM_KINDS + tile
+    exposed = claimed & (reading.hidden_triplets.reshape(-1).take(place) > 0)
     if exposed.any():
-        runs = np.zeros((2 + NUM_KINDS, len(forms)), np.int8)  # runs that begin at kind k stand at k + 2
-        runs[2:] = forms.hidden_runs.T
-        exposed &= runs[tile + _UP_TO_A_RUN, np.arange(len(forms))].sum(axis=0) == 0
-    gangs = count_melds(wins, MeldType.CONCEALED_KONG).take(forms.owner)
-    return forms.hidden_triplets.sum(axis=1, dtype=np.int8) + gangs - exposed
+        runs = np.zeros((2 + NUM_KINDS, len(reading)), np.int8)  # runs that begin at kind k stand at k + 2
+        runs[2:] = reading.hidden_runs.T
+        exposed &= runs[tile + _UP_TO_A_RUN, np.arange(len(reading))].sum(axis=0) == 0
+    gangs = reading.of(count_melds(wins, MeldType.CONCEALED_KONG))
+    return reading.hidden_triplets.sum(axis=1, dtype=np.int8) + gangs - exposed
 
 
 RULES = Taiwan()

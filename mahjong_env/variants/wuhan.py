@@ -50,55 +50,48 @@ discards lie in an unorganised pile   observations show every discard with its o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import EAST, GREEN, NUM_ALL_KINDS, NUM_KINDS, RED, WHITE
-from mahjong_env.basics.types import BoolArray, Float64Array, Games, Int8Array, Int32Array, Int64Array, UInt32Array
-from mahjong_env.hands import pairs, short_of_sets_and_pair, sum_summaries
-from mahjong_env.ruleset.questions import Rules, knob
-from mahjong_env.scoring.patterns import best_forms, count_melds, everyone, only, paid_by
-from mahjong_env.scoring.rows import Row
-from mahjong_env.scoring.wins import Scores, Wins
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt32Array
+from mahjong_env.hands import short_of_sets_and_pair, sum_summaries
+from mahjong_env.ruleset.questions import knob
+from mahjong_env.scoring.driver import ScoredRules, product_of_rows
+from mahjong_env.scoring.payments import Payer, Payment
+from mahjong_env.scoring.readings import SETS_AND_PAIR, Shape
+from mahjong_env.scoring.rows import Bar, Row, by_knob
+from mahjong_env.scoring.wins import Wins
 from mahjong_env.state.arrays import NO_SEAT, State
 from mahjong_env.state.seats import Seats
-from mahjong_env.variants._wuhan_hands import (
-    FACTORS,
-    LARGE,
-    NATURAL_PAIRS,
-    NUM_WILDS,
-    PLACE,
-    REASONS,
-    RED_DISCARDS,
-    ROWS,
-    TIES,
-    legal_forms,
-    open_melds,
-    situational_rows,
-    why_no_reading,
-    why_not,
-    why_not_read,
-)
+from mahjong_env.variants._wuhan_hands import BARS, FACTORS, FLAT, LARGE, RED_DISCARDS, WILD_CARD_SEVEN_PAIRS
 
-_LARGE_BASE = 10
-_NATURAL_PAIRS, _NUM_WILDS = np.int8(NATURAL_PAIRS), np.int8(NUM_WILDS)
+_ROWS = (FLAT, *LARGE, *FACTORS)
+_NAMES = [row.name for row in _ROWS]
+_BASE = slice(0, 1 + len(LARGE))
+_FACTORS = slice(1 + len(LARGE), None)
 _NOBODY = np.int8(NO_SEAT)
 _IS_RED = np.arange(NUM_ALL_KINDS) == RED
 _HANDS_PER_ROUND = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wuhan(Rules):
+class Wuhan(ScoredRules):
     """The rules of Wuhan mahjong; the fields are its knobs."""
 
     name: ClassVar[str] = "wuhan"
     title: ClassVar[str] = "Wuhan"
     chinese: ClassVar[str] = "武汉麻将"
-    rows: ClassVar[tuple[Row, ...]] = ROWS
-    reasons: ClassVar[tuple[str, ...]] = REASONS
+    shapes: ClassVar[tuple[Shape, ...]] = (SETS_AND_PAIR, WILD_CARD_SEVEN_PAIRS)
+    rows: ClassVar[tuple[Row, ...]] = _ROWS
+    bars: ClassVar[tuple[Bar, ...]] = BARS
+    payment: ClassVar[Payment] = Payment(
+        draw=Payer.ALL_PAY,
+        discard=by_knob("discard_payers", {"all": Payer.ALL_PAY, "discarder": Payer.DISCARDER_PAYS}),
+        robbed_kong=Payer.KONGER_PAYS_FOR_ALL,
+    )
     marks: ClassVar[tuple[str, ...]] = ("red_discards",)
     has_wild: ClassVar[bool] = True
     hides_concealed_kongs: ClassVar[bool] = False
@@ -154,93 +147,32 @@ class Wuhan(Rules):
         """Count the Red Dragons that each seat discards."""
         state.marks[seats.game, seats.seat, RED_DISCARDS] += kind == RED
 
-    # --- Shapes -----------------------------------------------------------------------------------------------
+    # --- Scoring ----------------------------------------------------------------------------------------------
     def tiles_short(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
         """Sets and a pair need a meld on the table, which Wild Card Seven Pairs must not have."""
         total = sum_summaries(words)
-        pairs_missing = np.maximum(_NATURAL_PAIRS - pairs(words, total), 0) + _NUM_WILDS
-        return np.where(melds == 0, pairs_missing, short_of_sets_and_pair(words, total))
+        seven_pairs = WILD_CARD_SEVEN_PAIRS.short_of(words, melds, total)
+        return np.where(melds == 0, seven_pairs, short_of_sets_and_pair(words, total))
 
-    # --- Scoring ----------------------------------------------------------------------------------------------
-    def legal(self, wins: Wins) -> BoolArray:
-        """What bars a win is known without reading the hand."""
-        return why_not(wins, wild_hand_discard_win=self.wild_hand_discard_win) == 0
-
-    def score(self, wins: Wins) -> Scores:
-        """The best form of each hand: base times the product of the factors (000 §Winning Hand Payout Formula)."""
-        n = len(wins)
-        reason = why_not_read(wins, wild_hand_discard_win=self.wild_hand_discard_win)
-        forms = legal_forms(wins, reason == 0)
-        counts = self._rows_of_situation(wins)
-
-        values = self._row_values
-        large = forms.rows[:, LARGE] | (counts[:, LARGE] > 0).take(forms.owner, axis=0)
-        base = np.maximum(_LARGE_BASE * large.sum(axis=1), 1)
+    def worth(self, counts: Int8Array, values: Any) -> Int64Array:
+        """The sum of the base points times the product of the factors (000 §Winning Hand Payout Formula)."""
+        base = (counts[:, _BASE] * values[:, _BASE]).sum(axis=1)
         # Multiples of a half, far below 2**52: floats are exact.
-        product = (values[FACTORS] ** counts[:, FACTORS]).prod(axis=1)
-        hard = np.where(forms.rows[:, PLACE["Hard Win"]], values[PLACE["Hard Win"]], 1)
-        value = np.ceil(base * product.take(forms.owner) * hard).astype(np.int64)
-        best = best_forms(forms.owner, value * TIES + forms.preference, n)
-        legal = best >= 0
-        without_form = np.flatnonzero(~legal & (reason == 0))
-        if without_form.size:
-            reason[without_form] = why_no_reading(wins, without_form)
-        winners = np.flatnonzero(legal)
-        best = best.take(winners)
+        return np.ceil(base * product_of_rows(counts[:, _FACTORS], values[:, _FACTORS])).astype(np.int64)
 
-        rows = np.zeros(counts.shape, np.int8)
-        rows[winners] = counts.take(winners, axis=0) + forms.rows.take(best, axis=0)
-        rows[:, PLACE["Flat Hand"]] = legal & ~rows[:, LARGE].any(axis=1)
-        points = np.zeros(n, np.int64)
-        points[winners] = value.take(best)
-        if self.cap is not None:
-            points = np.minimum(points, self.cap)
-        return Scores(
-            legal=legal,
-            reason=reason,
-            row_count=rows,
-            row_value=values[None].repeat(n, axis=0),
-            points=points,
-            payments=self._payments(wins, points, rows),
-        )
+    def points(self, worth: Int64Array) -> Int64Array:
+        """What one payer owes, at most the cap."""
+        return worth if self.cap is None else np.minimum(worth, self.cap)
 
-    @cached_property
-    def _row_values(self) -> Float64Array:
-        values = (self.wild_kong_multiplier if isinstance(row.value, str) else row.value for row in ROWS)
-        return np.fromiter(values, np.float64, len(ROWS))
-
-    def _rows_of_situation(self, wins: Wins) -> Int8Array:
-        """[n, rows] entries of the rows that do not depend on how the tiles are read."""
-        counts = np.zeros((len(wins), len(ROWS)), np.int8)
-        concealed = count_melds(wins, MeldType.CONCEALED_KONG)
-        is_concealed = wins.own_type == int(MeldType.CONCEALED_KONG)
-        wild_kongs = (is_concealed & (wins.own_kind == wins.wild[:, None])).sum(axis=1)
-        for name, scored in situational_rows(wins).items():
-            counts[:, PLACE[name]] = scored
-        counts[:, PLACE["Open Mouth"]] = open_melds(wins)
-        counts[:, PLACE["Dealer"]] = wins.by_dealer
-        counts[:, PLACE["Self-Draw"]] = wins.drawn
-        counts[:, PLACE["Exposed Kong"]] = count_melds(wins, MeldType.EXPOSED_KONG)
-        counts[:, PLACE["Added Kong"]] = count_melds(wins, MeldType.ADDED_KONG)
-        counts[:, PLACE["Concealed Kong"]] = concealed - wild_kongs
-        counts[:, PLACE["Wild Card Kong"]] = wild_kongs > 0
-        counts[:, PLACE["Red Dragon"]] = wins.own_marks[:, RED_DISCARDS]
-        return counts
-
-    def _payments(self, wins: Wins, points: Int64Array, rows: Int8Array) -> Int32Array:
-        """Everybody pays, or the discarder alone, or whoever is fully responsible (rulebook 1A.14, 1A.15)."""
-        feeds = wins.robs_kong | (wins.on_discard & (rows[:, PLACE["Full Demand"]] > 0))
-        responsible = np.where(feeds, wins.from_seat, _NOBODY)
-        pure = rows[:, PLACE["Pure One Suit"]] > 0
+    def liable(self, wins: Wins, counts: Int8Array) -> Int8Array:
+        """[n] who is fully responsible, beside a player whose kong is robbed (rulebook 1A.15)."""
+        full_demand = counts[:, _NAMES.index("Full Demand")] > 0
+        liable = np.where(wins.on_discard & full_demand, wins.from_seat, _NOBODY)
+        pure = counts[:, _NAMES.index("Pure One Suit")] > 0
         if pure.any():
             third = _third_feeder(wins)
-            responsible = np.where(pure & (third >= 0), third, responsible)
-        payer = responsible
-        if self.discard_payers == "discarder":
-            payer = np.where((responsible < 0) & wins.on_discard, wins.from_seat, responsible)
-        payers = np.where(payer[:, None] >= 0, only(wins, payer), everyone(wins))
-        shares = np.where(responsible >= 0, self.seats - 1, 1)
-        return paid_by(payers, points * shares, wins.seat)
+            liable = np.where(pure & (third >= 0), third, liable)
+        return liable
 
     # --- The next hand ----------------------------------------------------------------------------------------
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:

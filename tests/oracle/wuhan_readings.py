@@ -123,10 +123,19 @@ def _suit_rows(kinds):
 
 
 def _seven_pairs(hand, natural, wilds):
-    """Four wild tiles, five natural pairs, nothing declared, no Red; the wild tiles take the suit of the others."""
+    """Four wild tiles, five natural pairs, nothing declared, no Red.
+
+    The wild tiles are what they are; for Pure and Mixed One Suit they may also be tiles of any suit.
+    """
     if hand.melds or wilds != 4 or any(count % 2 for count in natural.values()) or natural[RED]:
         return []
-    return [[("Wild Card Seven Pairs", 10), ("Hard Win", 2), *_situation(hand), *_suit_rows(set(+natural))]]
+    fixed = [("Wild Card Seven Pairs", 10), ("Hard Win", 2), *_situation(hand)]
+    as_they_are = _suit_rows({*+natural, hand.wild})
+    found = [[*fixed, *as_they_are]]
+    for some_tile in (4, 13, 22):  # a five of each suit, which is no terminal
+        of_suit = _suit_rows({*+natural, some_tile})
+        found.append([*fixed, *of_suit, *(row for row in as_they_are if row[0] == "Terminals Only")])
+    return found
 
 
 def _sets_and_pair(hand, natural, wilds):

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("mahjong_env", "agents", "training")
 
 # One worker builds and installs, once, for all tests of this file.
-pytestmark = pytest.mark.xdist_group("wheel")
+pytestmark = [pytest.mark.xdist_group("wheel"), pytest.mark.thorough]
 
 
 def run(*command: str | Path, cwd: Path) -> str:

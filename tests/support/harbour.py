@@ -18,41 +18,63 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mahjong_env.basics.tiles import EAST, NORTH, NUM_KINDS, SOUTH
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array
-from mahjong_env.hands import substitutions
-from mahjong_env.ruleset.questions import Rules, knob
-from mahjong_env.scoring.patterns import best_forms, everyone, only, paid_by, read
-from mahjong_env.scoring.rows import Row
-from mahjong_env.scoring.wins import Scores, Source, Wins
+from mahjong_env.basics.tiles import EAST, NORTH, SOUTH
+from mahjong_env.basics.types import Games, Int8Array, Int32Array, Int64Array
+from mahjong_env.ruleset.questions import knob
+from mahjong_env.scoring.driver import ScoredRules, sum_of_rows
+from mahjong_env.scoring.payments import Payer, Payment, paid_by
+from mahjong_env.scoring.rows import Bar, Row
+from mahjong_env.scoring.wins import Wins
 from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
 
-ROWS = (
-    Row("Landing", "靠岸 kào àn", 2, "every hand"),
-    Row("Pennant", "旗 qí", 1, "each exposed flower or season"),
-    Row("Fair Wind", "顺风 shùn fēng", 1, "each South, West or North that the winner has discarded, three at most"),
-    Row("Still Water", "静水 jìng shuǐ", 3, "no lighthouse in the hand"),
-    Row("Twin Piers", "双码头 shuāng mǎ tóu", 5, "two runs alike"),
-    Row("Stacked Crates", "叠箱 dié xiāng", 6, "every set is a pung or kong"),
-)
-_PLACE = {row.name: place for place, row in enumerate(ROWS)}
-_VALUES = np.array([row.value for row in ROWS], np.int32)
 _WINDS_CAST = 0  # the mark
+
+ROWS = (
+    Row("Landing", "靠岸 kào àn", 2, "every hand", per_hand=lambda win: 1),
+    Row("Pennant", "旗 qí", 1, "each exposed flower or season", per_hand=lambda win: win.flowers.sum(axis=1)),
+    Row(
+        "Fair Wind",
+        "顺风 shùn fēng",
+        1,
+        "each South, West or North that the winner has discarded, three at most",
+        per_hand=lambda win: np.minimum(win.own_marks[:, _WINDS_CAST], 3),
+    ),
+    Row("Still Water", "静水 jìng shuǐ", 3, "no lighthouse in the hand", per_hand=lambda win: win.wilds == 0),
+    Row(
+        "Twin Piers",
+        "双码头 shuāng mǎ tóu",
+        5,
+        "two runs alike",
+        per_reading=lambda reading: (reading.runs >= 2).any(axis=1),
+    ),
+    Row(
+        "Stacked Crates",
+        "叠箱 dié xiāng",
+        6,
+        "every set is a pung or kong",
+        per_reading=lambda reading: reading.all_pungs,
+    ),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Harbour(Rules):
+class Harbour(ScoredRules):
     """The rules of harbour mahjong; the fields are its knobs."""
 
     name: ClassVar[str] = "harbour"
     title: ClassVar[str] = "Harbour"
     chinese: ClassVar[str] = "海港麻将"
     rows: ClassVar[tuple[Row, ...]] = ROWS
-    reasons: ClassVar[tuple[str, ...]] = (
-        "",
-        "the tiles are not a complete hand",
-        "a hand that is worth so little can only be won by self-draw",
+    bars: ClassVar[tuple[Bar, ...]] = (
+        Bar(
+            "a hand that is worth so little can only be won by self-draw",
+            per_hand=lambda win: ~win.drawn,
+            per_reading=lambda reading: reading.worth < reading.wins.rules.least_on_discard,
+        ),
+    )
+    payment: ClassVar[Payment] = Payment(
+        draw=Payer.ALL_PAY, discard=Payer.DISCARDER_PAYS_FOR_ALL, robbed_kong=Payer.KONGER_PAYS_FOR_ALL
     )
     marks: ClassVar[tuple[str, ...]] = ("winds_cast",)
     has_wild: ClassVar[bool] = True
@@ -84,53 +106,14 @@ class Harbour(Rules):
         others = np.arange(self.seats) != seats.seat[:, None]
         return paid_by(others, np.full(len(seats), self.toll), seats.seat)
 
-    def score(self, wins: Wins) -> Scores:
-        """The best reading of each hand, over everything that its lighthouses may stand for."""
-        n = len(wins)
-        common = self._common_rows(wins)
-        complete = np.flatnonzero(self.complete(wins))
-        any_kind = np.ones(NUM_KINDS, np.bool_)
-        found = substitutions(wins.natural[complete], wins.wilds[complete], any_kind)
-        forms = read(wins.take(complete[found.owner]), found.counts.astype(np.int8))
-        owner = complete[found.owner[forms.owner]]
-        rows = common[owner]
-        rows[:, _PLACE["Twin Piers"]] = (forms.runs >= 2).any(axis=1)
-        rows[:, _PLACE["Stacked Crates"]] = forms.all_triplets
-        best = best_forms(owner, rows @ _VALUES, n)
-        counts = np.zeros((n, len(ROWS)), np.int8)
-        counts[complete] = rows[best[complete]]
+    def worth(self, counts: Int8Array, values: Any) -> Int64Array:
+        """The values of the rows add up."""
+        return sum_of_rows(counts, values)
 
-        is_complete = best >= 0
-        worth = counts @ _VALUES
-        too_little = is_complete & (wins.source != Source.DRAW) & (worth < self.least_on_discard)
-        legal = is_complete & ~too_little
-        counts[~legal] = 0
-        points = np.where(legal, worth, 0).astype(np.int64)
-        return Scores(
-            legal=legal,
-            reason=np.select([~is_complete, too_little], [1, 2], 0).astype(np.int8),
-            row_count=counts,
-            row_value=np.broadcast_to(_VALUES, counts.shape),
-            points=points,
-            payments=self._payments(wins, points),
-        )
-
-    def _common_rows(self, wins: Wins) -> Int8Array:
-        """[n, rows] entries that do not depend on how the tiles are read."""
-        rows = np.zeros((len(wins), len(ROWS)), np.int8)
-        rows[:, _PLACE["Landing"]] = 1
-        rows[:, _PLACE["Pennant"]] = wins.flowers.sum(axis=1)
-        rows[:, _PLACE["Fair Wind"]] = np.minimum(wins.own_marks[:, _WINDS_CAST], 3)
-        rows[:, _PLACE["Still Water"]] = wins.wilds == 0
-        return rows
-
-    def _payments(self, wins: Wins, points: Any) -> Int32Array:
-        """[n, S] the player across pays `across` times for a self-draw; who gives a tile pays for all three."""
-        drawn = wins.source == Source.DRAW
+    def shares(self, wins: Wins, points: Int64Array) -> Int64Array:
+        """[n, S] the player across owes `across` times what the neighbours owe."""
         is_across = np.arange(self.seats) == ((wins.seat + 2) % self.seats)[:, None]
-        shares = np.where(drawn[:, None], np.where(is_across, self.across, 1), 2 + self.across)
-        payers: BoolArray = np.where(drawn[:, None], everyone(wins), only(wins, wins.from_seat))
-        return paid_by(payers, shares * points[:, None], wins.seat)
+        return np.where(is_across, self.across, 1) * points[:, None]
 
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
         """The winner deals next; after a drawn hand the dealer stays."""

@@ -53,6 +53,7 @@ def test_a_variant_passes(variant, check):
     check(engines(variant), games=8, seed=1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("check", QUICK, ids=name_of)
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 def test_a_variant_passes_with_house_rules(variant, check):

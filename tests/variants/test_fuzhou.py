@@ -190,6 +190,7 @@ def compare(golds: int, number: int, *, robbing: bool = False) -> None:
     assert complete > number // 3 if robbing else complete == number
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("golds", "number"), [(0, 300), (1, 700), (2, 300), (3, 300)])
 def test_golds_are_read_for_the_highest_payout(golds, number):
     compare(golds, number)
@@ -369,6 +370,7 @@ def test_whether_a_hand_may_win_needs_no_prices():
         game, seat, kind = game[live], seat[live].astype(np.int8), kind[live].astype(np.int8)
         for source in (Source.DISCARD, Source.ROBBED_KONG):
             wins = wins_from_state(engine.state, engine.state.seats(game, seat), kind, source, engine.state.turn[game])
+            wins = wins.take(FUZHOU.complete(wins))
             assert (FUZHOU.legal(wins) == FUZHOU.score(wins).legal).all()
             legal += int(FUZHOU.legal(wins).sum())
         mask = engine.action_mask

@@ -12,7 +12,6 @@ import pytest
 import mahjong_env
 from mahjong_env.basics.notation import format_counts, format_tiles
 from mahjong_env.testing import check_variant, count_all_tiles
-from mahjong_env.variants import _wuhan_hands as wuhan_hands
 from mahjong_env.variants.wuhan import Wuhan
 from oracle.wuhan_readings import FIRST_HONOUR, RED, Hand, payments, readings
 
@@ -194,6 +193,7 @@ def preference(rows):
     return [name in names for name in PREFERENCE]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("wilds", "hands"), [(0, 400), (1, 600), (2, 150), (3, 20), (4, 4)])
 def test_best_reading_is_that_of_an_exhaustive_search(wilds, hands):
     wins, _ = compare_with_slow_search(hands, wilds, seed=1)
@@ -224,7 +224,7 @@ heard: list = []
 
 
 @pytest.mark.parametrize(("wilds", "hands"), [(0, 300), (1, 300), (2, 300), (3, 200), (4, 60)])
-def test_what_may_win_has_a_legal_reading_and_nothing_else_has_one(wilds, hands):
+def test_what_may_win_is_known_without_pricing_and_mostly_without_reading(wilds, hands):
     """`legal` finds out without reading hands what reading them says; hands are priced one by one as in a batch."""
     rng = random.Random(10 + wilds)
     told = [described(random_hand(rng, wilds)) for _ in range(hands)]
@@ -232,7 +232,7 @@ def test_what_may_win_has_a_legal_reading_and_nothing_else_has_one(wilds, hands)
     verdicts = [mahjong_env.score(_Listening(), **one) for one in told]
     batch = join(heard)
     rules = Wuhan()
-    legal = rules.legal(batch)
+    legal = rules.complete(batch) & rules.legal(batch)
     np.testing.assert_array_equal(legal, [verdict.legal for verdict in verdicts])
     scores = rules.score(batch)
     np.testing.assert_array_equal(scores.legal, legal)
@@ -240,18 +240,9 @@ def test_what_may_win_has_a_legal_reading_and_nothing_else_has_one(wilds, hands)
     np.testing.assert_array_equal(scores.payments, [verdict.payments for verdict in verdicts])
     assert [tuple(scores.rows_of(place, rules.rows)) for place in range(hands)] == [one.rows for one in verdicts]
 
-    # Whatever bars a hand of the right shape, if it is not what it was won with, bars every reading of it.
-    by_reading = np.isin(scores.reason, [0, *(rules.reasons.index(reason) for reason in rules.reasons[6:])])
-    forms = wuhan_hands.legal_forms(batch, by_reading & ~seven_pairs_with_a_red(batch))
-    assert set(forms.owner.tolist()) == set(np.flatnonzero(legal).tolist())
-
 
 def join(wins):
     return type(wins[0]).join(wins)
-
-
-def seven_pairs_with_a_red(wins):
-    return wuhan_hands.is_wild_card_seven_pairs(wins) & (wins.counts[:, RED] > 0)
 
 
 # --- The wild tile, the Reds -----------------------------------------------------------------------------------------
@@ -316,6 +307,7 @@ def test_the_streak_counts_hands_that_the_dealer_has_kept():
 # --- Whole matches ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "knobs", [{}, {"wild_hand_discard_win": False, "discard_payers": "discarder", "dealer_rule": "winner_becomes"}]
 )

@@ -7,8 +7,9 @@ Doubts, and what is done here:
   is liable, when a pair of wild tiles may as well be honours (Mixed One Suit) as tiles of the suit (Pure
   One Suit).
 * A declared Wild Card Kong is a kong of its own kind in every row and is used as itself (Hard).
-* Wild Card Seven Pairs takes the rows about what the tiles are: Pure One Suit, Mixed One Suit, All Honors
-  and Terminals Only, the wild tiles standing for whatever the row needs; the four wilds stay Hard.
+* Wild Card Seven Pairs takes the rows about what the tiles are: Pure One Suit and Mixed One Suit may take the
+  wild tiles as any suit; for All Honors and Terminals Only they are the tiles that they are. The four wilds
+  stay Hard.
 * Full Demand and the responsibility for it need a discard; a self-drawn Full Demand is paid by all three.
 * `dealer_streak` counts the hands for which the dealer has kept the deal, under every `dealer_rule`.
 """
@@ -118,7 +119,7 @@ class Wuhan(Variant):
             if (candidate := self.judge_reading(situation, reading)) is not None
         ]
         if self.is_wild_seven_pairs(situation):
-            candidates.append(self.judge_wild_seven_pairs(situation))
+            candidates += [self.judge_wild_seven_pairs(situation, suit) for suit in (None, "m", "p", "s")]
         if not candidates:
             return not_legal(
                 situation, "not complete, or no 2, 5 or 8 pair, too many wild tiles, a red or no open meld"
@@ -200,9 +201,18 @@ class Wuhan(Variant):
         is_paired = all(count % 2 == 0 for count in Counter(plain).values())
         return not situation.melds and wilds == 4 and is_paired and RED not in plain
 
-    def judge_wild_seven_pairs(self, situation):
-        plain, _ = situation.without_wilds(situation.concealed)
-        rows = ["Wild Card Seven Pairs", *composition_rows(plain)]  # the wilds join in (wuhan.md#wild-card-seven-pairs)
+    def judge_wild_seven_pairs(self, situation, wilds_taken_as):
+        """Rows with the wild tiles as a suit, or as themselves (None)."""
+        rows = ["Wild Card Seven Pairs"]
+        if wilds_taken_as is None:
+            rows += composition_rows(situation.concealed)
+        else:
+            plain, _ = situation.without_wilds(situation.concealed)
+            suits = suits_in(plain) | {wilds_taken_as}
+            if len(suits) == 1:
+                rows.append("Mixed One Suit" if any(is_honour(tile) for tile in plain) else "Pure One Suit")
+            if all(is_terminal(tile) for tile in situation.concealed):
+                rows.append("Terminals Only")
         if situation.self_drawn and situation.last_tile:
             rows.append("Fishing the Bottom")
         if situation.source == "kong":
