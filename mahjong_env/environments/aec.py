@@ -13,12 +13,13 @@ from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWr
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import DealError, MahjongError
 from mahjong_env.basics.types import Int8Array
+from mahjong_env.drawing.table import person_name
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.engine.scene import Deal
 from mahjong_env.environments.arguments import observation_space, read_arguments
 from mahjong_env.environments.hand_info import hand_info
 from mahjong_env.environments.held_engine import HeldEngine
-from mahjong_env.environments.render import check_render_mode, person_name, table_text, warn_without_render_mode
+from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.ruleset.questions import Rules
 
@@ -67,7 +68,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
 
         Args:
             variant: a name in `mahjong_env.VARIANTS`, or rules.
-            render_mode: None, "ansi" (text) or "human" (the same, printed).
+            render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (text, printed).
             num_hands: hands of a match.
             start: see `mahjong_env.make_engine`.
             **knobs: house rules of the variant.
@@ -79,8 +80,8 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         played = read_arguments(MahjongAEC, variant, knobs)
         self.metadata = {
             "name": f"{played.name}_v{played.version}",
-            "render_modes": ["ansi", "human"],
-            "render_fps": 1,
+            "render_modes": list(RENDER_MODES),
+            "render_fps": RENDER_FPS,
             "is_parallelizable": False,
         }
         check_render_mode(render_mode, self.metadata["render_modes"])
@@ -213,16 +214,9 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         claim = (state.person_at[0, state.best_seat[0]], state.best_action[0]) if answered else (-1, -1)
         return np.concatenate([seen.ravel(), wall, np.array([self._to_act, *claim], np.int8)])
 
-    def render(self) -> str | None:
-        """The table as text, all hands open; with "human" it is printed instead."""
-        if self.render_mode is None:
-            warn_without_render_mode()
-            return None
-        text = table_text(self.engine, outcome=self._last_hand)
-        if self.render_mode == "human":
-            print(text)
-            return None
-        return text
+    def render(self) -> Any:
+        """The table, all hands open: text, [804, 750, 3] uint8 pixels, or printed text, by the render mode."""
+        return render_game(self.engine, 0, self.render_mode, self._last_hand)
 
     def close(self) -> None:
         """Nothing has to be released."""

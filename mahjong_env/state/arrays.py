@@ -21,6 +21,7 @@ the verbs of `State` (`discard`, `lay_meld`, `add_tiles`, ...) change them. The 
 
 from __future__ import annotations
 
+import math
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, Final
 
@@ -45,12 +46,27 @@ DISCARDED, LATEST, MELDED, MELD_LIST = range(4)
 NUM_PLANES: Final = 4
 MELD_PLACES: Final = 6
 """Places that one meld takes in the plane MELD_LIST."""
+# The axes that are the same for all variants.
+_LENGTHS: Final = {
+    "T": NUM_KINDS,
+    "A": NUM_ALL_KINDS,
+    "M": MAX_MELDS,
+    "G": 4,
+    "L": NUM_PLANES,
+    "X": NUM_ACTIONS,
+    "R": MAX_DISCARDS,
+}
 # Arrays, as numpy turns plain numbers into arrays in every call.
 _ZERO, _ONE, _NO_TILE = (np.array(number, np.int8) for number in (0, 1, NO_TILE))
 _ONE_MORE: Final = np.array(1, np.int16)
 _COUNTS: Final = {count: np.array(count, np.int8) for count in range(-4, 5)}
-# By seats at the table: [S, S] the seats after each seat, in their order; the last is the seat itself.
-_SEATS_AFTER: Final = {n: (np.arange(n) + np.arange(1, n + 1)[:, None]) % n for n in (3, 4)}
+# By seats at the table and a number of them: [number, S] so many seats after each seat, in their order.
+_SEATS_AFTER: Final = {
+    (seats, number): (np.arange(seats) + np.arange(1, number + 1)[:, None]) % seats
+    for seats in (3, 4)
+    for number in range(1, seats + 1)
+}
+_NEXT_SEAT: Final = {seats: _SEATS_AFTER[seats, 1][0] for seats in (3, 4)}
 # How many tiles of the kinds from its lowest on a meld shows.
 _TILES_OF_MELD: Final = {
     MeldType.CHOW: (1, 1, 1),
@@ -177,24 +193,17 @@ class State:
     @classmethod
     def allocate(cls, axes: dict[str, int]) -> State:
         """A state of empty arrays; ``axes`` gives the lengths of B, S, P, W and K."""
-        lengths = {
-            "T": NUM_KINDS,
-            "A": NUM_ALL_KINDS,
-            "M": MAX_MELDS,
-            "G": 4,
-            "L": NUM_PLANES,
-            "X": NUM_ACTIONS,
-            "R": MAX_DISCARDS,
-        }
-        lengths |= axes
         return cls(
             **{
-                item.name: np.full(
-                    [lengths[axis] for axis in item.metadata["axes"]], item.metadata["empty"], item.metadata["dtype"]
-                )
+                item.name: np.full(_shape(item, axes), item.metadata["empty"], item.metadata["dtype"])
                 for item in array_fields()
             }
         )
+
+    @staticmethod
+    def bytes_of(axes: dict[str, int]) -> int:
+        """The bytes that the arrays of such a state take."""
+        return sum(math.prod(_shape(item, axes)) * item.metadata["dtype"].itemsize for item in array_fields())
 
     def rows(self, games: Games) -> State:
         """A new state with copies of these games, repeats allowed."""
@@ -207,6 +216,8 @@ class State:
     # --- Seats ---------------------------------------------------------------------------------------------------
     def seats(self, games: Games, seat: Any) -> Seats:
         """One seat in each game: ``games`` [n], ``seat`` [n] or one for all (or arrays that broadcast)."""
+        if isinstance(seat, int):
+            seat = np.full(len(games), seat, np.int8)
         return Seats(games, seat, self._flat.index(games, seat))
 
     def seats_to_act(self, games: Games) -> Seats:
@@ -218,11 +229,11 @@ class State:
 
         Games come last, because numpy reduces few long rows 30 times faster than many short ones.
         """
-        return self.seats(games, _SEATS_AFTER[self.num_seats][:number].take(seat, axis=1))
+        return self.seats(games, _SEATS_AFTER[self.num_seats, number].take(seat, axis=1))
 
     def next_seats(self, seats: Seats) -> Seats:
         """[n] the seats after these."""
-        return self.seats(seats.game, _SEATS_AFTER[self.num_seats][0].take(seats.seat))
+        return self.seats(seats.game, _NEXT_SEAT[self.num_seats].take(seats.seat))
 
     # --- The wall ------------------------------------------------------------------------------------------------
     def left(self, games: Games) -> Int16Array:
@@ -364,6 +375,10 @@ class State:
         flat.open_pung[flat.tile(index, kind)] = False
         return flat.meld_from[place]
 
+    def melds_made(self, seats: Seats) -> Int8Array:
+        """[n] how many melds seats have on the table."""
+        return self._flat.num_melds[seats.index]
+
     def has_open_pung(self, seats: Seats, kind: Any) -> BoolArray:
         """[n] whether an open pung of this kind lies there; ``kind`` broadcasts against ``seats.index``."""
         return self._flat.open_pung[self._flat.tile(seats.index, kind)]
@@ -381,6 +396,10 @@ class State:
         self._flat.turns[seats.index] += _ONE
         self.kong_draws[games] = 0
         self.flower_draw[games] = False
+
+    def are_tenpai(self, seats: Seats) -> BoolArray:
+        """[n] or [m, n] whether seats are one tile away from a complete shape."""
+        return self._flat.is_tenpai[seats.index]
 
     def set_tenpai(self, seats: Seats, flags: BoolArray) -> None:
         """Set whether seats are one tile away from a complete shape."""
@@ -402,6 +421,11 @@ class State:
 def array_fields() -> tuple[Field[Any], ...]:
     """The declarations of the arrays."""
     return tuple(item for item in fields(State) if "axes" in item.metadata)
+
+
+def _shape(item: Field[Any], axes: dict[str, int]) -> list[int]:
+    lengths = _LENGTHS | axes
+    return [lengths[axis] for axis in item.metadata["axes"]]
 
 
 def _from_arrays(arrays: dict[str, Any]) -> State:

@@ -41,9 +41,9 @@ def offer_discards(context: StepContext, offer: Offer | None) -> Seats | None:
     others = state.seats_after(games, givers.seat, state.num_seats - 1)
     options = _sets_wanted(context, others, kind)
     _add_wins(context, others, Offer(givers, kind), Source.DISCARD, options)
-    wanted = np.bitwise_or.reduce(options, axis=0).nonzero()[0]
-    if not wanted.size:
+    if not np.count_nonzero(options):
         return givers
+    wanted = np.bitwise_or.reduce(options, axis=0).nonzero()[0]
     state.offered[games[wanted]] = kind[wanted]
     is_asked = np.zeros(len(games), np.bool_)
     is_asked[wanted] = _ask(context, others.take(wanted), options.take(wanted, axis=1), Phase.CLAIM)
@@ -106,7 +106,7 @@ def _sets_wanted(context: StepContext, others: Seats, kind: IntArray) -> Int8Arr
 def _add_wins(context: StepContext, others: Seats, offer: Offer, source: Source, options: Int8Array) -> None:
     """Add the win to the options [m, n] of seats that may win with the tile."""
     state, (givers, kind) = context.state, offer
-    place = others.of(state.is_tenpai).reshape(-1).nonzero()[0]
+    place = state.are_tenpai(others).reshape(-1).nonzero()[0]
     if not place.size:
         return
     tile = kind[place % len(givers)]
