@@ -24,6 +24,7 @@ from mahjong_env.engine.batch import Engine, make_engine
 from mahjong_env.engine.outcome import Outcome, StepResult
 from mahjong_env.engine.scene import Deal
 from mahjong_env.engine.snapshot import Snapshot
+from mahjong_env.environments.opponents import OpponentPool
 from mahjong_env.observation.planes import PIECES as OBSERVATION_PIECES
 from mahjong_env.observation.view import View
 from mahjong_env.rulebook.sheet import describe_rules
@@ -49,6 +50,7 @@ __all__ = [
     "MahjongError",
     "MissingExtraError",
     "NotationError",
+    "OpponentPool",
     "OptionError",
     "Outcome",
     "RecordError",
