@@ -29,7 +29,8 @@ from mahjong_env.engine.snapshot import Snapshot, describe_games
 from mahjong_env.engine.step import take_step
 from mahjong_env.engine.worlds import Origin
 from mahjong_env.observation import planes as observation
-from mahjong_env.observation.view import View, look
+from mahjong_env.observation.view import View
+from mahjong_env.observation.visibility import Sight
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
 from mahjong_env.state.arrays import NO_SEAT, State
@@ -135,15 +136,13 @@ class Engine:
             [n, C, 34] int8, a fresh array; `mahjong_env.OBSERVATION_PIECES` names the planes.
         """
         g, table_seats, present = self._who_looks(games, seats)
-        return observation.observe(self.state, self.rules, g, table_seats, present, self.num_hands)
+        return observation.observe(Sight(self.state, self.rules, g, table_seats, present, self.num_hands))
 
     def view(self, games: Any = None, seats: Any = None) -> View:
         """The same as `observe`, with the action mask and the same facts as named arrays, for agents."""
         g, table_seats, present = self._who_looks(games, seats)
-        planes = observation.observe(self.state, self.rules, g, table_seats, present, self.num_hands)
-        is_to_act = (self.state.actor[g] == table_seats) & present
-        origin = Origin(self, g, table_seats, is_to_act, self.moves(g))
-        return look(self.state, self.rules, g, table_seats, present, planes, origin)
+        seen = Sight(self.state, self.rules, g, table_seats, present, self.num_hands)
+        return View.of(seen, Origin(self, g, table_seats, seen.is_asked, self.moves(g)))
 
     def moves(self, games: Games) -> Int64Array:
         """[n] int64 how often each of these games has been stepped, dealt or set anew; a fresh array."""

@@ -21,6 +21,7 @@ from mahjong_env.environments.hand_info import hand_info
 from mahjong_env.environments.held_engine import HeldEngine
 from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
 from mahjong_env.observation.planes import SHAPE
+from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
 
 Observation = dict[str, Int8Array]
@@ -189,12 +190,24 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         Raises:
             MahjongError: there is no such agent.
         """
-        person = self._person.get(agent)
-        if person is None:
-            raise MahjongError(f"there is no agent {agent!r}; the agents are {', '.join(self.possible_agents)}")
+        person = self._person_of(agent)
         if person == self._to_act:
             return {"observation": self.engine.observe()[0], "action_mask": self.engine.state.mask[0].astype(np.int8)}
         return {"observation": self.engine.observe(seats=person)[0], "action_mask": np.zeros(NUM_ACTIONS, np.int8)}
+
+    def view(self, agent: str) -> View:
+        """What an agent sees as named arrays of one row, for inputs of one's own, agents and search; fresh arrays.
+
+        Raises:
+            MahjongError: there is no such agent.
+        """
+        return self.engine.view(seats=self._person_of(agent))
+
+    def _person_of(self, agent: str) -> int:
+        person = self._person.get(agent)
+        if person is None:
+            raise MahjongError(f"there is no agent {agent!r}; the agents are {', '.join(self.possible_agents)}")
+        return person
 
     def state(self) -> Int8Array:
         """Everything, for critics that may see what players may not.
@@ -222,9 +235,39 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         """Nothing has to be released."""
 
 
+class Guarded(OrderEnforcingWrapper[str, Any, Any]):
+    """PettingZoo's two wrappers around an environment: actions out of bounds and calls out of order are refused.
+
+    They look every attribute up through each other; here `last` and `step` go straight to the environment where there
+    is nothing to refuse, which a game of small steps notices.
+    """
+
+    def __init__(self, bare: AECEnv[str, Any, Any]) -> None:
+        """Put the wrappers around an environment."""
+        super().__init__(AssertOutOfBoundsWrapper(bare))
+        self._bare = bare
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """See `AECEnv.last`."""
+        return self._bare.last(observe) if self._has_reset else super().last(observe)
+
+    def step(self, action: Any) -> None:
+        """See `MahjongAEC.step`."""
+        bare = self._bare
+        in_bounds = isinstance(action, int | np.integer) and 0 <= action < NUM_ACTIONS
+        if not (in_bounds and self._has_reset and bare.agents):
+            super().step(action)
+            return
+        self._has_updated = True
+        bare.step(action)
+
+    def __str__(self) -> str:
+        return str(self.env)
+
+
 def wrapped(bare: AECEnv[str, Any, Any]) -> Wrapped:
     """PettingZoo's wrappers around an environment: actions out of bounds and calls out of order are refused."""
-    return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(bare))
+    return Guarded(bare)
 
 
 def make_env(variant: str | Rules, **arguments: Any) -> Wrapped:

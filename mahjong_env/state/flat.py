@@ -48,6 +48,7 @@ class Flat:
     meld_claimed: Int8Array
     open_pung: BoolArray
     river: Int8Array
+    river_claimed: Int8Array
     river_size: Int8Array
     turns: Int8Array
     is_tenpai: BoolArray

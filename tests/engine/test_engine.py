@@ -23,7 +23,7 @@ from mahjong_env import (
     make_engine,
 )
 from mahjong_env.engine import arguments
-from mahjong_env.observation.planes import FACTS, plane
+from mahjong_env.observation.planes import FACT_PLACES, plane
 from mahjong_env.state.arrays import State
 from mahjong_env.testing import random_actions
 
@@ -189,8 +189,7 @@ class TestLooking:
 
     def test_the_longest_matches_are_shown_as_127_hands_to_come(self):
         engine = make_engine("wuhan", 1, seed=0, num_hands=100_000)
-        place = FACTS.index("hands of the match still to come (at most 127)")
-        assert engine.observe()[0, plane("facts")][0, place] == 127
+        assert engine.observe()[0, plane("facts")].ravel()[FACT_PLACES["hands_to_come"]] == 127
 
 
 class TestCopies:
