@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper
 
 from mahjong_env.basics.actions import NUM_ACTIONS
-from mahjong_env.basics.errors import DealError, MahjongError
+from mahjong_env.basics.errors import DealError, MahjongError, OptionError
 from mahjong_env.basics.types import Int8Array
 from mahjong_env.drawing.table import person_name
 from mahjong_env.engine.outcome import StepResult
@@ -117,7 +117,10 @@ class MahjongAEC(AECEnv[str, Any, Any]):
 
         Raises:
             DealError: the deal cannot be dealt; nothing has changed.
+            OptionError: ``options`` is no dictionary.
         """
+        if options is not None and not isinstance(options, Mapping):
+            raise OptionError(f"options are a dictionary, such as {{'deal': Deal(...)}}, not {options!r}")
         deal = (options or {}).get("deal")
         if deal is not None and not isinstance(deal, Deal):
             raise DealError(f"the option 'deal' is a mahjong_env.Deal, not {deal!r}")
