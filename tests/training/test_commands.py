@@ -143,7 +143,7 @@ class TestTrain:
 
 class TestEvaluate:
     def test_writes_what_it_prints(self, run, tmp_path, capsys):
-        arguments = ["--agents", f"policy:{run}", "random", "greedy", "--deals", 6]
+        arguments = ["--agents", f"policy:{run}", "random", "greedy", "--deals", 6, "--no-teachers"]
         assert evaluate(*arguments, "--out", tmp_path / "a") == 0
         printed = capsys.readouterr().out
         assert "Hebei: 6 deals, each played in every order of seats" in printed

@@ -202,14 +202,15 @@ class TestTables:
         assert "…" not in told
 
 
-class TestFiles:
-    @pytest.fixture(scope="class")
-    def written(self, tmp_path_factory):
-        out = tmp_path_factory.mktemp("evaluation") / "out"
-        words = ["evaluate", "--variant", "hangzhou", "--agents", "greedy", "greedy?claims=false", "--deals", "12"]
-        assert main([*words, "--details", "--out", str(out)]) == 0
-        return out
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    out = tmp_path_factory.mktemp("evaluation") / "out"
+    words = ["evaluate", "--variant", "hangzhou", "--agents", "greedy", "greedy?claims=false", "--deals", "12"]
+    assert main([*words, "--details", "--out", str(out)]) == 0
+    return out
 
+
+class TestFiles:
     def test_the_csv_has_what_the_json_has(self, written):
         data = json.loads((written / "evaluation.json").read_text())
         with (written / "evaluation.csv").open(newline="") as file:
