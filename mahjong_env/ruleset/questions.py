@@ -8,6 +8,7 @@ answers differently. All questions are about arrays of games: ``games`` [n] are 
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -19,6 +20,7 @@ from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, In
 from mahjong_env.hands import short_of_sets_and_pair
 
 if TYPE_CHECKING:
+    from mahjong_env.ruleset.circumstances import Circumstance
     from mahjong_env.scoring.rows import Row
     from mahjong_env.scoring.wins import Scores, Wins
     from mahjong_env.state.arrays import State
@@ -71,10 +73,12 @@ class Rules:
     """The scoring table."""
     reasons: ClassVar[tuple[str, ...]] = ("", "the tiles are not a complete hand")
     """Why a hand may not win, in words; 0 is "it may", 1 "it is not complete"."""
-    marks: ClassVar[tuple[str, ...]] = ()
-    """What the variant counts for each seat during a hand, seen by all (the K axis of `State.marks`)."""
-    score_arguments: ClassVar[frozenset[str]] = frozenset()
-    """Optional arguments of `score` that mean something here, beyond those that every variant knows."""
+    circumstances: ClassVar[tuple[Circumstance, ...]] = ()
+    """What the variant wants to know about a win, beyond what every variant does."""
+    wins_by_flowers: ClassVar[bool] = False
+    """Whether exposed flowers alone can win a hand."""
+    turned_up_after_win: ClassVar[int] = 0
+    """Tiles that are turned up after a win because they change what it pays (`Wins.turned_up`)."""
 
     hand_size: ClassVar[int] = 13
     """Concealed tiles between turns."""
@@ -117,6 +121,11 @@ class Rules:
     def knob_choices(cls) -> dict[str, tuple[Any, ...]]:
         """For each knob: the values that it can have; empty for a knob whose value is an integer."""
         return {item.name: item.metadata["choices"] or () for item in fields(cls)}
+
+    @cached_property
+    def marks(self) -> tuple[str, ...]:
+        """What the variant counts for each seat during a hand, seen by all (the K axis of `State.marks`)."""
+        return tuple(item.name for item in self.circumstances if item.is_mark)
 
     # --- The table --------------------------------------------------------------------------------------------
     @property

@@ -60,6 +60,7 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import FIRST_HONOUR, FLOWERS, NO_TILE, NUM_ALL_KINDS, NUM_KINDS, SEASONS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 from mahjong_env.hands import POWER, SUIT, suit_summaries
+from mahjong_env.ruleset.circumstances import THE_WILD_KIND, Circumstance
 from mahjong_env.ruleset.questions import knob
 from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.patterns import count_melds
@@ -226,8 +227,18 @@ class Fuzhou(ScoredRules):
         discard=by_knob("discard_payers", {"discarder": Payer.DISCARDER_PAYS, "all": Payer.ALL_PAY}),
         robbed_kong=by_knob("discard_payers", {"discarder": Payer.KONGER_PAYS, "all": Payer.ALL_PAY}),
     )
-    marks: ClassVar[tuple[str, ...]] = ("discarded_wild",)
-    score_arguments: ClassVar[frozenset[str]] = frozenset({"robbing_gold"})
+    circumstances: ClassVar[tuple[Circumstance, ...]] = (
+        Circumstance(
+            "discarded_wild", "the winner has discarded a gold in this hand", type=bool, discarded=THE_WILD_KIND
+        ),
+        Circumstance(
+            "robbing_gold",
+            "won before the first turn, with the gold that is turned up",
+            type=bool,
+            is_mark=False,
+            excludes=("kong_draws", "flower_draw", "first_draw", "discarded_wild"),
+        ),
+    )
     hand_size: ClassVar[int] = 16
     has_wild: ClassVar[bool] = True
     uses_flowers: ClassVar[bool] = True

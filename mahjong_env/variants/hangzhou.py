@@ -61,6 +61,7 @@ from mahjong_env.basics.chance import draw_numbers
 from mahjong_env.basics.tiles import WHITE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt32Array, UInt64Array
 from mahjong_env.hands import POWER, SUIT, pairs, quads, short_of_sets, suit_summaries, sum_summaries
+from mahjong_env.ruleset.circumstances import THE_WILD_KIND, Circumstance
 from mahjong_env.ruleset.questions import knob
 from mahjong_env.scoring.driver import ScoredRules, product_of_rows
 from mahjong_env.scoring.payments import Payer, Payment, everyone, only
@@ -156,7 +157,9 @@ class Hangzhou(ScoredRules):
         ),
         robbed_kong=Payer.KONGER_PAYS_FOR_ALL,
     )
-    marks: ClassVar[tuple[str, ...]] = ("gambits",)
+    circumstances: ClassVar[tuple[Circumstance, ...]] = (
+        Circumstance("gambits", "fortunes that the winner has discarded in a row, up to now", discarded=THE_WILD_KIND),
+    )
     has_wild: ClassVar[bool] = True
 
     base_score: int = knob(1, choices=(1, 2, 3, 5), about="the value of every hand, which its rows multiply")

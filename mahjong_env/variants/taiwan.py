@@ -57,6 +57,7 @@ from mahjong_env.basics.chance import draw_numbers
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import EAST, FIRST_HONOUR, FLOWERS, NO_TILE, NORTH, NUM_KINDS, RED, WHITE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt64Array
+from mahjong_env.ruleset.circumstances import Circumstance
 from mahjong_env.ruleset.questions import knob
 from mahjong_env.scoring.driver import ScoredRules, sum_of_rows
 from mahjong_env.scoring.patterns import count_melds, is_closed, suits_of, waits_for_one
@@ -327,9 +328,10 @@ class Taiwan(ScoredRules):
     payment: ClassVar[Payment] = Payment(
         draw=Payer.ALL_PAY, discard=Payer.DISCARDER_PAYS, robbed_kong=Payer.KONGER_PAYS, flowers=Payer.ALL_PAY
     )
-    marks: ClassVar[tuple[str, ...]] = ("eight_flowers",)
-    """1 in the turn in which a seat has exposed its eighth flower."""
-    score_arguments: ClassVar[frozenset[str]] = frozenset({"source='flowers'"})
+    circumstances: ClassVar[tuple[Circumstance, ...]] = (
+        Circumstance("eight_flowers", "1 in the turn in which the winner has exposed the eighth flower"),
+    )
+    wins_by_flowers: ClassVar[bool] = True
     hand_size: ClassVar[int] = 16
     uses_flowers: ClassVar[bool] = True
     dealer_draws_last: ClassVar[bool] = True

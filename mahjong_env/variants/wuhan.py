@@ -58,6 +58,7 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import EAST, GREEN, NUM_ALL_KINDS, NUM_KINDS, RED, WHITE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt32Array
 from mahjong_env.hands import short_of_sets_and_pair, sum_summaries
+from mahjong_env.ruleset.circumstances import Circumstance
 from mahjong_env.ruleset.questions import knob
 from mahjong_env.scoring.driver import ScoredRules, product_of_rows
 from mahjong_env.scoring.payments import Payer, Payment
@@ -92,7 +93,9 @@ class Wuhan(ScoredRules):
         discard=by_knob("discard_payers", {"all": Payer.ALL_PAY, "discarder": Payer.DISCARDER_PAYS}),
         robbed_kong=Payer.KONGER_PAYS_FOR_ALL,
     )
-    marks: ClassVar[tuple[str, ...]] = ("red_discards",)
+    circumstances: ClassVar[tuple[Circumstance, ...]] = (
+        Circumstance("red_discards", "Red Dragons that the winner has discarded", discarded=RED),
+    )
     has_wild: ClassVar[bool] = True
     hides_concealed_kongs: ClassVar[bool] = False
 
