@@ -19,14 +19,19 @@ MINUTES ?= 60
 # A second thread per process slows small networks down, by a factor of forty when the cores are shared.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help train test test-slow lint format proof golden readme rules soak bench tables notebooks wheel clean distclean
+# The commands themselves are shown with V=1.
+Q       := $(if $(V),,@)
+
+.PHONY: help train evaluate test test-all test-rest test-slow lint format proof golden readme rules soak bench tables notebooks wheel clean distclean
 .DELETE_ON_ERROR:
 
 help:
-	@echo 'make train            learn $(VARIANT), then play the result against random and greedy'
+	@echo 'make train            learn $(VARIANT), then play the result against its teachers and others; stopped by'
+	@echo '                      Ctrl-C it goes on with the same command'
 	@echo '                      sizes: VARIANT=$(VARIANT) STEPS=$(STEPS) DEALS=$(DEALS) RUN=$(RUN)'
-	@echo 'make test             lint, type-check, run the tests (JOBS=$(JOBS) processes)'
-	@echo 'make test-slow        the proofs that take minutes'
+	@echo 'make evaluate         play the result of $(RUN) again'
+	@echo 'make test             lint, type-check, run the tests that protect everyday changes (JOBS=$(JOBS) processes)'
+	@echo 'make test-all         the same, then all other tests (test-rest), those that take minutes (test-slow) too'
 	@echo 'make proof            engine against referee: HANDS=$(HANDS) of each variant (or VARIANT=), additive'
 	@echo '                      over runs; FRESH=1 begins again; REPLAY=variant:batch plays one batch again'
 	@echo 'make golden           write the readable games of tests/golden anew'
@@ -39,6 +44,7 @@ help:
 	@echo 'make notebooks        execute the notebooks'
 	@echo 'make wheel            build dist/*.whl'
 	@echo 'make clean, distclean remove caches and builds; $(VENV) as well (runs/ is kept)'
+	@echo 'V=1 shows the commands as they are run.'
 
 # --- environments -------------------------------------------------------------------------------------------
 # One environment; a stamp per set of extras says that pyproject.toml, as it now is, has been installed.
@@ -46,11 +52,14 @@ help:
 # Without Debian's python3-venv there is no ensurepip: pip then installs itself from outside.
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo 'no Python 3.11 or newer found: install one, or name it with PYTHON=/path/to/python'; exit 1; }
-	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	@echo "making an environment in $(VENV) with $(PYTHON)"
+	$(Q)$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 	  $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install --quiet pip; }
 
+# Not quiet: PyTorch is hundreds of megabytes, and pip shows how far it is.
 $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(subst -,$(comma),$*)]'
+	@echo "installing mahjong_env with its extras $(subst -,$(comma) ,$*) (the first time takes some minutes)"
+	$(Q)$(BIN)/python -m pip install --disable-pip-version-check --editable '.[$(subst -,$(comma),$*)]'
 	@touch $@
 comma := ,
 
@@ -62,61 +71,82 @@ NOTEBOOKS := $(VENV)/.installed-train-evaluate-render-dev-notebooks
 
 # --- learning -----------------------------------------------------------------------------------------------
 
+# How an interrupted run says that it is gone on with: with the same command.
+train: export MAHJONG_ENV_AGAIN = make train $(MAKEOVERRIDES)
 train: $(LEARN)
-	$(BIN)/python -m training train --variant $(VARIANT) --total-steps $(STEPS) --out $(RUN) \
+	@echo "learning $(VARIANT) in $(RUN), up to $(STEPS) decisions (Ctrl-C saves; the same command goes on)"
+	$(Q)$(BIN)/python -m training train --variant $(VARIANT) --total-steps $(STEPS) --out $(RUN) \
 	  $(if $(wildcard $(RUN)/config.json),--resume) $(FLAGS)
-	$(BIN)/python -m training evaluate --variant $(VARIANT) --agents policy:$(RUN)/best.zip random greedy \
-	  --deals $(DEALS) --out $(RUN)
+	$(Q)if [ $(RUN)/evaluation.json -nt $(RUN)/best.zip ]; then \
+	  echo "done: $(RUN)/best.zip, and its evaluation in $(RUN)/evaluation.json"; \
+	  echo "make train STEPS=... learns on; make evaluate plays it again"; \
+	else $(MAKE) --no-print-directory evaluate; fi
+
+evaluate: $(LEARN)
+	@echo "playing $(RUN)/best.zip against its teachers, random and greedy, on $(DEALS) deals from every seat"
+	$(Q)$(BIN)/python -m training evaluate --variant $(VARIANT) --agents policy:$(RUN)/best.zip random greedy \
+	  --deals $(DEALS) --processes $(JOBS) --out $(RUN)
 
 # --- checking -----------------------------------------------------------------------------------------------
 
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+
 lint: $(TEST)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	@echo 'checking style, layout and types'
+	$(Q)$(BIN)/ruff check .
+	$(Q)$(BIN)/ruff format --check .
+	$(Q)$(BIN)/mypy
 
 test: lint
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	@echo 'running the tests that protect everyday changes; make test-all runs all'
+	$(Q)$(PYTEST) -m 'not slow and not thorough'
+
+test-rest: $(TEST)
+	@echo 'running the tests that make test leaves out'
+	$(Q)$(PYTEST) -m 'slow or thorough'
+
+test-all: test
+	$(Q)$(MAKE) --no-print-directory test-rest
 
 test-slow: $(TEST)
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m slow
+	$(Q)$(PYTEST) -m slow
 
 # VARIANT has a default, meant for learning: here all variants are played unless one is asked for.
 asked_variant := $(if $(filter command environment,$(origin VARIANT)),$(VARIANT))
 proof: $(TEST)
-	PYTHONPATH=tests $(BIN)/python -m scripts.proof --hands $(HANDS) --jobs $(JOBS) $(if $(FRESH),--fresh) \
+	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.proof --hands $(HANDS) --jobs $(JOBS) $(if $(FRESH),--fresh) \
 	  $(if $(asked_variant),--variant $(asked_variant)) $(if $(REPLAY),--replay $(REPLAY))
 
 golden: $(TEST)
-	PYTHONPATH=tests $(BIN)/python -m scripts.golden_games
+	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.golden_games
 
 rules: $(TEST)
-	PYTHONPATH=tests $(BIN)/python -m scripts.rule_pages
+	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.rule_pages
 
 readme: $(TEST)
-	PYTHONPATH=tests $(BIN)/python -m scripts.readme
+	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.readme
 
 soak: $(TEST)
-	PYTHONPATH=tests $(BIN)/python -m scripts.soak --minutes $(MINUTES)
+	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.soak --minutes $(MINUTES)
 
 format: $(TEST)
-	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
+	$(Q)$(BIN)/ruff check --fix .
+	$(Q)$(BIN)/ruff format .
 
 bench: $(BENCH)
-	$(BIN)/python -m mahjong_env bench
+	$(Q)$(BIN)/python -m mahjong_env bench
 
 notebooks: $(NOTEBOOKS)
-	$(BIN)/python -m pytest --nbmake notebooks
+	$(Q)$(BIN)/python -m pytest --nbmake notebooks
 
 # --- making -------------------------------------------------------------------------------------------------
 
 tables: $(TEST)
-	$(BIN)/python -m mahjong_env.hands.build
+	$(Q)$(BIN)/python -m mahjong_env.hands.build
 
 wheel: $(TEST)
 	rm -rf build
-	$(BIN)/python -m build --wheel
+	$(Q)$(BIN)/python -m build --wheel
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

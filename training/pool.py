@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -47,6 +48,7 @@ def play_in_processes(config: EvaluateConfig, blocks: Sequence[Block]) -> Iterat
 
 def _begin(config: EvaluateConfig) -> None:
     global _made
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits, which then ends this one
     set_threads(config.threads)
     _made = read_rules(config.variant, config.knobs), [make_agent(spec) for spec in config.agents]
 

@@ -17,9 +17,10 @@ from mahjong_env.cli.show_command import ask
 from mahjong_env.cli.story import Story, situation_text
 from mahjong_env.cli.terminal import has_colour, say
 from mahjong_env.cli.why_not import why_not
+from mahjong_env.drawing.table import person_name
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.opponents import Opponent, agent_names, find_agent
-from mahjong_env.environments.render import Reader, legal_text, person_name, table_text
+from mahjong_env.environments.render import Reader, legal_text, table_text
 
 HELP = """\
 write a tile to discard it (5m), or an action (pung, chow low, kong, added kong 5m, win, pass);

@@ -6,8 +6,8 @@ import numpy as np
 
 from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CHOW_LOW, CONCEALED_KONG, PASS, WIN
 from mahjong_env.basics.tiles import KIND_NAMES
+from mahjong_env.drawing.table import person_name
 from mahjong_env.engine.batch import Engine
-from mahjong_env.environments.render import person_name
 from mahjong_env.scoring.wins import Source, wins_from_state
 from mahjong_env.state.arrays import Phase
 

@@ -6,28 +6,28 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from gymnasium.spaces import Box, Dict, Discrete, Space
-from gymnasium.utils import EzPickle
+from gymnasium.spaces import Box, Discrete, Space
 from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper
 
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import DealError, MahjongError
 from mahjong_env.basics.types import Int8Array
-from mahjong_env.engine.batch import Engine
+from mahjong_env.drawing.table import person_name
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.engine.scene import Deal
+from mahjong_env.environments.arguments import observation_space, read_arguments
 from mahjong_env.environments.hand_info import hand_info
-from mahjong_env.environments.render import check_render_mode, person_name, table_text, warn_without_render_mode
+from mahjong_env.environments.held_engine import HeldEngine
+from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.ruleset.registry import rules
 
 Observation = dict[str, Int8Array]
 Wrapped = OrderEnforcingWrapper[str, Any, Any]
 
 
-class MahjongAEC(AECEnv[str, Any, Any], EzPickle):
+class MahjongAEC(AECEnv[str, Any, Any]):
     """One game; `<variant>_v0.raw_env` makes it, and `<variant>_v0.env` makes it with PettingZoo's wrappers around it.
 
     **Agents**: "player_0", "player_1", ...: one for each person, the same one through a match. A person who sits
@@ -46,8 +46,12 @@ class MahjongAEC(AECEnv[str, Any, Any], EzPickle):
     **Infos**: a person who has not acted since a hand ended finds that hand in ``infos[agent]["outcome"]``, see
     `hand_info.hand_info`.
 
+    **Copies**: `copy.deepcopy` and `pickle` in the middle of a game give an environment that goes on as this one does.
+    ``env.unwrapped.engine.snapshot()`` and ``restore()`` go back as well, and cost less: all agents are then where the
+    game was, but what they had been paid since they acted last, and the hand that had ended, are not told again.
+
     Attributes:
-        engine: the game, as an engine of one; to be looked at, and stepped by this environment alone.
+        engine: the game, as an engine of one. If somebody else changes it, the environment goes on from there.
         state_space: the space of `state`.
     """
 
@@ -64,7 +68,7 @@ class MahjongAEC(AECEnv[str, Any, Any], EzPickle):
 
         Args:
             variant: a name in `mahjong_env.VARIANTS`, or rules.
-            render_mode: None, "ansi" (text) or "human" (the same, printed).
+            render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (text, printed).
             num_hands: hands of a match.
             start: see `mahjong_env.make_engine`.
             **knobs: house rules of the variant.
@@ -72,22 +76,22 @@ class MahjongAEC(AECEnv[str, Any, Any], EzPickle):
         Raises:
             RulesError: a value that is not valid; the message lists those that are.
         """
-        EzPickle.__init__(self, variant, render_mode=render_mode, num_hands=num_hands, start=start, **knobs)
-        AECEnv.__init__(self)  # type: ignore[no-untyped-call, arg-type]
-        played = rules(variant, **knobs)
+        super().__init__()  # type: ignore[no-untyped-call]
+        played = read_arguments(MahjongAEC, variant, knobs)
         self.metadata = {
             "name": f"{played.name}_v{played.version}",
-            "render_modes": ["ansi", "human"],
-            "render_fps": 1,
+            "render_modes": list(RENDER_MODES),
+            "render_fps": RENDER_FPS,
             "is_parallelizable": False,
         }
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self.engine = Engine(played, 1, num_hands=num_hands, start=start)
+        self.engine = HeldEngine(played, 1, num_hands=num_hands, start=start)
+        self.engine.tell = self._begin
         self.possible_agents = [person_name(person) for person in range(played.people)]
         self.agents = list(self.possible_agents)
         self._person = {agent: person for person, agent in enumerate(self.possible_agents)}
-        self.observation_spaces = {agent: _observation_space() for agent in self.possible_agents}
+        self.observation_spaces = {agent: observation_space("dict") for agent in self.possible_agents}
         self.action_spaces = {agent: Discrete(NUM_ACTIONS) for agent in self.possible_agents}
         self._wall_size = self.engine.state.wall.shape[1]
         length = played.people * SHAPE[0] * SHAPE[1] + self._wall_size + 3
@@ -116,11 +120,16 @@ class MahjongAEC(AECEnv[str, Any, Any], EzPickle):
         deal = (options or {}).get("deal")
         if deal is not None and not isinstance(deal, Deal):
             raise DealError(f"the option 'deal' is a mahjong_env.Deal, not {deal!r}")
-        self.engine.reset(seed=seed, deals=deal)
+        self.engine.deal_anew(seed=seed, deals=deal)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Take over the game that the engine has now: nothing has been paid, and nothing is told of what was before."""
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0)
-        self.terminations = dict.fromkeys(self.agents, False)
+        is_over = bool(self.engine.state.actor[0] < 0)  # if somebody else has set the engine to such a moment
+        self.terminations = dict.fromkeys(self.agents, is_over)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos = {agent: {} for agent in self.agents}
         self._skip_agent_selection = None  # type: ignore[assignment]
@@ -138,7 +147,7 @@ class MahjongAEC(AECEnv[str, Any, Any], EzPickle):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        result = self.engine.step([action])
+        result = self.engine.play([action])
         rewards = result.rewards[0].tolist()
         self._cumulative_rewards[agent] = 0
         self.infos[agent] = {}
@@ -149,6 +158,10 @@ class MahjongAEC(AECEnv[str, Any, Any], EzPickle):
         if result.hand_over[0]:
             self._end_hand(result)
         self._wait()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= state
+        self.engine.tell = self._begin
 
     def _end_hand(self, result: StepResult) -> None:
         """Tell the agents how the hand ended, and whether the match did."""
@@ -201,23 +214,12 @@ class MahjongAEC(AECEnv[str, Any, Any], EzPickle):
         claim = (state.person_at[0, state.best_seat[0]], state.best_action[0]) if answered else (-1, -1)
         return np.concatenate([seen.ravel(), wall, np.array([self._to_act, *claim], np.int8)])
 
-    def render(self) -> str | None:
-        """The table as text, all hands open; with "human" it is printed instead."""
-        if self.render_mode is None:
-            warn_without_render_mode()
-            return None
-        text = table_text(self.engine, outcome=self._last_hand)
-        if self.render_mode == "human":
-            print(text)
-            return None
-        return text
+    def render(self) -> Any:
+        """The table, all hands open: text, [804, 750, 3] uint8 pixels, or printed text, by the render mode."""
+        return render_game(self.engine, 0, self.render_mode, self._last_hand)
 
     def close(self) -> None:
         """Nothing has to be released."""
-
-
-def _observation_space() -> Space[Any]:
-    return Dict({"observation": Box(-128, 127, SHAPE, np.int8), "action_mask": Box(0, 1, (NUM_ACTIONS,), np.int8)})
 
 
 def wrapped(bare: AECEnv[str, Any, Any]) -> Wrapped:

@@ -6,14 +6,18 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.errors import RenderModeError
 from mahjong_env.basics.notation import Meld, MeldType, format_tiles
 from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES, NUM_ALL_KINDS
+from mahjong_env.drawing.picture import table_svg
+from mahjong_env.drawing.raster import pixels
+from mahjong_env.drawing.table import event_text, person_name, read_table
 from mahjong_env.engine.batch import Engine
 from mahjong_env.state.arrays import NO_SEAT, Phase
 
@@ -68,12 +72,46 @@ def check_render_mode(mode: str | None, valid: Sequence[str]) -> None:
 
 def warn_without_render_mode() -> None:
     """What environments say when they are asked to render without a mode."""
-    warnings.warn('render() shows nothing without a render mode: give render_mode="ansi" or "human"', stacklevel=3)
+    warnings.warn(
+        'render() shows nothing without a render mode: give render_mode="ansi", "rgb_array" or "human"', stacklevel=4
+    )
 
 
-def person_name(person: int) -> str:
-    """The name of a person: "player_0" and so on."""
-    return f"player_{person}"
+RENDER_MODES: Final = ("ansi", "rgb_array", "human")
+"""What environments of one game can render: text, pixels, and text that is printed."""
+RENDER_FPS: Final = 2
+"""Frames a second that a person can follow."""
+_PICTURE_WIDTH: Final = 750
+
+
+def render_game(
+    engine: Engine, game: int, mode: str | None, outcome: Mapping[str, Any] | None
+) -> str | NDArray[np.uint8] | None:
+    """What `render` of an environment gives, all hands open.
+
+    Args:
+        engine: the games.
+        game: which one.
+        mode: one of `RENDER_MODES`, or None.
+        outcome: the hand that has just ended, if any (see `hand_info.hand_info`).
+
+    Returns:
+        Text for "ansi"; [804, 750, 3] uint8 for "rgb_array"; None for "human", which prints the text, and for None,
+        which warns.
+
+    Raises:
+        MissingExtraError: "rgb_array" without the extra `render`.
+    """
+    if mode is None:
+        warn_without_render_mode()
+        return None
+    if mode == "rgb_array":
+        return pixels(table_svg(read_table(engine, game), event=event_text(outcome)), _PICTURE_WIDTH)
+    text = table_text(engine, game, outcome=outcome)
+    if mode == "human":
+        print(text)
+        return None
+    return text
 
 
 def table_text(

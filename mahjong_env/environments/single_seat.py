@@ -23,7 +23,7 @@ from mahjong_env.environments.arguments import (
     row_of,
 )
 from mahjong_env.environments.learning_seats import LearningSeats
-from mahjong_env.environments.render import check_render_mode, table_text, warn_without_render_mode
+from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
 from mahjong_env.ruleset.questions import Rules
 
 _GAME = np.zeros(1, np.intp)
@@ -49,7 +49,7 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
     original does.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "human"], "render_fps": 1}  # type: ignore[misc]
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}  # type: ignore[misc]
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
             on_illegal: "end" or "raise".
             illegal_reward: the reward of an illegal action with "end".
             observation: "flat", "planes" or "dict".
-            render_mode: None, "ansi" (text) or "human" (the same, printed).
+            render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (text, printed).
             **knobs: house rules of the variant.
 
         Raises:
@@ -157,16 +157,9 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
         """[109] bool legal actions, all False where the episode is over."""
         return self._masks()[0].view(np.bool_)
 
-    def render(self) -> str | None:
-        """The table as text, all hands open; with "human" it is printed instead."""
-        if self.render_mode is None:
-            warn_without_render_mode()
-            return None
-        text = table_text(self.engine, outcome=self._seats.last_hand(0))
-        if self.render_mode == "human":
-            print(text)
-            return None
-        return text
+    def render(self) -> Any:
+        """The table, all hands open: text, [804, 750, 3] uint8 pixels, or printed text, by the render mode."""
+        return render_game(self.engine, 0, self.render_mode, self._seats.last_hand(0))
 
     @property
     def _is_over(self) -> bool:

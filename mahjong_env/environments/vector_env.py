@@ -27,7 +27,7 @@ from mahjong_env.environments.arguments import (
     row_of,
 )
 from mahjong_env.environments.learning_seats import LearningSeats
-from mahjong_env.environments.render import check_render_mode, table_text, warn_without_render_mode
+from mahjong_env.environments.render import RENDER_FPS, check_render_mode, render_game, warn_without_render_mode
 from mahjong_env.ruleset.questions import Rules
 
 Float64Array = NDArray[np.float64]
@@ -55,8 +55,8 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
-        "render_modes": ["ansi"],
-        "render_fps": 1,
+        "render_modes": ["ansi", "rgb_array"],
+        "render_fps": RENDER_FPS,
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
 
@@ -89,7 +89,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
             illegal_reward: see `SingleSeatEnv`.
             observation: see `SingleSeatEnv`.
             autoreset_mode: an `AutoresetMode`, or its name or value as a text: "same_step", "NextStep", ...
-            render_mode: None or "ansi".
+            render_mode: None, "ansi" (texts) or "rgb_array" (pictures as pixels).
             **knobs: house rules of the variant.
 
         Raises:
@@ -210,13 +210,14 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         """[num_envs, 109] bool legal actions, all False where an episode is over."""
         return self._masks(self._all).view(np.bool_)
 
-    def render(self) -> tuple[str, ...] | None:
-        """The tables as texts, all hands open."""
+    def render(self) -> tuple[Any, ...] | None:
+        """The tables, all hands open: texts, or [804, 750, 3] uint8 pixels each, by the render mode."""
         if self.render_mode is None:
             warn_without_render_mode()
             return None
         return tuple(
-            table_text(self.engine, game, outcome=self._seats.last_hand(game)) for game in range(self.num_envs)
+            render_game(self.engine, game, self.render_mode, self._seats.last_hand(game))
+            for game in range(self.num_envs)
         )
 
     # --- What is answered -------------------------------------------------------------------------------------

@@ -101,11 +101,7 @@ def worth(rules: Rules, row_name: str) -> str:
     row = next((row for row in rules.rows if row.name == row_name), None)
     if row is None:
         raise RulesError(f"the page of {rules.name} speaks of the row {row_name!r}, which is not scored")
-    value = row.value_text(rules)
-    knob = _KNOB_OF_A_ROW.search(value)
-    if knob is not None and isinstance(rules.knobs[knob[1]], int):
-        return str(rules.knobs[knob[1]])
-    return _KNOB_OF_A_ROW.sub("", value)
+    return _KNOB_OF_A_ROW.sub("", row.value_text(rules))
 
 
 # --- Holes -----------------------------------------------------------------------------------------------------------

@@ -85,6 +85,7 @@ class Rules:
     has_wild: ClassVar[bool] = False
     uses_flowers: ClassVar[bool] = False
     hides_concealed_kongs: ClassVar[bool] = True
+    """Only its owner sees of which kind a concealed kong is, until the hand ends (common.md#concealed-kongs)."""
     dealer_draws_last: ClassVar[bool] = False
     """The dealer's extra tile is drawn after the opening flowers are replaced, instead of before."""
     opening_stages: ClassVar[int] = 0

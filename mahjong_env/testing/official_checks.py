@@ -15,6 +15,7 @@ from mahjong_env.environments.aec import MahjongAEC
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
+from mahjong_env.testing.environment_checks import check_copies_of_environments
 from mahjong_env.testing.play import ConformanceError
 
 _CYCLES: Final = 120
@@ -54,10 +55,11 @@ def check_gymnasium(make_env: Callable[[], Any]) -> None:
 
 
 def check_official(variant: str | Rules, **knobs: Any) -> None:
-    """Run both kits on the environments of a variant; the arguments are those of `check_variant`."""
+    """Run both kits on the environments of a variant, and the check of copies; see `check_variant`."""
     played = rules(variant, **knobs)
     check_pettingzoo(lambda: OrderEnforcingWrapper(AssertOutOfBoundsWrapper(MahjongAEC(played))))
     check_gymnasium(lambda: SingleSeatEnv(played))
+    check_copies_of_environments(played)
 
 
 @contextmanager

@@ -1,52 +1,7 @@
-"""Fuzhou mahjong (福州麻将 Fúzhōu májiàng), also Fujian mahjong or Gold Rush mahjong.
+"""Fuzhou mahjong (福州麻将 Fúzhōu májiàng).
 
-Source: 004, "Fuzhou Mahjong". Version 0: first release.
-
-**What is played.** 144 tiles, four players, 16 tiles each and the dealer 17. The eight flowers and all 28 honours are
-flowers: laid open and replaced at once, so that hands are made of the 108 suit tiles. After the opening flowers one
-tile is turned up, the gold (金 jīn): its three live copies are wild. 18 tiles, the gold among them, are never drawn;
-an exposed or added kong adds one to them, a concealed kong two. Chows from the previous player, pungs and kongs from
-anybody, never with a gold; a discarded gold can be claimed by nobody, and who has discarded one wins by self-draw only
-for the rest of the hand. A hand is five sets and a pair, with no minimum.
-
-**Before the first turn.** The dealer may win with his 17 tiles (Heaven). Then every other player, from the dealer's
-right, may rob the gold if his 16 tiles and the gold, as the tile that it is, are a complete hand; last the dealer may
-rob it by giving up one of his 17 tiles for it.
-
-**Payment.** (base points + flowers + golds + dealer continuation + kongs) x 2 + special hands. Self-draw and robbing
-the gold: every other player pays it; a discard: the discarder alone. Nothing is paid for a drawn hand.
-
-**Readings and deviations**
-
-====================================  ==================================================================================
-question                              here
-====================================  ==================================================================================
-All Sequences 10 in the table, 15 in  10 (`all_sequences=15` for the example)
-the worked example
-a concealed kong "1 per", "adds two"  2 (`concealed_kong=1`)
-Full Bloom "adds six", "stacks with   6 on top of the four flower points (`full_bloom="total"`: 6 with them)
-individual flower points"
-"does not stack" (Golden Pair, Three  the best of these three, or the sum of all other special hands, whichever is
-Gold Knockdown, Golden Dragon)        more (`specials="highest"`: the single best special hand)
-a flower is turned up for the gold    it is the dealer's flower, and the next tile is turned; each costs one drawable
-                                      tile
-when the gold can be robbed           once, when it is turned; golds already in the hand help as wild tiles. The robbed
-                                      gold counts as a gold of the hand
-which tile the dealer gives up        the one that leaves the hand of highest value; it lies where the gold lay and is
-                                      nobody's discard
-a discarded gold                      cannot be claimed for anything, so that nobody can win on it either
-Earth: "before any tiles are drawn    the first draw of a player other than the dealer, if nobody has claimed a tile or
-or flower are replaced"               declared a kong, and the tile that he draws is no flower; opening flowers do not
-                                      matter
-Three Gold Knockdown                  for a complete hand, not at once with the third gold
-the last tiles "cannot support all    fewer than four drawable tiles after a kong, its replacement and the tiles that it
-remaining players to draw"            reserves: the hand ends after the konger's discard, which can only be won on
-robbing a kong                        not played (`rob_kong=True`; paid like a discard)
-who pays for a discard                the discarder alone (`discard_payers="all"`)
-the dealer after a draw               passes the deal on (`dealer_on_draw="stay"`)
-"One Flower"                          an honour is a flower, and opening flowers count
-dealer continuation                   counts for a dealer who wins, not for one who pays
-====================================  ==================================================================================
+Its rules, written for players, are the page `fuzhou.md` beside this file; docs/rules has it with the default knobs.
+Version 0: first release.
 """
 
 from __future__ import annotations
@@ -242,7 +197,7 @@ class Fuzhou(ScoredRules):
     hand_size: ClassVar[int] = 16
     has_wild: ClassVar[bool] = True
     uses_flowers: ClassVar[bool] = True
-    hides_concealed_kongs: ClassVar[bool] = False
+    hides_concealed_kongs: ClassVar[bool] = False  # fuzhou.md#who-sees-a-concealed-kong
     opening_stages: ClassVar[int] = 2
 
     base_score: int = knob(5, minimum=1, about="the base points of every hand")
@@ -263,12 +218,12 @@ class Fuzhou(ScoredRules):
 
     @property
     def flower_kinds(self) -> BoolArray:
-        """Flowers, seasons and all honours (004 §Tiles)."""
+        """Flowers, seasons and all honours (fuzhou.md#tiles-and-deal)."""
         return np.arange(NUM_ALL_KINDS) >= FIRST_HONOUR
 
     @property
     def reserve(self) -> int:
-        """With the gold, which is the last tile of the dead wall, 18 tiles (004 §Breaking the Wall)."""
+        """With the gold, which is the last tile of the dead wall, 18 tiles (fuzhou.md#the-reserve)."""
         return 17
 
     @property
@@ -342,18 +297,21 @@ class Fuzhou(ScoredRules):
 
     # --- Play -----------------------------------------------------------------------------------------------------
     def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
-        """Who discards a gold wins by self-draw only (004 §Discarding a Tile)."""
+        """Who discards a gold wins by self-draw only (fuzhou.md#discarding-a-gold)."""
         is_gold = kind == state.wild[seats.game]
         state.marks[seats.game[is_gold], seats.seat[is_gold], _DISCARDED_GOLD] = 1
 
     def after_kong(self, state: State, seats: Seats, meld_type: int) -> None:
-        """The reserve grows; without a tile for every player the hand is about to end (004 §End of the Game)."""
+        """The reserve grows; without a tile for every player the hand is about to end.
+
+        fuzhou.md#the-reserve, fuzhou.md#when-a-kong-ends-the-hand.
+        """
         games = seats.game
         state.reserve[games] += 2 if meld_type == MeldType.CONCEALED_KONG else 1
         state.closing[games] |= state.left(games) < self.seats
 
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
-        """The dealer stays if he wins; else the next seat deals (004 §Determining the Dealer)."""
+        """The dealer stays if he wins; else the next seat deals (fuzhou.md#the-dealer)."""
         stays = winner == state.dealer[games]
         if self.dealer_on_draw == "stay":
             stays = stays | (winner < 0)
@@ -371,7 +329,7 @@ class Fuzhou(ScoredRules):
         return counts * (counted | ~_IS_SPECIAL)
 
     def worth(self, counts: Int8Array, values: Any) -> Int64Array:
-        """The sum of the rows before the special hands is doubled (004 §Winning Hand Payout Formula)."""
+        """The sum of the rows before the special hands is doubled (fuzhou.md#what-a-hand-is-worth)."""
         total: Int64Array = (counts * values * _FACTOR).sum(axis=1)
         return total
 

@@ -1,52 +1,7 @@
 """Hangzhou mahjong (杭州麻将 Hángzhōu májiàng).
 
-Source: 001, "Hangzhou Mahjong". Version 0: first release.
-
-**What is played.** 136 tiles, four players, 13 tiles each, the dealer 14. A tile is turned up; the three others of
-its kind are the *fortunes* (财神 cáishén), which may stand for any tile (`fortune="white"`: the four White Dragons).
-The last 20 tiles of the wall are never drawn. Chows from the previous player, pungs and kongs from anybody. A hand is
-four sets and a pair or, without melds, seven pairs; patterns are neither needed nor worth anything.
-
-*Lao* (老庄 lǎo zhuāng) counts the hands that the dealer deals in a row, from 1; he keeps the deal by winning and after
-a draw, else the winner deals next. At 1 and 2 Lao only self-draws win. From 3 Lao the dealer also wins on discards,
-and the others on the dealer's; the tile that is added to a pung may be won under the same conditions.
-
-*Fortune Gambit* (财飘 cái piāo): who discards a fortune may, in his next turn, only win, declare a concealed kong or
-discard the tile just drawn, and claims nothing before. Until he has discarded, the others may only draw as well. If he
-discards another fortune the gambit goes on; any other discard ends it.
-
-**Payment.** The hand's value S is the base score times its rows. A share is S x 2, 4, 8 at 1, 2, 3 Lao where the dealer
-wins; else S, and 2 S for the dealer who loses to a self-draw. Self-draw: everyone pays his share. Discard: the
-discarder pays his share. Captured kong: the konger pays three shares. Three melds claimed by one player from another:
-where one of the two wins, the other pays double what would have been paid in all, and nobody else pays. In matches
-nobody pays more than he has; what is missing, the winner does without.
-
-**Readings and deviations**
-
-====================================  ================================================================================
-question                              here
-====================================  ================================================================================
-"Base Score^(gambits + kongs + 1)"    base score times 2 for each (with a base score of 1 the power is always 1)
-1 x 2 x 2 x 4 "is 8"                  16
-the dealer's loss                     doubled, whatever the Lao (`dealer_loss="lao"`: times 2, 4, 8), at self-draws only
-who pays for a discard                the discarder his own share (`discard_payment="all_shares"`: three shares)
-captured kongs at 1 and 2 Lao, and    not allowed, like discards (`kong_capture="always"`)
-between non-dealers
-a seat wins "on a single-tile pair    one fortune set aside, all other tiles were complete before the draw: any tile
-wait using a fortune"                 wins. In the shape that is scored, four sets or six pairs; self-draws only
-when a gambit begins                  with every discard of a fortune, whatever the hand
-what a gambit forbids                 all claims, kongs and captured kongs included; it ends with the gambiter's next
-                                      discard of another tile, which may be claimed
-gambits and kongs in one win          multiplied ("Explosive Kong" and "Kong Gambit" are such products, no extra rows)
-quads in seven pairs                  x2 each, natural tiles only; "Luxury Seven Pairs x4" is 2 x 2
-the three meld penalty                for every kind of win, on what would have been paid; adding a tile to a pung is no
-                                      new meld, concealed kongs are claimed from nobody
-"combined" penalty                    both pay the double sum in full
-score cap                             cuts each payer's share after the dealer's factor, before a penalty (`cap`)
-doubles or a 12 make a hand 3 Lao     house rule (`lao_dice=True`), for that hand only
-8 or 16 "rounds"                      hands (`num_hands`)
-match by points, after a draw         ends too if somebody has no points left: the dealer did not win
-====================================  ================================================================================
+Its rules, written for players, are the page `hangzhou.md` beside this file; docs/rules has it with the default knobs.
+Version 0: first release.
 """
 
 from __future__ import annotations
@@ -207,7 +162,7 @@ class Hangzhou(ScoredRules):
 
     @property
     def reserve(self) -> int:
-        """The last 20 tiles, of which the tile turned up is one, are never drawn (001 §Breaking The Wall)."""
+        """The last 20 tiles, of which the tile turned up is one, are never drawn (hangzhou.md#the-wall)."""
         return 20 - self.turns_indicator
 
     def begin_hand(self, state: State, games: Games, keys: UInt64Array) -> None:
@@ -219,7 +174,7 @@ class Hangzhou(ScoredRules):
 
     # --- Fortune Gambits --------------------------------------------------------------------------------------
     def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
-        """A fortune begins or goes on with a gambit, any other tile ends it (001 §Fortune Gambit)."""
+        """A fortune begins or goes on with a gambit, any other tile ends it (hangzhou.md#fortune-gambit-the-play)."""
         gambits = seats.of(state.marks)[:, _GAMBITS]
         state.marks[seats.game, seats.seat, _GAMBITS] = np.where(kind == state.wild[seats.game], gambits + 1, 0)
 
@@ -237,14 +192,14 @@ class Hangzhou(ScoredRules):
 
     # --- Scoring ----------------------------------------------------------------------------------------------
     def worth(self, counts: Int8Array, values: Any) -> Int64Array:
-        """The product of the rows, the base score among them (001 §Payout Formula).
+        """The product of the rows, the base score among them (hangzhou.md#what-a-hand-is-worth).
 
         Fortunes stand for whatever completes the shape: nothing that a row asks for depends on what they stand for.
         """
         return product_of_rows(counts, values)
 
     def shares(self, wins: Wins, points: Int64Array) -> Int64Array:
-        """[n, S] each player's share: 001 §Dealer Multipliers, §Score Capping."""
+        """[n, S] each player's share: hangzhou.md#who-pays, hangzhou.md#the-cap."""
         lao_factor = 2 ** _lao(wins)
         dealers_loss = np.where(wins.drawn, lao_factor if self.dealer_loss == "lao" else 2, 1)
         factors = np.where(only(wins, wins.dealer), dealers_loss[:, None], 1)
@@ -253,7 +208,7 @@ class Hangzhou(ScoredRules):
         return shares if self.cap is None else np.minimum(shares, self.cap)
 
     def limit_payments(self, wins: Wins, owed: Int64Array) -> Int64Array:
-        """[n, S] 001 §Special Payment Penalties, §Initial Points."""
+        """[n, S] hangzhou.md#three-meld-penalty, hangzhou.md#nobody-pays-more-than-he-has."""
         penalised = _pays_penalty(wins)
         if penalised.any():
             double_sum = 2 * owed.sum(axis=1, keepdims=True)
@@ -264,14 +219,14 @@ class Hangzhou(ScoredRules):
 
     # --- The match --------------------------------------------------------------------------------------------
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
-        """The dealer stays if he wins and after a draw, else the winner deals (001 §How to Determine the Dealer)."""
+        """The dealer stays if he wins and after a draw, else the winner deals (hangzhou.md#the-dealer)."""
         dealer = state.dealer[games]
         stays = (winner == dealer) | (winner < 0)
         self.pass_deal(state, games, stays)
         state.dealer[games] = np.where(stays, dealer, winner)
 
     def match_over(self, state: State, games: Games, winner: Int8Array) -> BoolArray | None:
-        """By points: somebody has none left, and the dealer did not win (001 §Determining When the Game Ends)."""
+        """By points: somebody has none left, and the dealer did not win (hangzhou.md#the-end-of-a-match)."""
         if self.ends_by_hands:
             return None
         return (winner != state.dealer[games]) & (state.points[games] <= 0).any(axis=1)

@@ -1,36 +1,7 @@
 """Hebei mahjong (河北麻将 Héběi májiàng).
 
-Source: 002, "Hebei Mahjong". Version 0: first release.
-
-**What is played.** 136 tiles, three players (four with `players=4`; four people of whom one sits out with
-`rotation=True`). 13 tiles each, the dealer 14; the last twelve tiles of the wall are never drawn. Chows from the
-previous player, pungs and kongs from anybody; kongs are paid at once. A hand is four sets and a pair, seven pairs
-(four alike are two pairs), or thirteen orphans. A hand with none of the rows below but Dealer Win is a Ping Hu and
-may only be won by self-draw.
-
-**Payment.** The hand's value is the base point times the product of its rows. Self-draw: every other player pays it;
-a discard: the discarder alone; a robbed kong: the konger alone. Kongs at once: concealed, every other player pays
-2; from a discard, the discarder pays 2; added, every other player pays 1, also if nobody wins the hand.
-
-**Readings and deviations**
-
-====================================  ================================================================================
-question                              here
-====================================  ================================================================================
-All Pungs x3 in the table, x2 in the  x3 (`all_pungs=2` for the other)
-worked example
-"add up all the multipliers"          their product, as the formula and the worked example have it
-"the highest winning hand will be 8   no cap: the table itself goes to x32 (`cap=8` for that sentence)
-times the lowest"
-Single Hanging Tile stands twice      counted once: four melds on the table and one tile in hand
-                                      (`single_hanging="any_single_wait"` for any wait on a single kind)
-second "Double Luxurious" (x32)       three quads
-the dealer after a draw               stays (`dealer_on_draw="next"`)
-who pays for a discard                the discarder alone (`discard_payers="all"`)
-discards are scattered, so that       observations show every discard with its owner and order: a player with perfect
-players must remember them            memory
-the replacement for an exposed kong   drawn, as for every kong: the sentence is missing in the source
-====================================  ================================================================================
+Its rules, written for players, are the page `hebei.md` beside this file; docs/rules has it with the default knobs.
+Version 0: first release.
 """
 
 from __future__ import annotations
@@ -111,7 +82,8 @@ PATTERNS = (
         per_reading=lambda reading: _has_runs(reading, _MIXED_STARTS),
         shape=SETS_AND_PAIR,
     ),
-    # The best of the family counts; neither Pure nor Mixed Seven Pairs is multiplied with its suit (rulebook 3A.9).
+    # The best of the family counts; neither Pure nor Mixed Seven Pairs is multiplied with its suit
+    # (hebei.md#the-seven-pairs-family).
     Row(
         "Seven Pairs",
         "七对 qī duì",
@@ -236,12 +208,12 @@ class Hebei(ScoredRules):
 
     @property
     def reserve(self) -> int:
-        """Twelve tiles are never drawn (002 §Breaking the Wall)."""
+        """Twelve tiles are never drawn (hebei.md#the-wall)."""
         return 12
 
     # --- Scoring ----------------------------------------------------------------------------------------------
     def worth(self, counts: Int8Array, values: Any) -> Int64Array:
-        """The product of the rows (002 §Winning Hand Payout Formula)."""
+        """The product of the rows (hebei.md#what-a-hand-is-worth)."""
         return product_of_rows(counts, values)
 
     def points(self, worth: Int64Array) -> Int64Array:
@@ -250,7 +222,7 @@ class Hebei(ScoredRules):
 
     # --- Kongs, deal, rotation --------------------------------------------------------------------------------
     def kong_payments(self, state: State, seats: Seats, meld_type: int, from_seat: Any) -> Int32Array:
-        """002 §Instant Payout Table; not scaled by the base point."""
+        """hebei.md#kongs-are-paid-at-once; not scaled by the base point."""
         others = np.arange(self.seats) != seats.seat[:, None]
         amount = {MeldType.CONCEALED_KONG: 2, MeldType.EXPOSED_KONG: 2, MeldType.ADDED_KONG: 1}[MeldType(meld_type)]
         if meld_type == MeldType.EXPOSED_KONG:

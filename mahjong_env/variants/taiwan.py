@@ -1,49 +1,7 @@
 """Taiwanese 16-tile mahjong (台灣十六張麻將 Táiwān shíliù zhāng májiàng).
 
-Source: 003, "Playing the Hands" (allmj.com). It covers play only and breaks off where scoring begins; deal, winds, tai
-and payment come from the same site's dealing, wall and scoring pages and, where those are cut off, from Taiwanese
-tables that agree with each other (rulebook 4). Version 0: first release.
-
-**What is played.** 144 tiles, four players, 16 tiles each. Flowers and seasons are laid open and replaced from the
-end of the wall: first the dealer's, then those of the next players. Then the dealer draws his seventeenth tile. The
-last 16 tiles are never drawn; each replacement moves that boundary. Chows from the previous player, pungs and gangs
-(kongs) from anybody; a discard may also be added to an exposed pung. Three dice seat the winds for each hand: counted
-counter-clockwise from the dealer as one, they reach the East House. A hand is five sets and a pair. Whoever has
-exposed all eight flowers may win at once with any hand.
-
-**Payment.** A payer pays base + tai x unit. When he or the winner is the dealer, the dealer's tai are added: 1 + 2N,
-N being the hands for which the dealer has kept the deal. Self-draw and Eight Flowers: every other player pays; a
-discard: the discarder alone; a robbed gang: the player who was adding the tile alone. Gangs pay nothing at once. The
-value of a hand is its tai without the dealer's. The deal is kept after a win of the dealer and after a draw, and else
-passes to the right; the round wind changes when all four have lost the deal.
-
-**Readings and deviations**
-
-====================================  ================================================================================
-question                              here
-====================================  ================================================================================
-"take the discarded tile, and add it  allowed, as the action `kong` (`add_discard_to_pung=False`, as nearly everybody
-to the already-exposed pung"          else plays). It cannot be robbed: the discard could simply have been won on
-"dead" tiles, number missing          16 (`dead_tiles`), replenished by the boundary that moves
-"scored as follows:" and nothing      the tai below, base 3 and unit 1 (`base_score`, `unit`, `dealer_bonus`)
-East House                            thrown with three dice (`dealer_is_east=True`: the dealer)
-who may be robbed, "exposed gang"     a tile that is added to a pung from the hand; no other gang
-Peaceful Win with flowers             allowed (`strict_peaceful=True`: no flowers)
-Waiting for One                       one kind completes the 16 tiles, whatever the shape; a kind of which the player
-                                      holds all four does not count
-Full Beggar's Hand                    on a discard only, no hidden gang; Waiting for One is added
-triple completed by a discard         not hidden, unless the tile fits a run and leaves three others
-Four Flowers and own flower           both; Four Flowers and Four Seasons too
-All Honors                            8, with All Pungs and the wind and dragon rows
-Heaven, Earth                         replace Self-Touch, Pure Self-Touch, Pure Hand and Waiting for One; replacing a
-                                      flower does not spoil them
-Eight Flowers                         asked in the opening or turn in which the eighth is exposed, and scored alone;
-                                      if the hand is complete too, the higher of both counts, the hand if they tie.
-                                      The dealer, asked in the opening, already holds his seventeenth tile
-an eighth flower that cannot be       its owner is asked first, then the hand is a draw
-replaced
-"seven robs one"                      not played
-====================================  ================================================================================
+Its rules, written for players, are the page `taiwan.md` beside this file; docs/rules has it with the default knobs.
+Version 0: first release.
 """
 
 from __future__ import annotations
@@ -174,7 +132,7 @@ HONOURS_AND_FLOWERS = (
         per_hand=lambda win: win.once(_honours).winds[np.arange(len(win)), win.round_wind] >= 3,
     ),
     Row(
-        "Own Flower",  # F1 and S1 are East's, 2 South's, 3 West's, 4 North's (rulebook 6 Taiwan)
+        "Own Flower",  # F1 and S1 are East's, 2 South's, 3 West's, 4 North's (taiwan.md#own-flower)
         "正花 zhèng huā",
         1,
         "each flower or season with the number of the own wind",
@@ -355,12 +313,12 @@ class Taiwan(ScoredRules):
 
     @property
     def reserve(self) -> int:
-        """The dead tiles; replacements move their boundary (rulebook 4A.10)."""
+        """The dead tiles; replacements move their boundary (taiwan.md#the-dead-tiles)."""
         return self.dead_tiles
 
     # --- Match and deal ---------------------------------------------------------------------------------------
     def begin_hand(self, state: State, games: Games, keys: UInt64Array) -> None:
-        """Three dice, counted counter-clockwise from the dealer as one, name the East House (rulebook 4A.3)."""
+        """Three dice, counted counter-clockwise from the dealer as one, name the East House (taiwan.md#house-winds)."""
         if self.dealer_is_east:
             super().begin_hand(state, games, keys)
             return
@@ -369,7 +327,10 @@ class Taiwan(ScoredRules):
         state.house_wind[games] = (np.arange(self.seats, dtype=np.int8) - east[:, None]) % self.seats
 
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
-        """The dealer stays if he wins and after a draw; the round ends when all have lost the deal (4A.11)."""
+        """The dealer stays if he wins and after a draw; the round ends when all have lost the deal.
+
+        taiwan.md#the-dealer, taiwan.md#the-round-wind.
+        """
         self.pass_deal(state, games, (winner == state.dealer[games]) | (winner < 0))
         state.round_wind[games] = state.turnover[games] // self.seats % 4
 
@@ -380,11 +341,11 @@ class Taiwan(ScoredRules):
         state.marks[seats.game[eighth], seats.seat[eighth], _EIGHT_FLOWERS_MARK] = 1
 
     def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
-        """Eight Flowers that were not said in their turn are gone (rulebook 6 Taiwan)."""
+        """Eight Flowers that were not said in their turn are gone (taiwan.md#eight-flowers)."""
         state.marks[seats.game, seats.seat, _EIGHT_FLOWERS_MARK] = 0
 
     def may_win_at_once(self, state: State, seats: Seats) -> BoolArray:
-        """A seat that has exposed its eighth flower in this turn may win with any hand (rulebook 4A.15)."""
+        """A seat that has exposed its eighth flower in this turn may win with any hand (taiwan.md#eight-flowers)."""
         return seats.of(state.marks)[:, _EIGHT_FLOWERS_MARK] > 0
 
     def opening_options(self, state: State, games: Games, stage: int) -> tuple[BoolArray, Int8Array]:
@@ -405,22 +366,22 @@ class Taiwan(ScoredRules):
     # --- Claims -----------------------------------------------------------------------------------------------
     @property
     def adds_discards(self) -> bool:
-        """Jia gang: a discard may be added to an exposed pung (003 §Adding to an Exposed Pùng)."""
+        """Jia gang: a discard may be added to an exposed pung (taiwan.md#adding-a-discard-to-a-pung)."""
         return self.add_discard_to_pung
 
     # --- Scoring ----------------------------------------------------------------------------------------------
     def readings_without_tiles(self, wins: Wins, which: Games) -> Readings:
-        """Eight Flowers, beside whatever the hand may be worth (rulebook 4A.15)."""
+        """Eight Flowers, beside whatever the hand may be worth (taiwan.md#eight-flowers)."""
         exposed_in_turn = has_all_flowers(wins.flowers) & (wins.own_marks[:, _EIGHT_FLOWERS_MARK] > 0)
         by_flowers = (wins.source == int(Source.FLOWERS)) | exposed_in_turn
         return Readings(wins, EIGHT_FLOWERS, which.compress(by_flowers.take(which)))
 
     def worth(self, counts: Int8Array, values: Any) -> Int64Array:
-        """The tai of all rows (rulebook 4A.12)."""
+        """The tai of all rows (taiwan.md#scoring-table)."""
         return sum_of_rows(counts, values)
 
     def shares(self, wins: Wins, points: Int64Array) -> Int64Array:
-        """[n, S] base + tai x unit, with the dealer's tai where he pays or is paid (rulebook 4A.13, 4A.14)."""
+        """[n, S] base + tai x unit, with the dealer's tai where he pays or is paid (taiwan.md#the-dealers-tai)."""
         concerns_dealer = wins.by_dealer[:, None] | (np.arange(self.seats) == wins.dealer[:, None])
         dealers_tai = (1 + 2 * wins.streak.astype(np.int64)) * self.dealer_bonus
         return self.base_score + self.unit * (points[:, None] + dealers_tai[:, None] * concerns_dealer)

@@ -1,50 +1,7 @@
-"""Wuhan mahjong (武汉麻将 Wǔhàn májiàng), also Wild Red Dragon Mahjong (红中赖子杠) or Open Mouth Mahjong (开口翻).
+"""Wuhan mahjong (武汉麻将 Wǔhàn májiàng).
 
-Source: 000, "Beginner's Guide to Wuhan Mahjong". Version 0: first release.
-
-**What is played.** 136 tiles, four players, 13 tiles each, the dealer 14. Then one tile is turned up: its successor
-(9 is followed by 1, North by White, Green by East) is the wild kind, of which all four tiles are in play; the other 82
-tiles are drawn to the last. A wild tile stands for any tile of a winning hand. It never claims and is never claimed,
-not even to win; four of them may be declared as a Wild Card Kong. Red Dragons are never claimed and never declared,
-bar a win while one is in hand (but for Big Three Dragons), and each one that the winner has discarded doubles.
-
-A hand is four sets and a pair, of which one set at least is open: a chow, a pung, or a kong that is not concealed. A
-small hand needs a pair of 2, 5 or 8 and holds at most one wild tile; a hand with a Large row is free of both. The
-other shape is Wild Card Seven Pairs: the four wild tiles and five natural pairs, nothing declared.
-
-**Payment.** P = base x product of the factors, at most 500 (knob `cap`). The base is 1, or 10 for each Large row. Each
-of the three others pays P, on a self-draw and on a discard. Full Responsibility (承包 chéng bāo): one player
-pays all three shares alone, namely, the first of these that applies: whose discard made the third claimed meld of a
-Pure One Suit; whose kong is robbed; who discards the winning tile of a Full Demand.
-
-**Readings and deviations**
-
-====================================  ==================================================================================
-question                              here
-====================================  ==================================================================================
-who deals next: three sentences that  the dealer stays if he wins, else the next seat (`dealer_rule` for the others)
-contradict each other
-who pays for a discard: not said      every loser pays P (`discard_payers="discarder"`: he alone)
-Wild Card Kong x4 in the text, x2 in  x2, and never x4 as a concealed kong besides (`wild_kong_multiplier=4`)
-the table
-Red turned up: not in the cycle       White is wild, as for North (`red_indicator="green"`)
-wilds cannot be used for "winning by  a discarded wild is never won on (`wild_hand_discard_win=False`: a hand that holds
-discard from others"                  one is not won on a discard or a robbed kong either)
-"more than one Wild Card tile"        counts the tiles held, also those that stand as themselves, the winning tile
-                                      included; those in a declared Wild Card Kong do not count
-Terminals Only "from a single suit"   of any suits: one suit has too few
-rows that imply each other            each is scored; only Pure One Suit, Mixed One Suit and All Honors exclude each
-                                      other
-Full Demand, Fishing the Bottom, Kong  free the pair and lift the limit of wild tiles: they are Large rows
-Bloom, Robbing a Kong
-must a Large hand be open             yes, all but Wild Card Seven Pairs
-hard or soft seven pairs              hard, whatever suit rows the wild tiles help to
-the cap "per hand"                    for each payer
-several readings of one hand          the highest before the cap; of equals Pure One Suit first, then hard ones
-round wind                            changes every four hands, and means nothing for the points
-discards lie in an unorganised pile   observations show every discard with its owner and order: a player with perfect
-                                      memory
-====================================  ==================================================================================
+Its rules, written for players, are the page `wuhan.md` beside this file; docs/rules has it with the default knobs.
+Version 0: first release.
 """
 
 from __future__ import annotations
@@ -121,7 +78,7 @@ class Wuhan(ScoredRules):
     # --- The wild tile and the Reds ---------------------------------------------------------------------------
     @property
     def turns_indicator(self) -> bool:
-        """The tile after the deal is turned up (000 §Determining the Wild Card)."""
+        """The tile after the deal is turned up (wuhan.md#which-tile-is-wild)."""
         return True
 
     def wild_kinds(self, indicator: Int8Array) -> Int8Array:
@@ -134,7 +91,7 @@ class Wuhan(ScoredRules):
 
     @property
     def never_melded(self) -> BoolArray:
-        """Red Dragons (000 §The Cursed Red Dragon Tile)."""
+        """Red Dragons (wuhan.md#red-dragons)."""
         return _IS_RED
 
     def unclaimable(self, state: State, games: Games) -> BoolArray:
@@ -143,7 +100,7 @@ class Wuhan(ScoredRules):
         return (offered == state.wild[games]) | (offered == RED)
 
     def concealed_kong_kinds(self, state: State, games: Games, counts: Int8Array) -> BoolArray:
-        """Any kind but Red, the wild one included (rulebook 1A.6, 1A.7)."""
+        """Any kind but Red, the wild one included (wuhan.md#what-a-wild-tile-may-do, wuhan.md#red-dragons)."""
         return (counts == 4) & ~_IS_RED[:NUM_KINDS]
 
     def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
@@ -158,7 +115,7 @@ class Wuhan(ScoredRules):
         return np.where(melds == 0, seven_pairs, short_of_sets_and_pair(words, total))
 
     def worth(self, counts: Int8Array, values: Any) -> Int64Array:
-        """The sum of the base points times the product of the factors (000 §Winning Hand Payout Formula)."""
+        """The sum of the base points times the product of the factors (wuhan.md#what-a-hand-is-worth)."""
         base = (counts[:, _BASE] * values[:, _BASE]).sum(axis=1)
         # Multiples of a half, far below 2**52: floats are exact.
         return np.ceil(base * product_of_rows(counts[:, _FACTORS], values[:, _FACTORS])).astype(np.int64)
@@ -168,7 +125,7 @@ class Wuhan(ScoredRules):
         return worth if self.cap is None else np.minimum(worth, self.cap)
 
     def liable(self, wins: Wins, counts: Int8Array) -> Int8Array:
-        """[n] who is fully responsible, beside a player whose kong is robbed (rulebook 1A.15)."""
+        """[n] who is fully responsible, beside a player whose kong is robbed (wuhan.md#full-responsibility)."""
         full_demand = counts[:, _NAMES.index("Full Demand")] > 0
         liable = np.where(wins.on_discard & full_demand, wins.from_seat, _NOBODY)
         pure = counts[:, _NAMES.index("Pure One Suit")] > 0
@@ -179,7 +136,7 @@ class Wuhan(ScoredRules):
 
     # --- The next hand ----------------------------------------------------------------------------------------
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
-        """Pass the deal on by `dealer_rule`; the round wind changes every four hands (rulebook 1A.2, 1A.3)."""
+        """Pass the deal on by `dealer_rule` (wuhan.md#who-deals-next); the round wind changes every four hands."""
         stays = winner == state.dealer[games]
         if self.dealer_rule == "retain_on_draw":
             stays |= winner < 0

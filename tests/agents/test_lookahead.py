@@ -101,6 +101,7 @@ class TestDistance:
 
 
 class TestHelp:
+    @pytest.mark.thorough
     @pytest.mark.parametrize("variant", sorted(VARIANTS))
     def test_unseen_tiles_that_lower_the_distance_after_the_best_discards(self, variant):
         checked = 0

@@ -21,6 +21,7 @@ def test_random_play(variant):
     assert duel(variant, 100, seed=1, choose=choose_random) == 100
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_greedy_play_over_matches(variant):
     hands = duel(variant, 60, seed=2, choose=choose_with(make_agent("greedy")), num_hands=4)
@@ -37,6 +38,7 @@ def _knob_values(variant):
                 yield {field.name: value}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("variant", "knobs"), [pytest.param(v, k, id=f"{v} {k}") for v in VARIANTS for k in _knob_values(v)]
 )

@@ -258,7 +258,7 @@ def test_deals(hebei):
 @pytest.mark.parametrize(
     ("wrong", "valid"),
     [
-        ({"render_mode": "rgb"}, "'ansi', 'human' and None"),
+        ({"render_mode": "rgb"}, "'ansi', 'rgb_array', 'human' and None"),
         ({"all_pungs": 4}, "3, 2"),
         ({"no_such_knob": 1}, "all_pungs"),
         ({"num_hands": 0}, "integer from 1"),

@@ -220,7 +220,7 @@ def test_an_agent_may_be_a_name():
         ({"opponent": "random"}, "Did you mean 'opponents'.*arguments are: opponents, seat, .*knobs are: .*all_pungs"),
         ({"on_illegal": "ignore"}, "'end', 'raise'"),
         ({"illegal_reward": "much"}, "is a finite number"),
-        ({"render_mode": "rgb_array"}, "'ansi', 'human' and None"),
+        ({"render_mode": "svg"}, "'ansi', 'rgb_array', 'human' and None"),
         ({"no_such_knob": 1}, "all_pungs"),
     ],
 )

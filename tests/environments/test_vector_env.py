@@ -226,5 +226,5 @@ def test_deals_and_rendering():
     texts = envs.render()
     assert len(texts) == 2
     assert all("hand      1122334455667m" in text for text in texts)
-    with pytest.raises(ValueError, match="'ansi' and None"):
+    with pytest.raises(ValueError, match="'ansi', 'rgb_array' and None"):
         gymnasium.make_vec(HEBEI, num_envs=2, render_mode="human")

@@ -27,6 +27,8 @@ from training.curve import plot_curve
 from training.errors import TrainingError
 from training.run_folder import RunFolder
 
+pytestmark = pytest.mark.thorough
+
 STEPS = "32"
 SMALL = (
     *("--tables", "2", "--width", "2", "--layers", "1", "--warm-start-steps", "0", "--evaluations", "1"),

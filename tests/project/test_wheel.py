@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("mahjong_env", "agents", "training")
 
 # One worker builds and installs, once, for all tests of this file.
-pytestmark = pytest.mark.xdist_group("wheel")
+pytestmark = [pytest.mark.xdist_group("wheel"), pytest.mark.thorough]
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -63,6 +63,7 @@ def test_every_source_and_data_file_is_inside(wheel: Path):
         for package in PACKAGES
         for pattern in ("*.py", "*.npz", "*.md", "py.typed")
         for path in (ROOT / package).rglob(pattern)
+        if path.name != "README.md"
     }
     assert expected <= inside
     assert {f"{package}/{name}" for package in PACKAGES for name in ("__init__.py", "py.typed")} <= inside
@@ -98,6 +99,6 @@ def test_advertised_agents_can_be_loaded(python: Path, tmp_path: Path):
         "    except MissingExtraError as error:\n"
         "        print(entry.name, error)\n"
     )
-    greedy, policy, random = run(python, "-I", "-c", load, cwd=tmp_path).splitlines()
-    assert (greedy, random) == ("greedy True", "random True")
+    greedy, policy = run(python, "-I", "-c", load, cwd=tmp_path).splitlines()
+    assert greedy == "greedy True"
     assert policy == "policy policies need torch: pip install 'mahjong-env[train]'"

@@ -1,4 +1,4 @@
-"""Plays one random hand through the engine and one through PettingZoo, then says where the package lies.
+"""Plays a random hand through the engine and one through PettingZoo, prints the rules, says where the package lies.
 
 test_wheel runs this as a script in an environment that has the core requirements only.
 """
@@ -31,6 +31,9 @@ for _ in env.agent_iter():
     steps += not over
 env.close()
 assert steps > 0
+
+for variant in mahjong_env.VARIANTS:
+    assert "## House rules" in mahjong_env.describe_rules(variant), "the page of the rules is not in the wheel"
 
 assert not {"agents", "training"} & sys.modules.keys(), "the core imports what stands above it"
 print(mahjong_env.__file__)

@@ -9,6 +9,7 @@ import pytest
 
 import mahjong_env
 from mahjong_env.variants.hebei import Hebei
+from scripts.proof import __main__ as proof_command
 from scripts.proof import ledger
 from scripts.proof.__main__ import main
 from scripts.proof.batches import Played, ProofError, make_batch, play_batch, play_recipes
@@ -18,12 +19,14 @@ from scripts.soak import Soak
 VARIANTS = sorted(mahjong_env.VARIANTS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_batches_of_all_styles(variant):
     hands = [play_batch(variant, number, games=16, most_hands=40).hands for number in range(14)]
     assert sum(hands) > 300
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_recipes_bring_about_every_row_and_most_rules(variant):
     tally = play_recipes(variant, times=2).tally
@@ -80,10 +83,16 @@ def test_runs_add_up_and_survive_a_torn_line(tmp_path, monkeypatch):
 
 def test_a_run_goes_on_and_says_what_it_has_not_met(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(ledger, "FOLDER", tmp_path)
-    assert main(["--variant", "fuzhou", "--hands", "20"]) == 1
-    assert "at zero: fuzhou: " in capsys.readouterr().out
+    assert main(["--variant", "fuzhou", "--hands", "20"]) == 0
+    told = capsys.readouterr().out
     hands = ledger.Ledger("fuzhou").hands
     assert hands >= 20
+    assert f"fuzhou: no difference between engine and referee in {hands} hands" in told
+    assert "were not met (too few hands; 20000 are enough): " in told
+    with monkeypatch.context() as patch:
+        patch.setattr(proof_command, "ENOUGH", 20)
+        assert main(["--variant", "fuzhou", "--hands", "20"]) == 3
+    assert "were not met (although there were enough hands): " in capsys.readouterr().out
     main(["--variant", "fuzhou", "--hands", str(hands + 1)])
     after = ledger.Ledger("fuzhou")
     assert after.batches == {0, 1}

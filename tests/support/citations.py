@@ -22,7 +22,7 @@ NOT_READ = ("citations.py", "test_citations.py", "test_sheet.py", "test_terminal
 def cited_files(root: Path) -> list[Path]:
     """Every file that may cite a rule: code and written cases."""
     found = [path for folder in SOURCES for path in (root / folder).rglob("*") if path.suffix in (".py", ".toml")]
-    return sorted(path for path in found if path.name not in NOT_READ and path.parent.name != "variants")
+    return sorted(path for path in found if path.name not in NOT_READ)
 
 
 def citations(text: str) -> Iterator[tuple[int, str, str]]:

@@ -53,6 +53,7 @@ def test_a_variant_passes(variant, check):
     check(engines(variant), games=8, seed=1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("check", QUICK, ids=name_of)
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 def test_a_variant_passes_with_house_rules(variant, check):
@@ -89,6 +90,8 @@ def test_check_variant_runs_every_check(monkeypatch):
 
 def test_every_check_of_the_kit_is_listed():
     apart = {"check_variant", "check_official", "check_pettingzoo", "check_gymnasium"}
+    apart |= {"check_cases", "check_complete", "check_hand", "check_scene"}  # of written cases
+    apart |= {"check_copies_of_environments", "check_environment_copies"}  # of environments
     assert {name for name in testing.__all__ if name.startswith("check_")} - apart == {
         check.__name__ for check in testing.CHECKS
     }

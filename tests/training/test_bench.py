@@ -116,6 +116,7 @@ class TestReport:
         assert shares[1] == ["8 tables / one table at a time", *["3.75 [2.50, 5.00]"] * 3]
 
 
+@pytest.mark.thorough
 def test_the_command(tmp_path, capsys):
     out = tmp_path / "new" / "speed.json"
     before = torch.get_num_threads()

@@ -190,6 +190,7 @@ def compare(golds: int, number: int, *, robbing: bool = False) -> None:
     assert complete > number // 3 if robbing else complete == number
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("golds", "number"), [(0, 300), (1, 700), (2, 300), (3, 300)])
 def test_golds_are_read_for_the_highest_payout(golds, number):
     compare(golds, number)

@@ -128,6 +128,7 @@ def compare_with_search(number, fortunes, seed):
     return won
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("fortunes", "number"), [(0, 500), (1, 500), (2, 60), (3, 8), (4, 1)])
 def test_the_best_of_all_substitutions(fortunes, number):
     assert compare_with_search(number, fortunes, seed=fortunes) >= number // 2
@@ -222,6 +223,7 @@ def test_payments_are_the_referees():
 # --- Play ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("knobs", [{}, {"fortune": "white", "lao_dice": True, "kong_capture": "always"}])
 def test_the_conformance_kit(knobs):
     check_variant("hangzhou", games=12, seed=3, **knobs)

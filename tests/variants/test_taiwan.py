@@ -156,6 +156,7 @@ def compare_with_slow_search(hands, seed):
     return matters
 
 
+@pytest.mark.thorough
 def test_best_reading_is_that_of_an_exhaustive_search():
     assert compare_with_slow_search(1000, seed=1) > 50
 
@@ -373,6 +374,7 @@ def test_contradictions_are_refused(told, word):
 # --- Whole matches ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("knobs", [{}, {"add_discard_to_pung": False, "dead_tiles": 0, "dealer_is_east": True}])
 def test_conformance(knobs):
     check_variant("taiwan", games=16, seed=4, **knobs)

@@ -195,6 +195,7 @@ def preference(rows):
     return [name in names for name in PREFERENCE]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("wilds", "hands"), [(0, 400), (1, 600), (2, 150), (3, 20), (4, 4)])
 def test_best_reading_is_that_of_an_exhaustive_search(wilds, hands):
     wins, _ = compare_with_slow_search(hands, wilds, seed=1)
@@ -308,6 +309,7 @@ def test_the_streak_counts_hands_that_the_dealer_has_kept():
 # --- Whole matches ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "knobs", [{}, {"wild_hand_discard_win": False, "discard_payers": "discarder", "dealer_rule": "winner_becomes"}]
 )

@@ -1,0 +1,100 @@
+"""The Makefile: what it says and does, tried with an environment that stands already."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TINY = (
+    "--tables 4 --width 4 --layers 1 --warm-start-steps 64 --warm-start-epochs 1 --evaluations 1 "
+    "--evaluation-deals 1 --evaluation-agents random --opponents random --teachers greedy --reward-scale 0.5"
+)
+
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """A folder that looks to make like an environment in which everything is installed."""
+    (tmp_path / "venv" / "bin").mkdir(parents=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    for extras in ("train-evaluate", "train-evaluate-render-dev"):
+        (tmp_path / "venv" / f".installed-{extras}").touch()
+    return f"VENV={tmp_path / 'venv'}"
+
+
+def make(*words):
+    done = subprocess.run(["make", "-C", str(ROOT), *words], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_an_installation_says_what_it_does_and_shows_that_it_works(tmp_path):
+    status, told, _ = make("-n", "train", f"VENV={tmp_path / 'none'}")
+    assert status == 0
+    assert "installing mahjong_env with its extras train, evaluate (the first time takes some minutes)" in told
+    installs = [line for line in told.splitlines() if "pip install" in line and "--editable" in line]
+    assert installs
+    assert not any("--quiet" in line for line in installs)
+
+
+def test_recipes_say_what_they_do_in_short_lines(environment, tmp_path):
+    """Without V=1 nothing is echoed but sentences; with it the commands are."""
+    python = tmp_path / "venv" / "bin" / "python"
+    python.write_text("#!/bin/sh\n")
+    words = ["train", environment, f"RUN={tmp_path / 'run'}"]
+    status, told, _ = make(*words)
+    assert status == 0
+    assert len(told.splitlines()) == 2 + 2  # make says twice which folder it is in
+    assert max(map(len, told.splitlines())) < 100 + len(str(tmp_path))
+    assert "-m training" not in told
+    assert "-m training train --variant hebei" in make("V=1", *words)[1]
+
+
+def test_the_fast_tests_and_the_rest_are_all_tests(environment):
+    status, told, _ = make("-n", "test-all", environment)
+    assert status == 0
+    chosen = re.findall(r"-m '([^']*)'", told)
+    assert chosen == ["not slow and not thorough", "slow or thorough"]
+    assert told.index("mypy") < told.index(chosen[0])
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "\nmake test " in script
+    assert "make test-rest" in script
+
+
+@pytest.mark.thorough
+def test_training_twice_evaluates_once(environment, tmp_path):
+    words = ["train", environment, f"RUN={tmp_path / 'run'}", "STEPS=64", "DEALS=2", "JOBS=1", f"FLAGS={TINY}"]
+    status, told, error = make(*words)
+    assert (status, error) == (0, "")
+    assert f"playing {tmp_path}/run/best.zip against its teachers" in told
+    assert "written: " in told
+    before = (tmp_path / "run" / "evaluation.json").stat().st_mtime_ns
+    status, told, error = make(*words)
+    assert (status, error) == (0, "")
+    assert "has learned from 64 decisions already; nothing to do" in told
+    assert "done: " in told
+    assert "make evaluate plays it again" in told
+    assert (tmp_path / "run" / "evaluation.json").stat().st_mtime_ns == before
+
+
+def test_an_interrupted_run_is_told_the_same_command(environment, tmp_path):
+    """A python that only says what make would have an interrupted run say."""
+    python = Path(environment.removeprefix("VENV=")) / "bin" / "python"
+    python.write_text('#!/bin/sh\necho "go on with $MAHJONG_ENV_AGAIN"\nexit 130\n')
+    status, told, _ = make("train", environment, "VARIANT=wuhan", "FLAGS=--tables 64 --seed 1")
+    assert status != 0
+    (line,) = [line for line in told.splitlines() if line.startswith("go on with make train")]
+    again = subprocess.run(
+        ["sh", "-c", line.removeprefix("go on with ") + " -n"], capture_output=True, text=True, cwd=ROOT
+    )
+    assert again.returncode == 0
+    assert "--variant wuhan" in again.stdout
+    assert "--tables 64 --seed 1" in again.stdout
