@@ -72,10 +72,10 @@ SITUATION = (
         per_hand=lambda win: ~win.flowers.any(axis=1),
     ),
     Row(
-        "Pure Hand",  # called Closed Hand in Hebei
+        "Pure Hand",
         "門清 mén qīng",
         1,
-        "nothing claimed, won with another player's tile; hidden gangs are allowed",
+        "nothing claimed, won with another player's tile; hidden gangs are allowed (elsewhere called Closed Hand)",
         per_hand=lambda win: is_closed(win) & ~win.drawn,
     ),
     Row("Self-Touch", "自摸 zì mō", 1, "self-drawn", per_hand=lambda win: win.drawn),

@@ -230,7 +230,7 @@ def check_counts(variant, situation):
 
 
 def check_robbed_kong(situation, held):
-    """ValueError when a robbed kong would have a fifth tile: the robbed player has three, the winner gets the fourth."""
+    """ValueError when a robbed kong would have a fifth tile: the robbed player has three, the winner the fourth."""
     if situation.source != "kong":
         return
     robbed = [meld for meld in situation.other_melds.get(situation.from_seat, []) if meld.type == "pung"]
