@@ -96,11 +96,11 @@ class ScoredRules(Rules):
     def tiles_short(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
         """Fewest tiles that the nearest of the shapes lacks; arguments as for `Rules.tiles_short`."""
         total = sum_summaries(words)
-        short = self.shapes[0].short_of(words, melds, total)
+        short = self.shapes[0].short_of(words, melds, total, wilds)
         all_melded = melds.all() if isinstance(melds, np.ndarray) else melds > 0
         if len(self.shapes) > 1 and not all_melded:  # all shapes but the first are concealed
             for shape in self.shapes[1:]:
-                short = np.minimum(short, shape.short_of(words, melds, total))
+                short = np.minimum(short, shape.short_of(words, melds, total, wilds))
         return short
 
     def legal(self, wins: Wins) -> BoolArray:

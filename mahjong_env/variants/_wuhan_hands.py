@@ -34,7 +34,7 @@ def is_wild_card_seven_pairs(wins: Wins) -> BoolArray:
     return possible & ~(wins.counts & 1).any(axis=1) if possible.any() else possible
 
 
-def _short_of_wild_card_seven_pairs(words: UInt32Array, melds: Any, total: UInt32Array) -> Int8Array:
+def _short_of_wild_card_seven_pairs(words: UInt32Array, melds: Any, total: UInt32Array, wilds: Any) -> Int8Array:
     """[...] natural pairs that are lacking, a tile each, and the four wild tiles."""
     return np.maximum(_NATURAL_PAIRS - pairs(words, total), 0) + _NUM_WILDS
 

@@ -111,7 +111,7 @@ class Wuhan(ScoredRules):
     def tiles_short(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
         """Sets and a pair need a meld on the table, which Wild Card Seven Pairs must not have."""
         total = sum_summaries(words)
-        seven_pairs = WILD_CARD_SEVEN_PAIRS.short_of(words, melds, total)
+        seven_pairs = WILD_CARD_SEVEN_PAIRS.short_of(words, melds, total, wilds)
         return np.where(melds == 0, seven_pairs, short_of_sets_and_pair(words, total))
 
     def worth(self, counts: Int8Array, values: Any) -> Int64Array:
