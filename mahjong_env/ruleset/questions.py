@@ -272,18 +272,18 @@ class Rules:
         """The replacement tile has been drawn."""
 
     # --- The end of a hand ------------------------------------------------------------------------------------
-    def tiles_short(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
+    def tiles_short(self, summaries: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
         """Fewest tiles that the best complete shape still lacks, wild tiles counted as lacking.
 
         Args:
-            words: [..., 4] facts of hands/summaries.py for the concealed tiles without wild ones.
+            summaries: [..., 4] what `hands.suit_summaries` says of the concealed tiles without wild ones.
             wilds: [...] wild tiles among them.
             melds: [...] melds of the seat.
 
         Returns:
             [...] int8; the hand is complete if it has the right number of tiles and this is at most ``wilds``.
         """
-        return short_of_sets_and_pair(words)
+        return short_of_sets_and_pair(summaries)
 
     def complete(self, wins: Wins) -> BoolArray:
         """[n] whether the tiles are a complete hand in one of the variant's shapes."""

@@ -88,27 +88,27 @@ def waits_for_one(wins: Wins) -> BoolArray:
 # --- Shapes other than sets and a pair: how many tiles they lack (see Rules.tiles_short) ---
 
 
-def short_of_seven_pairs(words: UInt32Array, melds: Any, total: UInt32Array, wilds: Any = 0) -> Int8Array:
+def short_of_seven_pairs(summaries: UInt32Array, melds: Any, total: UInt32Array, wilds: Any = 0) -> Int8Array:
     """[...] tiles that seven pairs still lack; four alike are two pairs. Impossible with melds.
 
     Args:
-        words: [..., 4] see `Rules.tiles_short`.
+        summaries: [..., 4] see `Rules.tiles_short`.
         melds: [...] melds of the seat.
-        total: [...] `hands.sum_summaries` of the words.
+        total: [...] `hands.sum_summaries` of the summaries.
         wilds: [...] wild tiles held, which count as lacking.
     """
-    return np.where(melds == _NONE, _SEVEN - pairs(words, total), _IMPOSSIBLE)
+    return np.where(melds == _NONE, _SEVEN - pairs(summaries, total), _IMPOSSIBLE)
 
 
-def short_of_thirteen_orphans(words: UInt32Array, melds: Any, total: UInt32Array, wilds: Any = 0) -> Int8Array:
+def short_of_thirteen_orphans(summaries: UInt32Array, melds: Any, total: UInt32Array, wilds: Any = 0) -> Int8Array:
     """[...] tiles that the thirteen ones, nines and honours with one doubled still lack.
 
     Hands that lack more than two tiles beside their wild ones count as impossible: they are looked at no further.
     Arguments as for `short_of_seven_pairs`.
     """
-    kinds = orphan_kinds(words, total)
+    kinds = orphan_kinds(summaries, total)
     near = (kinds >= _NEARLY_ALL - wilds) & (melds == _NONE)
     if not np.count_nonzero(near):
         return np.full(near.shape, _IMPOSSIBLE)
-    lacking = 13 - kinds + (doubled_orphans(words, total) == 0)
+    lacking = 13 - kinds + (doubled_orphans(summaries, total) == 0)
     return np.where(near, lacking, _IMPOSSIBLE).astype(np.int8)

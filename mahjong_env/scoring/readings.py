@@ -214,8 +214,8 @@ def read_sets_and_pair(shape: Shape, wins: Wins, which: Games) -> list[Readings]
     return [Readings(wins, shape, owner, sets)]
 
 
-def _short_of_sets_and_pair(words: UInt32Array, melds: Any, total: UInt32Array, wilds: Any) -> Int8Array:
-    return short_of_sets_and_pair(words, total)
+def _short_of_sets_and_pair(summaries: UInt32Array, melds: Any, total: UInt32Array, wilds: Any) -> Int8Array:
+    return short_of_sets_and_pair(summaries, total)
 
 
 SETS_AND_PAIR = Shape("sets and a pair", _short_of_sets_and_pair, read_sets_and_pair)

@@ -221,7 +221,9 @@ HANDS = (
     ),
     Row("All Honors", "字一色 zì yī sè", 8, "winds and dragons alone", per_hand=lambda win: suits_of(win).honours),
 )
-EIGHT_FLOWERS = Shape("eight flowers", short_of=lambda words, melds, total, wilds: np.full(total.shape, 99, np.int8))
+EIGHT_FLOWERS = Shape(
+    "eight flowers", short_of=lambda summaries, melds, total, wilds: np.full(total.shape, 99, np.int8)
+)
 FIRST_DRAW = (
     Row(
         "Heaven",
@@ -296,8 +298,8 @@ def _hidden_triples(reading: Readings) -> Int8Array:
     """
     wins = reading.wins
     tile, claimed = reading.of(wins.winning_tile), reading.of(~wins.drawn)
-    place = np.arange(len(reading)) * NUM_KINDS + tile
-    exposed = claimed & (reading.hidden_triplets.reshape(-1).take(place) > 0)
+    index = np.arange(len(reading)) * NUM_KINDS + tile
+    exposed = claimed & (reading.hidden_triplets.reshape(-1).take(index) > 0)
     if exposed.any():
         runs = np.zeros((2 + NUM_KINDS, len(reading)), np.int8)  # runs that begin at kind k stand at k + 2
         runs[2:] = reading.hidden_runs.T

@@ -27,7 +27,7 @@ from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
 
 _DISCARDED_GOLD = 0
-"""The place of the only mark of a seat: whether it has discarded a gold."""
+"""The index of the only mark of a seat: whether it has discarded a gold."""
 _SUITED_KINDS = np.arange(FIRST_HONOUR)
 _HEAVEN, _ROBBERY = range(2)
 
@@ -288,10 +288,10 @@ class Fuzhou(ScoredRules):
     def _best_swap(self, state: State, games: Games) -> Int8Array:
         """[n] the tile to give up for the gold that leaves the dealer the hand of highest value."""
         game, given = np.nonzero(self._swaps(state, games))
-        g, places = games[game], np.arange(len(game))
+        g, swaps = games[game], np.arange(len(game))
         wins = wins_from_state(state, state.seats(g, state.dealer[g]), state.wild[g], Source.DRAW, -1)
-        wins.counts[places, given] -= 1
-        wins.counts[places, state.wild[g]] += 1
+        wins.counts[swaps, given] -= 1
+        wins.counts[swaps, state.wild[g]] += 1
         wins.opening[:] = True
         return given[best_readings(game, self.score(wins).points, len(games))].astype(np.int8)
 

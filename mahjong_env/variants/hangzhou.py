@@ -27,7 +27,7 @@ from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
 
 _GAMBITS = 0
-"""Place of the fortunes that a seat has discarded in a row, up to its last discard, in the marks."""
+"""The index of the mark that counts the fortunes that a seat has discarded in a row, up to its last discard."""
 _MOST_GAMBITS = 4
 _LAO_DICE = 200
 """Place of the two dice in the chance of a hand."""
@@ -254,11 +254,11 @@ def _is_explosive(reading: Readings) -> Any:
     wins = reading.wins
     if not wins.wilds.any():
         return False
-    words, total, other_wilds = wins.once(_before_the_draw)
+    summaries, total, other_wilds = wins.once(_before_the_draw)
     if reading.shape is SEVEN_PAIRS:
-        complete = pairs(words, total) + other_wilds >= 6
+        complete = pairs(summaries, total) + other_wilds >= 6
     else:
-        complete = short_of_sets(words, total) <= other_wilds
+        complete = short_of_sets(summaries, total) <= other_wilds
     return reading.of(complete & (other_wilds >= 0) & wins.drawn)
 
 
@@ -268,8 +268,8 @@ def _before_the_draw(wins: Wins) -> tuple[UInt32Array, UInt32Array, Int8Array]:
     is_natural = came != wins.wild
     codes = wins.codes.copy()
     codes[np.arange(len(wins)), SUIT[came]] -= POWER[came] * is_natural
-    words = suit_summaries(codes)
-    return words, sum_summaries(words), wins.wilds - ~is_natural - 1
+    summaries = suit_summaries(codes)
+    return summaries, sum_summaries(summaries), wins.wilds - ~is_natural - 1
 
 
 def _pays_penalty(wins: Wins) -> BoolArray:

@@ -26,7 +26,7 @@ from mahjong_env.state.seats import Seats
 from mahjong_env.variants._taiwan_rows import ALONE, EIGHT_FLOWERS, ROWS, has_all_flowers
 
 _EIGHT_FLOWERS_MARK: Final = 0
-"""The place of the only mark of a seat: 1 in the turn in which it has exposed its eighth flower."""
+"""The index of the only mark of a seat: 1 in the turn in which it has exposed its eighth flower."""
 _MOST_DEAD_TILES: Final = 71
 """What the wall of 144 holds after the deal of 65 and eight replacements."""
 

@@ -108,11 +108,11 @@ class Wuhan(ScoredRules):
         state.marks[seats.game, seats.seat, RED_DISCARDS] += kind == RED
 
     # --- Scoring ----------------------------------------------------------------------------------------------
-    def tiles_short(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
+    def tiles_short(self, summaries: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
         """Sets and a pair need a meld on the table, which Wild Card Seven Pairs must not have."""
-        total = sum_summaries(words)
-        seven_pairs = WILD_CARD_SEVEN_PAIRS.short_of(words, melds, total, wilds)
-        return np.where(melds == 0, seven_pairs, short_of_sets_and_pair(words, total))
+        total = sum_summaries(summaries)
+        seven_pairs = WILD_CARD_SEVEN_PAIRS.short_of(summaries, melds, total, wilds)
+        return np.where(melds == 0, seven_pairs, short_of_sets_and_pair(summaries, total))
 
     def worth(self, counts: Int8Array, values: Any) -> Int64Array:
         """The sum of the base points times the product of the factors (wuhan.md#what-a-hand-is-worth)."""
