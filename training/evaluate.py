@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
+from typing import Final
 
 from agents import Agent, make_agent
 from mahjong_env import Rules
 from mahjong_env.ruleset.knobs import read_rules
-from training import report
+from training import exports, report
 from training.config import EvaluateConfig
 from training.errors import TrainingError
 from training.evaluation import Evaluation
-from training.folders import check_file, write_text
+from training.folders import check_file, write_bytes
 from training.lineups import Block, blocks, one_against_copies, play_block, summarise
 from training.play import Played
 from training.pool import play_in_processes, set_threads
@@ -22,6 +23,8 @@ from training.progress import status
 from training.references import Entrant, with_references
 from training.sigma import sigma
 from training.sizes import check_counts, check_evaluation, check_seed, check_threads
+
+_FILES: Final = ("evaluation.json", "evaluation.csv", "evaluation.html", "evaluation.png")
 
 __all__ = ["Evaluation", "evaluate", "lineups", "run"]
 
@@ -122,7 +125,9 @@ def _play(plan: _Plan, config: EvaluateConfig, progress: Callable[[str], object]
         config = replace(config, agents=tuple(entrant.spec for entrant in plan.entrants))
         parts = play_in_processes(config, every)
     parts = _watched(parts, every, plan.names, progress)
-    results = [summarise(of_lineup[0].lineup, list(islice(parts, len(of_lineup)))) for of_lineup in plan.todo]
+    results = [
+        summarise(plan.rules, of_lineup[0].lineup, list(islice(parts, len(of_lineup)))) for of_lineup in plan.todo
+    ]
     progress("sigma: greedy among greedy players")
     return Evaluation(
         rules=plan.rules,
@@ -154,14 +159,20 @@ def run(config: EvaluateConfig) -> Evaluation:
     """
     plan = _prepare(config)
     if config.out is not None:
-        for name in ("evaluation.json", "evaluation.png"):
+        for name in _FILES:
             check_file(config.out / name)
     set_threads(config.threads)
     with status() as progress:
         found = _play(plan, config, progress)
-    report.print_tables(found)
+    report.print_tables(found, details=config.details)
     if config.out is not None:
-        write_text(config.out / "evaluation.json", json.dumps(found.as_json(), indent=2))
-        report.plot(found, config.out / "evaluation.png")
-        print(f"written: {config.out / 'evaluation.json'}, {config.out / 'evaluation.png'}")
+        _write(found, config.out)
     return found
+
+
+def _write(found: Evaluation, folder: Path) -> None:
+    png = report.draw(found)
+    texts = (exports.json_text(found), exports.csv_text(found), exports.html_text(found, png))
+    for name, data in zip(_FILES, (*(text.encode("utf-8") for text in texts), png), strict=True):
+        write_bytes(folder / name, data)
+    print(f"written: {', '.join(str(folder / name) for name in _FILES)}")

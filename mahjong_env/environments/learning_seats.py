@@ -19,7 +19,7 @@ import numpy as np
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import ActionError, DealError, MahjongError, RulesError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array
-from mahjong_env.engine.batch import as_array, check_count
+from mahjong_env.engine.arguments import as_array, check_count
 from mahjong_env.engine.outcome import Outcome, StepResult
 from mahjong_env.engine.scene import Deal
 from mahjong_env.environments.hand_info import hand_info

@@ -11,7 +11,8 @@ from gymnasium.spaces import Discrete
 
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.types import BoolArray
-from mahjong_env.engine.batch import Engine, as_array
+from mahjong_env.engine.arguments import as_array
+from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.arguments import (
     FLAT,
     check_form,

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import ActionError, RulesError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
-from mahjong_env.engine.batch import Engine, as_array
+from mahjong_env.engine.arguments import as_array
+from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.arguments import (
     FLAT,
     check_form,

@@ -42,8 +42,14 @@ def describe_rules(variant: str | Rules) -> str:
 
 
 def variant_page(chosen: Rules) -> str:
-    """The page of one variant alone, filled with its rules."""
-    return fill_page(page_source(chosen), chosen, draw_hand)
+    """The page of one variant alone, filled with its rules; it begins with the house rules, if there are any."""
+    page = fill_page(page_source(chosen), chosen, draw_hand)
+    defaults = chosen.knob_help()
+    changed = [f"`{name}={value!r}`" for name, value in chosen.knobs.items() if value != defaults[name][0]]
+    if not changed:
+        return page
+    title, _, text = page.partition("\n")
+    return f"{title}\n\nHouse rules of this table: {', '.join(changed)}.\n{text}"
 
 
 def page_source(chosen: Rules) -> str:

@@ -15,9 +15,10 @@ import numpy as np
 
 from mahjong_env.basics.chance import draw_numbers
 from mahjong_env.basics.errors import RulesError
-from mahjong_env.basics.tiles import NUM_ALL_KINDS, deck
+from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, deck
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array, UInt64Array
 from mahjong_env.hands import short_of_sets_and_pair
+from mahjong_env.state.arrays import MAX_MARKS
 
 if TYPE_CHECKING:
     from mahjong_env.ruleset.circumstances import Circumstance
@@ -93,6 +94,15 @@ class Rules:
     max_hands: ClassVar[int | None] = None
 
     # --- Knobs ------------------------------------------------------------------------------------------------
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        marks = _marks(cls.circumstances)
+        if len(marks) > MAX_MARKS:
+            raise RulesError(
+                f"{cls.__name__} counts {len(marks)} marks for each seat ({', '.join(marks)}); observations have places "
+                f"for {MAX_MARKS}"
+            )
+
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
@@ -125,8 +135,11 @@ class Rules:
 
     @cached_property
     def marks(self) -> tuple[str, ...]:
-        """What the variant counts for each seat during a hand, seen by all (the K axis of `State.marks`)."""
-        return tuple(item.name for item in self.circumstances if item.is_mark)
+        """What the variant counts for each seat during a hand, seen by all (the K axis of `State.marks`).
+
+        At most `MAX_MARKS`.
+        """
+        return _marks(self.circumstances)
 
     # --- The table --------------------------------------------------------------------------------------------
     @property
@@ -210,6 +223,14 @@ class Rules:
             [n, S] seats to be asked, and [n] the seat after which the order of asking begins (that seat is last).
         """
         raise NotImplementedError
+
+    def opening_tiles(self, state: State, seats: Seats, stage: Int8Array) -> tuple[Any, Any]:
+        """What seats that may win before the first turn are shown.
+
+        Returns:
+            [n] kinds that they are offered, and [n] kinds that they would give up for them; -1, or [n] of it: none.
+        """
+        return NO_TILE, NO_TILE
 
     def take_opening(self, state: State, seats: Seats, stage: Int8Array) -> Wins:
         """Carry out opening wins that were said: move the tiles, and describe the wins."""
@@ -319,6 +340,10 @@ class Rules:
     def ends_by_hands(self) -> bool:
         """Whether a match ends after `num_hands` hands; else `match_over` decides, cut after 200 hands."""
         return True
+
+
+def _marks(circumstances: tuple[Circumstance, ...]) -> tuple[str, ...]:
+    return tuple(item.name for item in circumstances if item.is_mark)
 
 
 def _valid_values(metadata: Any) -> str:

@@ -330,6 +330,8 @@ def test_a_hand_that_the_knobs_rule_out_says_so():
 
 def test_the_sheet_says_what_the_table_plays():
     sheet = mahjong_env.describe_rules(mahjong_env.rules("hebei", all_pungs=2, players=4, cap=8))
+    assert "House rules of this table: `players=4`, `all_pungs=2`, `cap=8`.\n" in sheet
+    assert "House rules of this table" not in mahjong_env.describe_rules("hebei")
     headings = dict(sections(sheet))
     assert f"**{TIMES}2**" in headings["All Pungs"]
     assert "worth    8" in headings["All Pungs"], "the example is computed with the knobs"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,7 +18,7 @@ from rich.console import Console
 from agents import GreedyAgent, RandomAgent, make_agent
 from mahjong_env import VARIANTS, rules
 from training import evaluate as evaluation_command
-from training import report
+from training import exports, report
 from training.__main__ import main
 from training.config import EvaluateConfig
 from training.errors import TrainingError
@@ -175,8 +178,52 @@ class TestTables:
         assert "…" not in told
 
 
+class TestFiles:
+    @pytest.fixture(scope="class")
+    def written(self, tmp_path_factory):
+        out = tmp_path_factory.mktemp("evaluation") / "out"
+        words = ["evaluate", "--variant", "hangzhou", "--agents", "greedy", "greedy?claims=false", "--deals", "12"]
+        assert main([*words, "--details", "--out", str(out)]) == 0
+        return out
+
+    def test_the_csv_has_what_the_json_has(self, written):
+        data = json.loads((written / "evaluation.json").read_text())
+        with (written / "evaluation.csv").open(newline="") as file:
+            lines = list(csv.DictReader(file))
+        standings = [(lineup, one) for lineup in data["lineups"] for one in lineup["standings"]]
+        assert len(lines) == len(standings) == 4
+        for line, (lineup, one) in zip(lines, standings, strict=True):
+            assert (line["agent"], int(line["hands"])) == (one["agent"], lineup["hands"])
+            assert line["lineup"].split(" | ") == lineup["lineup"]
+            numbers = {name: one[name] for name in ("points", "wins", "self_draws", "deal_ins")} | one["details"]
+            numbers |= {f"row: {name}": estimate for name, estimate in one["rows"].items()}
+            assert len(numbers) > 12
+            for name, estimate in numbers.items():
+                found = [float(line[name]), float(line[f"{name}_low"]), float(line[f"{name}_high"])]
+                assert found == [estimate["mean"], estimate["low"], estimate["high"]]
+
+    def test_the_page_needs_nothing_else(self, written):
+        page = (written / "evaluation.html").read_text(encoding="utf-8")
+        assert re.findall(r'(?:src|href)="(?!data:)', page) == []
+        assert "http" not in re.sub(r"<!DOCTYPE[^>]*>", "", page)
+        png = base64.b64decode(re.search(r"base64,([^\"]*)", page)[1])
+        assert png == (written / "evaluation.png").read_bytes()
+        tags = re.findall(r"<(/?)(table|tr|td|th|html|body|head|style|h1|h2|p|tbody|thead)\b", page)
+        for tag in {name for _, name in tags}:
+            assert sum(1 if not end else -1 for end, name in tags if name == tag) == 0
+        for words in ("closed greedy", "sigma = ", "Rows scored", "turn of tenpai"):
+            assert words in page
+
+    def test_names_are_text_and_no_markup(self):
+        found = evaluate(EvaluateConfig(variant="hebei", agents=("random", "greedy"), deals=2))
+        page = exports.html_text(replace(found, agents=("<b>x</b>", "a & b")), b"")
+        assert "<b>" not in page
+        assert "&lt;b&gt;x&lt;/b&gt;" in page
+        assert "a &amp; b" in page
+
+
 class TestErrorsBeforeTheWork:
-    @pytest.mark.parametrize("name", ["evaluation.json", "evaluation.png"])
+    @pytest.mark.parametrize("name", ["evaluation.json", "evaluation.png", "evaluation.csv", "evaluation.html"])
     def test_files_that_cannot_be_written(self, name, tmp_path, monkeypatch, capsys):
         (tmp_path / name).mkdir()
         monkeypatch.setattr(evaluation_command, "play_block", lambda *_: pytest.fail("has begun to play"))
