@@ -9,7 +9,12 @@ import numpy as np
 
 THE_WILD_KIND: Final = -1
 MOST: Final = 1000
-"""The greatest count that is taken."""
+"""The most kongs in a row, hands of a streak, discards of a kind and the like: more than any game has."""
+
+
+def is_count(value: Any) -> bool:
+    """Whether this is an integer from 0 to `MOST`."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(0 <= value <= MOST)
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class Circumstance:
         """Whether it can have this value."""
         if self.type is bool:
             return isinstance(value, bool | np.bool_)
-        return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
+        return is_count(value)
 
     @property
     def valid(self) -> str:

@@ -99,8 +99,8 @@ class Rules:
         marks = _marks(cls.circumstances)
         if len(marks) > MAX_MARKS:
             raise RulesError(
-                f"{cls.__name__} counts {len(marks)} marks for each seat ({', '.join(marks)}); observations have places "
-                f"for {MAX_MARKS}"
+                f"{cls.__name__} counts {len(marks)} marks for each seat ({', '.join(marks)}); observations "
+                f"have places for {MAX_MARKS}"
             )
 
     def __post_init__(self) -> None:

@@ -46,7 +46,7 @@ class ScoredRules(Rules):
 
         Args:
             counts: [m, rows] entries of each row.
-            values: [m, rows] what one entry is worth.
+            values: [m, rows] what one entry is worth; [1, rows] where that is the same for all hands.
         """
         return counts
 
@@ -97,8 +97,8 @@ class ScoredRules(Rules):
         """Fewest tiles that the nearest of the shapes lacks; arguments as for `Rules.tiles_short`."""
         total = sum_summaries(summaries)
         short = self.shapes[0].short_of(summaries, melds, total, wilds)
-        all_melded = melds.all() if isinstance(melds, np.ndarray) else melds > 0
-        if len(self.shapes) > 1 and not all_melded:  # all shapes but the first are concealed
+        # All shapes but the first are concealed.
+        if len(self.shapes) > 1 and np.count_nonzero(melds) < np.size(melds):
             for shape in self.shapes[1:]:
                 short = np.minimum(short, shape.short_of(summaries, melds, total, wilds))
         return short
@@ -140,7 +140,7 @@ class ScoredRules(Rules):
             legal=legal,
             reason=reason,
             row_count=row_count,
-            row_value=np.array(wins.once(table.values)),
+            row_value=wins.once(table.values),
             points=points,
             payments=self._payments(wins, points, row_count) * legal[:, None],
         )
@@ -198,6 +198,7 @@ class _Table:
         self.fixed_values = np.array([row.value_in(rules) for row in rows])
         if self.fixed_values.dtype == np.int64:
             self.fixed_values = self.fixed_values.astype(np.int32)
+        self.depends_on_hands = any(isinstance(row.value, ByHand) for row in rows)
         self.preference = np.array([row.preference for row in rows], np.int64)
         # A row that is replaced replaces nothing: those further down replace first.
         replacing = [(column, self.columns_of(row.replaces)) for column, row in enumerate(rows) if row.replaces]
@@ -245,14 +246,11 @@ class _Table:
     # --- Reading and pricing ------------------------------------------------------------------------------------------
 
     def values(self, wins: Wins) -> Any:
-        """[n, rows] what one entry of each row is worth; read-only where it is the same for all hands."""
-        same = np.broadcast_to(self.fixed_values, (len(wins), len(self.fixed_values)))
-        by_hand = [(column, row.value) for column, row in enumerate(self.rules.rows) if isinstance(row.value, ByHand)]
-        if not by_hand:
-            return same
-        values = same.copy()
-        for column, value in by_hand:
-            values[:, column] = value.value(wins)
+        """[n, rows] what one entry of each row is worth."""
+        values = self.fixed_values[None].repeat(len(wins), axis=0)
+        for column, row in enumerate(self.rules.rows):
+            if isinstance(row.value, ByHand):
+                values[:, column] = row.value.value(wins)
         return values
 
     def read(self, wins: Wins, which: Games) -> list[Readings]:
@@ -271,7 +269,7 @@ class _Table:
 
     def _price(self, part: Readings) -> tuple[Int8Array, Int64Array]:
         """[m, rows] entries that count, and [m] what they are worth."""
-        values = part.of(part.wins.once(self.values))
+        values = part.of(part.wins.once(self.values)) if self.depends_on_hands else self.fixed_values[None]
         counts = self.rules.rows_that_count(self._count(part), values)
         return counts, self.rules.worth(counts, values)
 
@@ -279,7 +277,7 @@ class _Table:
         """[n, rows] entries of rows that do not depend on how the tiles are read."""
         counts = np.zeros((len(wins), len(self.rules.rows)), np.int8)
         for column, row in self.per_hand.items():
-            counts[:, column] = wins.once(row)
+            counts[:, column] = row(wins)
         return counts
 
     def _count(self, part: Readings) -> Int8Array:
@@ -309,9 +307,9 @@ class _Table:
         for number, bar in enumerate(self.rules.bars):
             if bar.per_hand is not None:
                 barred[number] = part.of(part.wins.once(bar.per_hand))
-            if bar.per_reading is not None and barred[number].any():
+            if bar.per_reading is not None and np.count_nonzero(barred[number]):
                 barred[number] &= bar.per_reading(part)
-            if bar.lifted_by and barred[number].any():
+            if bar.lifted_by and np.count_nonzero(barred[number]):
                 barred[number] &= ~self._lifted(part, number)
         return barred
 
@@ -358,7 +356,7 @@ class _Table:
         lifted = {number: np.zeros(len(wins), np.bool_) for number in concerned}
         for column in self.lifting_readings:
             known = self.rules.rows[column].in_some_reading
-            if known is None or not doubtful.any():
+            if known is None or not np.count_nonzero(doubtful):
                 continue
             holds = wins.once(known)
             lifts_all = holds
@@ -386,9 +384,9 @@ class _Table:
             if bar.per_reading is None and not bar.lifted_by:
                 continue
             hands = legal if bar.per_hand is None else legal & wins.once(bar.per_hand)
-            if bar.lifted_by and hands.any():
+            if bar.lifted_by and np.count_nonzero(hands):
                 hands = hands & ~self._lifted_by_hand(wins, number)
-            if hands.any():
+            if np.count_nonzero(hands):
                 concerned[number] = hands
                 certain[number] = hands if bar.in_every_reading is None else hands & bar.in_every_reading(wins)
         return concerned, certain

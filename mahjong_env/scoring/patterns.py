@@ -48,6 +48,10 @@ def _suits_of(wins: Wins) -> SuitRows:
 
 def open_melds(wins: Wins) -> Int8Array:
     """[n] how many chows, pungs, exposed kongs and added kongs the winner has; all of them were claimed."""
+    return wins.once(_open_melds)
+
+
+def _open_melds(wins: Wins) -> Int8Array:
     return wins.own_melds - count_melds(wins, MeldType.CONCEALED_KONG)
 
 

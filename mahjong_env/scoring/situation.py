@@ -11,7 +11,7 @@ import numpy as np
 from mahjong_env.basics.errors import HandError, RulesError
 from mahjong_env.basics.notation import parse_kind
 from mahjong_env.basics.tiles import EAST, NORTH
-from mahjong_env.ruleset.circumstances import MOST, Circumstance
+from mahjong_env.ruleset.circumstances import MOST, Circumstance, is_count
 from mahjong_env.ruleset.questions import MOST_POINTS, Rules, are_points
 from mahjong_env.ruleset.registry import VARIANTS
 from mahjong_env.scoring.wins import Source
@@ -57,14 +57,15 @@ class Situation:
         points = self.running_points
         if points is not None and not are_points(points, rules.seats):
             raise HandError(
-                f"running_points are {rules.seats} integers, one for each seat, at most {MOST_POINTS}, not {points!r}"
+                f"running_points are {rules.seats} integers, one for each seat, from {-MOST_POINTS} to {MOST_POINTS}, "
+                f"not {points!r}"
             )
 
     def _check_types(self) -> None:
         for name in _COUNTS:
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST:
-                raise HandError(f"{name} is an integer from 0, not {value!r}")
+            if not is_count(value):
+                raise HandError(f"{name} is an integer from 0 to {MOST}, not {value!r}")
         for name in _FLAGS:
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise HandError(f"{name} is True or False, not {getattr(self, name)!r}")
