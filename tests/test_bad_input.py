@@ -217,6 +217,12 @@ DEALS = [
 ]
 
 SCORES = [
+    (
+        "a robbed kong of which the winner holds a tile",
+        lambda: score("hebei", "123m 456p 789m 345s 3s", winning_tile="3s", source="kong", from_seat=1),
+        HandError,
+        "3s",
+    ),
     ("too few tiles", lambda: worth(hand="1m"), HandError, "with 1 melds it has 10 before the winning tile"),
     ("no tiles", lambda: worth(hand="qq"), NotationError, "cannot read 'qq' in 'qq' as tiles; valid are"),
     ("no winning tile", lambda: worth(winning_tile=None), HandError, "source='draw' needs a winning_tile"),
