@@ -12,23 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.lookahead import FAR, Lookahead
-from mahjong_env import ACTIONS, OBSERVATION_PIECES, View
+from mahjong_env import ACTIONS, OBSERVATION_FACTS, OBSERVATION_PIECES, OBSERVATION_VERSION, View, action
 
 NUM_ACTIONS: Final = len(ACTIONS)
 PLANE_LENGTH: Final = 34
 
-# What legal actions are is known from the other inputs, and melds are counted by kind in `table`.
-_LEFT_OUT: Final = frozenset(("melds", "legal_discards", "legal_concealed_kongs", "legal_added_kongs"))
+_LEGAL: Final = "legal_actions"
+_FIRST_CLAIM: Final = action("chow low")
 
-PIECES: Final = tuple(piece for piece in OBSERVATION_PIECES if piece.name not in _LEFT_OUT)
-"""The pieces of the observation that are inputs, in order."""
+PIECES: Final = tuple(piece for piece in OBSERVATION_PIECES if not piece.is_code and piece.name != _LEGAL)
+"""The pieces of the observation that are inputs, in order.
 
-_PLANES: Final = np.repeat(
-    [piece.name not in _LEFT_OUT for piece in OBSERVATION_PIECES], [piece.planes for piece in OBSERVATION_PIECES]
-)
-OBSERVATION_SIZE: Final = int(_PLANES.sum()) * PLANE_LENGTH
+Names of things (kinds in rivers and melds) are no amounts that a network could weigh; what lies there is counted by
+kind in `table`. Which discards and kongs are legal is known from the other inputs, which claims are is added to them.
+"""
 
-INPUTS_VERSION: Final = 1
+_PLANES: Final = np.repeat([piece in PIECES for piece in OBSERVATION_PIECES], [p.planes for p in OBSERVATION_PIECES])
+OBSERVATION_SIZE: Final = int(_PLANES.sum()) * PLANE_LENGTH + NUM_ACTIONS - _FIRST_CLAIM
+"""The numbers of these pieces, and of the claims."""
+
+INPUTS_VERSION: Final = 2
 """Raised when the meaning of the inputs changes, so that older policy files are refused."""
 
 BEHIND_LIMIT: Final = 4
@@ -48,20 +51,23 @@ def policy_inputs(view: View, ahead: Lookahead) -> NDArray[np.int8]:
         ahead: `agents.look_ahead` of the same view.
 
     Returns:
-        [n, F] int8, a fresh array: the planes of `PIECES` one after another; for each action how many tiles
-        further from a win it leaves the hand than the best action does (0 to `BEHIND_LIMIT`); for each action
-        the tiles not seen yet that would help after it; the distance that the best action leaves.
+        [n, F] int8, a fresh array: the planes of `PIECES` one after another; 1 at each legal claim, win and pass; for
+        each action how many tiles further from a win it leaves the hand than the best action does (0 to
+        `BEHIND_LIMIT`); for each action the tiles not seen yet that would help after it; the distance that the best
+        action leaves.
     """
     nearest = ahead.distance.min(axis=1, keepdims=True)
     behind = np.minimum(ahead.distance - nearest, BEHIND_LIMIT)
     behind[ahead.distance == FAR] = BEHIND_LIMIT
     help_ = np.minimum(ahead.help, HELP_LIMIT).astype(np.int8)
     observation = view.observation[:, _PLANES].reshape(len(view), -1)
-    return np.concatenate([observation, behind, help_, np.minimum(nearest, NEAREST_LIMIT)], axis=1)
+    claims = view.action_mask[:, _FIRST_CLAIM:]
+    return np.concatenate([observation, claims, behind, help_, np.minimum(nearest, NEAREST_LIMIT)], axis=1)
 
 
 def inputs_fingerprint() -> str:
     """Return a short text that changes whenever the layout of the inputs does: planes, actions, or this module."""
-    pieces = [(piece.name, piece.planes) for piece in PIECES]
-    layout = repr((INPUTS_VERSION, pieces, ACTIONS)).encode()
+    pieces = [(piece.name, piece.planes, piece.scale) for piece in PIECES]
+    facts = [fact.name for fact in OBSERVATION_FACTS]
+    layout = repr((OBSERVATION_VERSION, INPUTS_VERSION, pieces, facts, ACTIONS)).encode()
     return hashlib.sha256(layout).hexdigest()[:16]

@@ -16,11 +16,6 @@ from torch import Tensor, nn
 from agents.inputs import BEHIND_LIMIT, NEAREST_LIMIT, NUM_ACTIONS, OBSERVATION_SIZE, PIECES, PLANE_LENGTH
 from mahjong_env import action
 
-# What a piece's numbers are divided by, so that they lie around 0 to 1; `hand` is shown as thresholds instead.
-_SCALES: Final[dict[str, float]] = {"hidden_kongs": 4, "points": 100}
-_LONGEST_HAND: Final = 30  # discards of a hand, about
-_TABLE_SCALES: Final = (2.0, _LONGEST_HAND, 4.0)  # discards lying there, number of the latest one, melded tiles
-_FACT_SCALE: Final = 16
 _THRESHOLDS: Final = 4
 _HELP_SCALE: Final = 20
 
@@ -120,16 +115,13 @@ def _small(layer: nn.Linear) -> nn.Linear:
 
 
 def _scales() -> np.ndarray:
-    """Return what the numbers behind the hand's plane are multiplied by: [OBSERVATION_SIZE - 34] float32."""
-    scales = []
-    for piece in PIECES:
-        plane = np.full((piece.planes, PLANE_LENGTH), 1 / _SCALES.get(piece.name, 1.0))
-        if piece.name == "table":
-            plane = (1 / np.tile(_TABLE_SCALES, piece.planes // 3))[:, None] * np.ones(PLANE_LENGTH)
-        if piece.name == "facts":
-            plane /= _FACT_SCALE
-        scales.append(plane)
-    return np.concatenate(scales).ravel()[PLANE_LENGTH:].astype(np.float32)
+    """Return what the numbers behind the hand's plane are multiplied by, as declared: [OBSERVATION_SIZE - 34] float32.
+
+    The hand is shown as thresholds instead.
+    """
+    scales = np.concatenate([1 / piece.spread(piece.scale) for piece in PIECES]).ravel()
+    claims = np.ones(OBSERVATION_SIZE - scales.size)
+    return np.concatenate([scales, claims])[PLANE_LENGTH:].astype(np.float32)
 
 
 def _groups() -> np.ndarray:

@@ -24,6 +24,9 @@ from mahjong_env.engine.batch import Engine, make_engine
 from mahjong_env.engine.outcome import Outcome, StepResult
 from mahjong_env.engine.scene import Deal
 from mahjong_env.engine.snapshot import Snapshot
+from mahjong_env.environments.opponents import OpponentPool
+from mahjong_env.observation.facts import FACTS as OBSERVATION_FACTS
+from mahjong_env.observation.planes import OBSERVATION_VERSION
 from mahjong_env.observation.planes import PIECES as OBSERVATION_PIECES
 from mahjong_env.observation.view import View
 from mahjong_env.rulebook.sheet import describe_rules
@@ -36,7 +39,9 @@ __version__ = "0.1.0"
 __all__ = [
     "ACTIONS",
     "NUM_ACTIONS",
+    "OBSERVATION_FACTS",
     "OBSERVATION_PIECES",
+    "OBSERVATION_VERSION",
     "VARIANTS",
     "ActionError",
     "AgentError",
@@ -49,6 +54,7 @@ __all__ = [
     "MahjongError",
     "MissingExtraError",
     "NotationError",
+    "OpponentPool",
     "OptionError",
     "Outcome",
     "RecordError",

@@ -5,8 +5,9 @@ plays at random), **rollout** (the same with a MaskablePPO that plays and writes
 and **training** (rollouts and updates). All are decisions of the learner a second; the opponents' are not counted.
 
 The contenders are the batched tables of `training.vec_env`, in one process or shared out among several, and one table
-at a time: the PettingZoo environment with the same network, inputs and opponents in `DummyVecEnv`. They take turns in
-every run. The learning rate is 0, so that all of them play the same policy from beginning to end.
+at a time: the same learner's seat in environments of one table each, with the same network, inputs and opponents, in
+`DummyVecEnv`. They take turns in every run. The learning rate is 0, so that all of them play the same policy from
+beginning to end.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class Setting:
 
     Attributes:
         opponents: the agent at all other seats.
-        tables: tables played at once; 1: one table at a time, in a PettingZoo environment.
+        tables: tables played at once; 1: one table at a time, each in an environment of its own.
         processes: processes that play them.
         threads: threads of torch.
     """

@@ -103,8 +103,10 @@ class EvaluateConfig:
     """Of the deals and all choices; the same seed gives the same result."""
     teachers: bool = True
     """Also play the teachers of trained policies, and what these were before they learned (clone.zip)."""
+    details: bool = False
+    """Also print how the agents play: turns and worth of wins, costs of deal-ins, melds."""
     out: Path | None = None
-    """Folder for evaluation.json and evaluation.png; nothing is written if not given."""
+    """Folder for evaluation.json, .csv, .html and .png; nothing is written if not given."""
     processes: int = 1
     """Processes that play at the same time; the result is the same with any number."""
     threads: int = 1
@@ -128,7 +130,7 @@ class BenchConfig:
     threads: tuple[int, ...] = ()
     """Threads of torch, one number for each of --processes; the same numbers if not given."""
     one_table: bool = True
-    """Also measure a PettingZoo environment in Stable-Baselines3's DummyVecEnv, one table at a time."""
+    """Also measure a Gymnasium environment in Stable-Baselines3's DummyVecEnv, one table at a time."""
     runs: int = 3
     """How often everything is measured; medians count."""
     seconds: float = 3.0

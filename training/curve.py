@@ -37,7 +37,7 @@ def measure_learner(
     every = [block for of_lineup in todo for block in of_lineup]
     played = play(agents, every, seed) if play else [play_block(rules, agents, block, seed) for block in every]
     parts = iter(played)
-    return [summarise(of_lineup[0].lineup, list(islice(parts, len(of_lineup)))) for of_lineup in todo]
+    return [summarise(rules, of_lineup[0].lineup, list(islice(parts, len(of_lineup)))) for of_lineup in todo]
 
 
 def curve_rows(results: Sequence[LineupResult], others: Sequence[Agent], **common: Any) -> list[dict[str, Any]]:

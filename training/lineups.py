@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 
@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from agents import Agent
 from mahjong_env import Rules, make_engine
 from training.errors import TrainingError
+from training.hand_statistics import RATIOS
 from training.play import Played, play_out
 from training.statistics import Estimate, ratio
 
 MOST_GAMES = 6000
 """Games that are played at once, so that memory stays small."""
+_SHARES = ("points", "wins", "self_draws", "deal_ins")
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,9 @@ class Standing:
         seats: how many seats it had.
         points: mean points per hand and seat.
         wins, self_draws, deal_ins: share of hands won, won by self-draw, lost by giving the winning tile.
+        details: what else is known of how it played, by name, see `training.hand_statistics.RATIOS`: turns and points
+            of wins, costs of deal-ins, tenpai, melds per hand. What never happened is not in it.
+        rows: share of its wins that scored a row, by name.
     """
 
     agent: int
@@ -36,6 +41,8 @@ class Standing:
     wins: Estimate
     self_draws: Estimate
     deal_ins: Estimate
+    details: Mapping[str, Estimate] = field(default_factory=dict)
+    rows: Mapping[str, Estimate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -130,24 +137,31 @@ def measure(rules: Rules, agents: Sequence[Agent], lineup: Sequence[int], *, dea
     Returns:
         Means and intervals, clustered by deal.
     """
-    return summarise(lineup, [play_block(rules, agents, block, seed) for block in blocks(lineup, deals)])
+    return summarise(rules, lineup, [play_block(rules, agents, block, seed) for block in blocks(lineup, deals)])
 
 
-def summarise(lineup: Sequence[int], parts: Sequence[Played]) -> LineupResult:
+def summarise(rules: Rules, lineup: Sequence[int], parts: Sequence[Played]) -> LineupResult:
     """Return means and intervals of a line-up, clustered by deal, from what its blocks brought, in order."""
     orders = np.array(orders_of(lineup), np.intp)
-    played = Played(*(np.concatenate(arrays) for arrays in zip(*map(_arrays, parts), strict=True)))
+    played = Played.joined(parts)
     hands = _by_deal(played.hands, len(orders))
     standings, totals = [], []
     for agent in sorted(set(lineup)):
         is_seat = np.tile(orders == agent, (len(hands), 1))
         seats = int(is_seat[0].sum())
-        points, wins, self_draws, deal_ins = (
-            ratio(_by_deal((values * is_seat).sum(axis=1), len(orders)), hands * seats)
-            for values in (played.points, played.wins, played.self_draws, played.deal_ins)
-        )
-        standings.append(Standing(agent, seats, points, wins, self_draws, deal_ins))
-        totals.append(_by_deal((played.points * is_seat).sum(axis=1), len(orders)))
+        of_agent = {
+            name: _by_deal((values * is_seat).sum(axis=1), len(orders))
+            for name, values in ({name: getattr(played, name) for name in _SHARES} | played.counts).items()
+        }
+        shares = {name: ratio(of_agent[name], hands * seats) for name in _SHARES}
+        details = {
+            name: ratio(of_agent[total], counts)
+            for name, total, per in RATIOS
+            if total in of_agent and (counts := of_agent[per] if per else hands * seats).any()
+        }
+        rows = _rows(rules, played, is_seat, of_agent["wins"])
+        standings.append(Standing(agent, seats, **shares, details=details, rows=rows))
+        totals.append(of_agent["points"])
     draws = ratio(_by_deal(played.draws, len(orders)), hands)
     return LineupResult(
         tuple(lineup), len(orders), len(hands), int(hands.sum()), draws, tuple(standings), tuple(totals)
@@ -179,8 +193,16 @@ def difference(one: LineupResult, agent: int, other: LineupResult, its_agent: in
     return ratio(one.points_by_deal(agent) - other.points_by_deal(its_agent), hands)
 
 
-def _arrays(played: Played) -> tuple[NDArray[np.int64], ...]:
-    return played.hands, played.points, played.wins, played.self_draws, played.deal_ins, played.draws
+def _rows(rules: Rules, played: Played, is_seat: NDArray[np.bool_], wins: NDArray[np.int64]) -> dict[str, Estimate]:
+    """Return the share of an agent's wins that scored each row; rows that it never scored are left out."""
+    has_won: NDArray[np.bool_] = (played.wins * is_seat).sum(axis=1) > 0
+    scored = (played.rows > 0) & has_won[:, None]
+    orders = len(has_won) // len(wins)
+    return {
+        row.name: ratio(_by_deal(scored[:, number].astype(np.int64), orders), wins)
+        for number, row in enumerate(rules.rows)
+        if scored[:, number].any()
+    }
 
 
 def _by_deal(values: NDArray[np.int64], orders: int) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from agents import Agent
 from mahjong_env import Engine
 from mahjong_env.environments.players import choose_actions
+from training.hand_statistics import HandStatistics
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Played:
         self_draws: [B, P] hands won with a tile that nobody gave.
         deal_ins: [B, P] hands in which the person gave the winning tile.
         draws: [B] hands that nobody won.
+        counts: [B, P] arrays by name, see `training.hand_statistics.HandStatistics`.
+        rows: [B, R] rows scored by the hand that won.
     """
 
     hands: NDArray[np.int64]
@@ -32,6 +35,19 @@ class Played:
     self_draws: NDArray[np.int64]
     deal_ins: NDArray[np.int64]
     draws: NDArray[np.int64]
+    counts: dict[str, NDArray[np.int64]]
+    rows: NDArray[np.int64]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Played]) -> Played:
+        """Return several parts as one, in order."""
+        arrays = {
+            item.name: np.concatenate([getattr(part, item.name) for part in parts])
+            for item in fields(cls)
+            if item.name != "counts"
+        }
+        counts = {name: np.concatenate([part.counts[name] for part in parts]) for name in parts[0].counts}
+        return cls(**arrays, counts=counts)
 
 
 def play_out(engine: Engine, agents: Sequence[Agent], who: NDArray[np.intp], rng: np.random.Generator) -> Played:
@@ -46,22 +62,26 @@ def play_out(engine: Engine, agents: Sequence[Agent], who: NDArray[np.intp], rng
     Returns:
         What happened.
     """
+    statistics = HandStatistics(engine)
     games, people = who.shape
-    points, wins, self_draws, deal_ins = np.zeros((4, games, people), np.int64)
+    points, self_draws = np.zeros((2, games, people), np.int64)
     hands, draws = np.zeros((2, games), np.int64)
     while True:
         seat = engine.seat_to_act
         live = np.flatnonzero(seat >= 0)
         if not live.size:
-            return Played(hands, points, wins, self_draws, deal_ins, draws)
-        actions = choose_actions(engine, live, agents, who[live, seat[live]], rng)
+            break
+        seats = seat[live]
+        actions = choose_actions(engine, live, agents, who[live, seats], rng)
         result = engine.step(actions, games=live)
+        statistics.add(live, seats, actions, result)
         points[live] += result.rewards
         ended = result.outcome
-        won, given = ended.winner >= 0, ended.from_seat >= 0
         hands[ended.game] += 1
-        draws[ended.game[~won]] += 1
-        wins[ended.game[won], ended.winner[won]] += 1
-        alone = won & ~given
+        draws[ended.game[ended.winner < 0]] += 1
+        alone = (ended.winner >= 0) & (ended.from_seat < 0)
         self_draws[ended.game[alone], ended.winner[alone]] += 1
-        deal_ins[ended.game[given], ended.from_seat[given]] += 1
+    statistics.end()
+    counts = statistics.counts
+    wins, deal_ins = counts.pop("wins"), counts.pop("deal_ins")
+    return Played(hands, points, wins, self_draws, deal_ins, draws, counts, statistics.rows)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mahjong_env import MissingExtraError
 from training.evaluation import Evaluation, Gain
-from training.folders import write_bytes
 from training.lineups import LineupResult, Standing
 from training.statistics import Estimate
 
@@ -29,8 +27,14 @@ _NAMES: Final = 26
 """Columns for the names of agents; longer ones are folded."""
 
 
-def print_tables(found: Evaluation, console: Console | None = None) -> None:
-    """Print the results: duels, then the table at which all agents sit together, then what learning added."""
+def print_tables(found: Evaluation, console: Console | None = None, *, details: bool = False) -> None:
+    """Print the results: duels, then the table at which all agents sit together, then what learning added.
+
+    Args:
+        found: the results.
+        console: where to; None: the terminal.
+        details: also print how the agents play.
+    """
     console = console or Console(width=min(Console().width, _WIDEST), highlight=False)
     console.print(
         f"{found.rules.title}: {found.deals} deals, each played in every order of seats; per hand and seat, "
@@ -41,6 +45,8 @@ def print_tables(found: Evaluation, console: Console | None = None) -> None:
     if duels:
         console.print(_points_table(found, duels))
         console.print(_shares_table(found, duels))
+        if details:
+            console.print(_details_table(found, duels))
     for result in found.results:
         if len(set(result.lineup)) > 2:
             console.print(_together_table(found, result))
@@ -65,6 +71,26 @@ def _shares_table(found: Evaluation, results: list[LineupResult]) -> Table:
     return table
 
 
+_DETAILS: Final = {
+    "win in": "turn_of_win",
+    "worth": "points_of_win",
+    "deal in at": "cost_of_deal_in",
+    "tenpai in": "turn_of_tenpai",
+    "chows": "chows",
+    "pungs": "pungs",
+}
+"""Of what is known of how agents play, that which fits a line; the files have all of it."""
+
+
+def _details_table(found: Evaluation, results: list[LineupResult]) -> Table:
+    table = _new_table("turns, points, melds", *_DETAILS)
+    for result, own, label in _grouped(found, results, table):
+        known = [own.details.get(name) for name in _DETAILS.values()]
+        cells = ["" if estimate is None else f"{estimate.mean:.2f}" for estimate in known]
+        table.add_row(label, *cells, end_section=_is_last(result, results))
+    return table
+
+
 def _grouped(
     found: Evaluation, results: list[LineupResult], table: Table
 ) -> Iterator[tuple[LineupResult, Standing, str]]:
@@ -75,7 +101,7 @@ def _grouped(
         if agent != heading:
             table.add_row(f"[bold]{escape(found.agents[agent])}[/]")
             heading = agent
-        yield result, result.of(agent), f"  {len(result.lineup) - 1} x {escape(found.agents[other])}"
+        yield result, result.of(agent), f" {len(result.lineup) - 1} x {escape(found.agents[other])}"
 
 
 def _is_last(result: LineupResult, results: list[LineupResult]) -> bool:
@@ -132,8 +158,8 @@ def _percent(rate: Estimate) -> str:
     return f"{100 * rate.mean:.1f} ± {100 * rate.half_width:.1f}"
 
 
-def plot(found: Evaluation, path: Path) -> None:
-    """Draw points and shares of wins of all line-ups into a PNG."""
+def draw(found: Evaluation) -> bytes:
+    """Draw points and shares of wins of all line-ups; returns a PNG."""
     rows = [(result, standing) for result in found.results for standing in result.standings]
     rows = [(result, standing) for result, standing in rows if _is_shown(result, standing)]
     labels = [_label(found, result, standing) for result, standing in rows]
@@ -149,7 +175,7 @@ def plot(found: Evaluation, path: Path) -> None:
     figure.suptitle(f"{found.rules.title}: {found.deals} deals from every seat, 95 % intervals")
     data = BytesIO()
     figure.savefig(data, format="png", dpi=120)
-    write_bytes(path, data.getvalue())
+    return data.getvalue()
 
 
 def _is_shown(result: LineupResult, standing: Standing) -> bool:

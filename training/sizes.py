@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 from agents.inputs import NUM_ACTIONS, SIZE
 from mahjong_env import Rules
+from mahjong_env.basics.memory import free_memory, size_text
 from training.config import BenchConfig, EvaluateConfig, Optimisation, TrainConfig
 from training.errors import TrainingError
 from training.lineups import MOST_GAMES
@@ -113,45 +113,9 @@ def check_memory(parts: Mapping[str, int]) -> None:
         return
     largest = max(parts, key=lambda name: parts[name])
     raise TrainingError(
-        f"this would take about {_size(needed)} of memory, {_size(parts[largest])} of it for {largest}; "
-        f"{_size(free)} is free"
+        f"this would take about {size_text(needed)} of memory, {size_text(parts[largest])} of it for {largest}; "
+        f"{size_text(free)} is free"
     )
-
-
-def free_memory() -> int | None:
-    """Return the bytes that this process may still take, as far as the system tells; None if it does not."""
-    limits = [number for number in (_free_of_machine(), _free_of_group()) if number is not None]
-    return min(limits, default=None)
-
-
-def _free_of_machine() -> int | None:
-    try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return 1024 * int(line.split()[1])
-    except (OSError, ValueError):
-        pass
-    try:
-        return int(os.sysconf("SC_PHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, OSError, ValueError):
-        return None
-
-
-def _free_of_group(root: Path = Path("/sys/fs/cgroup")) -> int | None:
-    """Return what the control group (a container, a batch job) leaves; files that are cached do not count."""
-    for limit, used, cached in (
-        ("memory.max", "memory.current", "inactive_file "),
-        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file "),
-    ):
-        try:
-            allowed = int((root / limit).read_text(encoding="ascii"))
-            taken = int((root / used).read_text(encoding="ascii"))
-            statistics = (root / limit).with_name("memory.stat").read_text(encoding="ascii").splitlines()
-            reclaimable = sum(int(line.split()[1]) for line in statistics if line.startswith(cached))
-        except (OSError, ValueError):
-            continue
-        return max(0, allowed - taken + reclaimable)
-    return None
 
 
 # --- The parts ---------------------------------------------------------------------------------------------------
@@ -179,11 +143,3 @@ def _deals(deals: int, *, people: int, option: str) -> dict[str, int]:
     orders = people if people < 4 else 2 * people
     kept = deals * orders * 8 * (2 + 4 * people)
     return {f"{option} {deals}": kept + (deals + MOST_GAMES) * _GAME}
-
-
-def _size(number: int) -> str:
-    """Return a number of bytes as text."""
-    for unit, size in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20)):
-        if number >= size:
-            return f"{number / size:,.1f} {unit}"
-    return f"{number} bytes"

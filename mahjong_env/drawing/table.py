@@ -183,7 +183,7 @@ class _Reader:
             drawn=drawn,
             melds=tuple(self.meld(seat, number) for number in range(int(state.num_melds[game, seat]))),
             flowers=tuple(np.repeat(np.arange(NUM_ALL_KINDS), state.flowers[game, seat]).tolist()),
-            river=tuple(state.river[game, seat, : state.river_size[game, seat]].tolist()),
+            river=tuple(state.lying_discards(game, seat).tolist()),
             counters=tuple((name, value) for name, value in counters if value),
         )
 

@@ -9,18 +9,29 @@ import numpy as np
 
 from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS
 from mahjong_env.basics.chance import fold_seed
-from mahjong_env.basics.errors import ActionError, IllegalActionError, RulesError, SnapshotError
+from mahjong_env.basics.errors import ActionError, IllegalActionError, SnapshotError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 from mahjong_env.engine import hidden
+from mahjong_env.engine.arguments import (
+    MOST_HANDS,
+    as_array,
+    axes_of,
+    check_count,
+    check_flag,
+    check_room,
+    check_start,
+    game_numbers,
+)
 from mahjong_env.engine.outcome import Outcome, StepResult
 from mahjong_env.engine.phases import deal, masks, settle
 from mahjong_env.engine.phases.context import Ended, StepContext
 from mahjong_env.engine.scene import Deal, Scenes
-from mahjong_env.engine.snapshot import Snapshot
+from mahjong_env.engine.snapshot import Snapshot, describe_games
 from mahjong_env.engine.step import take_step
 from mahjong_env.engine.worlds import Origin
 from mahjong_env.observation import planes as observation
-from mahjong_env.observation.view import View, look
+from mahjong_env.observation.view import View
+from mahjong_env.observation.visibility import Sight
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
 from mahjong_env.state.arrays import NO_SEAT, State
@@ -56,26 +67,19 @@ class Engine:
     ) -> None:
         """Deal B games; the arguments are those of `mahjong_env.make_engine`."""
         check_count("num_games", num_games)
-        check_count("num_hands", num_hands)
-        if not (start is None or (isinstance(start, str) and start in ("first", "random"))):
-            raise RulesError(
-                f"start={start!r} is not valid; valid are 'first', 'random' and None (random for single hands)"
-            )
+        check_count("num_hands", num_hands, MOST_HANDS)
+        check_flag("auto_reset", auto_reset)
+        check_start(start)
+        num_games, num_hands = int(num_games), int(num_hands)
+        check_room(rules, num_games)
         self.rules = rules
         self.num_games = num_games
         self.num_hands = num_hands
         self.auto_reset = bool(auto_reset)
         self.start = start or ("random" if num_hands == 1 and rules.ends_by_hands else "first")
-        axes = {
-            "B": num_games,
-            "S": rules.seats,
-            "P": rules.people,
-            "W": int(rules.deck.sum()),
-            "K": len(rules.marks),
-        }
         self._all_games = _numbers_up_to(num_games)
         self._moves_of, self._moves_of_all = np.zeros(num_games, np.int64), 0
-        self.state = State.allocate(axes)
+        self.state = State.allocate(axes_of(rules, num_games))
         self._context = self._new_context()
         self.reset(seed=fold_seed(seed) if seed is None else seed)
 
@@ -107,11 +111,9 @@ class Engine:
     def action_mask(self) -> BoolArray:
         """[B, 109] bool legal actions of the seat to act, all False where the game is over.
 
-        Read-only, and valid until the next step.
+        A fresh array: it may be kept, changed, and handed to other libraries.
         """
-        mask = self.state.mask.view()
-        mask.flags.writeable = False
-        return mask
+        return self.state.mask.copy()
 
     @property
     def points(self) -> Int32Array:
@@ -135,15 +137,13 @@ class Engine:
             [n, C, 34] int8, a fresh array; `mahjong_env.OBSERVATION_PIECES` names the planes.
         """
         g, table_seats, present = self._who_looks(games, seats)
-        return observation.observe(self.state, self.rules, g, table_seats, present, self.num_hands)
+        return observation.observe(Sight(self.state, self.rules, g, table_seats, present, self.num_hands))
 
     def view(self, games: Any = None, seats: Any = None) -> View:
         """The same as `observe`, with the action mask and the same facts as named arrays, for agents."""
         g, table_seats, present = self._who_looks(games, seats)
-        planes = observation.observe(self.state, self.rules, g, table_seats, present, self.num_hands)
-        is_to_act = (self.state.actor[g] == table_seats) & present
-        origin = Origin(self, g, table_seats, is_to_act, self.moves(g))
-        return look(self.state, self.rules, g, table_seats, present, planes, origin)
+        seen = Sight(self.state, self.rules, g, table_seats, present, self.num_hands)
+        return View.of(seen, Origin(self, g, table_seats, seen.is_asked, self.moves(g)))
 
     def moves(self, games: Games) -> Int64Array:
         """[n] int64 how often each of these games has been stepped, dealt or set anew; a fresh array."""
@@ -158,6 +158,13 @@ class Engine:
     # --- Playing -------------------------------------------------------------------------------------------------
     def step(self, actions: Any, games: Any = None) -> StepResult:
         """Play one action in each game.
+
+        Within the step happens all that nobody has to decide: a discard that nobody can claim passes, and the next
+        seat draws; a kong is paid and replaced; a win or an empty wall ends the hand, and the next one is dealt. As
+        soon as somebody has a choice the game waits for that seat. So the answers to one discard come one in each
+        step, in the order of `mahjong_env.engine.claim_rules`: a step that says "pung" only notes it while another
+        seat may still say "win", and the tile moves in the step of the last answer that matters. Rewards are paid in
+        the step in which they are owed: a kong that may be robbed pays after the last "pass".
 
         Args:
             actions: int [B], or [len(games)]; entries of finished games are ignored.
@@ -228,8 +235,14 @@ class Engine:
 
     # --- Copies --------------------------------------------------------------------------------------------------
     def select(self, games: Any) -> Engine:
-        """A new engine with copies of these games, in this order; repeats are allowed."""
+        """A new engine with copies of these games, in this order; repeats are allowed.
+
+        Raises:
+            ActionError: there are no such games.
+            RulesError: the copies cannot fit into the memory that is free.
+        """
         g = self._game_numbers(games, repeats=True)
+        check_room(self.rules, len(g))
         twin = object.__new__(type(self))
         twin.rules, twin.num_games, twin.num_hands = self.rules, len(g), self.num_hands
         twin.auto_reset, twin.start = self.auto_reset, self.start
@@ -241,7 +254,10 @@ class Engine:
 
     def snapshot(self) -> Snapshot:
         """Everything about the games, frozen."""
-        return Snapshot.take(self)
+        return Snapshot.take(self._header(), self.state.arrays())
+
+    def _header(self) -> dict[str, Any]:
+        return describe_games(self.rules, self.num_games, self.num_hands)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot.
@@ -251,7 +267,7 @@ class Engine:
         """
         if not isinstance(snapshot, Snapshot):
             raise SnapshotError(f"games are restored from a Snapshot, not from {type(snapshot).__name__}")
-        snapshot.put_back(self)
+        snapshot.put_back(self._header(), self.state.arrays())
         self._moves_of_all += 1
 
     def resample_hidden(self, seats: Any, rng: np.random.Generator, games: Any = None) -> None:
@@ -261,37 +277,25 @@ class Engine:
             seats: [n] persons (or one for all) whose knowledge is kept.
             rng: where chance comes from.
             games: [n] games; None: all.
+
+        Raises:
+            ActionError: wrong ``seats``, ``games`` or ``rng``; nothing has been changed.
         """
+        if not isinstance(rng, np.random.Generator):
+            raise ActionError(f"rng is a numpy.random.Generator, such as np.random.default_rng(5), not {rng!r}")
         g, table_seats, _ = self._who_looks(games, seats)
         self._note_moves(games, g)
         hidden.resample(self._context, g, table_seats, rng)
 
     # --- Checks and translations ---------------------------------------------------------------------------------
     def _game_numbers(self, games: Any, *, repeats: bool = False) -> Games:
-        if games is None:
-            return self._all_games
-        numbers = as_array("games", games)
-        if numbers.dtype == np.bool_:
-            if numbers.shape != (self.num_games,):
-                raise ActionError(f"a mask of games has shape ({self.num_games},), not {numbers.shape}")
-            return np.flatnonzero(numbers)
-        if numbers.size == 0:
-            return np.zeros(0, np.intp)
-        numbers = np.atleast_1d(numbers)
-        if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-            raise ActionError(
-                f"games are a one-dimensional array of integers, not {numbers.dtype} of shape {numbers.shape}"
-            )
-        wrong = numbers[(numbers < 0) | (numbers >= self.num_games)]
-        if wrong.size:
-            raise ActionError(f"there is no game {int(wrong[0])}; games are 0 to {self.num_games - 1}")
-        if not repeats and np.bincount(numbers).max() > 1:
-            raise ActionError("games must not be named twice")
-        return numbers.astype(np.intp)
+        return self._all_games if games is None else game_numbers(games, self.num_games, repeats=repeats)
 
     def _checked_actions(self, actions: Any, games: Games) -> Int64Array:
         """The actions of the games that are not over."""
         chosen = as_array("actions", actions)
+        if not chosen.size:
+            chosen = chosen.astype(np.int64)  # an empty list is one of floats
         if chosen.shape != games.shape or chosen.dtype.kind not in "iu":
             raise ActionError(
                 f"actions are {games.shape[0]} integers (one for each game), not {chosen.dtype} of shape {chosen.shape}"
@@ -344,20 +348,6 @@ def _numbers_up_to(number: int) -> Games:
     return numbers
 
 
-def as_array(what: str, values: Any) -> np.ndarray[Any, Any]:
-    """The values as an array; `ActionError` if they cannot be one."""
-    try:
-        return np.asarray(values)
-    except (ValueError, OverflowError) as error:  # lists of unequal lengths
-        raise ActionError(f"{what} are one number, or as many as there are games: {error}") from error
-
-
-def check_count(name: str, value: Any) -> None:
-    """Raise `RulesError` unless the value is an integer from 1."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise RulesError(f"{name} is an integer from 1, not {value!r}")
-
-
 def make_engine(
     variant: str | Rules,
     num_games: int = 1,
@@ -372,7 +362,7 @@ def make_engine(
 
     Args:
         variant: a name in `mahjong_env.VARIANTS`, or rules.
-        num_games: games played at once (B).
+        num_games: games played at once (B); about 5 kB each.
         seed: any integer from 0; None draws one. Game i's cards depend on (seed, i, number of its hand) alone.
         num_hands: hands of a match, with dealer, streak, winds and running points carried over.
         auto_reset: deal a new match within the step in which one ends, so that every game always waits for an action.
@@ -381,7 +371,8 @@ def make_engine(
         **knobs: house rules of the variant.
 
     Raises:
-        RulesError: unknown variant, knob or value; the message lists the valid ones.
+        RulesError: unknown variant, knob or value, and the message lists the valid ones; or more games than fit into
+            the memory that is free.
     """
     return Engine(
         rules(variant, **knobs), num_games, seed=seed, num_hands=num_hands, auto_reset=auto_reset, start=start

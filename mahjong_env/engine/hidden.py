@@ -11,7 +11,8 @@ from mahjong_env.engine.phases import claims, masks
 from mahjong_env.engine.phases.context import StepContext
 from mahjong_env.engine.phases.judge import judge_turn, update_tenpai
 from mahjong_env.hands import encode
-from mahjong_env.state.arrays import DISCARDED, MELDED, Phase, State
+from mahjong_env.observation.visibility import Sight
+from mahjong_env.state.arrays import NO_SEAT, Phase, State
 
 
 def resample(context: StepContext, games: Games, seats: Games, rng: np.random.Generator) -> None:
@@ -25,33 +26,19 @@ def resample(context: StepContext, games: Games, seats: Games, rng: np.random.Ge
         return
     state = context.state
     kept = _kept_hands(state, games, seats)
-    unseen = unseen_tiles(context, games, seats)
+    sight = Sight(state, context.rules, games, seats, np.ones(len(games), np.bool_))
+    # Flowers stay where they are, also those that another seat has just laid open and this one does not see yet.
+    unseen = sight.unseen_tiles + sight.flowers.sum(axis=1, dtype=np.int8) - state.flowers[games].sum(axis=1)
+    unseen = unseen.astype(np.int8)
     unseen[:, :NUM_KINDS] -= np.where(kept[..., None], state.hand[games], 0).sum(axis=1)
     rows = np.arange(len(games))
     unseen[rows, :NUM_KINDS] += state.hand[games, seats]  # the looker's own hand was taken off twice
     _redraw_hidden_kongs(context, games, seats, unseen, rng)
     _redistribute(context, games, kept, unseen, rng)
     state.seed[games] = rng.integers(0, 2**63, len(games), dtype=np.uint64)
+    state.best_seat[games], state.best_action[games] = NO_SEAT, 0  # what others have answered is known to nobody
     _follow_up(context, games, kept, rng)
     masks.write_masks(context, games)
-
-
-def unseen_tiles(context: StepContext, games: Games, seats: Games) -> Int8Array:
-    """[n, 42] int8 tiles of each kind that a seat has not seen."""
-    state = context.state
-    rows = np.arange(len(games))
-    seen = state.flowers[games].sum(axis=1)
-    seen[:, :NUM_KINDS] += state.public[games][:, :, (DISCARDED, MELDED)].sum(axis=(1, 2))
-    seen[:, :NUM_KINDS] += state.hand[games, seats]
-    own_hidden = (state.meld_type[games, seats] == MeldType.CONCEALED_KONG) & context.rules.hides_concealed_kongs
-    row, place = np.nonzero(own_hidden)
-    np.add.at(seen, (row, state.meld_kind[games[row], seats[row], place]), 4)
-    turned = state.indicator[games] >= 0
-    seen[rows[turned], state.indicator[games[turned]]] += 1
-    # A tile being added to a pung is in no hand, and not yet in the meld.
-    robbed = state.phase[games] == Phase.ROB
-    seen[rows[robbed], state.offered[games[robbed]]] += 1
-    return context.rules.deck - seen.astype(np.int8)
 
 
 def _kept_hands(state: State, games: Games, seats: Games) -> BoolArray:

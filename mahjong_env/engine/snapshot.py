@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from mahjong_env.basics.errors import SnapshotError
+from mahjong_env.ruleset.questions import Rules
 
-if TYPE_CHECKING:
-    from mahjong_env.engine.batch import Engine
-
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Version of the layout of the arrays and of `Snapshot.to_bytes`."""
 _HEADER = "header"
+# Bytes begin with a mark that names the format, and the SHA-256 of all that follows: no changed bit goes unnoticed.
+_MARK: Final = b"mahjong_env snapshot "
+_OPENING: Final = _MARK + b"%d\n" % FORMAT
+_DIGEST_SIZE: Final = hashlib.sha256().digest_size
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A frozen batch of games.
+    """A frozen batch of games; it can be pickled and copied.
 
     Attributes:
         header: variant, its version, knobs, number of games, hands of a match, format.
@@ -34,62 +37,95 @@ class Snapshot:
     arrays: Mapping[str, np.ndarray[Any, Any]]
 
     @classmethod
-    def take(cls, engine: Engine) -> Snapshot:
-        """Freeze an engine's games."""
-        arrays = {name: array.copy() for name, array in engine.state.arrays().items()}
-        for array in arrays.values():
-            array.flags.writeable = False
-        return cls(MappingProxyType(_header(engine)), MappingProxyType(arrays))
+    def take(cls, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]) -> Snapshot:
+        """Freeze copies of the arrays of games that the header describes (`describe_games`)."""
+        return _freeze(dict(header), {name: array.copy() for name, array in arrays.items()})
 
-    def put_back(self, engine: Engine) -> None:
-        """Set an engine's games to the frozen ones; see `Engine.restore`."""
-        for name, value in _header(engine).items():
+    def put_back(self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        """Write the frozen games into the arrays of a batch.
+
+        Args:
+            header: what describes the batch (`describe_games`).
+            arrays: its arrays by name, which are written to.
+
+        Raises:
+            SnapshotError: the snapshot does not fit; nothing has been written.
+        """
+        for name, value in header.items():
             if self.header.get(name) != value:
                 raise SnapshotError(
                     f"the snapshot does not fit this engine: its {name} is {self.header.get(name)!r}, not {value!r}"
                 )
-        current = engine.state.arrays()
-        _check_arrays(self.arrays, current)
-        for name, array in current.items():
+        _check_arrays(self.arrays, arrays)
+        for name, array in arrays.items():
             array[...] = self.arrays[name]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles and copies hold plain dictionaries, and are frozen again."""
+        return _freeze, (dict(self.header), dict(self.arrays))
+
     def to_bytes(self) -> bytes:
-        """The snapshot as bytes (a zip of plain arrays and a JSON header; no pickle)."""
+        """The snapshot as bytes: a checksum, then a zip of plain arrays and a JSON header; no pickle."""
         buffer = io.BytesIO()
         header = np.frombuffer(json.dumps(dict(self.header)).encode(), np.uint8)
         np.savez_compressed(buffer, **{_HEADER: header}, **dict(self.arrays))  # type: ignore[arg-type]
-        return buffer.getvalue()
+        content = buffer.getvalue()
+        return _OPENING + hashlib.sha256(content).digest() + content
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Snapshot:
         """Read `to_bytes`.
 
         Raises:
-            SnapshotError: the bytes are no snapshot, or are damaged.
+            SnapshotError: the bytes are no snapshot, are damaged, or are of another version.
         """
+        content = _content(data)
         try:
-            with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            with np.load(io.BytesIO(content), allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
             header = json.loads(arrays.pop(_HEADER).tobytes())
         except Exception as error:  # the readers of zip, zlib, numpy and JSON share no error class
-            raise SnapshotError(f"these bytes are not a snapshot, or are damaged: {error}") from error
+            # What numpy says of bytes that it does not know is advice to trust them.
+            why = "" if "pickle" in str(error) else f": {error}"
+            raise SnapshotError(f"these bytes are not a snapshot, or are damaged{why}") from error
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             found = header.get("format") if isinstance(header, dict) else header
             raise SnapshotError(f"the snapshot has format {found!r}; this version reads format {FORMAT}")
-        for array in arrays.values():
-            array.flags.writeable = False
-        return cls(MappingProxyType(header), MappingProxyType(arrays))
+        return _freeze(header, arrays)
 
 
-def _header(engine: Engine) -> dict[str, Any]:
+def describe_games(rules: Rules, num_games: int, num_hands: int) -> dict[str, Any]:
+    """The header of a snapshot of such games; only games with the same header take it back."""
     return {
         "format": FORMAT,
-        "variant": engine.rules.name,
-        "version": engine.rules.version,
-        "knobs": engine.rules.knobs,
-        "num_games": engine.num_games,
-        "num_hands": engine.num_hands,
+        "variant": rules.name,
+        "version": rules.version,
+        "knobs": rules.knobs,
+        "num_games": num_games,
+        "num_hands": num_hands,
     }
+
+
+def _freeze(header: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> Snapshot:
+    for array in arrays.values():
+        array.flags.writeable = False
+    return Snapshot(MappingProxyType(header), MappingProxyType(arrays))
+
+
+def _content(data: bytes) -> bytes:
+    """What stands behind the checksum."""
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise SnapshotError(f"a snapshot is read from bytes, not from {type(data).__name__}")
+    data = bytes(data)
+    if not data.startswith(_OPENING):
+        line = data[len(_MARK) :].split(b"\n", 1)[0]
+        if data.startswith(_MARK) and line.isdigit() and len(line) < _DIGEST_SIZE:
+            raise SnapshotError(f"the snapshot has format {int(line)}; this version reads format {FORMAT}")
+        raise SnapshotError("these bytes are not a snapshot, or are damaged: they do not begin as one does")
+    digest, content = data[len(_OPENING) :][:_DIGEST_SIZE], data[len(_OPENING) + _DIGEST_SIZE :]
+    if hashlib.sha256(content).digest() != digest:
+        raise SnapshotError("these bytes are not a snapshot, or are damaged: their checksum is wrong")
+    return content
 
 
 def _check_arrays(arrays: Mapping[str, np.ndarray[Any, Any]], wanted: Mapping[str, np.ndarray[Any, Any]]) -> None:

@@ -251,7 +251,7 @@ class _Drawing:
         flowers = np.repeat(np.arange(NUM_ALL_KINDS), state.flowers[game, seat])
         if flowers.size:
             lines.append(f"    flowers   {self.tiles(flowers)}")
-        lines.append(f"    discards  {self.tiles(state.river[game, seat, : state.river_size[game, seat]])}")
+        lines.append(f"    discards  {self.tiles(state.lying_discards(game, seat))}")
         return lines
 
     def hand(self, seat: int) -> str:

@@ -11,7 +11,8 @@ from gymnasium.spaces import Discrete
 
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.types import BoolArray
-from mahjong_env.engine.batch import Engine, as_array
+from mahjong_env.engine.arguments import as_array
+from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.arguments import (
     FLAT,
     check_form,
@@ -24,6 +25,7 @@ from mahjong_env.environments.arguments import (
 )
 from mahjong_env.environments.learning_seats import LearningSeats
 from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
+from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
 
 _GAME = np.zeros(1, np.intp)
@@ -156,6 +158,10 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
     def action_masks(self) -> BoolArray:
         """[109] bool legal actions, all False where the episode is over."""
         return self._masks()[0].view(np.bool_)
+
+    def view(self) -> View:
+        """What the learning seat sees as named arrays of one row, for inputs and rewards of one's own; fresh arrays."""
+        return self.engine.view(seats=self._seats.learner)
 
     def render(self) -> Any:
         """The table, all hands open: text, [804, 750, 3] uint8 pixels, or printed text, by the render mode."""

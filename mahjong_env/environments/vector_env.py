@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import ActionError, RulesError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
-from mahjong_env.engine.batch import Engine, as_array
+from mahjong_env.engine.arguments import as_array
+from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.arguments import (
     FLAT,
     check_form,
@@ -28,6 +29,7 @@ from mahjong_env.environments.arguments import (
 )
 from mahjong_env.environments.learning_seats import LearningSeats
 from mahjong_env.environments.render import RENDER_FPS, check_render_mode, render_game, warn_without_render_mode
+from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
 
 Float64Array = NDArray[np.float64]
@@ -209,6 +211,10 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
     def action_masks(self) -> BoolArray:
         """[num_envs, 109] bool legal actions, all False where an episode is over."""
         return self._masks(self._all).view(np.bool_)
+
+    def view(self) -> View:
+        """What the learning seats see as named arrays, a row for each table, for inputs of one's own; fresh arrays."""
+        return self.engine.view(seats=self._seats.learner)
 
     def render(self) -> tuple[Any, ...] | None:
         """The tables, all hands open: texts, or [804, 750, 3] uint8 pixels each, by the render mode."""

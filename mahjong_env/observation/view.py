@@ -9,12 +9,13 @@ import numpy as np
 
 from mahjong_env.basics.errors import ViewError
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.basics.tiles import NO_TILE, NUM_KINDS
+from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
 from mahjong_env.hands import encode
-from mahjong_env.observation import planes as observation
-from mahjong_env.observation.planes import EMPTY_SLOT, SLOTS
-from mahjong_env.state.arrays import DISCARDED, LATEST, MELDED, Phase, State
+from mahjong_env.observation.declaration import SLOTS
+from mahjong_env.observation.planes import observe
+from mahjong_env.observation.visibility import Sight
+from mahjong_env.state.arrays import MAX_MELDS, MELD_PLACES, SLOT_OF_OFFSET
 
 if TYPE_CHECKING:
     from mahjong_env.engine.batch import Engine
@@ -37,6 +38,8 @@ class Origin(Protocol):
 class View:
     """What n seats may see. Slots: 0 the seat itself, 1 next, 2 across (empty at tables for three), 3 previous.
 
+    A seat that is not asked sees what the last action that all could see has left; see `observation.visibility`.
+
     Attributes:
         rules: the rules played.
         observation: [n, C, 34] int8, see `mahjong_env.OBSERVATION_PIECES`.
@@ -46,22 +49,43 @@ class View:
         num_melds: [n, 4] int8 melds of each slot.
         meld_type, meld_kind, meld_from, meld_claimed: [n, 4, 5] int8 `MeldType`, kind (lowest of a chow; -1
             hidden), giving slot, claimed kind (-1 none).
+        meld_discard: [n, 4, 5] int8 number (from 1) of the claimed discard in the river of its giver, 0 for none.
         discards: [n, 4, 34] int8 discards lying before each slot.
         latest: [n, 4, 34] int8 number of each slot's latest discard of the kind (1 = first of the hand), 0 for none.
         melded: [n, 4, 34] int8 tiles in melds that all can see.
+        river: [n, 4, R] int8 each slot's discards in order, claimed ones included: kind + 1, and 34 more if it was
+            claimed; 0 after the last.
+        river_claimed: [n, 4, R] int8 who claimed that discard: 1 the player after its owner, 2 across, 3 before; 0
+            nobody.
         flowers: [n, 4, 42] int8 exposed flowers.
         unseen: [n, 34] int8 tiles of each kind that the seat has not seen.
         wild: [n] int8 wild kind, -1 for none.
-        offered: [n] int8 kind that may be claimed or robbed, -1 for none.
-        offered_from: [n] int8 slot that offers it, -1 for none.
-        phase: [n] int8 `mahjong_env.state.arrays.Phase`.
+        indicator: [n] int8 kind turned up, -1 for none.
+        phase: [n] int8 what the seat is asked, as in `mahjong_env.state.arrays.Phase`; 0 for nothing.
+        offered: [n] int8 kind that the seat is asked about, -1 for none.
+        offered_from: [n] int8 slot that gave it, -1 for none.
+        opening: [n] int8 number of the question before the first turn that the seat is asked, 0 for none.
+        given_up: [n] int8 kind that it would give up there for the one offered, -1 for none.
+        turn: [n] int8 slot whose turn it is, or will be if the last discard is not claimed.
         left: [n] int16 drawable tiles.
+        num_discards: [n] int8 discards of the hand so far, claimed ones included.
+        kong_draws: [n] int8 kongs in a row before the seat's drawn tile.
+        flower_draw: [n] bool the seat's drawn tile replaced a flower.
+        closing: [n] bool the hand ends after the seat's discard, or after the one that it is asked about.
         dealer: [n] int8 slot of the dealer.
         streak: [n] int16 hands for which the dealer has kept the deal.
         round_wind: [n] int8 0 East to 3 North.
+        deals_passed_on: [n] int16 times that the deal has passed on in this round.
         house_wind: [n, 4] int8, -1 for an empty slot.
+        dice: [n] int8 dice of the hand, 0 for none.
+        hand_in_match: [n] int16 hands of the match before this one.
+        hands_to_come: [n] int16 hands of the match after this one; 0 where a match does not end by hands.
         marks: [n, 4, K] int16, see `Rules.marks`.
         points: [n, 4] int32 running points.
+        person: [n, 4] int8 who sits there, -1 for an empty slot.
+        own_person: [n] int8 the person who looks.
+        sitting_out: [n] int8 the person who sits out, -1 for nobody.
+        points_sitting_out: [n] int32 the running points of that person, 0 for nobody.
         origin: where the view was taken, for `worlds`; None in copies.
     """
 
@@ -75,23 +99,48 @@ class View:
     meld_kind: Int8Array
     meld_from: Int8Array
     meld_claimed: Int8Array
+    meld_discard: Int8Array
     discards: Int8Array
     latest: Int8Array
     melded: Int8Array
+    river: Int8Array
+    river_claimed: Int8Array
     flowers: Int8Array
     unseen: Int8Array
     wild: Int8Array
+    indicator: Int8Array
+    phase: Int8Array
     offered: Int8Array
     offered_from: Int8Array
-    phase: Int8Array
+    opening: Int8Array
+    given_up: Int8Array
+    turn: Int8Array
     left: Int16Array
+    num_discards: Int8Array
+    kong_draws: Int8Array
+    flower_draw: BoolArray
+    closing: BoolArray
     dealer: Int8Array
     streak: Int16Array
     round_wind: Int8Array
+    deals_passed_on: Int16Array
     house_wind: Int8Array
+    dice: Int8Array
+    hand_in_match: Int16Array
+    hands_to_come: Int16Array
     marks: Int16Array
     points: Int32Array
+    person: Int8Array
+    own_person: Int8Array
+    sitting_out: Int8Array
+    points_sitting_out: Int32Array
     origin: Origin | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, seen: Sight, origin: Origin | None = None) -> View:
+        """Everything that is seen, in arrays that stay as they are when the games move on."""
+        arrays = {name: getattr(seen, name) for name in cls.array_names() if name != "observation"}
+        return cls(rules=seen.rules, observation=observe(seen), origin=origin, **arrays)
 
     def __len__(self) -> int:
         """The number of seats that look."""
@@ -136,6 +185,33 @@ class View:
         return {**self.__dict__, "origin": None}
 
     @property
+    def table(self) -> Int8Array:
+        """[n, 4, 3, 34] discards, latest discards and melded tiles, as observations have them."""
+        return np.stack([self.discards, self.latest, self.melded], axis=2)
+
+    @property
+    def meld_list(self) -> Int8Array:
+        """[n, 4, 34] the melds in order, as observations have them."""
+        exists = self.meld_type > MeldType.NONE
+        offsets = SLOT_OF_OFFSET[self.rules.seats]
+        steps = np.searchsorted(offsets, self.meld_from) - np.searchsorted(offsets, np.arange(SLOTS))[:, None]
+        giver = np.where(self.meld_from >= 0, offsets[steps % self.rules.seats], 0)
+        shown = self.meld_kind + 1
+        if self.rules.hides_concealed_kongs:
+            shown = np.where(self.meld_type == MeldType.CONCEALED_KONG, 0, shown)
+        listed = np.zeros((len(self), SLOTS, NUM_KINDS), np.int8)
+        for place, numbers in enumerate((self.meld_type, shown, giver, self.meld_claimed + 1, self.meld_discard)):
+            listed[..., place : MAX_MELDS * MELD_PLACES : MELD_PLACES] = np.where(exists, numbers, 0)
+        return listed
+
+    @property
+    def hidden_kongs(self) -> tuple[Games, Int8Array]:
+        """[m] rows, and [m] the kinds of their own concealed kongs that the others cannot see."""
+        own = (self.meld_type[:, 0] == MeldType.CONCEALED_KONG) & (self.meld_kind[:, 0] >= 0)
+        row, place = np.nonzero(own & self.rules.hides_concealed_kongs)
+        return row, self.meld_kind[row, 0, place]
+
+    @property
     def own_wilds(self) -> Int8Array:
         """[n] wild tiles in the own hand."""
         return np.where(self.wild >= 0, self.hand[np.arange(len(self)), self.wild], np.int8(0))
@@ -152,95 +228,3 @@ class View:
     def codes(self) -> Int32Array:
         """[n, 4] the same as codes of `mahjong_env.hands.codes`: characters, dots, bamboo, honours."""
         return encode(self.natural_hand)
-
-
-def look(
-    state: State,
-    rules: Rules,
-    games: Games,
-    seat: Games,
-    present: BoolArray,
-    planes: Int8Array,
-    origin: Origin | None = None,
-) -> View:
-    """Gather a view for one seat in each game; the arguments are those of `observation.observe`."""
-    seats = state.num_seats
-    at = state.seats(games[:, None], observation.seats_by_slot(seat, seats))
-    slot_of_seat = observation.SLOT_OF_SEAT[seats]
-
-    def by_slot(values: Any, empty: int) -> Any:
-        """[n, 4, ...]: what stands in the slot that is empty at tables for three."""
-        if seats < SLOTS:
-            values[:, EMPTY_SLOT] = empty
-        return values
-
-    types = by_slot(at.of(state.meld_type), 0)
-    kinds = by_slot(at.of(state.meld_kind), -1)
-    if rules.hides_concealed_kongs:
-        hidden = types == MeldType.CONCEALED_KONG
-        hidden[present, 0] = False
-        kinds[hidden] = -1
-    to_act = (state.actor[games] == seat) & present
-    table = by_slot(at.of(state.public), 0)
-    flowers = by_slot(at.of(state.flowers), 0)
-    hand = state.hands(state.seats(games, seat)) * present[:, None]
-    givers = slot_of_seat[seat[:, None, None], at.of(state.meld_from)]
-    return View(
-        rules=rules,
-        observation=planes,
-        action_mask=state.mask[games] & to_act[:, None],
-        hand=hand,
-        drawn=np.where(to_act & (state.turn[games] == seat), state.drawn[games], np.int8(NO_TILE)),
-        num_melds=by_slot(at.of(state.num_melds), 0),
-        meld_type=types,
-        meld_kind=kinds,
-        meld_from=by_slot(givers, -1),
-        meld_claimed=by_slot(at.of(state.meld_claimed), -1),
-        discards=table[:, :, DISCARDED],
-        latest=table[:, :, LATEST],
-        melded=table[:, :, MELDED],
-        flowers=flowers,
-        unseen=_unseen(state, rules, games, hand, table, types, kinds, flowers),
-        wild=state.wild[games],
-        offered=state.offered[games],
-        offered_from=np.where(state.offered[games] >= 0, slot_of_seat[seat, state.offered_by[games]], np.int8(-1)),
-        phase=state.phase[games],
-        left=state.left(games),
-        dealer=slot_of_seat[seat, state.dealer[games]],
-        streak=state.streak[games],
-        round_wind=state.round_wind[games],
-        house_wind=by_slot(at.of(state.house_wind), -1),
-        marks=by_slot(at.of(state.marks), 0),
-        points=by_slot(observation.points_of(state, rules, at), 0),
-        origin=origin,
-    )
-
-
-def _unseen(
-    state: State,
-    rules: Rules,
-    games: Games,
-    hand: Int8Array,
-    table: Int8Array,
-    types: Int8Array,
-    kinds: Int8Array,
-    flowers: Int8Array,
-) -> Int8Array:
-    """[n, 34] tiles of each kind that the looking seat has not seen."""
-    rows = np.arange(len(games))
-    unseen = (
-        rules.deck[:NUM_KINDS]
-        - hand
-        - table[:, :, DISCARDED].sum(axis=1, dtype=np.int8)
-        - table[:, :, MELDED].sum(axis=1, dtype=np.int8)
-    )
-    unseen -= flowers[..., :NUM_KINDS].sum(axis=1, dtype=np.int8)
-    for seen, where in (
-        (state.indicator[games], state.indicator[games] >= 0),
-        (state.offered[games], state.phase[games] == Phase.ROB),
-    ):
-        unseen[rows[where], seen[where]] -= 1
-    if rules.hides_concealed_kongs:
-        row, place = np.nonzero((types[:, 0] == MeldType.CONCEALED_KONG) & (kinds[:, 0] >= 0))
-        unseen[row, kinds[row, 0, place]] -= 4  # no kind twice
-    return unseen

@@ -42,15 +42,22 @@ def describe_rules(variant: str | Rules) -> str:
 
 
 def variant_page(chosen: Rules) -> str:
-    """The page of one variant alone, filled with its rules."""
-    return fill_page(page_source(chosen), chosen, draw_hand)
+    """The page of one variant alone, filled with its rules; it begins with the house rules, if there are any."""
+    page = fill_page(page_source(chosen), chosen, draw_hand)
+    defaults = chosen.knob_help()
+    changed = [f"`{name}={value!r}`" for name, value in chosen.knobs.items() if value != defaults[name][0]]
+    if not changed:
+        return page
+    title, _, text = page.partition("\n")
+    return f"{title}\n\nHouse rules of this table: {', '.join(changed)}.\n{text}"
 
 
 def page_source(chosen: Rules) -> str:
     """The page of a variant with its holes: the file beside its module, or what its docstring says."""
     module = sys.modules[type(chosen).__module__]
-    beside = Path(str(module.__file__)).with_name(f"{chosen.name}.md")
-    if beside.is_file():
+    file = getattr(module, "__file__", None)  # none where the rules have been typed in at a prompt
+    beside = Path(file).with_name(f"{chosen.name}.md") if file else None
+    if beside is not None and beside.is_file():
         return beside.read_text(encoding="utf-8")
     told = inspect.cleandoc(module.__doc__ or "")
     return f"# {chosen.title}\n\n{told}\n\n## Scoring table\n\n{{{{rows}}}}\n\n## House rules\n\n{{{{knobs}}}}\n"

@@ -1,1 +1,1 @@
-"""What a variant is: the questions that it answers, its knobs, its rule sheet."""
+"""What a variant is: the questions that it answers, its knobs, the registry of all."""

@@ -14,9 +14,10 @@ import numpy as np
 
 from mahjong_env.basics.chance import draw_numbers
 from mahjong_env.basics.errors import RulesError
-from mahjong_env.basics.tiles import NUM_ALL_KINDS, deck
+from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, deck
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array, UInt64Array
 from mahjong_env.hands import short_of_sets_and_pair
+from mahjong_env.state.arrays import MAX_MARKS
 
 if TYPE_CHECKING:
     from mahjong_env.scoring.rows import Row
@@ -72,7 +73,8 @@ class Rules:
     reasons: ClassVar[tuple[str, ...]] = ("", "the tiles are not a complete hand")
     """Why a hand may not win, in words; 0 is "it may", 1 "it is not complete"."""
     marks: ClassVar[tuple[str, ...]] = ()
-    """What the variant counts for each seat during a hand, seen by all (the K axis of `State.marks`)."""
+    """What the variant counts for each seat during a hand, seen by all (the K axis of `State.marks`), at most
+    `MAX_MARKS`."""
     score_arguments: ClassVar[frozenset[str]] = frozenset()
     """Optional arguments of `score` that mean something here, beyond those that every variant knows."""
 
@@ -89,6 +91,14 @@ class Rules:
     max_hands: ClassVar[int | None] = None
 
     # --- Knobs ------------------------------------------------------------------------------------------------
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if len(cls.marks) > MAX_MARKS:
+            raise RulesError(
+                f"{cls.__name__} counts {len(cls.marks)} marks for each seat ({', '.join(cls.marks)}); observations "
+                f"have places for {MAX_MARKS}"
+            )
+
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
@@ -201,6 +211,14 @@ class Rules:
             [n, S] seats to be asked, and [n] the seat after which the order of asking begins (that seat is last).
         """
         raise NotImplementedError
+
+    def opening_tiles(self, state: State, seats: Seats, stage: Int8Array) -> tuple[Any, Any]:
+        """What seats that may win before the first turn are shown.
+
+        Returns:
+            [n] kinds that they are offered, and [n] kinds that they would give up for them; -1, or [n] of it: none.
+        """
+        return NO_TILE, NO_TILE
 
     def take_opening(self, state: State, seats: Seats, stage: Int8Array) -> Wins:
         """Carry out opening wins that were said: move the tiles, and describe the wins."""

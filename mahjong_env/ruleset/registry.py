@@ -142,7 +142,7 @@ def rules(variant: str | Rules, **knobs: Any) -> Rules:
 
     Args:
         variant: a name in `VARIANTS`, or rules whose knobs are to be changed.
-        **knobs: house rules; the variant's rule sheet lists them, and so does ``rules(variant).knob_help()``.
+        **knobs: house rules; the variant's page of rules lists them, and so does ``rules(variant).knob_help()``.
 
     Returns:
         Frozen rules.

@@ -49,7 +49,7 @@ class ByHand:
 
 
 def by_hand(text: str, value: OfHands) -> ByHand:
-    """A value [n] that depends on the hand; ``text`` stands for it in the rule sheet."""
+    """A value [n] that depends on the hand; ``text`` stands for it on the page of rules."""
     return ByHand(text, value)
 
 
@@ -61,7 +61,7 @@ class Row:
         name: as in scores, outcomes and case files.
         chinese: the Chinese name, with its reading.
         value: what one entry is worth.
-        meaning: when it is scored, for the rule sheet.
+        meaning: when it is scored, for the page of rules.
         per_hand: [n] how many entries each hand has (or whether it has one), however it is read.
         per_reading: [m] the same for each reading, where it depends on the reading.
         shape: the only shape in which the row is scored; with neither of the two above, every reading in it has it.
@@ -100,7 +100,7 @@ class Row:
         return self.value.of(rules) if isinstance(self.value, ByKnob) else self.value
 
     def value_text(self, rules: Rules) -> str:
-        """What one entry is worth, as the rule sheet prints it."""
+        """What one entry is worth, as the page of rules prints it."""
         if isinstance(self.value, ByHand):
             return self.value.text
         knob = f" (knob {self.value.knob})" if isinstance(self.value, ByKnob) else ""

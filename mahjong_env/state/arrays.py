@@ -11,8 +11,9 @@ Axes:
     L  public planes                        X  actions (109)
     R  discards of a seat
 
-Seats count counter-clockwise: the next player is seat + 1. ``seen_by``: "all" the table, "owner" of the seat axis,
-"nobody"; "engine" marks bookkeeping that follows from other arrays.
+Seats count counter-clockwise: the next player is seat + 1. ``seen_by``: "all" the table; "owner" of the seat axis;
+"owner of turn", the seat whose turn it is; "asked", the seat to act; "nobody". `observation.visibility` makes of it
+what a seat sees.
 
 Whose tiles are meant is said by `Seats` (`State.seats`): ``seats.of(state.hand)`` gathers the hands of some seats, and
 the verbs of `State` (`discard`, `lay_meld`, `add_tiles`, ...) change them. The arrays themselves are ordinary ones:
@@ -21,6 +22,7 @@ the verbs of `State` (`discard`, `lay_meld`, `add_tiles`, ...) change them. The 
 
 from __future__ import annotations
 
+import math
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, Final
 
@@ -29,7 +31,15 @@ import numpy as np
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, NUM_KINDS
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array, UInt64Array
+from mahjong_env.basics.types import (
+    BoolArray,
+    Games,
+    Int8Array,
+    Int16Array,
+    Int32Array,
+    Int64Array,
+    UInt64Array,
+)
 from mahjong_env.hands import SUIT
 from mahjong_env.state.flat import Flat, code_steps
 from mahjong_env.state.seats import Seats
@@ -37,7 +47,17 @@ from mahjong_env.state.seats import Seats
 MAX_MELDS: Final = 5
 # Slots of the other seats at tables for three and four: offset of the seat -> slot (1 next, 2 across, 3 previous).
 SLOT_OF_OFFSET: Final = {3: np.array([0, 1, 3]), 4: np.array([0, 1, 2, 3])}
-MAX_DISCARDS: Final = 64
+MAX_DISCARDS: Final = 42
+"""More than any seat can discard in a hand, claimed tiles included.
+
+With N discards of a seat, m melds a seat, S seats and D tiles drawn,
+S N <= D + m + S - 1 + m S (S - 1) / 2 + m (S - 2), because a claim skips the draws of the seats between; that is 41
+for three players with 144 tiles and five melds each, and less at every table that is played.
+"""
+CLAIMED: Final = NUM_KINDS
+"""What is added to a discard in `State.river` once it is claimed."""
+MAX_MARKS: Final = 4
+"""Marks that a variant can declare (`Rules.marks`): observations have a place for each."""
 NO_SEAT: Final = -1
 
 # The planes of `State.public`.
@@ -45,12 +65,28 @@ DISCARDED, LATEST, MELDED, MELD_LIST = range(4)
 NUM_PLANES: Final = 4
 MELD_PLACES: Final = 6
 """Places that one meld takes in the plane MELD_LIST."""
+# The axes that are the same for all variants.
+_LENGTHS: Final = {
+    "T": NUM_KINDS,
+    "A": NUM_ALL_KINDS,
+    "M": MAX_MELDS,
+    "G": 4,
+    "L": NUM_PLANES,
+    "X": NUM_ACTIONS,
+    "R": MAX_DISCARDS,
+}
 # Arrays, as numpy turns plain numbers into arrays in every call.
 _ZERO, _ONE, _NO_TILE = (np.array(number, np.int8) for number in (0, 1, NO_TILE))
 _ONE_MORE: Final = np.array(1, np.int16)
+_CLAIMED: Final = np.array(CLAIMED, np.int8)
 _COUNTS: Final = {count: np.array(count, np.int8) for count in range(-4, 5)}
-# By seats at the table: [S, S] the seats after each seat, in their order; the last is the seat itself.
-_SEATS_AFTER: Final = {n: (np.arange(n) + np.arange(1, n + 1)[:, None]) % n for n in (3, 4)}
+# By seats at the table and a number of them: [number, S] so many seats after each seat, in their order.
+_SEATS_AFTER: Final = {
+    (seats, number): (np.arange(seats) + np.arange(1, number + 1)[:, None]) % seats
+    for seats in (3, 4)
+    for number in range(1, seats + 1)
+}
+_NEXT_SEAT: Final = {seats: _SEATS_AFTER[seats, 1][0] for seats in (3, 4)}
 # How many tiles of the kinds from its lowest on a meld shows.
 _TILES_OF_MELD: Final = {
     MeldType.CHOW: (1, 1, 1),
@@ -112,9 +148,7 @@ class State:
 
     # Tiles of the seats.
     hand: Int8Array = _array("BST", np.int8, 0, "owner")  # concealed tiles, wild ones included
-    code: Int32Array = _array(
-        "BSG", np.int32, 0, "engine"
-    )  # the same as codes of hands/codes.py, without the wild ones
+    code: Int32Array = _array("BSG", np.int32, 0, "owner")  # the same as codes of hands/codes.py, without the wild ones
     flowers: Int8Array = _array("BSA", np.int8, 0, "all")
     public: Int8Array = _array("BSLT", np.int8, 0, "all")
     # public planes: DISCARDED tiles lying before the seat; LATEST the number (1 = the hand's first discard) of its
@@ -125,35 +159,42 @@ class State:
     meld_kind: Int8Array = _array("BSM", np.int8, NO_TILE, "all")  # a hidden concealed kong's kind: its owner only
     meld_from: Int8Array = _array("BSM", np.int8, NO_SEAT, "all")
     meld_claimed: Int8Array = _array("BSM", np.int8, NO_TILE, "all")  # the kind that was claimed
-    open_pung: BoolArray = _array("BST", np.bool_, 0, "engine")
-    river: Int8Array = _array("BSR", np.int8, NO_TILE, "all")  # DISCARDED in order
+    open_pung: BoolArray = _array("BST", np.bool_, 0, "all")
+    # Discards in order, claimed ones included: kind + 1, and CLAIMED more if it was claimed; 0 after the last.
+    river: Int8Array = _array("BSR", np.int8, 0, "all")
+    river_claimed: Int8Array = _array("BSR", np.int8, 0, "all")  # by whom: slot counted from its owner, 0 nobody
     river_size: Int8Array = _array("BS", np.int8, 0, "all")
     num_discards: Int8Array = _array("B", np.int8, 0, "all")  # discards of the hand, claimed ones included
     marks: Int16Array = _array("BSK", np.int16, 0, "all")  # what the variant counts for each seat (Rules.marks)
 
     # The turn.
     phase: Int8Array = _array("B", np.int8, Phase.OVER, "all")
-    actor: Int8Array = _array("B", np.int8, NO_SEAT, "all")  # seat to act
+    actor: Int8Array = _array("B", np.int8, NO_SEAT, "all")  # seat to act; in questions only that seat itself sees it
     turn: Int8Array = _array("B", np.int8, 0, "all")  # seat whose turn it is
     drawn: Int8Array = _array("B", np.int8, NO_TILE, "owner of turn")  # what the turn's seat drew, none after a claim
     kong_draws: Int8Array = _array("B", np.int8, 0, "all")  # kongs in an unbroken row before the drawn tile
     flower_draw: BoolArray = _array("B", np.bool_, 0, "all")  # the drawn tile replaced a flower
+    # Others see a draw together with the seat's next action: the drawable tiles before it; and if it is a flower_draw,
+    # the flowers laid open for it, and the marks of the seat before them.
+    left_before_draw: Int16Array = _array("B", np.int16, 0, "all")
+    fresh_flowers: Int8Array = _array("BA", np.int8, 0, "all")
+    marks_before_flowers: Int16Array = _array("BK", np.int16, 0, "all")
     turns: Int8Array = _array("BS", np.int8, 0, "all")  # turns that the seat has begun with a draw
     undisturbed: BoolArray = _array("B", np.bool_, 1, "all")  # nobody has claimed a tile or declared a kong
     closing: BoolArray = _array("B", np.bool_, 0, "all")  # the hand ends once the next discard has been answered
-    is_tenpai: BoolArray = _array("BS", np.bool_, 0, "engine")  # one tile away from a complete shape
-    can_win: BoolArray = _array("B", np.bool_, 0, "engine")  # the seat whose turn it is may win now
+    is_tenpai: BoolArray = _array("BS", np.bool_, 0, "owner")  # one tile away from a complete shape
+    can_win: BoolArray = _array("B", np.bool_, 0, "asked")  # the seat whose turn it is may win now
 
     # The question that is being asked (phases/claims.py).
     offered: Int8Array = _array("B", np.int8, NO_TILE, "all")
     offered_by: Int8Array = _array("B", np.int8, NO_SEAT, "all")
-    options: Int8Array = _array("BS", np.int8, 0, "engine")  # option bits of the seats still to be asked
+    options: Int8Array = _array("BS", np.int8, 0, "owner")  # option bits of the seats still to be asked
     best_precedence: Int8Array = _array("B", np.int8, 0, "nobody")  # of the best answer so far, 0 for none
     best_seat: Int8Array = _array("B", np.int8, NO_SEAT, "nobody")
     best_action: Int8Array = _array("B", np.int8, 0, "nobody")
     stage: Int8Array = _array("B", np.int8, 0, "all")  # questions before the first turn that have been dealt with
 
-    mask: BoolArray = _array("BX", np.bool_, 0, "engine")  # legal actions of the seat to act
+    mask: BoolArray = _array("BX", np.bool_, 0, "asked")  # legal actions of the seat to act
 
     num_seats: int = field(init=False, repr=False)  # S
     _flat: Flat = field(init=False, repr=False)  # the same memory, for the verbs
@@ -177,24 +218,17 @@ class State:
     @classmethod
     def allocate(cls, axes: dict[str, int]) -> State:
         """A state of empty arrays; ``axes`` gives the lengths of B, S, P, W and K."""
-        lengths = {
-            "T": NUM_KINDS,
-            "A": NUM_ALL_KINDS,
-            "M": MAX_MELDS,
-            "G": 4,
-            "L": NUM_PLANES,
-            "X": NUM_ACTIONS,
-            "R": MAX_DISCARDS,
-        }
-        lengths |= axes
         return cls(
             **{
-                item.name: np.full(
-                    [lengths[axis] for axis in item.metadata["axes"]], item.metadata["empty"], item.metadata["dtype"]
-                )
+                item.name: np.full(_shape(item, axes), item.metadata["empty"], item.metadata["dtype"])
                 for item in array_fields()
             }
         )
+
+    @staticmethod
+    def bytes_of(axes: dict[str, int]) -> int:
+        """The bytes that the arrays of such a state take."""
+        return sum(math.prod(_shape(item, axes)) * item.metadata["dtype"].itemsize for item in array_fields())
 
     def rows(self, games: Games) -> State:
         """A new state with copies of these games, repeats allowed."""
@@ -207,6 +241,8 @@ class State:
     # --- Seats ---------------------------------------------------------------------------------------------------
     def seats(self, games: Games, seat: Any) -> Seats:
         """One seat in each game: ``games`` [n], ``seat`` [n] or one for all (or arrays that broadcast)."""
+        if isinstance(seat, int):
+            seat = np.full(len(games), seat, np.int8)
         return Seats(games, seat, self._flat.index(games, seat))
 
     def seats_to_act(self, games: Games) -> Seats:
@@ -218,11 +254,11 @@ class State:
 
         Games come last, because numpy reduces few long rows 30 times faster than many short ones.
         """
-        return self.seats(games, _SEATS_AFTER[self.num_seats][:number].take(seat, axis=1))
+        return self.seats(games, _SEATS_AFTER[self.num_seats, number].take(seat, axis=1))
 
     def next_seats(self, seats: Seats) -> Seats:
         """[n] the seats after these."""
-        return self.seats(seats.game, _SEATS_AFTER[self.num_seats][0].take(seats.seat))
+        return self.seats(seats.game, _NEXT_SEAT[self.num_seats].take(seats.seat))
 
     # --- The wall ------------------------------------------------------------------------------------------------
     def left(self, games: Games) -> Int16Array:
@@ -299,17 +335,22 @@ class State:
         flat.public[flat.seen(index, DISCARDED, kind)] += _ONE
         flat.public[flat.seen(index, LATEST, kind)] = number
         place = flat.river_size[index]
-        flat.river[flat.discard(index, place)] = kind
+        flat.river[flat.discard(index, place)] = kind + 1
         flat.river_size[index] = place + _ONE
         self.drawn[seats.game] = _NO_TILE
 
-    def take_discard(self, givers: Seats, kind: Any) -> None:
-        """Take the latest discard, which is claimed, out of the rivers of those who gave it."""
+    def lying_discards(self, game: int, seat: int) -> Int8Array:
+        """[n] the kinds of one seat's discards that nobody has claimed, the oldest first."""
+        codes = self.river[game, seat]
+        return codes[(codes > 0) & (codes <= CLAIMED)] - _ONE
+
+    def take_discard(self, givers: Seats, kind: Any, claimer: Any) -> None:
+        """Take the latest discard of each giver away for a seat that claims it, ``claimer`` [n]; rivers note it."""
         flat, index = self._flat, givers.index
         flat.public[flat.seen(index, DISCARDED, kind)] -= _ONE
-        place = flat.river_size[index] - _ONE
-        flat.river[flat.discard(index, place)] = _NO_TILE
-        flat.river_size[index] = place
+        latest = flat.discard(index, flat.river_size[index] - _ONE)
+        flat.river[latest] += _CLAIMED
+        flat.river_claimed[latest] = SLOT_OF_OFFSET[self.num_seats][(claimer - givers.seat) % self.num_seats]
         self.undisturbed[givers.game] = False
 
     def lay_meld(
@@ -346,6 +387,7 @@ class State:
         if giver is not None:
             flat.public[listed + 2] = SLOT_OF_OFFSET[self.num_seats][(giver - seats.seat) % self.num_seats]
             flat.public[listed + 3] = claimed + _ONE
+            flat.public[listed + 4] = flat.river_size[flat.index(seats.game, giver)]
         if shown:
             for step, tiles in enumerate(_TILES_OF_MELD[meld_type]):
                 flat.public[flat.seen(index, MELDED, kind + step)] += _COUNTS[tiles]
@@ -364,6 +406,10 @@ class State:
         flat.open_pung[flat.tile(index, kind)] = False
         return flat.meld_from[place]
 
+    def melds_made(self, seats: Seats) -> Int8Array:
+        """[n] how many melds seats have on the table."""
+        return self._flat.num_melds[seats.index]
+
     def has_open_pung(self, seats: Seats, kind: Any) -> BoolArray:
         """[n] whether an open pung of this kind lies there; ``kind`` broadcasts against ``seats.index``."""
         return self._flat.open_pung[self._flat.tile(seats.index, kind)]
@@ -381,6 +427,10 @@ class State:
         self._flat.turns[seats.index] += _ONE
         self.kong_draws[games] = 0
         self.flower_draw[games] = False
+
+    def are_tenpai(self, seats: Seats) -> BoolArray:
+        """[n] or [m, n] whether seats are one tile away from a complete shape."""
+        return self._flat.is_tenpai[seats.index]
 
     def set_tenpai(self, seats: Seats, flags: BoolArray) -> None:
         """Set whether seats are one tile away from a complete shape."""
@@ -402,6 +452,11 @@ class State:
 def array_fields() -> tuple[Field[Any], ...]:
     """The declarations of the arrays."""
     return tuple(item for item in fields(State) if "axes" in item.metadata)
+
+
+def _shape(item: Field[Any], axes: dict[str, int]) -> list[int]:
+    lengths = _LENGTHS | axes
+    return [lengths[axis] for axis in item.metadata["axes"]]
 
 
 def _from_arrays(arrays: dict[str, Any]) -> State:

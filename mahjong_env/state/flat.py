@@ -48,6 +48,7 @@ class Flat:
     meld_claimed: Int8Array
     open_pung: BoolArray
     river: Int8Array
+    river_claimed: Int8Array
     river_size: Int8Array
     turns: Int8Array
     is_tenpai: BoolArray
@@ -67,7 +68,7 @@ class Flat:
         self._melds = index * arrays["meld_type"].shape[2]
         self._rivers = index * arrays["river"].shape[2]
         self._masks = np.arange(games) * NUM_ACTIONS
-        self._publics = (index * planes + np.arange(planes)[:, None]) * kinds
+        self._publics = tuple((index * planes + plane) * kinds for plane in range(planes))
         self.codes: Int32Array = arrays["code"].reshape(-1, GROUPS)
         self.hands: Int8Array = arrays["hand"].reshape(-1, kinds)
         self.masks = arrays["mask"].view(_MASK)[:, 0]  # [B], one item for all actions

@@ -43,14 +43,13 @@ class Seats:
         games, seats, *rest = array.shape
         if rest:
             return array.reshape(games * seats, *rest).take(self.index, axis=0)
-        one_each: NDArray[_Kind] = array.reshape(-1)[self.index]
-        return one_each
+        return array.reshape(-1).take(self.index)
 
     def take(self, which: Any) -> Seats:
         """Some of them: [k] positions or a mask [n], along the axis of games, which is the last one."""
-        if self.index.ndim == 1:
-            return Seats(self.game[which], self.seat[which], self.index[which])
-        return Seats(self.game[which], self.seat[..., which], self.index[..., which])
+        if which.dtype == np.bool_:
+            which = which.nonzero()[0]
+        return Seats(self.game.take(which), self.seat.take(which, axis=-1), self.index.take(which, axis=-1))
 
     def row(self, number: int) -> Seats:
         """[n] of [m, n] seats those of one row."""

@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG
-from mahjong_env.basics.notation import MeldType
-from mahjong_env.basics.tiles import FIRST_HONOUR, NUM_ALL_KINDS, NUM_KINDS
-from mahjong_env.basics.types import BoolArray, Games, Int8Array
+from mahjong_env.basics.actions import ACTIONS, PASS
+from mahjong_env.basics.tiles import NUM_KINDS
+from mahjong_env.basics.types import Games
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
-from mahjong_env.observation.planes import FACTS, PIECES, SLOTS, plane
+from mahjong_env.engine.phases import claims
+from mahjong_env.engine.phases.judge import judge_turn
+from mahjong_env.engine.phases.masks import write_masks
+from mahjong_env.observation.planes import LAYOUT, PIECES, plane
 from mahjong_env.observation.view import View
-from mahjong_env.state.arrays import MAX_MELDS, MELD_PLACES, NO_SEAT, Phase, array_fields
+from mahjong_env.observation.visibility import hidden_entries
+from mahjong_env.state.arrays import Phase
 from mahjong_env.testing.play import (
     ConformanceError,
     MakeEngine,
@@ -26,26 +29,8 @@ from mahjong_env.testing.play import (
 from mahjong_env.testing.table_checks import require_books, require_tiles
 
 _SAMPLED = 5  # every so many steps, a check that is dear looks
-
-# The least and the greatest number in each piece of the observation (PIECES says what they mean).
-_RANGES = {
-    "hand": (0, 4),
-    "drawn": (0, 1),
-    "offered": (0, 1),
-    "wild": (0, 1),
-    "indicator": (0, 1),
-    "hidden_kongs": (0, 4),
-    "table": (0, 127),
-    "flowers": (0, 4),
-    "melds": (0, NUM_KINDS),
-    "facts": (-127, 127),
-    "points": (-127, 127),
-    "legal_discards": (0, 1),
-    "legal_concealed_kongs": (0, 1),
-    "legal_added_kongs": (0, 1),
-    "legal_claims": (0, 1),
-}
-_ONE_TILE = ("drawn", "offered", "wild", "indicator")
+_UNWRITTEN = 99  # what stands where nothing has been written yet; in no piece it means anything
+_QUESTIONS = (Phase.CLAIM, Phase.ROB, Phase.OPENING)
 
 
 def check_observation(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
@@ -69,19 +54,19 @@ def _check_seen(engine: Engine, games: Games, person: int | None) -> None:
     seen = engine.observe(games, person)
     if seen.shape != (len(games), *engine.observation_shape) or seen.dtype != np.int8:
         raise ConformanceError(f"an observation is {seen.dtype} of shape {seen.shape}")
-    pieces = {piece.name: seen[:, plane(piece.name)] for piece in PIECES}
-    for name, (low, high) in _RANGES.items():
-        _require((pieces[name] >= low) & (pieces[name] <= high), games, person, f"{name} is not within {low} to {high}")
-    for name in _ONE_TILE:
-        _require(pieces[name].sum(axis=(1, 2)) <= 1, games, person, f"{name} marks several tiles")
-    _require(np.isin(pieces["hidden_kongs"], (0, 4)), games, person, "hidden_kongs are not whole kongs")
-    _require(_unused(pieces, engine) == 0, games, person, "places that mean nothing are not 0")
-
+    low, high = LAYOUT.ranges()
+    for piece in PIECES:
+        planes = plane(piece.name)
+        numbers = seen[:, planes]
+        inside = (numbers >= low[planes]) & (numbers <= high[planes])
+        _require(inside, games, person, f"{piece.name} is not within its range, or a place that means nothing is not 0")
     view = engine.view(games, person)
     if not np.array_equal(view.observation, seen):
         raise ConformanceError(f"{_who(person)}: view and observe differ")
-    for name, (in_planes, in_view) in _seen_twice(pieces, view).items():
-        _require(in_planes == in_view, games, person, f"observation and view differ in {name}")
+    for piece in PIECES:
+        written = np.full((len(games), piece.planes, NUM_KINDS), _UNWRITTEN, np.int8)
+        piece.write(view, written)
+        _require(written == seen[:, plane(piece.name)], games, person, f"observation and view differ in {piece.name}")
     people = engine.num_people if person is not None else 0
     is_to_act = engine.seat_to_act[games] == person if people else np.ones(len(games), np.bool_)
     mask = engine.action_mask[games] & is_to_act[:, None]
@@ -90,55 +75,6 @@ def _check_seen(engine: Engine, games: Games, person: int | None) -> None:
     seat = (engine.state.person_at[games] == person).argmax(axis=1) if people else engine.state.actor[games]
     own = engine.state.hand[games, seat] * sits[:, None]
     _require(view.hand == own, games, person, "the hand is not the seat's own")
-
-
-def _unused(pieces: dict[str, Int8Array], engine: Engine) -> Int8Array:
-    """[n, ...] the numbers that the declaration leaves at 0."""
-    n = len(pieces["hand"])
-    facts = pieces["facts"][:, 0, len(FACTS) - (3 - len(engine.rules.marks)) * SLOTS :]
-    melds = pieces["melds"].reshape(n, SLOTS, NUM_KINDS)
-    in_melds = melds[..., : MAX_MELDS * MELD_PLACES].reshape(n, SLOTS, MAX_MELDS, MELD_PLACES)[..., 4:]
-    unused = [facts, in_melds, melds[..., MAX_MELDS * MELD_PLACES :], pieces["points"][:, 0, 2 * SLOTS :]]
-    unused.append(pieces["flowers"][..., NUM_ALL_KINDS - NUM_KINDS : FIRST_HONOUR])
-    if engine.num_seats == 3:
-        unused += [pieces["table"].reshape(n, SLOTS, -1)[:, 2], melds[:, 2], pieces["flowers"][:, 2]]
-    return np.concatenate([part.reshape(n, -1) for part in unused], axis=1)
-
-
-def _seen_twice(pieces: dict[str, Int8Array], view: View) -> dict[str, tuple[Any, Any]]:
-    """Facts that stand both in the planes and in the arrays of a view."""
-    n = len(view)
-    table = pieces["table"].reshape(n, SLOTS, -1, NUM_KINDS)
-    melds = pieces["melds"][..., : MAX_MELDS * MELD_PLACES].reshape(n, SLOTS, MAX_MELDS, MELD_PLACES)
-    claims = pieces["legal_claims"][:, 0, : view.action_mask.shape[1] - CHOW_LOW]
-    facts = pieces["facts"][:, 0]
-    hundreds, rest = pieces["points"][:, 0, :SLOTS], pieces["points"][:, 0, SLOTS : 2 * SLOTS]
-    in_range = abs(view.points) < 12700
-    return {
-        "hand": (pieces["hand"][:, 0], view.hand),
-        "drawn": (pieces["drawn"][:, 0], view.drawn[:, None] == np.arange(NUM_KINDS)),
-        "offered": (pieces["offered"][:, 0], view.offered[:, None] == np.arange(NUM_KINDS)),
-        "wild": (pieces["wild"][:, 0], view.wild[:, None] == np.arange(NUM_KINDS)),
-        "discards": (table[:, :, 0], view.discards),
-        "latest discards": (table[:, :, 1], view.latest),
-        "melded tiles": (table[:, :, 2], view.melded),
-        "types of melds": (melds[..., 0], view.meld_type),
-        "kinds of melds": (_shown(melds[..., 1] - 1, melds), _shown(view.meld_kind, melds)),
-        "tiles left": (facts[:, 1], view.left),
-        "points": (np.where(in_range, 100 * hundreds.astype(np.int32) + rest, 0), np.where(in_range, view.points, 0)),
-        "legal discards": (pieces["legal_discards"][:, 0], view.action_mask[:, :CONCEALED_KONG]),
-        "legal concealed kongs": (
-            pieces["legal_concealed_kongs"][:, 0],
-            view.action_mask[:, CONCEALED_KONG:ADDED_KONG],
-        ),
-        "legal added kongs": (pieces["legal_added_kongs"][:, 0], view.action_mask[:, ADDED_KONG:CHOW_LOW]),
-        "legal claims": (claims, view.action_mask[:, CHOW_LOW:]),
-    }
-
-
-def _shown(kinds: Int8Array, melds: Int8Array) -> Int8Array:
-    """The kinds of melds that all may see; a hidden kong's kind stands in a plane of its own."""
-    return np.where(melds[..., 1] > 0, kinds, -1)
 
 
 def _who(person: int | None) -> str:
@@ -157,7 +93,9 @@ def _require(holds: Any, games: Games, person: int | None, what: str) -> None:
 def check_no_leak(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
     """Whatever a seat cannot see, replaced by noise, leaves its observation, view and legal actions unchanged.
 
-    What it cannot see is taken from the declaration of the state's arrays (``seen_by`` in `mahjong_env.state.arrays`).
+    What it cannot see is taken from the declaration of the state's arrays (``seen_by`` in `mahjong_env.state.arrays`,
+    read by `mahjong_env.observation.visibility`). Legal actions are worked out anew with other hidden tiles. And nobody
+    sees that somebody else has been asked and has passed.
     """
     engine = make(games, seed=seed, num_hands=2)
     rng = np.random.default_rng(seed)
@@ -173,6 +111,8 @@ def check_no_leak(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
                 before = twin.view(seats=person)
                 _replace_hidden(twin, person, rng)
                 _require_same_view(before, twin, live, person)
+                _check_masks(engine, live, person, rng)
+            _check_passes(engine, live)
 
     play_games(engine, seed, look)
 
@@ -190,30 +130,15 @@ def _require_same_view(before: View, twin: Engine, games: Games, person: int) ->
 def _replace_hidden(engine: Engine, person: int, rng: np.random.Generator) -> None:
     """Put noise wherever a person cannot see."""
     state = engine.state
-    games = np.arange(engine.num_games)
-    sits = state.person_at == person
-    others = ~sits
-    in_turn = state.phase == Phase.TURN
-    own_turn = sits[games, state.turn]
-    is_asked = sits[games, np.maximum(state.actor, 0)] & (state.actor != NO_SEAT)
-    _hide_kongs(engine, others, rng)
+    games, sits = np.arange(engine.num_games), state.person_at == person
+    seat, present = sits.argmax(axis=1), sits.any(axis=1)
+    is_asked = (state.actor == seat) & present
     # Whether and what others are asked about a claim is not seen; a person who is asked knows that.
     elsewhere = (state.actor + rng.integers(1, engine.num_seats, len(games))) % engine.num_seats
-    unknown = ~in_turn & ~is_asked & ~sits[games, elsewhere]
+    unknown = (state.phase != Phase.TURN) & ~is_asked & ~sits[games, elsewhere]
     state.actor[unknown] = elsewhere[unknown]
-    for item in array_fields():
-        array, who = getattr(state, item.name), item.metadata["seen_by"]
-        by_seat = item.metadata["axes"].startswith("BS")
-        if who == "nobody" or (who == "engine" and not by_seat and item.name != "mask"):
-            hidden: BoolArray = np.ones(array.shape, np.bool_)
-        elif who in ("owner", "engine") and by_seat:
-            hidden = np.broadcast_to(others.reshape(*others.shape, *[1] * (array.ndim - 2)), array.shape)
-        elif who == "owner of turn":
-            hidden = ~own_turn
-        elif item.name == "mask":
-            hidden = np.broadcast_to(~is_asked[:, None], array.shape)
-        else:
-            continue
+    for name, hidden in hidden_entries(state, engine.rules, games, seat, present).items():
+        array = getattr(state, name)
         array[hidden] = _noise(array, rng)[hidden]
 
 
@@ -222,13 +147,48 @@ def _noise(array: Any, rng: np.random.Generator) -> Any:
     return rng.integers(0, 2 if array.dtype == np.bool_ else 4, array.shape).astype(array.dtype)
 
 
-def _hide_kongs(engine: Engine, others: BoolArray, rng: np.random.Generator) -> None:
-    """Other kinds for the concealed kongs of other seats, where they are hidden."""
-    if not engine.rules.hides_concealed_kongs:
+def _check_masks(engine: Engine, games: Games, person: int, rng: np.random.Generator) -> None:
+    """What a person may do follows from what it sees: with other hidden tiles it may do the same."""
+    asked = games[engine.seat_to_act[games] == person]
+    if not asked.size:
         return
+    twin = engine.select(asked)
+    twin.resample_hidden(person, rng)
+    state, context = twin.state, twin._context
+    everyone = np.arange(twin.num_games)
+    drawn = everyone[(state.phase == Phase.TURN) & (state.drawn >= 0)]
+    judge_turn(context, state.seats_to_act(drawn), unflagged=True)
+    claims.ask_again(context, everyone[np.isin(state.phase, _QUESTIONS)], keeps_own=False)
+    write_masks(context, everyone)
+    wrong = np.argwhere(twin.action_mask != engine.action_mask[asked])
+    if wrong.size:
+        row, action = wrong[0]
+        raise ConformanceError(
+            f"game {asked[row]}: whether person {person} may {ACTIONS[action]!r} depends on what it cannot know"
+        )
+
+
+def _check_passes(engine: Engine, games: Games) -> None:
+    """A pass is seen by nobody: whoever is neither asked nor next in turn sees the same after it."""
     state = engine.state
-    hidden = (state.meld_type == MeldType.CONCEALED_KONG) & others[..., None]
-    state.meld_kind[hidden] = _noise(state.meld_kind, rng)[hidden]
+    games = games[np.isin(state.phase[games], _QUESTIONS) & (state.best_precedence[games] == 0)]
+    if not games.size:
+        return
+    twin = engine.select(games)
+    persons = np.arange(twin.num_people)
+    before = [twin.view(seats=person) for person in persons]
+    knows = np.zeros((len(games), twin.num_people), np.bool_)
+    over = np.zeros(len(games), np.bool_)
+    while (waiting := np.flatnonzero(np.isin(twin.state.phase, _QUESTIONS) & ~over)).size:
+        knows[waiting, twin.seat_to_act[waiting]] = True
+        over[waiting] |= twin.step(np.full(len(waiting), PASS), games=waiting).hand_over
+    to_act = twin.seat_to_act
+    for person in persons:
+        rows = np.flatnonzero(~knows[:, person] & (to_act != person) & ~over)
+        differences = view_differences(before[person].take(rows), twin.view(seats=person).take(rows))
+        for name, where in differences:
+            game = games[rows[where[0]]]
+            raise ConformanceError(f"game {game}: person {person} sees that others have passed, in {name}")
 
 
 def check_resampling(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:

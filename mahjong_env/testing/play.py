@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
@@ -148,7 +149,7 @@ def view_differences(one: View, other: View) -> list[tuple[str, Games]]:
     found = []
     for name in View.array_names():
         ours, theirs = getattr(one, name), getattr(other, name)
-        rows = np.flatnonzero((ours != theirs).reshape(len(ours), -1).any(axis=1))
+        rows = np.flatnonzero((ours != theirs).reshape(len(ours), math.prod(ours.shape[1:])).any(axis=1))
         if rows.size:
             found.append((name, rows))
     return found

@@ -12,6 +12,7 @@ from mahjong_env.basics.types import BoolArray, Int64Array
 from mahjong_env.engine.batch import Engine
 from mahjong_env.hands import encode, suit_summaries
 from mahjong_env.state.arrays import (
+    CLAIMED,
     DISCARDED,
     LATEST,
     MAX_DISCARDS,
@@ -54,8 +55,8 @@ def count_all_tiles(engine: Engine) -> Int64Array:
     counts = np.zeros((engine.num_games, NUM_ALL_KINDS), np.int64)
     counts += state.flowers.sum(axis=1)
     counts[:, :NUM_KINDS] += state.hand.sum(axis=1) + _melded_tiles(engine, hidden=True).sum(axis=1)
-    row, seat, place = np.nonzero(state.river >= 0)
-    np.add.at(counts, (row, state.river[row, seat, place]), 1)
+    row, seat, place = np.nonzero(_lies(state.river))
+    np.add.at(counts, (row, state.river[row, seat, place] - 1), 1)
     places = np.arange(state.wall.shape[1])
     inside = (places >= state.front[:, None]) & (places < state.wall.shape[1] - state.back[:, None])
     row, place = np.nonzero(inside)
@@ -66,6 +67,12 @@ def count_all_tiles(engine: Engine) -> Int64Array:
     robbed = np.flatnonzero(state.phase == Phase.ROB)
     np.add.at(counts, (robbed, state.offered[robbed]), 1)
     return counts
+
+
+def _lies(river: Any) -> BoolArray:
+    """[...] which discards in `State.river` nobody has claimed."""
+    lies: BoolArray = (river > 0) & (river <= CLAIMED)
+    return lies
 
 
 def check_tiles_conserved(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
@@ -122,8 +129,10 @@ def require_books(engine: Engine) -> None:
         "code": (state.code, encode(state.natural_hands(everyone))),
         "num_melds": (places < state.num_melds[..., None], state.meld_type > MeldType.NONE),
         "open_pung": (state.open_pung, (pung_kinds[..., None] == kinds).any(axis=2)),
-        "river_size": (np.arange(MAX_DISCARDS) < state.river_size[..., None], state.river >= 0),
-        "public (discards)": (state.public[:, :, DISCARDED], (state.river[..., None] == kinds).sum(axis=2)),
+        "river_size": (np.arange(MAX_DISCARDS) < state.river_size[..., None], state.river > 0),
+        "public (discards)": (state.public[:, :, DISCARDED], (state.river[..., None] == kinds + 1).sum(axis=2)),
+        "river (claimed discards)": (state.river > CLAIMED, state.river_claimed > 0),
+        "public (claimed discards)": _claimed_discards(engine),
         "public (melded tiles)": (state.public[:, :, MELDED], _melded_tiles(engine, hidden=False)),
         "public (list of melds)": (state.public[:, :, MELD_LIST], _meld_list(engine)),
         "public (latest discards)": _latest_discards(engine),
@@ -151,7 +160,22 @@ def _meld_list(engine: Engine) -> Int64Array:
     for meld in range(MAX_MELDS):
         for place, entry in enumerate(entries):
             listed[..., meld * MELD_PLACES + place] = np.where(state.meld_type > 0, entry, 0)[..., meld]
+    claimed = slice(4, MAX_MELDS * MELD_PLACES, MELD_PLACES)  # compared with the rivers by `_claimed_discards`
+    listed[..., claimed] = state.public[:, :, MELD_LIST, claimed]
     return listed
+
+
+def _claimed_discards(engine: Engine) -> tuple[Any, Any]:
+    """[B, S, M] the claimed kind of each meld, and that of the discard that the list of melds names; 0 for none."""
+    state = engine.state
+    number = state.public[:, :, MELD_LIST, 4 : MAX_MELDS * MELD_PLACES : MELD_PLACES]
+    game, seat, meld = np.nonzero(state.meld_from >= 0)
+    giver, place = state.meld_from[game, seat, meld], number[game, seat, meld] - 1
+    slot = SLOT_OF_OFFSET[engine.num_seats][(seat - giver) % engine.num_seats]
+    is_it = (place >= 0) & (state.river_claimed[game, giver, place] == slot)
+    named = np.zeros(number.shape, np.int64)
+    named[game, seat, meld] = np.where(is_it, state.river[game, giver, place] - CLAIMED, -1)
+    return state.meld_claimed + 1, named
 
 
 def _latest_discards(engine: Engine) -> tuple[Any, Any]:

@@ -259,6 +259,15 @@ class Fuzhou(ScoredRules):
         swaps[near] = holds & (self.tiles_short(suit_summaries(without), golds_left, 0) <= golds_left)
         return swaps
 
+    def opening_tiles(self, state: State, seats: Seats, stage: Int8Array) -> tuple[Any, Any]:
+        """The gold may be robbed; the dealer gives up one of his tiles for it."""
+        games, robs = seats.game, stage == _ROBBERY
+        given = np.full(len(games), NO_TILE, np.int8)
+        swaps = np.flatnonzero(robs & (seats.seat == state.dealer[games]))
+        if swaps.size:
+            given[swaps] = self._best_swap(state, games[swaps])
+        return np.where(robs, state.wild[games], np.int8(NO_TILE)), given
+
     def take_opening(self, state: State, seats: Seats, stage: Int8Array) -> Wins:
         """Heaven moves nothing; a robbed gold joins the hand, and a tile that the dealer gives up lies in its place."""
         games, robs = seats.game, stage == _ROBBERY

@@ -98,7 +98,7 @@ def test_functions_that_call_each_other():
         ("engine/batch", "step", CHECKS),
         ("engine/batch", "observe", OBSERVATION),
         ("engine/batch", "action_mask", MASKS),
-        ("engine/batch", "check_count", None),
+        ("engine/arguments", "check_count", None),
         ("engine/step", "take_step", CHECKS),
         ("engine/phases/judge", "is_complete", HANDS),
         ("engine/phases/deal", "deal_hands", DEALING),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+import warnings
+
 import numpy as np
 import pytest
 
@@ -18,7 +22,9 @@ from mahjong_env import (
     action,
     make_engine,
 )
-from mahjong_env.observation.planes import FACTS, plane
+from mahjong_env.engine import arguments
+from mahjong_env.observation.planes import FACT_PLACES, plane
+from mahjong_env.state.arrays import State
 from mahjong_env.testing import random_actions
 
 IDLE = ("147m 258p 369s 1234z 9p", "258m 369p 147s 1567z", "369m 147p 258s 2345z")
@@ -68,10 +74,30 @@ class TestWhatIsPromised:
         assert observation.dtype == np.int8
         assert engine.observe(games=[2, 2, 5], seats=[0, 1, 2]).shape[0] == 3
 
-    def test_the_mask_is_read_only(self):
-        mask = make_engine("hebei", 2, seed=0).action_mask
-        with pytest.raises(ValueError, match="read-only"):
-            mask[0, 0] = True
+    def test_masks_that_are_kept_stay_what_they_were(self, rng):
+        """What a user naturally collects over some steps; and what is written to it changes no game."""
+        engine = make_engine("hebei", 8, seed=3, auto_reset=True)
+        kept, copies = [], []
+        for _ in range(5):
+            mask = engine.action_mask
+            kept.append(mask)
+            copies.append(mask.copy())
+            engine.step(random_actions(mask, rng))
+        assert all(np.array_equal(mask, copy) for mask, copy in zip(kept, copies, strict=True))
+        assert not np.array_equal(kept[0], kept[-1])
+        mask = engine.action_mask
+        mask[...] = True
+        assert not engine.action_mask.all()
+        illegal = (~engine.action_mask).argmax(axis=1)
+        with pytest.raises(IllegalActionError):
+            engine.step(illegal)
+
+    def test_masks_can_be_handed_to_torch(self):
+        torch = pytest.importorskip("torch")
+        mask = make_engine("hebei", 2, seed=3).action_mask
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # of memory that torch may write to and numpy may not
+            assert torch.from_numpy(mask).sum() == mask.sum()
 
     def test_results_are_fresh_arrays(self, rng):
         engine = make_engine("hebei", 4, seed=1, auto_reset=True)
@@ -162,9 +188,8 @@ class TestLooking:
         assert len(engine.view([])) == 0
 
     def test_the_longest_matches_are_shown_as_127_hands_to_come(self):
-        engine = make_engine("wuhan", 1, seed=0, num_hands=100_000)
-        place = FACTS.index("hands of the match still to come (at most 127)")
-        assert engine.observe()[0, plane("facts")][0, place] == 127
+        engine = make_engine("wuhan", 1, seed=0, num_hands=32_767)
+        assert engine.observe()[0, plane("facts")].ravel()[FACT_PLACES["hands_to_come"]] == 127
 
 
 class TestCopies:
@@ -207,6 +232,36 @@ class TestCopies:
         with pytest.raises(SnapshotError, match="does not fit"):
             other.restore(snapshot)
         assert unchanged(other, before)
+
+    def test_every_changed_byte_is_noticed(self):
+        engine = make_engine("hebei", 1, seed=1)
+        data = engine.snapshot().to_bytes()
+        rng = np.random.default_rng(0)
+        for place in range(len(data)):
+            damaged = bytearray(data)
+            damaged[place] ^= int(rng.integers(1, 256))
+            with pytest.raises(SnapshotError):
+                Snapshot.from_bytes(bytes(damaged))
+        assert Snapshot.from_bytes(data).to_bytes() == data
+
+    @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+    def test_snapshots_are_copied_and_pickled(self, again, rng):
+        engine = make_engine("hebei", 3, seed=1)
+        play(engine, rng, 10)
+        snapshot, before = again(engine.snapshot()), arrays_of(engine)
+        assert snapshot.to_bytes() == engine.snapshot().to_bytes()
+        with pytest.raises(ValueError, match="read-only"):
+            snapshot.arrays["hand"][0] = 0
+        play(engine, rng, 10)
+        engine.restore(snapshot)
+        assert unchanged(engine, before)
+
+    def test_a_snapshot_of_another_format_is_refused_by_its_number(self):
+        data = make_engine("hebei", 1, seed=1).snapshot().to_bytes()
+        with pytest.raises(SnapshotError, match="format 1; this version reads format 2"):
+            Snapshot.from_bytes(data.replace(b"snapshot 2", b"snapshot 1"))
+        with pytest.raises(SnapshotError, match="read from bytes, not from str"):
+            Snapshot.from_bytes("text")
 
     @pytest.mark.parametrize("cut", [0, 1, 10, 1000, -1])
     def test_damaged_bytes_are_refused(self, cut):
@@ -268,6 +323,55 @@ class TestWrongInput:
     def test_wrong_counts(self, options):
         with pytest.raises(RulesError, match=r"is not valid|is an integer"):
             make_engine("hebei", **options)
+
+    @pytest.mark.parametrize("value", ["no", 1, None, np.int64(1)])
+    def test_auto_reset_is_a_flag(self, value):
+        with pytest.raises(RulesError, match="auto_reset is True or False, not"):
+            make_engine("hebei", auto_reset=value)
+
+    @pytest.mark.parametrize(("number", "size"), [(10**9, "TiB"), (10**20, "TiB"), (np.int64(10**12), "TiB")])
+    def test_more_games_than_fit_are_refused_before_anything_is_taken(self, number, size):
+        with pytest.raises(RulesError, match=rf"{number} games would take about [\d,.]+ {size} of memory; .* is free"):
+            make_engine("hebei", number)
+
+    def test_copies_that_cannot_fit_are_refused(self, monkeypatch):
+        engine = make_engine("hebei", 2, seed=1)
+        monkeypatch.setattr(arguments, "free_memory", lambda: 2**29)
+        with pytest.raises(RulesError, match=r"200000 games would take about .* of memory; 512.0 MiB is free"):
+            engine.select(np.zeros(200_000, np.intp))
+        assert engine.select(np.zeros(3, np.intp)).num_games == 3
+
+    def test_the_bytes_of_a_game_are_those_of_its_arrays(self):
+        engine = make_engine("taiwan", 7)
+        taken = sum(array.nbytes for array in engine.state.arrays().values())
+        assert State.bytes_of(arguments.axes_of(engine.rules, 7)) == taken
+
+    def test_numbers_and_flags_of_numpy_are_as_good_as_those_of_python(self, rng):
+        options = {"num_games": np.int64(4), "num_hands": np.int8(2), "seed": np.uint32(7), "auto_reset": np.True_}
+        engine = make_engine("hebei", players=np.int64(4), **options)
+        twin = make_engine("hebei", 4, num_hands=2, seed=7, auto_reset=True, players=4)
+        assert engine.snapshot().to_bytes() == twin.snapshot().to_bytes()
+        assert type(engine.num_games) is int
+        assert engine.auto_reset is True
+
+    def test_no_games_can_be_stepped(self):
+        engine = make_engine("hebei", 3, seed=1)
+        before = arrays_of(engine)
+        for actions, games in (([], []), (np.zeros(0, np.int64), np.zeros(3, np.bool_)), ((), np.zeros(0, np.intp))):
+            result = engine.step(actions, games=games)
+            assert result.rewards.shape == (0, 3)
+            assert len(result.done) == len(result.outcome) == 0
+        assert unchanged(engine, before)
+        with pytest.raises(ActionError):
+            engine.step([])
+
+    @pytest.mark.parametrize("rng", [5, None, np.random.RandomState(5), np.random.default_rng])
+    def test_hidden_tiles_are_drawn_with_a_generator(self, rng):
+        engine = make_engine("hebei", 2, seed=1)
+        before = arrays_of(engine)
+        with pytest.raises(ActionError, match=r"rng is a numpy.random.Generator, such as"):
+            engine.resample_hidden(0, rng)
+        assert unchanged(engine, before)
 
     @pytest.mark.parametrize("seed", [-1, 1.5, "7", True])
     def test_wrong_seeds(self, seed):

@@ -1,4 +1,4 @@
-"""Every variant has its rule sheet, its written cases and its readable game; the games are still played like that."""
+"""Every variant has its page of rules, its written cases and its readable game; games are still played like that."""
 
 from __future__ import annotations
 

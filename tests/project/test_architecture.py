@@ -68,6 +68,29 @@ def test_an_import_against_the_layers_is_found(file: str, line: str, grow: Grow)
 @pytest.mark.parametrize(
     ("file", "line"),
     [
+        ("mahjong_env/engine/draw.py", "from mahjong_env.state.flat import Flat"),
+        ("mahjong_env/engine/draw.py", "import mahjong_env.state.flat"),
+        ("mahjong_env/variants/hebei.py", "def hand(state, index): return state._flat.hand[index]"),
+        ("agents/greedy.py", "def look(engine): return engine.state._flat"),
+    ],
+)
+def test_flat_memory_outside_its_layer_is_found(file: str, line: str, grow: Grow):
+    modules = {"mahjong_env/state/flat.py": "Flat = 1", "mahjong_env/state/arrays.py": "def f(s): return s._flat.hand"}
+    (violation,) = architecture.flat_memory_elsewhere(grow({**modules, file: line}))
+    assert violation.startswith(f"{file}:1 ")
+
+
+def test_rules_of_claims_that_know_games_are_found(grow: Grow):
+    file = "mahjong_env/engine/claim_rules.py"
+    sound = "from mahjong_env.basics.tiles import NUM_KINDS\nimport numpy as np\n"
+    assert architecture.pure_modules_that_know_games(grow({file: sound})) == []
+    (violation,) = architecture.pure_modules_that_know_games(grow({file: f"{sound}from mahjong_env import state"}))
+    assert violation.startswith(f"{file}:3 ")
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
         ("mahjong_env/hands/codes.py", "from mahjong_env.state.arrays import State"),
         ("mahjong_env/state/arrays.py", "def late(): from mahjong_env.engine import batch"),
         ("mahjong_env/engine/batch.py", "import mahjong_env.environments.aec"),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import re
+import sys
 from dataclasses import fields
 from functools import cache
 
+import numpy as np
 import pytest
 
 import mahjong_env
@@ -235,6 +238,34 @@ def test_a_variant_without_a_page_is_described_by_its_docstring():
     assert "## Order of claims" in sheet or "### Order of claims" in sheet
 
 
+def test_a_variant_from_outside_brings_its_page(tmp_path, monkeypatch):
+    (tmp_path / "quay.py").write_text(
+        "from support.harbour import Harbour\nclass Quay(Harbour):\n    name = 'quay'\nRULES = Quay()\n"
+    )
+    (tmp_path / "quay.md").write_text("# Quay\n\n{{words seats}} players.\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    rules = importlib.import_module("quay").RULES
+    assert variant_page(rules).startswith("# Quay\n\nfour players.")
+    monkeypatch.delattr(sys.modules["quay"], "__file__")
+    assert "## House rules" in variant_page(rules), "without a file the docstring and the knobs are printed"
+
+
+@pytest.mark.parametrize(
+    ("variant", "knobs"),
+    [
+        *((variant, {}) for variant in VARIANTS),
+        ("hebei", {"players": 4}),
+        ("hangzhou", {"fortune": "white"}),
+        ("taiwan", {"dead_tiles": 20}),
+    ],
+)
+def test_the_page_counts_the_tiles_that_can_be_drawn_as_the_engine_does(variant, knobs):
+    engine = mahjong_env.make_engine(variant, 1, seed=7, **knobs)
+    left = int(engine.state.left(np.array([0]))[0]) + int(engine.state.flowers[0].sum())
+    page = " ".join(variant_page(mahjong_env.rules(variant, **knobs)).split())
+    assert re.search(rf"\b{left} tiles (are|to|left)", page), f"{left} tiles can be drawn"
+
+
 # --- Examples --------------------------------------------------------------------------------------------------------
 
 
@@ -299,6 +330,8 @@ def test_a_hand_that_the_knobs_rule_out_says_so():
 
 def test_the_sheet_says_what_the_table_plays():
     sheet = mahjong_env.describe_rules(mahjong_env.rules("hebei", all_pungs=2, players=4, cap=8))
+    assert "House rules of this table: `players=4`, `all_pungs=2`, `cap=8`.\n" in sheet
+    assert "House rules of this table" not in mahjong_env.describe_rules("hebei")
     headings = dict(sections(sheet))
     assert f"**{TIMES}2**" in headings["All Pungs"]
     assert "worth    8" in headings["All Pungs"], "the example is computed with the knobs"

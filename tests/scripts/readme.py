@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import mahjong_env
+from mahjong_env.observation.planes import FACT_PLACES
 from support.case_files import hand_cases, scenes
 
 README = Path(__file__).parents[2] / "README.md"
@@ -34,7 +35,19 @@ def observation_table() -> str:
     return "\n".join(lines)
 
 
-TABLES = {"variants": variants_table, "observation": observation_table}
+def facts_table() -> str:
+    """The facts, with their places in the piece "facts"."""
+    lines = ["| places | fact | meaning |", "|---|---|---|"]
+    for fact in mahjong_env.OBSERVATION_FACTS:
+        at = FACT_PLACES[fact.name]
+        places = f"{at.start}-{at.stop - 1}" if fact.by_slot else str(at.start)
+        each = "for each slot: " if fact.by_slot else ""
+        most = f" (at most {fact.high})" if fact.is_open_ended else ""
+        lines.append(f"| {places} | `{fact.name}` | {each}{fact.meaning}{most} |")
+    return "\n".join(lines)
+
+
+TABLES = {"variants": variants_table, "observation": observation_table, "facts": facts_table}
 
 
 def with_tables(text: str) -> str:

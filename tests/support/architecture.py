@@ -40,6 +40,13 @@ CORE_NEEDS = ENGINE_NEEDS | {"gymnasium", "pettingzoo"}
 
 VARIANTS = {"wuhan", "hangzhou", "hebei", "taiwan", "fuzhou"}
 
+# How arrays lie in memory: a module, and the attribute of a state that holds it.
+STATE = "mahjong_env.state"
+FLAT, FLAT_ATTRIBUTE = f"{STATE}.flat", "_flat"
+
+# Modules that say rules on plain arrays, without games.
+PURE = {"mahjong_env.engine.claim_rules"}
+
 FILE_AIM, FILE_LIMIT = 400, 600
 FUNCTION_AIM, FUNCTION_LIMIT = 50, 80
 
@@ -232,6 +239,36 @@ def core_imports_beyond_its_requirements(root: Path) -> list[str]:
     ]
 
 
+def flat_memory_elsewhere(root: Path) -> list[str]:
+    """Seats and the verbs of the state are the one way to its arrays; how those lie in memory is its own."""
+    found = []
+    for module in modules(root):
+        if module.name == STATE or module.name.startswith(f"{STATE}."):
+            continue
+        found += [
+            f"{module.at(imported.node)} {imported.name} is private to {STATE}"
+            for imported in imports(module)
+            if imported.name == FLAT or imported.name.startswith(f"{FLAT}.")
+        ]
+        found += [
+            f"{module.at(node)} .{node.attr} is private to {STATE}"
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.Attribute) and node.attr == FLAT_ATTRIBUTE
+        ]
+    return found
+
+
+def pure_modules_that_know_games(root: Path) -> list[str]:
+    """Rules that stand on plain arrays import nothing that holds games."""
+    return [
+        f"{module.at(imported.node)} {module.name} imports {imported.name}"
+        for module in modules(root)
+        if module.name in PURE
+        for imported in imports(module)
+        if imported.top == "mahjong_env" and not imported.name.startswith("mahjong_env.basics.")
+    ]
+
+
 # --- variants -----------------------------------------------------------------------------------------------
 
 
@@ -396,6 +433,8 @@ CHECKS = (
     circles_of_imports,
     engine_imports_beyond_numpy,
     core_imports_beyond_its_requirements,
+    flat_memory_elsewhere,
+    pure_modules_that_know_games,
     variants_named_elsewhere,
     public_without_docstring,
     modules_named_like_functions,

@@ -185,7 +185,7 @@ class SeesMore(Engine):
     def observe(self, games=None, seats=None):
         seen = super().observe(games, seats)
         numbers = np.arange(self.num_games) if games is None else np.asarray(games)
-        seen[:, plane("facts"), 33] = self.told(numbers, seats)[:, None]
+        seen[:, plane("facts").stop - 1, 33] = self.told(numbers, seats)
         return seen
 
 
@@ -297,7 +297,7 @@ class ObservesClutter(Observes):
     """Places that mean nothing are filled."""
 
     def change(self, seen):
-        seen[:, plane("points"), 20] = 1
+        seen[:, plane("points"), 30] = 1
         return seen
 
 
@@ -305,7 +305,7 @@ class ObservesEveryOption(Observes):
     """All claims seem to be legal."""
 
     def change(self, seen):
-        seen[:, plane("legal_claims"), :7] = 1
+        seen[:, plane("legal_actions").stop - 1, :7] = 1
         return seen
 
 

@@ -47,7 +47,7 @@ class Sight:
     """What lies on the tables of games that are not over, as lists; ``row`` says where those of a game are."""
 
     _ARRAYS = (
-        *("hand", "flowers", "num_melds", "meld_type", "meld_kind", "meld_from", "river_size", "person_at"),
+        *("hand", "flowers", "num_melds", "meld_type", "meld_kind", "meld_from", "person_at"),
         *("streak", "points", "round_wind", "wild"),
     )
 
@@ -58,7 +58,8 @@ class Sight:
         self.row = {game: row for row, game in enumerate(live.tolist())}
         for name in self._ARRAYS:
             setattr(self, name, getattr(state, name)[live].tolist())
-        self.river = state.river[live, :, : int(state.river_size.max(initial=0))].tolist()
+        seats = range(engine.num_seats)
+        self.river = [[state.lying_discards(game, seat).tolist() for seat in seats] for game in live.tolist()]
         self.dealer = engine.dealer[live].tolist()
         self.left = np.maximum(state.left(live), 0).tolist()
         self.legal: list[set[str]] = [set() for _ in self.row]
@@ -169,7 +170,7 @@ class Duel:
             (meld.type, min(meld.tiles), -1 if meld.from_seat is None else meld.from_seat) for meld in player.melds
         ]
         self.check(f"melds of seat {seat}", ours, theirs)
-        river = sight.river[row][seat][: sight.river_size[row][seat]]
+        river = sight.river[row][seat]
         if river != [NUMBER[tile] for tile in player.discards]:
             self.check(f"discards of seat {seat}", names(river), player.discards)
 

@@ -174,10 +174,10 @@ TWINS = {
     },
     testing.check_observation: {
         broken_engines.ObservesInShorts: "int16",
-        broken_engines.ObservesFiveTiles: "hand is not within 0 to 4",
+        broken_engines.ObservesFiveTiles: "hand is not within its range",
         broken_engines.ObservesAnotherHand: "differ in hand",
-        broken_engines.ObservesClutter: "places that mean nothing",
-        broken_engines.ObservesEveryOption: "differ in legal claims",
+        broken_engines.ObservesClutter: "points is not within its range, or a place that means nothing",
+        broken_engines.ObservesEveryOption: "differ in legal_actions",
         broken_engines.ObservesBesideItsView: "view and observe differ",
     },
     testing.check_no_leak: {

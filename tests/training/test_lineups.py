@@ -83,13 +83,14 @@ class TestMeasure:
     def test_blocks_are_played_independently(self, monkeypatch):
         whole = measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=10, seed=5)
         (block,) = lineups.blocks((0, 1, 1), 10)
-        assert lineups.summarise((0, 1, 1), [lineups.play_block(rules("hebei"), [GREEDY, RANDOM], block, 5)]) == whole
+        played = lineups.play_block(rules("hebei"), [GREEDY, RANDOM], block, 5)
+        assert lineups.summarise(rules("hebei"), (0, 1, 1), [played]) == whole
         monkeypatch.setattr(lineups, "MOST_GAMES", 9)
         several = lineups.blocks((0, 1, 1), 10)
         assert [(block.first, block.last) for block in several] == [(0, 3), (3, 6), (6, 9), (9, 10)]
         backwards = [lineups.play_block(rules("hebei"), [GREEDY, RANDOM], block, 5) for block in several[::-1]]
         again = measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=10, seed=5)
-        assert lineups.summarise((0, 1, 1), backwards[::-1]) == again
+        assert lineups.summarise(rules("hebei"), (0, 1, 1), backwards[::-1]) == again
         # Each block has chance of its own: the same deal with other chance goes otherwise.
         moved = replace(several[1], number=2)
         points = [lineups.play_block(rules("hebei"), [RANDOM] * 2, block, 5).points for block in (several[1], moved)]

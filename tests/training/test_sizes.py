@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agents.inputs import SIZE
+from mahjong_env.basics.memory import free_of_group
 from training import sizes
 from training.__main__ import main
 from training.errors import TrainingError
@@ -84,9 +85,9 @@ def test_memory_is_read_where_the_system_tells_it(tmp_path, monkeypatch):
     group.write_text("3000000\n")
     (tmp_path / "memory.current").write_text("2000000\n")
     (tmp_path / "memory.stat").write_text("anon 100\ninactive_file 500000\nactive_file 7\n")
-    assert sizes._free_of_group(tmp_path) == 1_500_000
+    assert free_of_group(tmp_path) == 1_500_000
     group.write_text("max\n")
-    assert sizes._free_of_group(tmp_path) is None
+    assert free_of_group(tmp_path) is None
     monkeypatch.setattr(sizes, "free_memory", lambda: None)
     sizes.check_memory({"anything": 10**30})
     monkeypatch.setattr(sizes, "free_memory", lambda: 999)

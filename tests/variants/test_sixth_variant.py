@@ -17,7 +17,7 @@ from mahjong_env.environments.aec import MahjongAEC, environments
 from mahjong_env.environments.render import table_text
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
-from mahjong_env.observation.planes import plane
+from mahjong_env.observation.planes import FACT_PLACES, plane
 from mahjong_env.testing.cases import check_cases
 from support.harbour import RULES, Harbour
 
@@ -86,8 +86,8 @@ def test_its_mark_is_observed():
     engine.step([mahjong_env.action("discard 2z")])
     view = engine.view(seats=1)
     assert view.marks[0, :, 0].tolist() == [0, 0, 0, 1]  # the dealer is the previous player
-    facts = view.observation[0, plane("facts")][0]
-    assert facts[22:26].tolist() == [0, 0, 0, 1]
+    facts = view.observation[0, plane("facts")].ravel()
+    assert facts[FACT_PLACES["mark_0"]].tolist() == [0, 0, 0, 1]
 
 
 def test_snapshots_go_through_bytes_and_are_refused_elsewhere():

@@ -357,5 +357,5 @@ def check_table(engine):
     claimed = np.isin(state.meld_type[row, seat, place], (2, 3, 4))
     assert not claimed.any()
     # What lies before a seat is all that it has discarded of the Reds: nobody can take them away.
-    in_river = (state.river == RED).sum(axis=2)
+    in_river = (state.river == RED + 1).sum(axis=2)
     np.testing.assert_array_equal(in_river[live], state.marks[live, :, 0])

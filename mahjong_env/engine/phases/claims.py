@@ -41,9 +41,9 @@ def offer_discards(context: StepContext, offer: Offer | None) -> Seats | None:
     others = state.seats_after(games, givers.seat, state.num_seats - 1)
     options = _sets_wanted(context, others, kind)
     _add_wins(context, others, Offer(givers, kind), Source.DISCARD, options)
-    wanted = np.bitwise_or.reduce(options, axis=0).nonzero()[0]
-    if not wanted.size:
+    if not np.count_nonzero(options):
         return givers
+    wanted = np.bitwise_or.reduce(options, axis=0).nonzero()[0]
     state.offered[games[wanted]] = kind[wanted]
     is_asked = np.zeros(len(games), np.bool_)
     is_asked[wanted] = _ask(context, others.take(wanted), options.take(wanted, axis=1), Phase.CLAIM)
@@ -106,7 +106,7 @@ def _sets_wanted(context: StepContext, others: Seats, kind: IntArray) -> Int8Arr
 def _add_wins(context: StepContext, others: Seats, offer: Offer, source: Source, options: Int8Array) -> None:
     """Add the win to the options [m, n] of seats that may win with the tile."""
     state, (givers, kind) = context.state, offer
-    place = others.of(state.is_tenpai).reshape(-1).nonzero()[0]
+    place = state.are_tenpai(others).reshape(-1).nonzero()[0]
     if not place.size:
         return
     tile = kind[place % len(givers)]
@@ -153,18 +153,19 @@ def _ask_the_first(context: StepContext, seats: Seats, options: Int8Array, phase
     return is_asked
 
 
-def ask_again(context: StepContext, games: Games) -> None:
+def ask_again(context: StepContext, games: Games, *, keeps_own: bool = True) -> None:
     """After hidden tiles were redistributed: who else will be asked about the offered tile.
 
     Seats that would have been asked before the seat to act count as having passed, and the answers kept so far are
-    forgotten: nobody at the table knows of them.
+    forgotten: nobody at the table knows of them. The options of the seat to act stay as they are, or are worked out
+    anew without ``keeps_own``.
     """
     state, rules = context.state, context.rules
     phase = state.phase[games]
     for stage in range(rules.opening_stages):
         here = games[(phase == Phase.OPENING) & (state.stage[games] == stage)]
         if here.size:
-            _ask_the_rest(context, *_opening_question(context, here, stage))
+            _ask_the_rest(context, *_opening_question(context, here, stage), keeps_own)
     for asked_in, source in ((Phase.CLAIM, Source.DISCARD), (Phase.ROB, Source.ROBBED_KONG)):
         here = games[phase == asked_in]
         if here.size:
@@ -173,14 +174,16 @@ def ask_again(context: StepContext, games: Games) -> None:
             options = _sets_wanted(context, others, kind) * np.int8(asked_in == Phase.CLAIM)
             _add_wins(context, others, Offer(state.seats(here, giver), kind), source, options)
             _take_out(context, others, options)
-            _ask_the_rest(context, others, options)
+            _ask_the_rest(context, others, options, keeps_own)
 
 
-def _ask_the_rest(context: StepContext, seats: Seats, options: Int8Array) -> None:
+def _ask_the_rest(context: StepContext, seats: Seats, options: Int8Array, keeps_own: bool) -> None:
     """Keep the options of the seat to act, and of others only those that come after its own."""
     state, games = context.state, seats.game
     is_asked = seats.seat == state.actor[games]
-    options = seats_not_yet_asked(np.where(is_asked, seats.of(state.options), options), is_asked)
+    if keeps_own:
+        options = np.where(is_asked, seats.of(state.options), options)
+    options = seats_not_yet_asked(options, is_asked)
     state.options[games] = 0
     state.set_options(seats, options)
     state.best_precedence[games], state.best_seat[games], state.best_action[games] = 0, NO_SEAT, 0

@@ -154,6 +154,7 @@ def _open(context: StepContext, games: Games) -> None:
     state.code[games] = encode(state.natural_hands(games))
     state.turns[games, dealer] = 1
     update_tenpai_of_all(context, games)
+    state.left_before_draw[games] = state.left(games)
     open_hands(context, games)
 
 

@@ -25,7 +25,8 @@ def begin_turns(context: StepContext, seats: Seats | None) -> list[Games]:
     state, games = context.state, seats.game
     seats = state.next_seats(seats)
     ended: list[Games] = []
-    has_tiles = (state.left(games) > 0) & ~state.closing[games]
+    left = state.left_before_draw[games] = state.left(games)
+    has_tiles = (left > 0) & ~state.closing[games]
     if np.count_nonzero(has_tiles) < len(games):
         ended.append(games[~has_tiles])
         seats = seats.take(has_tiles)
@@ -46,6 +47,7 @@ def replace_kongs(context: StepContext, made: Sequence[Kongs | None]) -> list[Ga
     state = context.state
     state.turn[seats.game] = seats.seat
     state.flower_draw[seats.game] = False
+    state.left_before_draw[seats.game] = state.left(seats.game)
     ended = _receive(context, seats, state.take_back(seats.game))
     for kong in stands:
         context.rules.after_kong(state, kong.seats, kong.meld_type)
@@ -76,9 +78,14 @@ def _replace_flowers(context: StepContext, seats: Seats, tile: Any) -> tuple[Sea
     places = context.is_flower[tile].nonzero()[0]
     stranded: list[Games] = []
     ended: list[Games] = []
+    if places.size:
+        drawers = seats.take(places)
+        state.fresh_flowers[drawers.game] = 0
+        state.marks_before_flowers[drawers.game] = drawers.of(state.marks)
     while places.size:
         drawers = seats.take(places)
         state.expose_flower(drawers, tile[places])
+        state.fresh_flowers[drawers.game, tile[places]] += 1
         state.flower_draw[drawers.game] = True
         context.rules.on_flower(state, drawers)
         out = state.left(drawers.game) <= 0

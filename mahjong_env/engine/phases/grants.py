@@ -66,7 +66,7 @@ def _take_tile(context: StepContext, games: Games) -> tuple[Seats, Int8Array, In
     """Take the claimed tile out of the river: the claimers, and [n] its kind and [n] who discarded it."""
     state = context.state
     kind, giver = state.offered[games], state.offered_by[games]
-    state.take_discard(state.seats(games, giver), kind)
+    state.take_discard(state.seats(games, giver), kind, state.best_seat[games])
     context.close_question(games)
     return state.seats(games, state.best_seat[games]), kind, giver
 
@@ -78,6 +78,7 @@ def _begin_claimed_turn(context: StepContext, seats: Seats) -> None:
     """
     state, games = context.state, seats.game
     state.turn[games] = seats.seat
+    state.left_before_draw[games] = state.left(games)
     state.drawn[games] = NO_TILE
     state.can_win[games] = False
     state.kong_draws[games] = 0

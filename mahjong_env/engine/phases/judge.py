@@ -17,7 +17,7 @@ def update_tenpai(context: StepContext, seats: Seats) -> None:
     """Set the flag "one tile away" of seats that are between turns."""
     state, rules = context.state, context.rules
     wilds = state.wilds_held(seats) if rules.has_wild else 0
-    short = rules.tiles_short(suit_summaries(state.codes(seats)), wilds, seats.of(state.num_melds))
+    short = rules.tiles_short(suit_summaries(state.codes(seats)), wilds, state.melds_made(seats))
     state.set_tenpai(seats, short <= wilds + 1)
 
 
@@ -26,7 +26,7 @@ def update_tenpai_of_all(context: StepContext, games: Games) -> None:
     state, rules = context.state, context.rules
     seats = state.seats(games, np.arange(rules.seats)[:, None])
     wilds = state.wilds_held(seats) if rules.has_wild else 0
-    short = rules.tiles_short(suit_summaries(state.codes(seats)), wilds, seats.of(state.num_melds))
+    short = rules.tiles_short(suit_summaries(state.codes(seats)), wilds, state.melds_made(seats))
     state.set_tenpai(seats, short <= wilds + 1)
 
 
@@ -37,7 +37,7 @@ def is_complete(context: StepContext, seats: Seats, tile: Any = None) -> BoolArr
     wilds = state.wilds_held(seats) if rules.has_wild else 0
     if tile is not None and rules.has_wild:
         wilds = wilds + (tile == state.wild[seats.game])
-    return rules.tiles_short(suit_summaries(codes), wilds, seats.of(state.num_melds)) <= wilds
+    return rules.tiles_short(suit_summaries(codes), wilds, state.melds_made(seats)) <= wilds
 
 
 def judge_turn(context: StepContext, seats: Seats, *, unflagged: bool = False) -> None:
@@ -48,7 +48,7 @@ def judge_turn(context: StepContext, seats: Seats, *, unflagged: bool = False) -
     """
     state, rules = context.state, context.rules
     state.can_win[seats.game] = False
-    hopeful = np.arange(len(seats)) if unflagged else seats.of(state.is_tenpai).nonzero()[0]
+    hopeful = np.arange(len(seats)) if unflagged else state.are_tenpai(seats).nonzero()[0]
     if hopeful.size:
         complete = hopeful[is_complete(context, seats.take(hopeful))]
         if complete.size:

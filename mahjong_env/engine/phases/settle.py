@@ -24,7 +24,8 @@ def settle(context: StepContext, won: list[Won], drawn: list[Games]) -> list[End
         won: wins that were granted in this step.
         drawn: games whose hand ended without a winner.
     """
-    state, ended = context.state, []
+    state = context.state
+    ended: list[Ended] = []
     if won:
         games = np.concatenate([part.seats.game for part in won])
         wins = Wins.join([describe(context, part) for part in won])

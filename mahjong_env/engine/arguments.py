@@ -1,0 +1,98 @@
+"""Checks of what users hand to an engine: everything wrong has a named error, and nothing has been changed by then."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from mahjong_env.basics.errors import ActionError, RulesError
+from mahjong_env.basics.memory import free_memory, size_text
+from mahjong_env.basics.types import Games
+from mahjong_env.ruleset.questions import Rules
+from mahjong_env.state.arrays import State
+
+# What dealing takes beside the arrays for each tile of a wall, measured: keys of 64 bits, and what sorting them takes.
+_BYTES_TO_DEAL_A_TILE: Final = 26
+MOST_HANDS: Final = int(np.iinfo(np.int16).max)
+"""The most hands of a match: they are counted in 16 bits."""
+_ADDRESSABLE: Final = 2**47  # bytes that a process can have at most, where the system does not say what is free
+_ALWAYS_FITS: Final = 2**28  # bytes; looking up what is free takes longer than copying a few games
+
+
+def as_array(what: str, values: Any) -> np.ndarray[Any, Any]:
+    """The values as an array; `ActionError` if they cannot be one."""
+    try:
+        return np.asarray(values)
+    except (ValueError, OverflowError) as error:  # lists of unequal lengths
+        raise ActionError(f"{what} are one number, or as many as there are games: {error}") from error
+
+
+def check_count(name: str, value: Any, most: int | None = None) -> None:
+    """Raise `RulesError` unless the value is an integer from 1, at most ``most`` if that is given."""
+    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_integer or value < 1 or (most is not None and value > most):
+        raise RulesError(f"{name} is an integer from 1{'' if most is None else f' to {most}'}, not {value!r}")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise `RulesError` unless the value is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise RulesError(f"{name} is True or False, not {value!r}")
+
+
+def check_start(start: Any) -> None:
+    """Raise `RulesError` unless the value says how matches begin."""
+    if not (start is None or (isinstance(start, str) and start in ("first", "random"))):
+        raise RulesError(
+            f"start={start!r} is not valid; valid are 'first', 'random' and None (random for single hands)"
+        )
+
+
+def check_room(rules: Rules, num_games: int) -> None:
+    """Raise `RulesError` if so many games cannot fit into the memory that is free."""
+    axes = axes_of(rules, 1)
+    needed = num_games * (State.bytes_of(axes) + _BYTES_TO_DEAL_A_TILE * axes["W"])
+    if needed <= _ALWAYS_FITS:
+        return
+    free = free_memory()
+    free = _ADDRESSABLE if free is None else free
+    if needed > free:
+        raise RulesError(f"{num_games} games would take about {size_text(needed)} of memory; {size_text(free)} is free")
+
+
+def axes_of(rules: Rules, num_games: int) -> dict[str, int]:
+    """The lengths of the axes that depend on the rules and on the number of games, for `State.allocate`."""
+    return {
+        "B": num_games,
+        "S": rules.seats,
+        "P": rules.people,
+        "W": int(rules.deck.sum()),
+        "K": len(rules.marks),
+    }
+
+
+def game_numbers(games: Any, num_games: int, *, repeats: bool) -> Games:
+    """[n] the games that a caller names by their numbers, or by a mask [num_games].
+
+    Raises:
+        ActionError: there are no such games, or a game is named twice although ``repeats`` is False.
+    """
+    numbers = as_array("games", games)
+    if numbers.dtype == np.bool_:
+        if numbers.shape != (num_games,):
+            raise ActionError(f"a mask of games has shape ({num_games},), not {numbers.shape}")
+        return np.flatnonzero(numbers)
+    if numbers.size == 0:
+        return np.zeros(0, np.intp)
+    numbers = np.atleast_1d(numbers)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+        raise ActionError(
+            f"games are a one-dimensional array of integers, not {numbers.dtype} of shape {numbers.shape}"
+        )
+    wrong = numbers[(numbers < 0) | (numbers >= num_games)]
+    if wrong.size:
+        raise ActionError(f"there is no game {int(wrong[0])}; games are 0 to {num_games - 1}")
+    if not repeats and np.bincount(numbers).max() > 1:
+        raise ActionError("games must not be named twice")
+    return numbers.astype(np.intp)

@@ -1,0 +1,226 @@
+"""How an observation is declared: pieces, facts, and the layout that follows from them.
+
+A piece is declared together with the function that writes it, and knows nothing of its neighbours: where it stands
+follows from the order of declaration, and so do the tables of the documentation, the ranges that the conformance
+kit checks and the scales of networks. The same holds for a fact, which is one number, or one for each slot, in the
+piece "facts".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_env.basics.tiles import NUM_KINDS
+from mahjong_env.basics.types import Int8Array
+
+SLOTS: Final = 4
+
+Numbers = float | tuple[float, ...]
+"""One number for a whole piece, or one for each plane, repeated until all planes have one."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One piece of the observation.
+
+    Attributes:
+        name: its name.
+        planes: how many planes it takes.
+        meaning: what its numbers are.
+        write: writes them: ``write(seen, out)``, where ``seen`` has the arrays of a `mahjong_env.View` of n seats,
+            and ``out`` is [n, planes, 34] int8, every number of which must be written.
+        low: the least number.
+        high: the greatest number.
+        scale: about how large its numbers are; networks divide by it.
+        is_code: whether its numbers are names of things (kinds, seats) rather than amounts.
+    """
+
+    name: str
+    planes: int
+    meaning: str
+    write: Callable[[Any, Int8Array], None]
+    low: Numbers = 0
+    high: Numbers = 1
+    scale: Numbers = 1
+    is_code: bool = False
+
+    def spread(self, numbers: Numbers) -> NDArray[np.float64]:
+        """[planes, 34] the numbers of ``low``, ``high`` or ``scale``, one for each place."""
+        some = np.atleast_1d(np.asarray(numbers, np.float64))
+        if some.size == self.planes * NUM_KINDS:
+            return some.reshape(self.planes, NUM_KINDS)
+        return np.repeat(np.tile(some, self.planes // some.size), NUM_KINDS).reshape(self.planes, NUM_KINDS)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One number in the piece "facts", or one for each slot.
+
+    Attributes:
+        name: its name.
+        meaning: what the number is.
+        read: reads it from what is seen: [n], or [n, 4] with ``by_slot``; None: it is 0 in this variant.
+        low: the least number.
+        high: the greatest number.
+        scale: about how large it is; networks divide by it.
+        by_slot: whether it takes a place for each slot.
+        is_open_ended: whether there may be lesser and greater numbers, which are shown as the least and the greatest.
+    """
+
+    name: str
+    meaning: str
+    read: Callable[[Any], Any]
+    low: int = 0
+    high: int = 1
+    scale: float = 1
+    by_slot: bool = False
+    is_open_ended: bool = False
+
+    @property
+    def places(self) -> int:
+        """How many places it takes."""
+        return SLOTS if self.by_slot else 1
+
+
+class Layout:
+    """Where pieces stand in an observation, and how it is written.
+
+    Attributes:
+        pieces: the pieces, in order.
+        shape: (C, 34).
+    """
+
+    def __init__(self, pieces: Iterable[Piece]) -> None:
+        """Lay the pieces out one after another.
+
+        Raises:
+            TypeError: a piece has no writer.
+            ValueError: two pieces have one name.
+        """
+        self.pieces = tuple(pieces)
+        self._planes: dict[str, slice] = {}
+        start = 0
+        for piece in self.pieces:
+            if not callable(piece.write):
+                raise TypeError(f"the piece {piece.name!r} of the observation has no writer")
+            if piece.name in self._planes:
+                raise ValueError(f"two pieces of the observation are called {piece.name!r}")
+            self._planes[piece.name] = slice(start, start + piece.planes)
+            start += piece.planes
+        self.shape = (start, NUM_KINDS)
+        self._writers = [(piece.write, self._planes[piece.name]) for piece in self.pieces]
+
+    def planes(self, name: str) -> slice:
+        """The planes of a piece; `KeyError` if there is no such piece."""
+        if name not in self._planes:
+            raise KeyError(f"no piece of the observation is called {name!r}; valid are {', '.join(self._planes)}")
+        return self._planes[name]
+
+    def write(self, seen: Any, number: int) -> Int8Array:
+        """[number, C, 34] int8 the observations of so many seats, a fresh array."""
+        out = np.empty((number, *self.shape), np.int8)  # not zeros: every piece writes all of its places, once
+        for write, planes in self._writers:
+            write(seen, out[:, planes])
+        return out
+
+    def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Two [C, 34]: the least and the greatest number of each place."""
+        low, high = ([piece.spread(getattr(piece, side)) for piece in self.pieces] for side in ("low", "high"))
+        return np.concatenate(low), np.concatenate(high)
+
+
+# --- Writing ----------------------------------------------------------------------------------------------------------
+# numpy copies an item whole, but walks along an array of numbers: rows of numbers are copied as items.
+
+_item: Final = cache(lambda width: np.dtype((np.void, width)))
+_nothing: Final = cache(lambda width: np.zeros((), _item(width)))
+_PLANE: Final = np.dtype((np.void, NUM_KINDS))
+_FOUR: Final = np.dtype(np.int32)
+# Row k has a 1 at kind k; the last row, which -1 reaches, has none.
+_ONE_HOT: Final = np.eye(NUM_KINDS + 1, NUM_KINDS, dtype=np.int8).view(_PLANE)[:, 0]
+
+
+def put(out: Int8Array, rows: Int8Array) -> None:
+    """Copy ``rows`` to the same shape in ``out`` (both [n, ..., width] int8; a row is contiguous in each)."""
+    item = _item(out.shape[-1])
+    out.view(item)[...] = rows.view(item)
+
+
+def put_one_hot(out: Int8Array, kinds: Int8Array) -> None:
+    """Write a plane [n, 1, 34] for each of [n] kinds: 1 at the kind; for -1 nowhere."""
+    out.view(_PLANE)[:, 0, 0] = _ONE_HOT.take(kinds)
+
+
+def put_slots(out: Int8Array, numbers: Int8Array) -> None:
+    """Write [n, 4] numbers into four places [n, 4]."""
+    out.view(_FOUR)[...] = np.ascontiguousarray(numbers, np.int8).view(_FOUR)
+
+
+def clear(out: Int8Array) -> None:
+    """Set all numbers of [n, ..., width] to 0."""
+    width = out.shape[-1]
+    out.view(_item(width))[...] = _nothing(width)
+
+
+def lay_out_facts(facts: Iterable[Fact], meaning: str) -> tuple[Piece, dict[str, slice]]:
+    """The piece "facts" of these facts in their order, and the places [of planes * 34] that each takes.
+
+    Raises:
+        TypeError: a fact has no reader.
+        ValueError: two facts have one name.
+    """
+    facts, places, end = tuple(facts), {}, 0
+    for fact in facts:
+        if not callable(fact.read):
+            raise TypeError(f"the fact {fact.name!r} of the observation has no reader")
+        if fact.name in places:
+            raise ValueError(f"two facts of the observation are called {fact.name!r}")
+        places[fact.name] = slice(end, end + fact.places)
+        end += fact.places
+    planes = -(-end // NUM_KINDS)
+    rest = planes * NUM_KINDS - end
+
+    columns = [(fact, places[fact.name], places[fact.name].start) for fact in facts]
+
+    def write(seen: Any, out: Int8Array) -> None:
+        # Apart from the observations, where it stays in the processor's cache; they are written once.
+        rows = np.zeros((len(out), planes * NUM_KINDS), np.int8)
+        for fact, place, start in columns:
+            numbers = shown(fact, seen)
+            if numbers is None:
+                continue
+            if fact.by_slot:
+                put_slots(rows[:, place], numbers)
+            else:
+                rows[:, start] = numbers
+        put(out.reshape(rows.shape), rows)
+
+    def spread(numbers: list[Any], other: float) -> tuple[float, ...]:
+        return tuple(
+            np.concatenate([np.repeat(numbers, [f.places for f in facts]), np.full(rest, other)]).astype(float).tolist()
+        )
+
+    piece = Piece(
+        "facts",
+        planes,
+        meaning,
+        write,
+        low=spread([fact.low for fact in facts], 0),
+        high=spread([fact.high for fact in facts], 0),
+        scale=spread([fact.scale for fact in facts], 1),
+    )
+    return piece, places
+
+
+def shown(fact: Fact, seen: Any) -> Any:
+    """A fact as observations show it: [n] or [n, 4] integers within its range; None: 0 everywhere."""
+    numbers = fact.read(seen)
+    if fact.is_open_ended and numbers is not None:
+        return np.minimum(np.maximum(numbers, fact.low), fact.high)
+    return numbers

@@ -1,0 +1,544 @@
+"""What can be seen by whom: the one place that decides it, for observations, views, redrawn worlds and the leak check.
+
+The rule has three parts.
+
+* An array of the state is seen as its declaration says (``seen_by`` in `mahjong_env.state.arrays`).
+* A question (who may claim this tile, rob this kong, win before the first turn) is seen by the seat that is asked.
+* Whoever is not asked sees the table as the last action that all could see left it. A pass is no such action, and
+  neither is a draw: the tile that the seat in turn has drawn since then, and the flowers that it has laid open for
+  it, are seen by the others together with its next action. So nobody can tell from its own observation whether
+  somebody else is being asked, or has been asked and has passed. While a kong may still be robbed, those who are not
+  asked see it as it will stand, paid for.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import NO_TILE, NUM_KINDS
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
+from mahjong_env.observation.declaration import SLOTS
+from mahjong_env.state.arrays import (
+    DISCARDED,
+    LATEST,
+    MAX_MELDS,
+    MELD_LIST,
+    MELD_PLACES,
+    MELDED,
+    NO_SEAT,
+    SLOT_OF_OFFSET,
+    Phase,
+    State,
+    array_fields,
+)
+
+if TYPE_CHECKING:
+    from mahjong_env.ruleset.questions import Rules
+
+EMPTY_SLOT: Final = 2
+"""The slot where nobody sits at tables for three."""
+_LONGEST: Final = 2**15 - 1  # hands that int16 can count
+# Arrays, as numpy turns plain numbers into arrays in every call.
+_NOTHING, _NOBODY = np.array(NO_TILE, np.int8), np.array(NO_SEAT, np.int8)
+_ZERO, _ONE = np.array(0, np.int8), np.array(1, np.int8)
+_CLAIM: Final = np.array(Phase.CLAIM, np.int8)
+_CONCEALED: Final = np.array(MeldType.CONCEALED_KONG, np.int8)
+_NO_ROWS: Final = np.zeros(0, np.intp)
+_NO_KINDS: Final = np.zeros(0, np.int8)
+
+# [looking seat, slot] -> seat at the table; the empty slot of three is filled with the looking seat, and then cleared.
+_SEAT_AT_SLOT: Final = {
+    seats: np.array(
+        [
+            [(looker + list(offsets).index(slot)) % seats if slot in offsets else looker for slot in range(SLOTS)]
+            for looker in range(seats)
+        ]
+    )
+    for seats, offsets in SLOT_OF_OFFSET.items()
+}
+# By looking seat and other seat, each row beginning with "nobody" (-1): the slot.
+_SLOT_OF_SEAT: Final = {
+    seats: np.array(
+        [[NO_SEAT, *(offsets[(other - looker) % seats] for other in range(seats))] for looker in range(seats)], np.int8
+    ).reshape(-1)
+    for seats, offsets in SLOT_OF_OFFSET.items()
+}
+_SEAT_AFTER: Final = {seats: np.roll(np.arange(seats, dtype=np.int8), -1) for seats in SLOT_OF_OFFSET}
+
+
+class Sight:
+    """What one seat in each of n games may see, as named arrays; each is worked out when it is first asked for.
+
+    The arrays are those of `mahjong_env.View`, which says what they mean, and some that only observations use. They
+    are valid until the games move on.
+
+    Attributes:
+        state: the games.
+        rules: their rules.
+        games: [n] which games.
+        seat: [n] the table seat that looks.
+        present: [n] False for a person who sits out: he sees the table from this seat, but not its hand.
+        is_asked: [n] whether the seat is to act.
+    """
+
+    def __init__(
+        self, state: State, rules: Rules, games: Games, seat: Games, present: BoolArray, num_hands: int = 1
+    ) -> None:
+        """Look from one seat in each game; ``num_hands`` are the hands of a match."""
+        self.state, self.rules, self.games, self.seat, self.present = state, rules, games, seat, present
+        self._num_hands = num_hands
+        self.is_asked: BoolArray = state.actor[games] == seat
+        if rules.people > rules.seats:
+            self.is_asked &= present
+        self._all_asked = np.count_nonzero(self.is_asked) == len(games)
+        self._phase = state.phase[games]
+        self._order = _SEAT_AT_SLOT[state.num_seats].take(seat, axis=0)  # [n, 4] the seats in the order of slots
+        self._first_slot = seat * (state.num_seats + 1) + 1  # [n] where a row of _SLOT_OF_SEAT begins
+        self._own = state.seats(games, seat)
+        self._at = state.seats(games[:, None], self._order)
+
+    def __len__(self) -> int:
+        """The number of seats that look."""
+        return len(self.games)
+
+    # --- Addressing ----------------------------------------------------------------------------------------------
+    def _of_slots(self, array: Any, empty: int = 0) -> Any:
+        """[n, 4, ...] the rows of an array with a seat axis, by slot."""
+        rows = self._at.of(array)
+        if self.state.num_seats < SLOTS:
+            rows[:, EMPTY_SLOT] = empty
+        return rows
+
+    def _of_own(self, array: Any) -> Any:
+        """[n, ...] the rows of an array with a seat axis that belong to the looking seat."""
+        return self._own.of(array)
+
+    def _slot(self, seat: Any) -> Int8Array:
+        """[n] the slots of table seats; -1 for nobody."""
+        return _SLOT_OF_SEAT[self.state.num_seats].take(self._first_slot + seat)
+
+    @cached_property
+    def _awaits_rob(self) -> Games:
+        """[m] rows that see a kong which may still be robbed as it will stand."""
+        if self._all_asked:
+            return _NO_ROWS
+        return np.flatnonzero(~self.is_asked & (self._phase == Phase.ROB))
+
+    @cached_property
+    def _unseen_draw(self) -> BoolArray:
+        """[n] whether another seat is in its turn, and what it has drawn is not seen yet."""
+        return ~self.is_asked & (self._phase == Phase.TURN)
+
+    # --- Tiles ---------------------------------------------------------------------------------------------------
+    @property
+    def hand(self) -> Int8Array:
+        """[n, 34]."""
+        hand: Int8Array = self._of_own(self.state.hand)
+        return hand if self.present.all() else hand * self.present[:, None]
+
+    @property
+    def drawn(self) -> Int8Array:
+        """[n]."""
+        own_turn = self.is_asked & (self.state.turn[self.games] == self.seat)
+        return np.where(own_turn, self.state.drawn[self.games], _NOTHING)
+
+    @property
+    def wild(self) -> Int8Array:
+        """[n]."""
+        return self.state.wild[self.games]
+
+    @property
+    def indicator(self) -> Int8Array:
+        """[n]."""
+        return self.state.indicator[self.games]
+
+    @cached_property
+    def _public(self) -> Int8Array:
+        """[n, 4, L, 34] the public planes of the state."""
+        public: Int8Array = self._of_slots(self.state.public)
+        rows = self._awaits_rob
+        if rows.size:
+            slot, kind, meld = self._kongs_to_be
+            public[rows, slot, MELDED, kind] += 1
+            public[rows, slot, MELD_LIST, meld * MELD_PLACES] = MeldType.ADDED_KONG
+        return public
+
+    @cached_property
+    def _kongs_to_be(self) -> tuple[Games, Int8Array, Games]:
+        """[m] slot, kind and place among the melds of the pungs that may still be robbed of a fourth tile."""
+        state, games = self.state, self.games[self._awaits_rob]
+        seat, kind = state.offered_by[games], state.offered[games]
+        is_it = (state.meld_kind[games, seat] == kind[:, None]) & (state.meld_type[games, seat] == MeldType.PUNG)
+        slot = self._slot(self.state.offered_by[self.games])[self._awaits_rob]
+        return slot.astype(np.intp), kind, is_it.argmax(axis=1)
+
+    @property
+    def table(self) -> Int8Array:
+        """[n, 4, 3, 34] discards lying there, numbers of the latest discards, tiles in melds."""
+        return self._public[:, :, : MELDED + 1]
+
+    @property
+    def meld_list(self) -> Int8Array:
+        """[n, 4, 34] the melds in order, each as `MELD_PLACES` numbers."""
+        return self._public[:, :, MELD_LIST]
+
+    @property
+    def discards(self) -> Int8Array:
+        """[n, 4, 34]."""
+        return self._public[:, :, DISCARDED]
+
+    @property
+    def latest(self) -> Int8Array:
+        """[n, 4, 34]."""
+        return self._public[:, :, LATEST]
+
+    @property
+    def melded(self) -> Int8Array:
+        """[n, 4, 34]."""
+        return self._public[:, :, MELDED]
+
+    @property
+    def river(self) -> Int8Array:
+        """[n, 4, R]."""
+        river: Int8Array = self._of_slots(self.state.river)
+        return river
+
+    @property
+    def river_claimed(self) -> Int8Array:
+        """[n, 4, R]."""
+        claimed: Int8Array = self._of_slots(self.state.river_claimed)
+        return claimed
+
+    @cached_property
+    def flowers(self) -> Int8Array:
+        """[n, 4, 42]."""
+        flowers: Int8Array = self._of_slots(self.state.flowers)
+        rows = self._fresh_flowers
+        if rows.size:
+            games = self.games[rows]
+            slot = self._slot(self.state.turn[self.games])[rows].astype(np.intp)
+            flowers[rows, slot] -= self.state.fresh_flowers[games]
+        return flowers
+
+    @cached_property
+    def _fresh_flowers(self) -> Games:
+        """[m] rows that do not see yet which flowers another seat has just laid open."""
+        if self._all_asked or not self.rules.uses_flowers:
+            return _NO_ROWS
+        return np.flatnonzero(self._unseen_draw & self.state.flower_draw[self.games])
+
+    @property
+    def num_melds(self) -> Int8Array:
+        """[n, 4]."""
+        number: Int8Array = self._of_slots(self.state.num_melds)
+        return number
+
+    @cached_property
+    def meld_type(self) -> Int8Array:
+        """[n, 4, 5]."""
+        types: Int8Array = self._of_slots(self.state.meld_type)
+        if self._awaits_rob.size:
+            slot, _, meld = self._kongs_to_be
+            types[self._awaits_rob, slot, meld] = MeldType.ADDED_KONG
+        return types
+
+    @cached_property
+    def meld_kind(self) -> Int8Array:
+        """[n, 4, 5]."""
+        kinds: Int8Array = self._of_slots(self.state.meld_kind, NO_TILE)
+        if self.rules.hides_concealed_kongs:
+            hidden = self.meld_type == MeldType.CONCEALED_KONG
+            hidden[self.present, 0] = False
+            kinds[hidden] = NO_TILE
+        return kinds
+
+    @property
+    def meld_from(self) -> Int8Array:
+        """[n, 4, 5]."""
+        givers: Int8Array = self._of_slots(self.state.meld_from, NO_SEAT)
+        return _SLOT_OF_SEAT[self.state.num_seats].take(self._first_slot[:, None, None] + givers)
+
+    @property
+    def meld_claimed(self) -> Int8Array:
+        """[n, 4, 5]."""
+        claimed: Int8Array = self._of_slots(self.state.meld_claimed, NO_TILE)
+        return claimed
+
+    @property
+    def meld_discard(self) -> Int8Array:
+        """[n, 4, 5]."""
+        return self.meld_list[..., 4 : MAX_MELDS * MELD_PLACES : MELD_PLACES]
+
+    @cached_property
+    def hidden_kongs(self) -> tuple[Games, Int8Array]:
+        """[m] rows, and [m] the kinds of their own concealed kongs that the others cannot see."""
+        if not self.rules.hides_concealed_kongs:
+            return _NO_ROWS, _NO_KINDS
+        entry = (self._of_own(self.state.meld_type).reshape(-1) == _CONCEALED).nonzero()[0]
+        if not entry.size:
+            return entry, _NO_KINDS
+        row, place = np.divmod(entry, MAX_MELDS)
+        row, place = row[self.present[row]], place[self.present[row]]
+        return row, self.state.meld_kind[self.games[row], self.seat[row], place]
+
+    @cached_property
+    def unseen_tiles(self) -> Int8Array:
+        """[n, 42] tiles of each kind that the seat has not seen, flowers included."""
+        unseen = self.rules.deck - self.flowers.sum(axis=1, dtype=np.int8)
+        suits = unseen[:, :NUM_KINDS]
+        suits -= self.hand
+        suits -= self.discards.sum(axis=1, dtype=np.int8)
+        suits -= self.melded.sum(axis=1, dtype=np.int8)
+        row, kind = self.hidden_kongs
+        np.subtract.at(suits, (row, kind), 4)
+        # A tile being added to a pung is in no hand, and not yet in the meld.
+        for tile, lies in (
+            (self.indicator, self.indicator >= 0),
+            (self.state.offered[self.games], self.is_asked & (self._phase == Phase.ROB)),
+        ):
+            where = np.flatnonzero(lies)
+            suits[where, tile[where]] -= 1
+        return unseen
+
+    @property
+    def unseen(self) -> Int8Array:
+        """[n, 34]."""
+        return self.unseen_tiles[:, :NUM_KINDS]
+
+    # --- The question --------------------------------------------------------------------------------------------
+    @property
+    def action_mask(self) -> BoolArray:
+        """[n, 109]."""
+        mask = self.state.mask.take(self.games, axis=0)
+        if not self._all_asked:
+            mask[~self.is_asked] = False
+        return mask
+
+    @property
+    def phase(self) -> Int8Array:
+        """[n]."""
+        return self._phase if self._all_asked else self._phase * self.is_asked
+
+    @cached_property
+    def _opening_tiles(self) -> tuple[Int8Array, Int8Array] | None:
+        """[n] the tiles offered before the first turn, and those that would be given up for them; None: none."""
+        rows = np.flatnonzero(self.phase == Phase.OPENING) if self.rules.opening_stages else ()
+        if not len(rows):
+            return None
+        offered, given = (np.full(len(self), NO_TILE, np.int8) for _ in range(2))
+        stage = self.state.stage[self.games[rows]]
+        offered[rows], given[rows] = self.rules.opening_tiles(self.state, self._own.take(rows), stage)
+        return offered, given
+
+    @property
+    def offered(self) -> Int8Array:
+        """[n]."""
+        offered = self.state.offered[self.games]
+        if not self._all_asked:
+            offered = np.where(self.is_asked, offered, _NOTHING)
+        if self._opening_tiles is not None:
+            offered = np.maximum(offered, self._opening_tiles[0])
+        return offered
+
+    @property
+    def offered_from(self) -> Int8Array:
+        """[n]."""
+        is_given = self.state.offered[self.games] >= _ZERO
+        if not self._all_asked:
+            is_given &= self.is_asked
+        return np.where(is_given, self._slot(self.state.offered_by[self.games]), _NOBODY)
+
+    @property
+    def given_up(self) -> Int8Array:
+        """[n]."""
+        return np.full(len(self), NO_TILE, np.int8) if self._opening_tiles is None else self._opening_tiles[1]
+
+    @property
+    def opening(self) -> Int8Array:
+        """[n]."""
+        return (self.state.stage[self.games] + _ONE) * (self.phase == Phase.OPENING)
+
+    # --- The turn ------------------------------------------------------------------------------------------------
+    @property
+    def turn(self) -> Int8Array:
+        """[n]."""
+        state, games = self.state, self.games
+        after = _SEAT_AFTER[state.num_seats].take(state.offered_by[games])
+        return self._slot(np.where(self._phase == _CLAIM, after, state.turn[games]))
+
+    @property
+    def left(self) -> Int16Array:
+        """[n]."""
+        left = self.state.left(self.games)
+        if not self._all_asked:
+            left = np.where(self._unseen_draw, self.state.left_before_draw[self.games], left)
+        return left
+
+    @property
+    def num_discards(self) -> Int8Array:
+        """[n]."""
+        return self.state.num_discards[self.games]
+
+    @property
+    def kong_draws(self) -> Int8Array:
+        """[n]."""
+        draws = self.state.kong_draws[self.games]
+        return draws if self._all_asked else draws * self.is_asked
+
+    @property
+    def flower_draw(self) -> BoolArray:
+        """[n]."""
+        flower = self.state.flower_draw[self.games]
+        return flower if self._all_asked else flower & self.is_asked
+
+    @property
+    def closing(self) -> BoolArray:
+        """[n]."""
+        closing = self.state.closing[self.games]
+        return closing if self._all_asked else closing & self.is_asked
+
+    # --- The hand and the match ----------------------------------------------------------------------------------
+    @property
+    def dealer(self) -> Int8Array:
+        """[n]."""
+        return self._slot(self.state.dealer[self.games])
+
+    @property
+    def streak(self) -> Int16Array:
+        """[n]."""
+        return self.state.streak[self.games]
+
+    @property
+    def round_wind(self) -> Int8Array:
+        """[n]."""
+        return self.state.round_wind[self.games]
+
+    @property
+    def deals_passed_on(self) -> Int16Array:
+        """[n]."""
+        return self.state.turnover[self.games] % np.int16(self.state.num_seats)
+
+    @property
+    def house_wind(self) -> Int8Array:
+        """[n, 4]."""
+        winds: Int8Array = self._of_slots(self.state.house_wind, -1)
+        return winds
+
+    @property
+    def dice(self) -> Int8Array:
+        """[n]."""
+        return self.state.dice[self.games]
+
+    @property
+    def hand_in_match(self) -> Int16Array:
+        """[n]."""
+        return self.state.hand_in_match[self.games]
+
+    @property
+    def hands_to_come(self) -> Int16Array:
+        """[n]."""
+        if not self.rules.ends_by_hands:
+            return np.zeros(len(self), np.int16)
+        return np.int16(min(self._num_hands - 1, _LONGEST)) - self.hand_in_match
+
+    @cached_property
+    def marks(self) -> Int16Array:
+        """[n, 4, K]."""
+        marks: Int16Array = self._of_slots(self.state.marks)
+        rows = self._fresh_flowers
+        if rows.size:
+            slot = self._slot(self.state.turn[self.games])[rows].astype(np.intp)
+            marks[rows, slot] = self.state.marks_before_flowers[self.games[rows]]
+        return marks
+
+    @cached_property
+    def person(self) -> Int8Array:
+        """[n, 4]."""
+        persons: Int8Array = self._of_slots(self.state.person_at, NO_SEAT)
+        return persons
+
+    @cached_property
+    def sitting_out(self) -> Int8Array:
+        """[n]."""
+        if self.rules.people == self.rules.seats:
+            return np.full(len(self), NO_SEAT, np.int8)
+        persons = self.rules.people * (self.rules.people - 1) // 2
+        return (persons - self.state.person_at[self.games].sum(axis=1)).astype(np.int8)
+
+    @cached_property
+    def own_person(self) -> Int8Array:
+        """[n]."""
+        own = self._of_own(self.state.person_at)
+        return np.where(self.present, own, self.sitting_out)
+
+    @cached_property
+    def points(self) -> Int32Array:
+        """[n, 4]."""
+        if self.rules.people == self.rules.seats:
+            points: Int32Array = self._of_slots(self.state.points)
+        else:
+            points = self.state.points[self.games[:, None], np.maximum(self.person, _ZERO)]
+            points[self.person < _ZERO] = 0
+        rows = self._awaits_rob
+        if rows.size:
+            points[rows] += self._kong_payments(rows)
+        return points
+
+    def _kong_payments(self, rows: Games) -> Any:
+        """[m, 4] what the kongs that may still be robbed will be paid."""
+        state, games = self.state, self.games[rows]
+        seat = state.offered_by[games]
+        giver = state.meld_from[games, seat, self._kongs_to_be[2]]
+        amounts = self.rules.kong_payments(state, state.seats(games, seat), MeldType.ADDED_KONG, giver)
+        if amounts is None:
+            return 0
+        paid = np.take_along_axis(amounts, self._order[rows], axis=1)
+        if state.num_seats < SLOTS:
+            paid[:, EMPTY_SLOT] = 0
+        return paid
+
+    @cached_property
+    def points_sitting_out(self) -> Int32Array:
+        """[n]."""
+        person = self.sitting_out
+        points = self.state.points[self.games, np.maximum(person, _ZERO)]
+        return np.where(person < _ZERO, np.int32(0), points)
+
+
+def hidden_entries(state: State, rules: Rules, games: Games, seat: Games, present: BoolArray) -> dict[str, BoolArray]:
+    """For each array of the state, which of its entries in these games a seat cannot see.
+
+    Args:
+        state: the games.
+        rules: their rules.
+        games: [n] which games.
+        seat: [n] the table seat that looks.
+        present: [n] False for a person who sits out.
+
+    Returns:
+        By name, bool arrays of the shape of the state's arrays with n games.
+    """
+    n, rows = len(games), np.arange(len(games))
+    own = (np.arange(state.num_seats) == seat[:, None]) & present[:, None]
+    own_turn = own[rows, state.turn[games]]
+    is_asked = (state.actor[games] == seat) & present
+    hidden_from = {
+        "all": np.zeros((n, 1), np.bool_),
+        "nobody": np.ones((n, 1), np.bool_),
+        "owner of turn": ~own_turn[:, None],
+        "asked": ~is_asked[:, None],
+    }
+    hidden = {}
+    for item in array_fields():
+        shape, who = (n, *getattr(state, item.name).shape[1:]), item.metadata["seen_by"]
+        which = ~own if who == "owner" else hidden_from[who]
+        aligned = which[:, 0] if len(shape) == 1 else which.reshape(*which.shape, *[1] * (len(shape) - 2))
+        hidden[item.name] = np.broadcast_to(aligned, shape)
+    if rules.hides_concealed_kongs:
+        kongs = state.meld_type[games] == MeldType.CONCEALED_KONG
+        hidden["meld_kind"] = kongs & ~own[..., None]
+    return hidden

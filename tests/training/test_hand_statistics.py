@@ -1,0 +1,95 @@
+"""What is counted of how hands were played, against a slow count, one game at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from agents import GreedyAgent, RandomAgent
+from mahjong_env import ACTIONS, VARIANTS, make_engine, rules
+from training.hand_statistics import MELDS
+from training.lineups import measure
+from training.play import play_out
+
+
+class Alone:
+    """Plays greedy, every row by itself with the same lots, so that a game goes the same way in any batch."""
+
+    name = "alone"
+
+    def act(self, view, rng):
+        rows = (view.take([row]) for row in range(len(view)))
+        return np.concatenate([GreedyAgent().act(row, np.random.default_rng(0)) for row in rows])
+
+
+def slow_count(variant, game, seed):
+    """Turns, values and melds of one game, from the actions and the outcome alone."""
+    engine = make_engine(variant, game + 1, seed=seed).select([game])
+    turns, melds = Counter(), Counter()
+    while engine.seat_to_act[0] >= 0:
+        seat = int(engine.seat_to_act[0])
+        action = ACTIONS[int(Alone().act(engine.view(), None)[0])]
+        result = engine.step([ACTIONS.index(action)])
+        if action.startswith("discard"):
+            turns[seat] += 1
+        if action.startswith("concealed kong"):
+            melds[seat, "concealed_kongs"] += 1
+        outcome = result.outcome
+    return turns, melds, outcome
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_turns_values_and_rows_are_those_of_a_slow_count(variant):
+    games = 5
+    engine = make_engine(variant, games, seed=3)
+    people = engine.num_people
+    played = play_out(engine, [Alone()], np.zeros((games, people), np.intp), np.random.default_rng(0))
+    names = [row.name for row in engine.rules.rows]
+    for game in range(games):
+        turns, melds, outcome = slow_count(variant, game, seed=3)
+        winner, giver = int(outcome.winner[0]), int(outcome.from_seat[0])
+        for person in range(people):
+            counts = {name: int(array[game, person]) for name, array in played.counts.items()}
+            has_won, has_given = person == winner, person == giver
+            assert played.wins[game, person] == has_won
+            assert counts["win_turns"] == (turns[person] + 1 if has_won else 0)
+            assert counts["win_points"] == (outcome.payments[0, person] if has_won else 0)
+            assert counts["deal_in_points"] == (-outcome.payments[0, person] if has_given else 0)
+            assert counts["concealed_kongs"] == melds[person, "concealed_kongs"]
+            assert counts["tenpai_turns"] <= turns[person]
+            assert counts["tenpais"] or not counts["tenpai_turns"]
+        rows = Counter(name for name, _ in outcome.rows[0]) if winner >= 0 else Counter()
+        assert {names[number]: count for number, count in enumerate(played.rows[game].tolist()) if count} == rows
+
+
+def test_melds_at_the_end_are_what_was_laid_down():
+    engine = make_engine("hebei", 200, seed=5)
+    who = np.zeros((200, 3), np.intp)
+    played = play_out(engine, [GreedyAgent()], who, np.random.default_rng(0))
+    for person in range(3):
+        view = engine.view(seats=np.full(200, person))
+        melds = sum(played.counts[name][:, person] for name in MELDS)
+        np.testing.assert_array_equal(melds, view.num_melds[:, 0])
+    assert all(played.counts[name].sum() > 0 for name in MELDS)
+
+
+def test_means_are_of_what_happened():
+    played = rules("hebei")
+    result = measure(played, [GreedyAgent(), RandomAgent()], (0, 1, 1), deals=60, seed=2)
+    details, rows = result.of(0).details, result.of(0).rows
+    assert 1 < details["turn_of_tenpai"].mean < details["turn_of_win"].mean < 40
+    assert result.of(0).wins.mean <= details["tenpai"].mean <= 1
+    assert details["points_of_win"].mean > 2
+    assert set(rows) <= {row.name for row in played.rows}
+    assert 0 < rows["Ping Hu"].mean < 1
+    never = measure(played, [RandomAgent()], (0, 0, 0), deals=1, seed=2).of(0)
+    assert "points_of_win" not in never.details
+    assert never.rows == {}
+
+
+def test_where_people_sit_out_only_what_is_known_of_persons_is_counted():
+    result = measure(rules("hebei", rotation=True), [GreedyAgent()], (0, 0, 0, 0), deals=20, seed=2)
+    assert "turn_of_win" in result.of(0).details
+    assert "tenpai" not in result.of(0).details
