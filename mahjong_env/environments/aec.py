@@ -21,6 +21,7 @@ from mahjong_env.environments.hand_info import hand_info
 from mahjong_env.environments.held_engine import HeldEngine
 from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
 from mahjong_env.observation.planes import SHAPE
+from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
 
 Observation = dict[str, Int8Array]
@@ -183,15 +184,28 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         if self.render_mode == "human":
             self.render()
 
+    def view(self, agent: str) -> View:
+        """What an agent sees as named arrays, in a view of one row: for inputs, rewards and searches of one's own.
+
+        Raises:
+            MahjongError: there is no such agent.
+        """
+        person = self._person_of(agent)
+        return self.engine.view() if person == self._to_act else self.engine.view(seats=person)
+
+    def _person_of(self, agent: str) -> int:
+        person = self._person.get(agent)
+        if person is None:
+            raise MahjongError(f"there is no agent {agent!r}; the agents are {', '.join(self.possible_agents)}")
+        return person
+
     def observe(self, agent: str) -> Observation:
         """What an agent sees, in fresh arrays.
 
         Raises:
             MahjongError: there is no such agent.
         """
-        person = self._person.get(agent)
-        if person is None:
-            raise MahjongError(f"there is no agent {agent!r}; the agents are {', '.join(self.possible_agents)}")
+        person = self._person_of(agent)
         if person == self._to_act:
             return {"observation": self.engine.observe()[0], "action_mask": self.engine.state.mask[0].astype(np.int8)}
         return {"observation": self.engine.observe(seats=person)[0], "action_mask": np.zeros(NUM_ACTIONS, np.int8)}

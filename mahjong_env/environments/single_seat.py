@@ -25,6 +25,7 @@ from mahjong_env.environments.arguments import (
 )
 from mahjong_env.environments.learning_seats import LearningSeats
 from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
+from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
 
 _GAME = np.zeros(1, np.intp)
@@ -153,6 +154,10 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
         truncated = bool(seats.truncated[0])
         observation, info = self._answer()
         return observation, float(seats.earned[0]), bool(seats.ended[0]) and not truncated, truncated, info
+
+    def view(self) -> View:
+        """What the learning person sees as named arrays, in a view of one row (also through ``env.unwrapped``)."""
+        return self._seats.view(_GAME)
 
     def action_masks(self) -> BoolArray:
         """[109] bool legal actions, all False where the episode is over."""

@@ -29,6 +29,7 @@ from mahjong_env.environments.arguments import (
 )
 from mahjong_env.environments.learning_seats import LearningSeats
 from mahjong_env.environments.render import RENDER_FPS, check_render_mode, render_game, warn_without_render_mode
+from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
 
 Float64Array = NDArray[np.float64]
@@ -206,6 +207,10 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         if chosen.shape != (self.num_envs,):
             raise ActionError(f"actions are {self.num_envs} integers (one for each game), not of shape {chosen.shape}")
         seats.step(playing, chosen[playing], self.np_random, beginning=over)
+
+    def view(self) -> View:
+        """What the learning persons see as named arrays, in a view of num_envs rows (also through ``unwrapped``)."""
+        return self._seats.view(self._all)
 
     def action_masks(self) -> BoolArray:
         """[num_envs, 109] bool legal actions, all False where an episode is over."""
