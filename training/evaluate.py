@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -13,10 +14,12 @@ from mahjong_env import Rules
 from mahjong_env.ruleset.knobs import read_rules
 from training import exports, report
 from training.config import EvaluateConfig
-from training.errors import TrainingError
+from training.errors import InterruptedRunError, TrainingError
 from training.evaluation import Evaluation
 from training.folders import check_file, write_bytes
+from training.interrupts import exit_status, stopping_in_order
 from training.lineups import Block, blocks, one_against_copies, play_block, summarise
+from training.parts import Parts
 from training.play import Played
 from training.pool import play_in_processes, set_threads
 from training.progress import status
@@ -99,7 +102,12 @@ def evaluate(
     """
     if agents:
         config = replace(config, agents=tuple(agents))  # type: ignore[arg-type]  # the command line has names only
-    return _play(_prepare(config), config, progress)
+    plan = _prepare(config)
+    return _play(plan, config, _no_parts(plan), progress)
+
+
+def _no_parts(plan: _Plan) -> Parts:
+    return Parts(None, plan.rules, (), (), 0)
 
 
 def _prepare(config: EvaluateConfig) -> _Plan:
@@ -117,14 +125,15 @@ def _prepare(config: EvaluateConfig) -> _Plan:
     return _Plan(played, tuple(entrants), agents, todo)
 
 
-def _play(plan: _Plan, config: EvaluateConfig, progress: Callable[[str], object]) -> Evaluation:
+def _play(plan: _Plan, config: EvaluateConfig, kept: Parts, progress: Callable[[str], object]) -> Evaluation:
     every = plan.every_block
-    if config.processes == 1:
-        parts: Iterable[Played] = (play_block(plan.rules, plan.agents, block, config.seed) for block in every)
+    missing = [block for block in every if kept.get(block) is None]
+    if config.processes == 1 or not missing:
+        fresh: Iterator[Played] = (play_block(plan.rules, plan.agents, block, config.seed) for block in missing)
     else:
         config = replace(config, agents=tuple(entrant.spec for entrant in plan.entrants))
-        parts = play_in_processes(config, every)
-    parts = _watched(parts, every, plan.names, progress)
+        fresh = play_in_processes(config, missing)
+    parts = _parts(every, kept, fresh, _Clock(len(every), len(missing), plan.names, progress))
     results = [
         summarise(plan.rules, of_lineup[0].lineup, list(islice(parts, len(of_lineup)))) for of_lineup in plan.todo
     ]
@@ -141,14 +150,37 @@ def _play(plan: _Plan, config: EvaluateConfig, progress: Callable[[str], object]
     )
 
 
-def _watched(
-    parts: Iterable[Played], every: list[Block], names: tuple[str, ...], progress: Callable[[str], object]
-) -> Iterator[Played]:
-    """Tell what is waited for."""
-    waiting = iter(parts)
+def _parts(every: list[Block], kept: Parts, fresh: Iterator[Played], clock: _Clock) -> Iterator[Played]:
+    """Return every block's part in order, those that are kept and those that are played now, which are kept then."""
     for number, block in enumerate(every, start=1):
-        progress(f"part {number} of {len(every)}: {', '.join(names[agent] for agent in block.lineup)}")
-        yield next(waiting)
+        part = kept.get(block)
+        if part is None:
+            clock.begin(number, block)
+            part = next(fresh)
+            kept.put(block, part)
+            clock.end()
+        yield part
+
+
+class _Clock:
+    """Tells what is being played, and how much longer all of it will take."""
+
+    def __init__(self, parts: int, missing: int, names: tuple[str, ...], progress: Callable[[str], object]) -> None:
+        self._parts, self._missing, self._names, self._progress = parts, missing, names, progress
+        self._start, self._done = time.monotonic(), 0
+
+    def begin(self, number: int, block: Block) -> None:
+        who = ", ".join(self._names[agent] for agent in block.lineup)
+        self._progress(f"part {number} of {self._parts}: {who}{self._left()}")
+
+    def end(self) -> None:
+        self._done += 1
+
+    def _left(self) -> str:
+        if not self._done:
+            return ""
+        left = (time.monotonic() - self._start) / self._done * (self._missing - self._done)
+        return f"; about {left / 60:.0f} min left" if left > 90 else f"; about {left:.0f} s left"
 
 
 def run(config: EvaluateConfig) -> Evaluation:
@@ -156,18 +188,32 @@ def run(config: EvaluateConfig) -> Evaluation:
 
     Raises:
         MahjongError: see `evaluate`; files that cannot be written are found before anything is played.
+        InterruptedRunError: Ctrl-C or SIGTERM; with a folder, the parts that were played are kept in it.
     """
     plan = _prepare(config)
     if config.out is not None:
         for name in _FILES:
             check_file(config.out / name)
     set_threads(config.threads)
-    with status() as progress:
-        found = _play(plan, config, progress)
+    specs = [entrant.spec for entrant in plan.entrants]
+    kept = Parts(config.out, plan.rules, specs, plan.agents, config.seed)
+    try:
+        with stopping_in_order(), status() as progress:
+            found = _play(plan, config, kept, progress)
+    except KeyboardInterrupt as interrupt:
+        raise InterruptedRunError(_how_far(plan, kept, config.out), exit_status(interrupt)) from None
     report.print_tables(found, details=config.details)
     if config.out is not None:
         _write(found, config.out)
+        kept.remove()
     return found
+
+
+def _how_far(plan: _Plan, kept: Parts, out: Path | None) -> str:
+    if out is None:
+        return "interrupted"
+    done = sum(kept.get(block) is not None for block in plan.every_block)
+    return f"interrupted; {done} of {len(plan.every_block)} parts are kept in {out}: the same command goes on with them"
 
 
 def _write(found: Evaluation, folder: Path) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryFile
 
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.environments.opponents import Opponent, agent_names, find_agent
@@ -72,3 +75,39 @@ def read_agents(names: Sequence[str], number: int) -> list[Opponent]:
     if len(names) != number:
         raise MahjongError(f"--agents names one agent, or {number} (one for each person), not {len(names)}")
     return [find_agent(name) for name in names]
+
+
+# --- Numbers and files -----------------------------------------------------------------------------------------------
+
+
+def whole_number(text: str) -> int:
+    """An integer as it is written on a command line: 4096, or 1e6; for ``type=`` of an argument."""
+    with suppress(ValueError):
+        return int(text)
+    with suppress(ValueError):
+        if (number := float(text)).is_integer():
+            return int(number)
+    raise argparse.ArgumentTypeError(f"not an integer, such as 4096 or 1e6: {text!r}")
+
+
+def check_writable(path: Path) -> None:
+    """Raise `MahjongError` if a file cannot be written: found before any work is done for it."""
+    if not path.parent.is_dir():
+        raise MahjongError(f"{path}: there is no folder {path.parent}")
+    try:
+        if path.is_dir():
+            raise MahjongError(f"{path}: cannot be written: it is a folder")
+        if path.exists():
+            path.open("ab").close()
+        else:
+            TemporaryFile(dir=path.parent).close()
+    except OSError as error:
+        raise MahjongError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file; `MahjongError` if that fails after all, as where the disk is full."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise MahjongError(f"{path}: cannot be written: {error.strerror or error}") from error

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mahjong_env.basics.errors import MahjongError
-from mahjong_env.cli.arguments import add_knobs
+from mahjong_env.cli.arguments import add_knobs, check_writable, whole_number, write_text
+from mahjong_env.engine.arguments import check_room
 from mahjong_env.environments.opponents import agent_names, find_agent
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_env.ruleset.questions import Rules
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 # The agents of an installed `agents` package; without it random play alone.
 _PLAYS = [name for name in ("random", "greedy") if name in agent_names()]
+_MOST_DAYS = 7
 _SETTINGS = ("variant", "knob", "batches", "play", "observe", "runs", "seconds", "clock")
 
 
@@ -34,7 +37,7 @@ def add_to(commands: Any) -> None:
     what.add_argument(
         "--batches",
         nargs="+",
-        type=int,
+        type=whole_number,
         default=[1, 256, 4096],
         metavar="B",
         help="games at once (default: 1 256 4096)",
@@ -66,7 +69,7 @@ def add_to(commands: Any) -> None:
 
 def _add_how(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("how it is measured")
-    how.add_argument("--runs", type=int, default=3, help="measure all of it so often (default: 3): median [min, max]")
+    how.add_argument("--runs", type=whole_number, default=3, help="how often all of it is measured (default: 3)")
     how.add_argument("--seconds", type=float, default=0.5, help="timed seconds of each in each run (default: 0.5)")
     how.add_argument(
         "--clock", choices=("cpu", "wall"), default="cpu", help="cpu: the time of this process alone (default)"
@@ -109,7 +112,7 @@ def run(chosen: argparse.Namespace) -> int:
     report = json.dumps(bench.report_json(results, settings, memory, start, shares), indent=2) if chosen.json else ""
     print(report if str(chosen.json) == "-" else "\n\n".join(told))
     if chosen.json and str(chosen.json) != "-":
-        chosen.json.write_text(report + "\n", encoding="utf-8")
+        write_text(chosen.json, report + "\n")
     if chosen.plot:
         bench.draw(results, chosen.plot)
     return 0
@@ -119,8 +122,9 @@ def _check(chosen: argparse.Namespace) -> list[Rules]:
     """The rules to play; `MahjongError` for options that cannot be."""
     from mahjong_env.bench import check_plot
 
-    if min(chosen.batches) < 1 or chosen.runs < 1 or not chosen.seconds > 0:
+    if min(chosen.batches) < 1 or chosen.runs < 1 or not 0 < chosen.seconds < inf:
         raise MahjongError("--batches and --runs are integers from 1, --seconds is a number above 0")
+    _check_time(chosen)
     for name in ("variant", "batches", "play"):
         if len(set(getattr(chosen, name))) < len(getattr(chosen, name)):
             raise MahjongError(f"--{name} names one thing twice: {' '.join(map(str, getattr(chosen, name)))}")
@@ -129,11 +133,24 @@ def _check(chosen: argparse.Namespace) -> list[Rules]:
     if chosen.profile and (chosen.plot or chosen.against):
         raise MahjongError("--profile measures no speeds that --plot could draw or --against compare")
     for path in filter(None, (chosen.json, chosen.plot)):
-        if not path.parent.is_dir():
-            raise MahjongError(f"{path}: there is no folder {path.parent}")
+        if str(path) != "-":
+            check_writable(path)
     if chosen.plot:
         check_plot(chosen.plot)
-    return [read_rules(variant, chosen.knob) for variant in chosen.variant]
+    played = [read_rules(variant, chosen.knob) for variant in chosen.variant]
+    for rules in played:
+        check_room(rules, max(chosen.batches))
+    return played
+
+
+def _check_time(chosen: argparse.Namespace) -> None:
+    """Refuse what nobody would wait for."""
+    days = chosen.runs * chosen.seconds * len(chosen.variant) * len(chosen.batches) * len(chosen.play) / 86_400
+    if days > _MOST_DAYS:
+        raise MahjongError(
+            f"this would take more than {days:,.0f} days: --runs {chosen.runs} times --seconds {chosen.seconds:g} for "
+            f"each of what is measured; {_MOST_DAYS} days are the limit"
+        )
 
 
 def _measure(chosen: argparse.Namespace, played: list[Rules]) -> list[Result]:

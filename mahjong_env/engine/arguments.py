@@ -14,6 +14,9 @@ from mahjong_env.state.arrays import State
 
 # What dealing takes beside the arrays for each tile of a wall, measured: keys of 64 bits, and what sorting them takes.
 _BYTES_TO_DEAL_A_TILE: Final = 26
+MOST_HANDS: Final = int(np.iinfo(np.int16).max)
+"""The most hands of a match: they are counted in 16 bits."""
+_ADDRESSABLE: Final = 2**47  # bytes that a process can have at most, where the system does not say what is free
 _ALWAYS_FITS: Final = 2**28  # bytes; looking up what is free takes longer than copying a few games
 
 
@@ -25,10 +28,11 @@ def as_array(what: str, values: Any) -> np.ndarray[Any, Any]:
         raise ActionError(f"{what} are one number, or as many as there are games: {error}") from error
 
 
-def check_count(name: str, value: Any) -> None:
-    """Raise `RulesError` unless the value is an integer from 1."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise RulesError(f"{name} is an integer from 1, not {value!r}")
+def check_count(name: str, value: Any, most: int | None = None) -> None:
+    """Raise `RulesError` unless the value is an integer from 1, at most ``most`` if that is given."""
+    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_integer or value < 1 or (most is not None and value > most):
+        raise RulesError(f"{name} is an integer from 1{'' if most is None else f' to {most}'}, not {value!r}")
 
 
 def check_flag(name: str, value: Any) -> None:
@@ -52,7 +56,8 @@ def check_room(rules: Rules, num_games: int) -> None:
     if needed <= _ALWAYS_FITS:
         return
     free = free_memory()
-    if free is not None and needed > free:
+    free = _ADDRESSABLE if free is None else free
+    if needed > free:
         raise RulesError(f"{num_games} games would take about {size_text(needed)} of memory; {size_text(free)} is free")
 
 

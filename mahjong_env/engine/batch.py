@@ -13,6 +13,7 @@ from mahjong_env.basics.errors import ActionError, IllegalActionError, SnapshotE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 from mahjong_env.engine import hidden
 from mahjong_env.engine.arguments import (
+    MOST_HANDS,
     as_array,
     axes_of,
     check_count,
@@ -66,7 +67,7 @@ class Engine:
     ) -> None:
         """Deal B games; the arguments are those of `mahjong_env.make_engine`."""
         check_count("num_games", num_games)
-        check_count("num_hands", num_hands)
+        check_count("num_hands", num_hands, MOST_HANDS)
         check_flag("auto_reset", auto_reset)
         check_start(start)
         num_games, num_hands = int(num_games), int(num_hands)

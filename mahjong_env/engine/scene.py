@@ -210,7 +210,8 @@ def _check_numbers(deal: Deal, rules: Rules) -> None:
     points = deal.running_points
     if points is not None and not are_points(points, rules.people):
         raise DealError(
-            f"running_points are {rules.people} integers, one for each person, at most {MOST_POINTS}, not {points!r}"
+            f"running_points are {rules.people} integers, one for each person, from {-MOST_POINTS} to {MOST_POINTS}, "
+            f"not {points!r}"
         )
 
 

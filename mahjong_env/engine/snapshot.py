@@ -85,7 +85,9 @@ class Snapshot:
                 arrays = {name: archive[name] for name in archive.files}
             header = json.loads(arrays.pop(_HEADER).tobytes())
         except Exception as error:  # the readers of zip, zlib, numpy and JSON share no error class
-            raise SnapshotError(f"these bytes are not a snapshot, or are damaged: {error}") from error
+            # What numpy says of bytes that it does not know is advice to trust them.
+            why = "" if "pickle" in str(error) else f": {error}"
+            raise SnapshotError(f"these bytes are not a snapshot, or are damaged{why}") from error
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             found = header.get("format") if isinstance(header, dict) else header
             raise SnapshotError(f"the snapshot has format {found!r}; this version reads format {FORMAT}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper
 
 from mahjong_env.basics.actions import NUM_ACTIONS
-from mahjong_env.basics.errors import DealError, MahjongError
+from mahjong_env.basics.errors import DealError, MahjongError, OptionError
 from mahjong_env.basics.types import Int8Array
 from mahjong_env.drawing.table import person_name
 from mahjong_env.engine.outcome import StepResult
@@ -117,7 +117,10 @@ class MahjongAEC(AECEnv[str, Any, Any]):
 
         Raises:
             DealError: the deal cannot be dealt; nothing has changed.
+            OptionError: ``options`` is no dictionary.
         """
+        if options is not None and not isinstance(options, Mapping):
+            raise OptionError(f"options are a dictionary, such as {{'deal': Deal(...)}}, not {options!r}")
         deal = (options or {}).get("deal")
         if deal is not None and not isinstance(deal, Deal):
             raise DealError(f"the option 'deal' is a mahjong_env.Deal, not {deal!r}")
@@ -210,6 +213,20 @@ class MahjongAEC(AECEnv[str, Any, Any]):
             return {"observation": self.engine.observe()[0], "action_mask": self.engine.state.mask[0].astype(np.int8)}
         return {"observation": self.engine.observe(seats=person)[0], "action_mask": np.zeros(NUM_ACTIONS, np.int8)}
 
+    def view(self, agent: str) -> View:
+        """What an agent sees as named arrays of one row, for inputs of one's own, agents and search; fresh arrays.
+
+        Raises:
+            MahjongError: there is no such agent.
+        """
+        return self.engine.view(seats=self._person_of(agent))
+
+    def _person_of(self, agent: str) -> int:
+        person = self._person.get(agent)
+        if person is None:
+            raise MahjongError(f"there is no agent {agent!r}; the agents are {', '.join(self.possible_agents)}")
+        return person
+
     def state(self) -> Int8Array:
         """Everything, for critics that may see what players may not.
 
@@ -236,9 +253,39 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         """Nothing has to be released."""
 
 
+class Guarded(OrderEnforcingWrapper[str, Any, Any]):
+    """PettingZoo's two wrappers around an environment: actions out of bounds and calls out of order are refused.
+
+    They look every attribute up through each other; here `last` and `step` go straight to the environment where there
+    is nothing to refuse, which a game of small steps notices.
+    """
+
+    def __init__(self, bare: AECEnv[str, Any, Any]) -> None:
+        """Put the wrappers around an environment."""
+        super().__init__(AssertOutOfBoundsWrapper(bare))
+        self._bare = bare
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """See `AECEnv.last`."""
+        return self._bare.last(observe) if self._has_reset else super().last(observe)
+
+    def step(self, action: Any) -> None:
+        """See `MahjongAEC.step`."""
+        bare = self._bare
+        in_bounds = isinstance(action, int | np.integer) and 0 <= action < NUM_ACTIONS
+        if not (in_bounds and self._has_reset and bare.agents):
+            super().step(action)
+            return
+        self._has_updated = True
+        bare.step(action)
+
+    def __str__(self) -> str:
+        return str(self.env)
+
+
 def wrapped(bare: AECEnv[str, Any, Any]) -> Wrapped:
     """PettingZoo's wrappers around an environment: actions out of bounds and calls out of order are refused."""
-    return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(bare))
+    return Guarded(bare)
 
 
 def make_env(variant: str | Rules, **arguments: Any) -> Wrapped:

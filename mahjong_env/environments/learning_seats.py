@@ -19,7 +19,7 @@ import numpy as np
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import ActionError, DealError, MahjongError, RulesError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array
-from mahjong_env.engine.arguments import as_array, check_count
+from mahjong_env.engine.arguments import MOST_HANDS, as_array, check_count, check_room
 from mahjong_env.engine.outcome import Outcome, StepResult
 from mahjong_env.engine.scene import Deal
 from mahjong_env.environments.hand_info import hand_info
@@ -91,7 +91,9 @@ class LearningSeats:
         """
         if not (isinstance(on_illegal, str) and on_illegal in ON_ILLEGAL):
             raise RulesError(f"on_illegal={on_illegal!r} is not valid; valid are {', '.join(map(repr, ON_ILLEGAL))}")
-        check_count("num_hands", num_hands)
+        check_count("num_games", num_games)
+        check_count("num_hands", num_hands, MOST_HANDS)
+        check_room(rules, num_games)
         # A person who sits out the first hand of a match of one hand is never asked.
         self._candidates = rules.seats if num_hands == 1 and rules.ends_by_hands else rules.people
         self.seat = _checked_seat(seat, self._candidates)

@@ -163,6 +163,10 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
         """[109] bool legal actions, all False where the episode is over."""
         return self._masks()[0].view(np.bool_)
 
+    def view(self) -> View:
+        """What the learning seat sees as named arrays of one row, for inputs and rewards of one's own; fresh arrays."""
+        return self.engine.view(seats=self._seats.learner)
+
     def render(self) -> Any:
         """The table, all hands open: text, [804, 750, 3] uint8 pixels, or printed text, by the render mode."""
         return render_game(self.engine, 0, self.render_mode, self._seats.last_hand(0))

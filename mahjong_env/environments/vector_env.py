@@ -216,6 +216,10 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         """[num_envs, 109] bool legal actions, all False where an episode is over."""
         return self._masks(self._all).view(np.bool_)
 
+    def view(self) -> View:
+        """What the learning seats see as named arrays, a row for each table, for inputs of one's own; fresh arrays."""
+        return self.engine.view(seats=self._seats.learner)
+
     def render(self) -> tuple[Any, ...] | None:
         """The tables, all hands open: texts, or [804, 750, 3] uint8 pixels each, by the render mode."""
         if self.render_mode is None:

@@ -17,6 +17,9 @@ from mahjong_env.ruleset.registry import rules
 from mahjong_env.scoring.wins import Source, Wins
 from mahjong_env.state.arrays import MAX_MELDS
 
+_MOST_COUNTED = 1000
+"""The most kongs in a row, hands of a streak and the like: more than any game has."""
+
 
 @dataclass(frozen=True)
 class HandScore:
@@ -174,8 +177,8 @@ def score(
 def _check_types(told: _Situation) -> None:
     counted = {name: getattr(told, name) for name in ("kong_draws", "dealer_streak", "red_discards", "gambits")}
     for name, value in {**counted, **told.marks}.items():
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 1000:
-            raise HandError(f"{name} is an integer from 0, not {value!r}")
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value <= _MOST_COUNTED:
+            raise HandError(f"{name} is an integer from 0 to {_MOST_COUNTED}, not {value!r}")
     for name in ("flower_draw", "last_tile", "first_draw", "robbing_gold", "discarded_wild"):
         if not isinstance(getattr(told, name), bool | np.bool_):
             raise HandError(f"{name} is True or False, not {getattr(told, name)!r}")
@@ -226,7 +229,8 @@ def _check_situation(rules: Rules, told: _Situation) -> None:
     points = told.running_points
     if points is not None and not are_points(points, rules.seats):
         raise HandError(
-            f"running_points are {rules.seats} integers, one for each seat, at most {MOST_POINTS}, not {points!r}"
+            f"running_points are {rules.seats} integers, one for each seat, from {-MOST_POINTS} to {MOST_POINTS}, "
+            f"not {points!r}"
         )
 
 

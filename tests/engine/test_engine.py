@@ -188,7 +188,7 @@ class TestLooking:
         assert len(engine.view([])) == 0
 
     def test_the_longest_matches_are_shown_as_127_hands_to_come(self):
-        engine = make_engine("wuhan", 1, seed=0, num_hands=100_000)
+        engine = make_engine("wuhan", 1, seed=0, num_hands=32_767)
         assert engine.observe()[0, plane("facts")].ravel()[FACT_PLACES["hands_to_come"]] == 127
 
 

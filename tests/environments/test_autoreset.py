@@ -16,7 +16,8 @@ from mahjong_env.environments.vector_env import MahjongVectorEnv
 
 HEBEI = "mahjong_env/Hebei-v0"
 MODES = [mode.name.lower() for mode in AutoresetMode]
-FORMS = {"flat": (1088,), "planes": (32, 34), "dict": (32, 34)}
+PLANES = mahjong_env.make_engine("hebei").observation_shape
+FORMS = {"flat": (PLANES[0] * PLANES[1],), "planes": PLANES, "dict": PLANES}
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -21,6 +21,8 @@ from mahjong_env.environments.vector_env import MahjongVectorEnv
 HEBEI = "mahjong_env/Hebei-v0"
 PAGE = (Path(__file__).parents[2] / "docs" / "wrappers.md").read_text(encoding="utf-8")
 STEPS = 60
+SHAPE = mahjong_env.make_engine("hebei").observation_shape
+SIZE = SHAPE[0] * SHAPE[1]
 ANSWERS = {"yes", "no"}
 
 
@@ -47,7 +49,9 @@ def check_row(code, module, names, play, said, note):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            illegal = play(eval(code, offered(module, code) | {"np": np, "Box": Box} | names))
+            illegal = play(
+                eval(code, offered(module, code) | {"np": np, "Box": Box, "SHAPE": SHAPE, "SIZE": SIZE} | names)
+            )
         except Exception as error:
             if said == "yes":
                 pytest.fail(f"{code}: {type(error).__name__}: {error}")
@@ -167,6 +171,43 @@ def test_a_wrong_row_is_found(code, said, message):
         check_row(code, gymnasium.wrappers, {"make": partial(gymnasium.make, HEBEI)}, play_single, said, "")
 
 
+def test_the_example_of_own_inputs_and_rewards_runs():
+    example = PAGE.partition("## Inputs and rewards of your own")[2].partition("```python\n")[2].partition("```")[0]
+    names = {}
+    exec(example, names)
+    assert names["observation"].shape == (34,)
+    assert names["observation"].sum() % 3 in (1, 2)
+    env = names["env"]
+    for seed in range(3):  # shaping changes no sum by more than the first distance
+        _, info = env.reset(seed=seed)
+        first, total, over = env.before, 0.0, False
+        while not over:
+            _, reward, terminated, truncated, info = env.step(int(info["action_mask"].argmax()))
+            total, over = total + reward, terminated or truncated
+        engine = env.unwrapped.engine
+        points = engine.points[0, info["seat"]] - engine.rules.starting_points
+        assert total == pytest.approx(points + 0.1 * first)
+
+
+def test_views_are_those_of_the_seats():
+    env = mahjong_env.hebei_v0.env()
+    env.reset(seed=1)
+    bare = env.unwrapped
+    for person, agent in enumerate(env.agents):
+        assert np.array_equal(bare.view(agent).observation[0], env.observe(agent)["observation"])
+        assert np.array_equal(bare.view(agent).hand, bare.engine.view(seats=person).hand)
+    with pytest.raises(mahjong_env.MahjongError, match="there is no agent 'player_3'"):
+        bare.view("player_3")
+    for envs in (
+        gymnasium.make(HEBEI, observation="planes"),
+        gymnasium.make_vec(HEBEI, num_envs=3, observation="planes"),
+    ):
+        seen, _ = envs.reset(seed=1)
+        view = envs.unwrapped.view()
+        assert np.array_equal(view.observation.reshape(seen.shape), seen)
+        assert np.array_equal(view.action_mask.reshape(-1, 109), np.atleast_2d(envs.unwrapped.action_masks()))
+
+
 # --- Stable-Baselines3's own entries ----------------------------------------------------------------------------
 
 
@@ -175,7 +216,7 @@ def test_stable_baselines3_takes_the_ids():
     env_util = pytest.importorskip("stable_baselines3.common.env_util", exc_type=ImportError)
     sb3_contrib = pytest.importorskip("sb3_contrib", exc_type=ImportError)
     envs = env_util.make_vec_env(HEBEI, 2)
-    assert envs.reset().shape == (2, 1088)
+    assert envs.reset().shape == (2, SIZE)
     model = sb3_contrib.MaskablePPO("MlpPolicy", HEBEI, n_steps=16, batch_size=16, device="cpu")
     model.learn(16)
     envs = env_util.make_vec_env(HEBEI, 2, env_kwargs={"observation": "dict"})

@@ -18,7 +18,7 @@ from rich.console import Console
 from agents import GreedyAgent, RandomAgent, make_agent
 from mahjong_env import VARIANTS, rules
 from training import evaluate as evaluation_command
-from training import exports, report
+from training import exports, lineups, report
 from training.__main__ import main
 from training.config import EvaluateConfig
 from training.errors import TrainingError
@@ -31,6 +31,9 @@ TINY = (
     *("--tables", "4", "--width", "4", "--layers", "1", "--warm-start-steps", "64", "--warm-start-epochs", "1"),
     *("--evaluations", "1", "--evaluation-deals", "1", "--evaluation-agents", "random", "--opponents", "random"),
 )
+
+
+TRIO = ("random", "greedy", "greedy?claims=false")
 
 
 @pytest.fixture(scope="module")
@@ -244,6 +247,60 @@ class TestInterrupted:
         monkeypatch.setattr(evaluation_command, "play_block", interrupted)
         assert main(["evaluate", "--variant", "hebei", "--agents", "random"]) == 130
         assert capsys.readouterr().err == "interrupted\n"
+
+    def test_an_interrupted_evaluation_goes_on_with_what_it_has(self, tmp_path, monkeypatch, capsys):
+        plain, played = evaluation_command.play_block, []
+
+        def third_is_interrupted(*arguments):
+            if len(played) == 2:
+                raise KeyboardInterrupt
+            played.append(arguments[2])
+            return plain(*arguments)
+
+        words = [
+            "evaluate",
+            "--variant",
+            "hebei",
+            "--agents",
+            "random",
+            "greedy",
+            "greedy?claims=false",
+            "--deals",
+            "4",
+        ]
+        out = ["--out", str(tmp_path / "out")]
+        with monkeypatch.context() as patch:
+            patch.setattr(evaluation_command, "play_block", third_is_interrupted)
+            assert main([*words, *out]) == 130
+        said = f"interrupted; 2 of 7 parts are kept in {tmp_path / 'out'}: the same command goes on with them\n"
+        assert capsys.readouterr().err == said
+        (parts,) = (tmp_path / "out").glob(".parts-*")
+        first, _ = sorted(parts.iterdir())
+        first.write_bytes(b"damaged")
+        assert main([*words, *out, "--seed", "3"]) == 0  # another evaluation has parts of its own
+        assert parts.exists()
+        played.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(evaluation_command, "play_block", lambda *given: played.append(given[2]) or plain(*given))
+            assert main([*words, *out]) == 0
+        assert len(played) == 6  # the damaged one, and those that were not reached
+        assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(evaluation_command._FILES)
+        assert main([*words, "--out", str(tmp_path / "whole"), "--processes", "2"]) == 0
+        whole, again = ((tmp_path / name / "evaluation.json").read_text() for name in ("whole", "out"))
+        assert whole == again
+
+    def test_the_time_that_is_left(self, monkeypatch):
+        told, now = [], iter([0.0, 100.0, 160.0])
+        monkeypatch.setattr(evaluation_command.time, "monotonic", lambda: next(now))
+        clock = evaluation_command._Clock(5, 3, ("a", "b"), told.append)
+        for number in (3, 4, 5):
+            clock.begin(number, lineups.Block((0, 1, 1), 0, 0, 1))
+            clock.end()
+        assert told == [
+            "part 3 of 5: a, b, b",
+            "part 4 of 5: a, b, b; about 3 min left",
+            "part 5 of 5: a, b, b; about 80 s left",
+        ]
 
     def test_ctrl_c_in_a_benchmark(self, monkeypatch, capsys):
         from training import bench

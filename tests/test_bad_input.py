@@ -1,0 +1,458 @@
+"""What cannot be done, on every public entry, and the message that each gives: a table.
+
+An error is a `MahjongError` (or what gymnasium, pettingzoo and argparse say themselves), names what is wrong and what
+would be valid, and comes before anything has been done.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import gymnasium
+import numpy as np
+import pettingzoo
+import pytest
+
+import mahjong_env
+from mahjong_env import (
+    ActionError,
+    AgentError,
+    Deal,
+    DealError,
+    HandError,
+    IllegalActionError,
+    MahjongError,
+    NotationError,
+    RulesError,
+    Snapshot,
+    SnapshotError,
+    describe_rules,
+    hebei_v0,
+    make_engine,
+    rules,
+    score,
+)
+from mahjong_env.basics.errors import OptionError, ViewError
+from mahjong_env.cli import main
+from mahjong_env.environments.opponents import find_agent
+from mahjong_env.testing import check_variant
+from mahjong_env.testing.play import changed_array, frozen_arrays
+
+RNG = np.random.default_rng(0)
+
+
+def engine(**options):
+    return make_engine("hebei", **{"num_games": 2, "seed": 1, **options})
+
+
+def deal(**facts):
+    return engine().reset(deals=Deal(**facts))
+
+
+def worth(**changes):
+    hand = {"hand": "456p 678s 55m 23p", "melds": ["chow 234m@2"], "winning_tile": "1p", "source": "draw"}
+    return score("hebei", **{**hand, **changes})
+
+
+def table(**options):
+    env = hebei_v0.env(**options)
+    env.reset(seed=1)
+    return env
+
+
+def seat(**options):
+    env = gymnasium.make("mahjong_env/Hebei-v0", **options)
+    env.reset(seed=1)
+    return env
+
+
+def seats(num_envs=2, **options):
+    envs = gymnasium.make_vec("mahjong_env/Hebei-v0", num_envs=num_envs, **options)
+    envs.reset(seed=1)
+    return envs
+
+
+def flipped():
+    data = bytearray(engine().snapshot().to_bytes())
+    data[len(data) // 2] ^= 1
+    return Snapshot.from_bytes(bytes(data))
+
+
+class Cheat:
+    """Discards East, whatever it holds."""
+
+    name = "cheat"
+
+    def act(self, view, rng):
+        return np.full(len(view), 108) if view.action_mask[:, :34].any() else np.full(len(view), 27)
+
+
+def set_opponents(envs, opponents):
+    envs.unwrapped.opponents = opponents
+
+
+RULES = [
+    ("another variant", lambda: rules("bridge"), RulesError, "no variant 'bridge'; valid are fuzhou, hangzhou, hebei"),
+    ("no variant", lambda: rules(None), RulesError, "no variant None; valid are"),
+    ("a class", lambda: rules(type(rules("hebei"))), RulesError, "no variant <class"),
+    (
+        "another knob",
+        lambda: rules("hebei", lid=3),
+        RulesError,
+        "no knob 'lid'; its knobs are: base_score (any",
+    ),
+    ("another value", lambda: rules("hebei", cap="x"), RulesError, "cap='x' is not valid; valid are None, any integer"),
+    ("a knob too large", lambda: rules("hebei", cap=10**6), RulesError, "any integer from 1 to 100000"),
+    ("a truth for a number", lambda: rules("hebei", cap=True), RulesError, "cap=True is not valid"),
+    ("a sheet of nothing", lambda: describe_rules("bridge"), RulesError, "no variant 'bridge'"),
+    ("the kit on nothing", lambda: check_variant("bridge"), RulesError, "no variant 'bridge'"),
+    ("an action by number", lambda: mahjong_env.action(5), NotationError, "no action is called 5; valid are 'discard"),
+    ("an unknown action", lambda: mahjong_env.action("discard 9z"), NotationError, "no action is called 'discard 9z'"),
+]
+
+ENGINE = [
+    ("no games", lambda: engine(num_games=0), RulesError, "num_games is an integer from 1, not 0"),
+    ("half a game", lambda: engine(num_games=1.5), RulesError, "num_games is an integer from 1, not 1.5"),
+    ("True games", lambda: engine(num_games=True), RulesError, "num_games is an integer from 1, not True"),
+    ("a billion games", lambda: engine(num_games=10**11), RulesError, "100000000000 games would take about"),
+    ("more than can be", lambda: engine(num_games=10**20), RulesError, "TiB of memory; "),
+    ("no hands", lambda: engine(num_hands=0), RulesError, "num_hands is an integer from 1 to 32767, not 0"),
+    ("endless hands", lambda: engine(num_hands=10**9), RulesError, "num_hands is an integer from 1 to 32767"),
+    ("another start", lambda: engine(start="middle"), RulesError, "start='middle' is not valid; valid are 'first'"),
+    ("a word for a flag", lambda: engine(auto_reset="no"), RulesError, "auto_reset is True or False, not 'no'"),
+    ("a seed below 0", lambda: engine(seed=-1), MahjongError, "a seed is an integer from 0 or None, not -1"),
+    ("half a seed", lambda: engine(seed=0.5), MahjongError, "a seed is an integer from 0 or None, not 0.5"),
+    ("reset: seed", lambda: engine().reset(seed="x"), MahjongError, "a seed is an integer from 0 or None, not 'x'"),
+    ("reset: no such game", lambda: engine().reset(games=[5]), ActionError, "there is no game 5; games are 0 to 1"),
+    ("reset: one twice", lambda: engine().reset(games=[0, 0]), ActionError, "games must not be named twice"),
+    ("step: too few", lambda: engine().step([1]), ActionError, "actions are 2 integers (one for each game), not"),
+    ("step: words", lambda: engine().step(["a", "b"]), ActionError, "actions are 2 integers"),
+    ("step: fractions", lambda: engine().step([1.0, 2.0]), ActionError, "actions are 2 integers"),
+    ("step: ragged", lambda: engine().step([[1], [1, 2]]), ActionError, "actions are one number, or as many"),
+    ("step: illegal", lambda: engine().step([108, 108]), IllegalActionError, "game 0, seat 1: the action 'pass' (108)"),
+    ("step: out of bounds", lambda: engine().step([109, 0]), IllegalActionError, "the action 109 is not legal"),
+    ("step: below 0", lambda: engine().step([-1, -1]), IllegalActionError, "the action -1 is not legal"),
+    ("step: no such game", lambda: engine().step([1], games=[9]), ActionError, "there is no game 9"),
+    ("observe: no such seat", lambda: engine().observe(seats=7), ActionError, "seats are integers from 0 to 2, not 7"),
+    ("observe: no such game", lambda: engine().observe(games=[7]), ActionError, "there is no game 7"),
+    ("observe: too many", lambda: engine().observe(seats=[0, 1, 2]), ActionError, "seats are one for all games or 2"),
+    ("view: a word", lambda: engine().view(seats="a"), ActionError, "seats are integers from 0 to 2, not 'a'"),
+    (
+        "view: two axes",
+        lambda: engine().view(games=[[0]]),
+        ActionError,
+        "games are a one-dimensional array",
+    ),
+    ("select: no such game", lambda: engine().select([3]), ActionError, "there is no game 3"),
+    ("select: a word", lambda: engine().select("a"), ActionError, "games are a one-dimensional array"),
+    (
+        "resample: a number",
+        lambda: engine().resample_hidden(0, 5),
+        ActionError,
+        "rng is a numpy.random.Generator, such as",
+    ),
+    ("resample: seat", lambda: engine().resample_hidden(9, RNG), ActionError, "seats are integers from 0 to 2, not 9"),
+    ("worlds: none", lambda: engine().view().worlds(0, RNG), ViewError, "worlds is an integer from 1, not 0"),
+    ("worlds: a number", lambda: engine().view().worlds(1, 5), ViewError, "a numpy.random.Generator, not with"),
+    ("snapshot: one bit", flipped, SnapshotError, "not a snapshot, or are damaged"),
+    (
+        "snapshot: text",
+        lambda: Snapshot.from_bytes(b"x"),
+        SnapshotError,
+        "these bytes are not a snapshot, or are damaged",
+    ),
+    (
+        "snapshot: None",
+        lambda: Snapshot.from_bytes(None),
+        SnapshotError,
+        "a snapshot is read from bytes, not from NoneType",
+    ),
+    (
+        "restore: a number",
+        lambda: engine().restore(5),
+        SnapshotError,
+        "are restored from a Snapshot, not from int",
+    ),
+    (
+        "restore: another variant",
+        lambda: engine().restore(make_engine("wuhan", 2).snapshot()),
+        SnapshotError,
+        "its variant is 'wuhan', not 'hebei'",
+    ),
+    (
+        "restore: another size",
+        lambda: engine().restore(engine(num_games=3).snapshot()),
+        SnapshotError,
+        "its num_games is 3, not 2",
+    ),
+]
+
+DEALS = [
+    ("a fifth tile", lambda: deal(hands=("11111m",)), DealError, "the deal names 5 tiles 1m (a fifth tile)"),
+    (
+        "no tile",
+        lambda: deal(hands=("1x",)),
+        NotationError,
+        "cannot read '1x' in '1x' as tiles; valid are",
+    ),
+    ("too many tiles", lambda: deal(hands=("", "123456789m 123456789p")), DealError, "tiles"),
+    (
+        "a long streak",
+        lambda: deal(dealer_streak=2**31 - 1),
+        DealError,
+        "from 0 to 1000 or None, not 2147483647",
+    ),
+    ("no such dealer", lambda: deal(dealer=7), DealError, "dealer is an integer from 0 to 2 or None, not 7"),
+    ("a long wall", lambda: deal(tiles_left=500), DealError, "tiles_left is an integer from 0 to 84 or None, not 500"),
+    (
+        "points of one",
+        lambda: deal(running_points=[1]),
+        DealError,
+        "3 integers, one for each person, from",
+    ),
+    ("no wind", lambda: deal(round_wind="5z"), DealError, "a wind is '1z', '2z', '3z' or '4z', not '5z'"),
+    ("a wild tile", lambda: deal(wild="1m"), DealError, "hebei turns up no tile"),
+    ("a text", lambda: engine().reset(deals="123m"), DealError, "deals are one Deal, or a list of 2"),
+    ("too many", lambda: engine().reset(deals=[Deal()] * 3), DealError, "deals are one Deal, or a list of 2"),
+]
+
+SCORES = [
+    ("too few tiles", lambda: worth(hand="1m"), HandError, "with 1 melds it has 10 before the winning tile"),
+    ("no tiles", lambda: worth(hand="qq"), NotationError, "cannot read 'qq' in 'qq' as tiles; valid are"),
+    ("no winning tile", lambda: worth(winning_tile=None), HandError, "source='draw' needs a winning_tile"),
+    ("another source", lambda: worth(source="gift"), HandError, "valid are draw, discard, kong, flowers"),
+    ("a discard of nobody", lambda: worth(source="discard"), HandError, "source='discard' needs from_seat"),
+    ("a draw of somebody", lambda: worth(from_seat=1), HandError, "source='draw' has no from_seat"),
+    (
+        "a discard of oneself",
+        lambda: worth(source="discard", from_seat=0),
+        HandError,
+        "from_seat=0 is the winner",
+    ),
+    ("a meld of gaps", lambda: worth(melds=["chow 135m@2"]), NotationError, "is not three tiles in a row of one suit"),
+    ("a chow from the right", lambda: worth(melds=["chow 234m@1"]), HandError, "does not come from the left"),
+    ("no such seat", lambda: worth(seat=4), HandError, "seat is a seat from 0 to 2, not 4"),
+    ("a truth for a seat", lambda: worth(seat=True), HandError, "seat is a seat from 0 to 2, not True"),
+    ("a long streak", lambda: worth(dealer_streak=2**31 - 1), HandError, "an integer from 0 to 1000, not 2147483647"),
+    ("a number for a flag", lambda: worth(last_tile=1), HandError, "last_tile is True or False, not 1"),
+    ("a situation not known", lambda: worth(robbing_gold=True), MahjongError, "robbing_gold"),
+    ("no wind", lambda: worth(round_wind="5z"), HandError, "round_wind is '1z', '2z', '3z' or '4z', not '5z'"),
+    (
+        "points of one",
+        lambda: worth(running_points=[1]),
+        HandError,
+        "3 integers, one for each seat, from",
+    ),
+]
+
+ENVIRONMENTS = [
+    ("aec: render mode", lambda: table(render_mode="rgb"), MahjongError, "valid are 'ansi'"),
+    ("aec: a knob", lambda: table(colour=3), RulesError, "neither an argument nor a knob 'colour'"),
+    ("aec: out of bounds", lambda: table().step(999), AssertionError, "action is not in action space"),
+    ("aec: illegal", lambda: table().step(108), IllegalActionError, "the action 'pass' (108) is not legal; legal are"),
+    ("aec: no such agent", lambda: table().observe("me"), MahjongError, "no agent 'me'; the agents are player_0"),
+    ("aec: no deal", lambda: table().reset(options={"deal": 5}), DealError, "is a mahjong_env.Deal, not 5"),
+    ("aec: a list", lambda: table().reset(options=[1]), OptionError, "options are a dictionary"),
+    (
+        "seat: a slip",
+        lambda: seat(opponent="random"),
+        RulesError,
+        "Did you mean 'opponents'?",
+    ),
+    ("seat: no such seat", lambda: seat(seat=9), RulesError, "seat=9 is not valid; valid are 0 to 2, None"),
+    ("seat: True", lambda: seat(seat=True), RulesError, "seat=True is not valid"),
+    ("seat: no number", lambda: seat(illegal_reward=np.nan), RulesError, "illegal_reward is a finite number, not nan"),
+    ("seat: on_illegal", lambda: seat(on_illegal="explode"), RulesError, "valid are 'end', 'raise'"),
+    ("seat: an opponent", lambda: seat(opponents="nobody"), AgentError, "no agent is called 'nobody'; valid are"),
+    ("seat: one of two", lambda: seat(opponents=["random"]), AgentError, "one agent, or a list of 2"),
+    ("seat: a list", lambda: seat().unwrapped.reset(options=[1]), OptionError, "options are a dictionary"),
+    (
+        "seat: a slip in reset",
+        lambda: seat().reset(options={"dael": 1}),
+        OptionError,
+        "no option 'dael'; its",
+    ),
+    ("seats: none", lambda: seats(0), RulesError, "is an integer from 1, not 0"),
+    ("seats: a billion", lambda: seats(10**11), RulesError, "TiB of memory"),
+    ("seats: a slip", lambda: seats(opponent="random"), RulesError, "Did you mean 'opponents'?"),
+    ("seats: too few", lambda: seats().step([1]), ActionError, "actions are 2 integers"),
+    ("seats: a mask", lambda: seats().reset(options={"reset_mask": [True]}), OptionError, "an array of 2 booleans"),
+    ("seats: a slip in reset", lambda: seats().reset(options={"mask": 1}), OptionError, "reset has no option 'mask'"),
+    ("seats: opponents", lambda: set_opponents(seats(), "nobody"), AgentError, "no agent is called 'nobody'"),
+]
+
+AGENTS = [
+    ("nobody", lambda: find_agent("nobody"), AgentError, "no agent is called 'nobody'; valid are greedy"),
+    ("None", lambda: find_agent(None), AgentError, "None is no agent; valid are greedy"),
+    ("a class", lambda: find_agent(Cheat), AgentError, "Cheat is a class; give an agent, such as Cheat()"),
+    ("an unknown option", lambda: find_agent("greedy?clams=true"), AgentError, "no option 'clams'; its options are"),
+    ("a maybe", lambda: find_agent("greedy?claims=maybe"), AgentError, "'claims' is true or false, not 'maybe'"),
+    ("no policy", lambda: find_agent("policy:/nowhere"), AgentError, "no policy '/nowhere'"),
+    ("no file", lambda: find_agent("nofile.py:X"), AgentError, "there is no file nofile.py"),
+    ("no module", lambda: find_agent("nomod:X"), AgentError, "there is no module nomod"),
+    ("an illegal answer", lambda: seat(opponents=Cheat(), seat=0), AgentError, "the agent 'cheat' answered"),
+]
+
+EVERY = {
+    "rules": RULES,
+    "engine": ENGINE,
+    "deal": DEALS,
+    "score": SCORES,
+    "environment": ENVIRONMENTS,
+    "agent": AGENTS,
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*The environment is being initialised with render_mode")
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        pytest.param(call, kind, text, id=f"{where}: {what}")
+        for where, rows in EVERY.items()
+        for what, call, kind, text in rows
+    ],
+)
+def test_a_call_that_cannot_be(call, kind, text):
+    with pytest.raises(kind) as caught:
+        call()
+    assert text in str(caught.value), str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda engine: engine.step([108, 108]),
+        lambda engine: engine.reset(seed=2, games=[5]),
+        lambda engine: engine.reset(deals=[Deal(), Deal(hands=("11111m",))]),
+        lambda engine: engine.resample_hidden(0, 5),
+        lambda engine: engine.restore(make_engine("wuhan", 2).snapshot()),
+    ],
+)
+def test_what_is_refused_changes_nothing(call):
+    one = engine()
+    before = frozen_arrays(one)
+    with pytest.raises(MahjongError):
+        call(one)
+    assert changed_array(one, before) is None
+
+
+@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="PettingZoo has a registry from 1.27 on")
+def test_pettingzoo_s_registry_passes_our_errors_on():
+    with pytest.raises(RulesError, match="nor a knob 'colour'"):
+        pettingzoo.make("aec", "mahjong_env/hebei-v0", colour=3)
+
+
+def test_what_makes_sense_is_taken():
+    """Elements of arrays as numbers, and nothing to do."""
+    assert rules("hebei", cap=np.int64(8)).knobs["cap"] == 8
+    assert engine(num_games=np.int64(3), num_hands=np.int8(2), auto_reset=np.True_).num_games == 3
+    assert worth(dealer_streak=np.int64(1), seat=np.int64(0)).legal
+    one = engine()
+    before = frozen_arrays(one)
+    result = one.step([], [])
+    assert result.rewards.shape == (0, 3)
+    assert changed_array(one, before) is None
+
+
+# --- Command lines ---------------------------------------------------------------------------------------------
+
+HAND = "score --variant hebei --hand 456p678s55m23p --meld chow_234m@2 --winning-tile 1p --source draw"
+QUICK = "bench --variant hebei --no-peers --no-footprint --batches 1 --seconds 0.01 --runs 1"
+COMMANDS = [
+    ("", "the following arguments are required: command"),
+    ("fly", "invalid choice: 'fly' (choose from"),
+    ("show", "the following arguments are required: --variant"),
+    ("show --variant bridge", "invalid choice: 'bridge' (choose from"),
+    ("show --variant hebei --knob lid=3", "has no knob 'lid'; its knobs are"),
+    ("show --variant hebei --knob cap", "a knob is written NAME=VALUE, such as cap=none or players=4, not 'cap'"),
+    ("show --variant hebei --agents nobody", "no agent is called 'nobody'; valid are"),
+    ("show --variant hebei --agents random random", "--agents names one agent, or 3"),
+    ("show --variant hebei --agents greedy?claims=maybe", "'claims' is true or false, not 'maybe'"),
+    ("show --variant hebei --seed -1", "--seed is an integer from 0, not -1"),
+    ("show --variant hebei --seed x", "argument --seed: invalid int value: 'x'"),
+    ("show --variant hebei --num-hands 1000000", "num_hands is an integer from 1 to 32767, not 1000000"),
+    ("play --variant hebei --seat 3", "--seat is a person from 0 to 2, not 3"),
+    ("play --variant hebei --hints nobody", "no agent is called 'nobody'"),
+    ("rules --variant bridge", "invalid choice: 'bridge' (choose from"),
+    ("rules --variant hebei --knobs cap=x", "cap='x' is not valid; valid are None, any integer"),
+    (f"{HAND} --dealer-streak 99999", "dealer_streak is an integer from 0 to 1000, not 99999"),
+    (f"{HAND} --from-seat 1", "source='draw' has no from_seat"),
+    (f"{HAND} --other-meld chow", "--other-meld is written SEAT:MELD"),
+    (f"{HAND} --source gift", "valid are draw, discard, kong, flowers"),
+    (f"{QUICK} --batches 1e11", "100000000000 games would take about"),
+    (f"{QUICK} --batches 1.5", "not an integer, such as 4096 or 1e6: '1.5'"),
+    (f"{QUICK} --batches 0", "--batches and --runs are integers from 1"),
+    (f"{QUICK} --batches 4 4", "--batches names one thing twice: 4 4"),
+    (f"{QUICK} --seconds nan", "--seconds is a number above 0"),
+    (f"{QUICK} --seconds inf", "--seconds is a number above 0"),
+    (f"{QUICK} --runs 1e12", "days: --runs 1000000000000 times --seconds 0.01"),
+    (f"{QUICK} --play nobody", "no agent is called 'nobody'"),
+    (f"{QUICK} --knob lid=3", "has no knob 'lid'"),
+    (f"{QUICK} --json nowhere/x.json", "there is no folder nowhere"),
+    (f"{QUICK} --json {{folder}}", "cannot be written: it is a folder"),
+    (f"{QUICK} --json {{unwritable}}/x.json", "cannot be written: "),
+    (f"{QUICK} --plot x.abc", "'x.abc'"),
+    (f"{QUICK} --against nowhere.json", "nowhere.json cannot be read"),
+]
+TRAINING = [
+    ("", "Missing subcommand"),
+    ("train --variant bridge", "there is no variant 'bridge'; valid are"),
+    ("train --variant hebei --knob lid=3", "has no knob 'lid'; its knobs are"),
+    ("train --variant hebei --knobs cap", "a knob is written NAME=VALUE, such as cap=none or players=4, not 'cap'"),
+    ("train --variant hebei --opponents nobody", "no agent is called 'nobody'"),
+    ("train --variant hebei --tables 1000000000", "of memory"),
+    ("train --variant hebei --tables 7 --processes 2", "--tables 7 cannot be shared out evenly among --processes 2"),
+    ("train --variant hebei --width 100000000", "of memory"),
+    ("train --variant hebei --processes 5000 --tables 5000", "of memory"),
+    ("train --variant hebei --threads 99999999999", "--threads must be from 1 to"),
+    ("train --variant hebei --seed -1", "--seed must be from 0 to 4294967295, not -1"),
+    ("train --variant hebei --tables x", "--tables"),
+    ("evaluate --variant bridge", "there is no variant 'bridge'"),
+    ("evaluate --variant hebei --agents nobody", "no agent is called 'nobody'"),
+    ("evaluate --variant hebei --agents policy:nowhere", "no policy 'nowhere'"),
+    ("evaluate --variant hebei --deals 0", "--deals must be at least 1, not 0"),
+    ("evaluate --variant hebei --deals 1000000000", "of memory"),
+    ("evaluate --variant hebei --seed -1", "--seed must be from 0 to 4294967295, not -1"),
+    ("evaluate --variant hebei --knob players=7", "players=7 is not valid; valid are 3, 4"),
+    ("evaluate --variant hebei --deals 2 --agents random --out {unwritable}", "cannot"),
+    ("bench --variant hebei --tables 1000000000", "of memory"),
+    ("bench --variant hebei --seconds nan", "--seconds"),
+    ("bench --variant hebei --knob players=7", "players=7 is not valid; valid are 3, 4"),
+]
+
+
+def refusal(call, line, folder, capsys):
+    """What a command line that must be refused says: its last line, on stderr, nothing on stdout."""
+    blocked = folder / "blocked"
+    blocked.write_text("a file, where a folder would have to be")
+    # Root may write everywhere but below a file, and into the system's own folders.
+    places = {"folder": folder, "unwritable": "/proc" if sys.platform == "linux" else blocked}
+    words = [word.format(**places).replace("_", " ") if "@" in word else word.format(**places) for word in line.split()]
+    try:
+        status = call(words)
+    except SystemExit as left:
+        status = left.code
+    printed, said = capsys.readouterr()
+    assert (status, printed) == (2, "")
+    assert "Traceback" not in said
+    return said
+
+
+@pytest.mark.parametrize(("line", "text"), COMMANDS, ids=[line or "nothing" for line, _ in COMMANDS])
+def test_a_command_that_cannot_be(line, text, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    said = refusal(main, line, tmp_path, capsys)
+    assert text in said.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("line", "text"), TRAINING, ids=[line or "nothing" for line, _ in TRAINING])
+def test_a_command_of_training_that_cannot_be(line, text, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("tyro")
+    pytest.importorskip("sb3_contrib")
+    from training.__main__ import main as training
+
+    monkeypatch.chdir(tmp_path)
+    said = refusal(training, line, tmp_path, capsys)
+    assert text in said
+    assert {path.name for path in tmp_path.iterdir()} == {"blocked"}
