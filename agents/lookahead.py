@@ -168,7 +168,7 @@ class Options:
     @classmethod
     def of(cls, view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> Options:
         """Look at these legal actions of these rows."""
-        outlook = Outlook(_after(view, row, chosen), other_shapes(view.rules))
+        outlook = Outlook(hands_after(view, row, chosen), other_shapes(view.rules))
         distance = outlook.distance.copy()
         # A claimed meld is followed by a discard, which leaves a complete hand one tile short.
         is_claim = (chosen >= CHOW) & (chosen <= PUNG)
@@ -204,9 +204,34 @@ def concealed(view: View, row: NDArray[np.intp]) -> Concealed:
     )
 
 
-def _after(view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> Concealed:
-    """Return the hands that actions other than discards leave."""
+def hands_after(view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> Concealed:
+    """Return the concealed tiles that actions other than discards leave; `Concealed.counts` where it can matter."""
     hands = concealed(view, row)
+    kind, amount, new_melds = _given_up(view, row, chosen)
+    is_wild = kind == view.wild[row]
+    wilds = hands.wilds - amount * is_wild
+    amount[is_wild] = 0
+    hands.codes[_GROUP[kind], np.arange(len(row))] -= POWER[kind] * amount
+    for chow, taken in _chow_tiles(view, row, chosen):
+        hands.codes[_GROUP[taken], chow] -= POWER[taken]
+    closed = hands.closed & (new_melds == 0)
+    return replace(hands, wilds=wilds, sets=hands.sets - new_melds, closed=closed)
+
+
+def tiles_after(view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> NDArray[np.int8]:
+    """Return [m, 34] int8 the concealed tiles, wild ones included, that actions other than discards leave."""
+    tiles = view.hand[row]
+    kind, amount, _ = _given_up(view, row, chosen)
+    tiles[np.arange(len(row)), kind] -= amount
+    for chow, taken in _chow_tiles(view, row, chosen):
+        tiles[chow, taken] -= 1
+    return tiles
+
+
+def _given_up(
+    view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.int8], NDArray[np.int8]]:
+    """Return the kind that leaves the hand, how many tiles of it, and the melds that it makes; for chows no tiles."""
     offered = np.maximum(view.offered[row], 0)
     kind = np.where(chosen < CHOW, _KIND[np.minimum(chosen, CHOW - 1)], offered)
     amount = _AMOUNT[chosen]
@@ -215,17 +240,16 @@ def _after(view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> Conce
     adds = (chosen == KONG) & (view.hand[row, kind] < 3)
     amount[adds] = 0
     new_melds[adds] = 0
-    is_wild = kind == view.wild[row]
-    wilds = hands.wilds - amount * is_wild
-    amount[is_wild] = 0
+    return kind, amount, new_melds
 
-    hands.codes[_GROUP[kind], np.arange(len(row))] -= POWER[kind] * amount
+
+def _chow_tiles(
+    view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return twice: which of the actions are chows, and a tile that each takes from the hand."""
     chow = np.flatnonzero((chosen >= CHOW) & (chosen < PUNG))
-    for step in _CHOW_STEPS[chosen[chow] - CHOW].T:
-        taken = offered[chow] + step
-        hands.codes[_GROUP[taken], chow] -= POWER[taken]
-    closed = hands.closed & (new_melds == 0)
-    return replace(hands, wilds=wilds, sets=hands.sets - new_melds, closed=closed)
+    offered = view.offered[row[chow]].astype(np.intp)
+    return [(chow, offered + step) for step in _CHOW_STEPS[chosen[chow] - CHOW].T]
 
 
 def _that_help(outlook: Outlook, distance: NDArray[np.int8], wild: NDArray[np.int8] | None, rules: Rules) -> KindSets:

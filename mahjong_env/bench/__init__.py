@@ -1,8 +1,9 @@
 """Speed: decisions per second of the engine and its environments, beside other mahjong environments in the same run.
 
 The clock runs while the environment works (stepping, masks, observations, new games) and stands still while the action
-is chosen: that is the agent's time. It measures the processor's time, so that other work on the machine disturbs
-little; ``--clock wall`` measures the time that passes. `README.md` beside this file says how to measure and compare.
+is chosen: that is the agent's time. A second column counts both: what a whole loop of play reaches. The clock measures
+the processor's time, so that other work on the machine disturbs little; ``--clock wall`` measures the time that passes.
+`README.md` beside this file says how to measure and compare.
 """
 
 from __future__ import annotations

@@ -12,8 +12,11 @@ from mahjong_env.bench.timing import Result
 
 
 def report_text(results: Sequence[Result]) -> str:
-    """One line for each contender: its speed, what was played, and how many times faster it is than its peers."""
-    lines = [("", "decisions/s", "hands/1000", "dealing", "agent us", "")]
+    """One line for each contender: its speed, what was played, and how many times faster it is than its peers.
+
+    The first rate is the environment's alone; the second counts the agent's views and choices too.
+    """
+    lines = [("", "decisions/s", "with choosing", "hands/1000", "dealing", "agent us", "")]
     for result in results:
         name, runs = result.contender.name, result.runs
         dealing = [reading.dealing for reading in runs if reading.dealing is not None]
@@ -21,6 +24,7 @@ def report_text(results: Sequence[Result]) -> str:
             (
                 name,
                 spread(result.rates, ",.0f"),
+                spread([reading.with_choosing for reading in runs], ",.0f"),
                 f"{median(reading.hands for reading in runs):.1f}",
                 f"{median(dealing):.1%}" if dealing else "",
                 f"{1e6 * median(reading.agent for reading in runs):.2f}",

@@ -97,13 +97,15 @@ class Reading:
     Attributes:
         rate: decisions per second of the environment's time, the median of the turns.
         hands: hands that ended in a thousand decisions.
-        agent: seconds of the agent for one decision.
+        agent: seconds of the agent for one decision, its view included.
+        with_choosing: decisions per second if the agent's time is counted too.
         dealing: share of the environment's time that dealing took, None where nobody can tell.
     """
 
     rate: float
     hands: float
     agent: float
+    with_choosing: float
     dealing: float | None
 
 
@@ -215,10 +217,12 @@ def _play(player: Player, contender: Contender, seconds: float, meter: Meter) ->
 
 
 def _read(player: Player, meter: Meter, rates: Sequence[float]) -> Reading:
+    rate, agent = median(rates), meter.agent.seconds / meter.decisions
     return Reading(
-        rate=median(rates),
+        rate=rate,
         hands=1000 * meter.hands / meter.decisions,
-        agent=meter.agent.seconds / meter.decisions,
+        agent=agent,
+        with_choosing=1 / (1 / rate + agent),
         dealing=player.dealing_share(meter),
     )
 
@@ -230,6 +234,7 @@ def together(readings: Sequence[Reading]) -> Reading:
         rate=fmean(reading.rate for reading in readings),
         hands=fmean(reading.hands for reading in readings),
         agent=fmean(reading.agent for reading in readings),
+        with_choosing=fmean(reading.with_choosing for reading in readings),
         dealing=fmean(dealing) if dealing else None,
     )
 

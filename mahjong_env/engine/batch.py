@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
+from weakref import ref
 
 import numpy as np
 
@@ -39,6 +40,8 @@ from mahjong_env.state.arrays import NO_SEAT, State
 # Arrays, as numpy turns plain numbers into arrays in every call.
 _FIRST = np.array(0, np.int8)
 _END_OF_ACTIONS = np.array(NUM_ACTIONS, np.uint64)
+
+_MANY_VIEWS: Final = 64  # so many are watched before those no longer in use are forgotten
 
 
 class Engine:
@@ -79,6 +82,7 @@ class Engine:
         self.start = start or ("random" if num_hands == 1 and rules.ends_by_hands else "first")
         self._all_games = _numbers_up_to(num_games)
         self._moves_of, self._moves_of_all = np.zeros(num_games, np.int64), 0
+        self._views: list[ref[View]] = []
         self.state = State.allocate(axes_of(rules, num_games))
         self._context = self._new_context()
         self.reset(seed=fold_seed(seed) if seed is None else seed)
@@ -149,7 +153,25 @@ class Engine:
         """[n] int64 how often each of these games has been stepped, dealt or set anew; a fresh array."""
         return self._moves_of[games] + self._moves_of_all
 
+    def watch(self, view: View) -> None:
+        """Have a view keep what it shows (`View.keep`) before the games move on, if it is still in use then."""
+        if len(self._views) >= _MANY_VIEWS:
+            self._views = [known for known in self._views if known() is not None]
+        self._views.append(ref(view))
+
+    def _keep_views(self) -> None:
+        for known in self._views:
+            view = known()
+            if view is not None:
+                view.keep()
+        self._views.clear()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and pickles have no views."""
+        return {**self.__dict__, "_views": []}
+
     def _note_moves(self, games: Any, numbers: Games) -> None:
+        self._keep_views()
         if games is None:
             self._moves_of_all += 1
         else:
@@ -248,6 +270,7 @@ class Engine:
         twin.auto_reset, twin.start = self.auto_reset, self.start
         twin._all_games = _numbers_up_to(len(g))
         twin._moves_of, twin._moves_of_all = np.zeros(len(g), np.int64), 0
+        twin._views = []
         twin.state = self.state.rows(g)
         twin._context = twin._new_context()
         return twin
@@ -267,6 +290,7 @@ class Engine:
         """
         if not isinstance(snapshot, Snapshot):
             raise SnapshotError(f"games are restored from a Snapshot, not from {type(snapshot).__name__}")
+        self._keep_views()
         snapshot.put_back(self._header(), self.state.arrays())
         self._moves_of_all += 1
 

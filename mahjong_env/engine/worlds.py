@@ -13,6 +13,7 @@ from mahjong_env.engine import hidden
 
 if TYPE_CHECKING:
     from mahjong_env.engine.batch import Engine
+    from mahjong_env.observation.view import View
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,10 @@ class Origin:
     def take(self, which: Any) -> Origin:
         """Some of the positions: a boolean mask or indices."""
         return Origin(self.engine, self.games[which], self.seats[which], self.is_to_act[which], self.moves[which])
+
+    def watch(self, view: View) -> None:
+        """Have the view keep what it shows before the games move on."""
+        self.engine.watch(view)
 
     def worlds(self, count: int, rng: np.random.Generator) -> Engine:
         """Copies of the games with all that their seats have not seen drawn anew; see `View.worlds`."""

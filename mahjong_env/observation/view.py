@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -31,6 +32,10 @@ class Origin(Protocol):
 
     def worlds(self, count: int, rng: np.random.Generator) -> Any:
         """An engine of games that continue theirs."""
+        ...
+
+    def watch(self, view: View) -> None:
+        """See to it that ``view.keep()`` is called before the games move on."""
         ...
 
 
@@ -137,17 +142,39 @@ class View:
     origin: Origin | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def of(cls, seen: Sight, origin: Origin | None = None) -> View:
-        """Everything that is seen, in arrays that stay as they are when the games move on."""
-        arrays = {name: getattr(seen, name) for name in cls.array_names() if name != "observation"}
-        return cls(rules=seen.rules, observation=observe(seen), origin=origin, **arrays)
+    def of(cls, seen: Sight, origin: Origin) -> View:
+        """Everything that is seen. Arrays are worked out when they are asked for, and stay when the games move on."""
+        view = object.__new__(cls)
+        view.__dict__.update(rules=seen.rules, origin=origin, _seen=seen)
+        origin.watch(view)
+        return view
+
+    def __getattr__(self, name: str) -> Any:
+        """Work out an array that is asked for for the first time."""
+        seen = self.__dict__.get("_seen")
+        if seen is None or name not in _names():
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        array = observe(seen) if name == "observation" else getattr(seen, name)
+        self.__dict__[name] = array
+        return array
+
+    def keep(self) -> None:
+        """Work out every array that nobody has asked for yet; engines call this before their games move on."""
+        if self.__dict__.get("_seen") is not None:
+            for name in self.array_names():
+                getattr(self, name)
+            self.__dict__["_seen"] = None
 
     def __len__(self) -> int:
         """The number of seats that look."""
-        return len(self.hand)
+        seen = self.__dict__.get("_seen")
+        return len(self.hand) if seen is None else len(seen)
 
     def take(self, which: Any) -> View:
         """Some of them: a boolean mask or indices."""
+        seen = self.__dict__.get("_seen")
+        if seen is not None and self.origin is not None:
+            return View.of(seen.take(which), self.origin.take(which))
         arrays = {name: getattr(self, name)[which] for name in self.array_names()}
         return View(rules=self.rules, origin=None if self.origin is None else self.origin.take(which), **arrays)
 
@@ -182,6 +209,7 @@ class View:
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and pickles do not take the games along."""
+        self.keep()
         return {**self.__dict__, "origin": None}
 
     @property
@@ -227,4 +255,10 @@ class View:
     @property
     def codes(self) -> Int32Array:
         """[n, 4] the same as codes of `mahjong_env.hands.codes`: characters, dots, bamboo, honours."""
-        return encode(self.natural_hand)
+        seen = self.__dict__.get("_seen")
+        return encode(self.natural_hand) if seen is None else seen.codes
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(View.array_names())

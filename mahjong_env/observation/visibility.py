@@ -105,6 +105,11 @@ class Sight:
         """The number of seats that look."""
         return len(self.games)
 
+    def take(self, which: Any) -> Sight:
+        """What some of the seats see: a boolean mask or indices."""
+        games, seat, present = self.games[which], self.seat[which], self.present[which]
+        return Sight(self.state, self.rules, games, seat, present, self._num_hands)
+
     # --- Addressing ----------------------------------------------------------------------------------------------
     def _of_slots(self, array: Any, empty: int = 0) -> Any:
         """[n, 4, ...] the rows of an array with a seat axis, by slot."""
@@ -139,6 +144,12 @@ class Sight:
         """[n, 34]."""
         hand: Int8Array = self._of_own(self.state.hand)
         return hand if self.present.all() else hand * self.present[:, None]
+
+    @property
+    def codes(self) -> Int32Array:
+        """[n, 4] codes of the hand, without wild tiles."""
+        codes: Int32Array = self._of_own(self.state.code)
+        return codes if self.rules.people == self.rules.seats else codes * self.present[:, None]
 
     @property
     def drawn(self) -> Int8Array:

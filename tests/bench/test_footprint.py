@@ -56,7 +56,7 @@ def test_start_of_a_process():
 
 
 def test_a_process_that_fails_says_why():
-    with pytest.raises(MahjongError, match="no knob"):
+    with pytest.raises(MahjongError, match="nor a knob"):
         measure_start("hebei", {"colour": 3}, 1)
 
 

@@ -12,7 +12,7 @@ SETTINGS = {"clock": "cpu", "knob": []}
 
 
 def result(name, *rates, times=None, **facts):
-    runs = tuple(Reading(rate=rate, hands=10.0, agent=1e-6, dealing=None) for rate in rates)
+    runs = tuple(Reading(rate=rate, hands=10.0, agent=1e-6, with_choosing=rate, dealing=None) for rate in rates)
     return Result(Contender(name, lambda seed: None, 1, (), facts), runs, times or {})
 
 
@@ -38,7 +38,7 @@ def test_what_is_written_is_read_again(written):
     assert (peer["decisions_per_second"], peer["times_faster_than"]) == (4.5, {})
     assert (engine["variant"], engine["kind"], engine["decisions_per_second"]) == ("hebei", "step+mask", 14.0)
     assert engine["times_faster_than"] == {"peer": {"median": 3.0, "runs": [2.0, 4.0]}}
-    assert engine["runs"][1] == {"rate": 20.0, "hands": 10.0, "agent": 1e-6, "dealing": None}
+    assert engine["runs"][1] == {"rate": 20.0, "hands": 10.0, "agent": 1e-6, "with_choosing": 20.0, "dealing": None}
 
 
 def test_every_line_of_both_is_compared(written):

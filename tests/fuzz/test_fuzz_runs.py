@@ -214,7 +214,7 @@ HOW = {"clock": "cpu", "knob": []}
 
 
 def result(name, rate, **facts):
-    runs = (Reading(rate=rate, hands=10.0, agent=1e-6, dealing=None),)
+    runs = (Reading(rate=rate, hands=10.0, agent=1e-6, with_choosing=rate, dealing=None),)
     return Result(Contender(name, lambda seed: None, 1, (), facts), runs)
 
 
