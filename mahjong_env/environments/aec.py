@@ -187,21 +187,6 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         if self.render_mode == "human":
             self.render()
 
-    def view(self, agent: str) -> View:
-        """What an agent sees as named arrays, in a view of one row: for inputs, rewards and searches of one's own.
-
-        Raises:
-            MahjongError: there is no such agent.
-        """
-        person = self._person_of(agent)
-        return self.engine.view() if person == self._to_act else self.engine.view(seats=person)
-
-    def _person_of(self, agent: str) -> int:
-        person = self._person.get(agent)
-        if person is None:
-            raise MahjongError(f"there is no agent {agent!r}; the agents are {', '.join(self.possible_agents)}")
-        return person
-
     def observe(self, agent: str) -> Observation:
         """What an agent sees, in fresh arrays.
 

@@ -26,7 +26,6 @@ from mahjong_env.environments.hand_info import hand_info
 from mahjong_env.environments.held_engine import HeldEngine
 from mahjong_env.environments.opponents import Opponent, OpponentPool, Seating
 from mahjong_env.environments.players import choose_actions
-from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import NO_SEAT
 
@@ -131,10 +130,6 @@ class LearningSeats:
     def observe(self, games: Games) -> Int8Array:
         """[n, C, 34] int8 what the learning persons see; a fresh array."""
         return self.engine.observe(games, self.learner[games])
-
-    def view(self, games: Games) -> View:
-        """What the learning persons see as named arrays, in a view of n rows."""
-        return self.engine.view(games, self.learner[games])
 
     def action_masks(self, games: Games) -> Int8Array:
         """[n, 109] int8 legal actions of the learning persons, all 0 where the game is over; a fresh array."""

@@ -155,10 +155,6 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
         observation, info = self._answer()
         return observation, float(seats.earned[0]), bool(seats.ended[0]) and not truncated, truncated, info
 
-    def view(self) -> View:
-        """What the learning person sees as named arrays, in a view of one row (also through ``env.unwrapped``)."""
-        return self._seats.view(_GAME)
-
     def action_masks(self) -> BoolArray:
         """[109] bool legal actions, all False where the episode is over."""
         return self._masks()[0].view(np.bool_)

@@ -208,10 +208,6 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
             raise ActionError(f"actions are {self.num_envs} integers (one for each game), not of shape {chosen.shape}")
         seats.step(playing, chosen[playing], self.np_random, beginning=over)
 
-    def view(self) -> View:
-        """What the learning persons see as named arrays, in a view of num_envs rows (also through ``unwrapped``)."""
-        return self._seats.view(self._all)
-
     def action_masks(self) -> BoolArray:
         """[num_envs, 109] bool legal actions, all False where an episode is over."""
         return self._masks(self._all).view(np.bool_)
