@@ -45,7 +45,7 @@ CHICKEN = Row("Chicken Hand", "鸡胡 jī hú", 1, "none of the rows above", unl
 
 
 def _horses(wins: Any) -> Any:
-    """[n] tiles turned up that are the winner's: 1, 5, 9 and East if he deals, 2, 6 and South for the next, and so on."""
+    """[n] tiles turned up that are the winner's: 1, 5, 9, East if he deals, 2, 6, South for the next, and so on."""
     tile = wins.turned_up.astype(np.intp)
     rank = np.where(tile < FIRST_HONOUR, tile % 9, tile - FIRST_HONOUR)
     owner = np.where(tile < WHITE, rank % 4, -1)  # dragons belong to nobody
