@@ -368,7 +368,7 @@ QUICK = "bench --variant hebei --no-peers --no-footprint --batches 1 --seconds 0
 COMMANDS = [
     ("", "the following arguments are required: command"),
     ("fly", "invalid choice: 'fly' (choose from"),
-    ("show", "the following arguments are required: --variant"),
+    ("show", "name a variant to be played (--variant), or a file of recorded games"),
     ("show --variant bridge", "invalid choice: 'bridge' (choose from"),
     ("show --variant hebei --knob lid=3", "has no knob 'lid'; its knobs are"),
     ("show --variant hebei --knob cap", "a knob is written NAME=VALUE, such as cap=none or players=4, not 'cap'"),
