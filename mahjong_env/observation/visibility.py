@@ -30,6 +30,7 @@ from mahjong_env.state.arrays import (
     MELD_PLACES,
     MELDED,
     NO_SEAT,
+    NUM_PLANES,
     SLOT_OF_OFFSET,
     Phase,
     State,
@@ -305,7 +306,7 @@ class Sight:
         suits = unseen[:, :NUM_KINDS]
         suits -= self.hand
         # numpy adds four long rows faster than it sums along a short axis; planes that mean something else may wrap.
-        seats = self._public.reshape(len(self), SLOTS, -1)
+        seats = self._public.reshape(len(self), SLOTS, NUM_PLANES * NUM_KINDS)
         shown = seats[:, 0] + seats[:, 1] + seats[:, 2] + seats[:, 3]
         for plane in (DISCARDED, MELDED):
             suits -= shown[:, plane * NUM_KINDS : (plane + 1) * NUM_KINDS]
