@@ -89,7 +89,11 @@ def possible_win(rules, seed):
         told = _try_win(rules, rng)
         tiles = parse_tiles(told["hand"] + told["winning_tile"] + told.get("flowers", ""))
         tiles += [kind for meld in told["melds"] for kind in parse_meld(meld).tiles]
-        if all(number <= rules.deck[kind] for kind, number in counted(tiles).items()):
+        supply = counted(tiles)
+        won_with = parse_tiles(told["winning_tile"])[0]
+        if told["source"] == "kong" and (supply[won_with] > 1 or told["winning_tile"] == told.get("wild")):
+            continue  # the robbed player has the three others, and no pung is of wild tiles
+        if all(number <= rules.deck[kind] for kind, number in supply.items()):
             return told
 
 
