@@ -7,6 +7,7 @@ import sys
 from typing import Annotated
 
 from mahjong_env import MahjongError, MissingExtraError
+from mahjong_env.cli.terminal import prepare_output
 from mahjong_env.ruleset.knobs import gather
 from training.config import BenchConfig, EvaluateConfig, TrainConfig
 from training.errors import InterruptedRunError
@@ -28,6 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     # default they wait in a loop that takes the core from whoever they wait for.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    prepare_output()
     try:
         _run(_parse(arguments))
     except InterruptedRunError as interrupt:

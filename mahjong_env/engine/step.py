@@ -39,14 +39,14 @@ def take_step(context: StepContext, games: Games, actions: Int64Array) -> list[E
     unrobbed = claims.offer_added_tiles(context, acted.added)
 
     # Draw: a replacement for every kong that stands, a tile for the next seat where nobody claims the discard.
-    added = [kongs.add_to_pungs(context, tiles) for tiles in (granted.added, unrobbed, answered.unrobbed)]
-    no_flower_left = draw.replace_kongs(context, [acted.kongs, granted.kongs, *added])
+    added = kongs.add_to_pungs(context, (granted.added, unrobbed, answered.unrobbed))
+    no_flower_left = draw.replace_kongs(context, [*acted.kongs, *granted.kongs, *added])
     no_tile_left = draw.begin_turns(context, unclaimed)
     deal.open_hands(context, answered.opened)
 
     # Settle: wins and drawn hands become points.
-    wins = [part for part in (acted.wins, stranded.wins, *granted.wins) if part is not None]
-    return settle.settle(context, wins, [*stranded.passed, *no_flower_left, *no_tile_left])
+    won = [*acted.wins, *stranded.wins, *granted.wins]
+    return settle.settle(context, won, [*stranded.passed, *no_flower_left, *no_tile_left])
 
 
 def _act(context: StepContext, games: Games, actions: Int64Array) -> tuple[Acted, Answered, StrandedAnswers]:

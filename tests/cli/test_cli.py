@@ -193,6 +193,19 @@ def test_encodings_without_chinese_are_no_error(command, encoding):
     assert (done.stderr if done.returncode else done.stdout).decode(encoding)
 
 
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+def test_evaluations_are_told_in_such_encodings_too(encoding):
+    pytest.importorskip("tyro")
+    command = "evaluate --variant hebei --agents random --deals 2"
+    done = subprocess.run(
+        [sys.executable, "-m", "training", *command.split()],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+    )
+    assert (done.returncode, b"Traceback" in done.stderr) == (0, False), done.stderr
+    assert ("\u00b1" if encoding == "latin-1" else "+-") in done.stdout.decode(encoding)
+
+
 # --- Ctrl-C --------------------------------------------------------------------------------------------------
 
 

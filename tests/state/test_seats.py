@@ -8,7 +8,7 @@ import pytest
 from mahjong_env import make_engine
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.hands import encode
-from mahjong_env.state.arrays import DISCARDED, LATEST, MELDED, State
+from mahjong_env.state.arrays import CLAIMED, DISCARDED, LATEST, MELDED, State
 from mahjong_env.state.seats import Seats
 
 
@@ -95,12 +95,12 @@ class TestVerbs:
         state.discard(givers, state.hands(givers).argmax(axis=1))
         assert (givers.of(state.river_size) == 2).all()
         assert (givers.of(state.public)[np.arange(3), LATEST].max(axis=1) == 2).all()
-        assert (givers.of(state.river)[:, 0] == kind).all()
-        claimed = givers.of(state.river)[:, 1]
+        assert (givers.of(state.river)[:, 0] == kind + 1).all()
+        claimed = givers.of(state.river)[:, 1] - np.int8(1)
         lying = givers.of(state.public)[:, DISCARDED].sum(axis=1)
-        state.take_discard(givers, claimed)
+        state.take_discard(givers, claimed, np.array([1, 2, 0], np.int8))
         assert (givers.of(state.public)[:, DISCARDED].sum(axis=1) == lying - 1).all()
-        assert (givers.of(state.river)[:, 1] == -1).all()
+        assert (givers.of(state.river)[:, 1] == claimed + 1 + CLAIMED).all()
         assert not state.undisturbed[GAMES].any()
         assert codes_follow(state)
 

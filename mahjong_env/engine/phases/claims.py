@@ -27,6 +27,9 @@ from mahjong_env.scoring.wins import Source, wins_from_state
 from mahjong_env.state.arrays import NO_SEAT, Phase
 from mahjong_env.state.seats import Seats
 
+_ZERO = np.array(0, np.int8)  # an array, as numpy turns plain numbers into arrays in every call
+
+
 # --- Offering a tile ------------------------------------------------------------------------------------------------
 # Options and the seats that may be asked are [m, n], in the order of the seats after the giver.
 
@@ -97,7 +100,7 @@ def _sets_wanted(context: StepContext, others: Seats, kind: IntArray) -> Int8Arr
     beside = None
     if rules.claims_chows:
         neighbours = NEIGHBOURS.take(kind, axis=1)
-        beside = (state.held(others.row(0), neighbours) > 0) & ARE_NEIGHBOURS.take(kind, axis=1)
+        beside = (state.held(others.row(0), neighbours) > _ZERO) & ARE_NEIGHBOURS.take(kind, axis=1)
         if rules.has_wild:
             beside &= neighbours != state.wild[others.game]
     return sets_wanted(held, beside, may_add)

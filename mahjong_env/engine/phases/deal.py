@@ -160,6 +160,8 @@ def _open(context: StepContext, games: Games) -> None:
 
 def open_hands(context: StepContext, games: Games) -> None:
     """Go on to the next question before the first turn, or to the dealer's first turn."""
+    if not games.size:
+        return
     games = claims.offer_opening(context, games)
     if games.size:
         dealers = context.state.seats(games, context.state.dealer[games])

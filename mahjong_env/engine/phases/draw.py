@@ -17,6 +17,8 @@ from mahjong_env.scoring.wins import Source
 from mahjong_env.state.arrays import NO_SEAT, Phase
 from mahjong_env.state.seats import Seats
 
+_ZERO = np.array(0, np.int16)  # an array, as numpy turns plain numbers into arrays in every call
+
 
 def begin_turns(context: StepContext, seats: Seats | None) -> list[Games]:
     """The seats after these draw a tile; the games in which there is none left come back."""
@@ -26,22 +28,23 @@ def begin_turns(context: StepContext, seats: Seats | None) -> list[Games]:
     seats = state.next_seats(seats)
     ended: list[Games] = []
     left = state.left_before_draw[games] = state.left(games)
-    has_tiles = (left > 0) & ~state.closing[games]
-    if np.count_nonzero(has_tiles) < len(games):
-        ended.append(games[~has_tiles])
-        seats = seats.take(has_tiles)
+    is_last = (left <= _ZERO) | state.closing[games]
+    if np.count_nonzero(is_last):
+        ended.append(games[is_last])
+        seats = seats.take(~is_last)
         if not len(seats):
             return ended
     state.begin_turn(seats)
     return ended + _receive(context, seats, state.take_front(seats.game).astype(np.intp))
 
 
-def replace_kongs(context: StepContext, made: Sequence[Kongs | None]) -> list[Games]:
+def replace_kongs(context: StepContext, made: Sequence[Kongs]) -> list[Games]:
     """Pay kongs that stand and draw their replacements; the games in which a flower then ends the hand come back."""
-    stands = [kong for kong in made if kong is not None]
-    for kong in stands:
+    if not made:
+        return []
+    for kong in made:
         kongs.pay(context, kong)
-    seats = Seats.join([kong.seats for kong in stands])
+    seats = Seats.join([kong.seats for kong in made])
     if seats is None:
         return []
     state = context.state
@@ -49,7 +52,7 @@ def replace_kongs(context: StepContext, made: Sequence[Kongs | None]) -> list[Ga
     state.flower_draw[seats.game] = False
     state.left_before_draw[seats.game] = state.left(seats.game)
     ended = _receive(context, seats, state.take_back(seats.game))
-    for kong in stands:
+    for kong in made:
         context.rules.after_kong(state, kong.seats, kong.meld_type)
     return ended
 
@@ -118,7 +121,7 @@ def _strand(context: StepContext, seats: Seats) -> list[Games]:
 class StrandedAnswers(NamedTuple):
     """What seats that were stranded have answered."""
 
-    wins: Won | None = None
+    wins: tuple[Won, ...] = ()
     passed: tuple[Games, ...] = ()
     """Games in which the seat passed, and the hand is drawn."""
 
@@ -132,5 +135,5 @@ def take_stranded(context: StepContext, games: Games, actions: Int64Array) -> St
         return NOBODY_STRANDED
     state, wins = context.state, actions == WIN
     winners = state.seats_to_act(games[wins])
-    won = Won(winners, Source.DRAW, state.drawn[winners.game], NO_SEAT) if len(winners) else None
-    return StrandedAnswers(won, (games[~wins],))
+    won = Won(winners, Source.DRAW, state.drawn[winners.game], NO_SEAT)
+    return StrandedAnswers((won,) if len(winners) else (), (games[~wins],))

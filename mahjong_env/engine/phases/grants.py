@@ -23,7 +23,7 @@ class Granted(NamedTuple):
     """What granted claims lead to, beside the turns of those who claimed a chow or a pung."""
 
     wins: tuple[Won, ...] = ()
-    kongs: Kongs | None = None
+    kongs: tuple[Kongs, ...] = ()
     added: Offer | None = None
     """Claimed tiles that join open pungs of the claimers."""
 
@@ -109,18 +109,18 @@ def _take_pung(context: StepContext, games: Games) -> None:
     _begin_claimed_turn(context, seats)
 
 
-def _take_kong(context: StepContext, games: Games) -> tuple[Kongs | None, Offer | None]:
+def _take_kong(context: StepContext, games: Games) -> tuple[tuple[Kongs, ...], Offer | None]:
     """The kongs of three tiles in the hand, and the tiles that join open pungs."""
     if not games.size:
-        return None, None
+        return (), None
     state = context.state
     seats, kind, giver = _take_tile(context, games)
     state.kong_draws[games] = 0
     adds = state.has_open_pung(seats, kind)
     added = Offer(seats.take(adds), kind[adds]) if adds.any() else None
     if adds.all():
-        return None, added
+        return (), added
     seats, kind, giver = seats.take(~adds), kind[~adds], giver[~adds]
     state.remove_tiles(seats, kind, 3)
     state.lay_meld(seats, MeldType.EXPOSED_KONG, kind, giver, kind)
-    return Kongs(seats, MeldType.EXPOSED_KONG, giver), added
+    return (Kongs(seats, MeldType.EXPOSED_KONG, giver),), added

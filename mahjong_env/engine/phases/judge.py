@@ -12,29 +12,28 @@ from mahjong_env.hands import suit_summaries
 from mahjong_env.scoring.wins import Source, wins_from_state
 from mahjong_env.state.seats import Seats
 
+# Arrays, as numpy turns plain numbers into arrays in every call.
+_ZERO, _ONE = np.array(0, np.int8), np.array(1, np.int8)
+
 
 def update_tenpai(context: StepContext, seats: Seats) -> None:
     """Set the flag "one tile away" of seats that are between turns."""
     state, rules = context.state, context.rules
-    wilds = state.wilds_held(seats) if rules.has_wild else 0
+    wilds = state.wilds_held(seats) if rules.has_wild else _ZERO
     short = rules.tiles_short(suit_summaries(state.codes(seats)), wilds, state.melds_made(seats))
-    state.set_tenpai(seats, short <= wilds + 1)
+    state.set_tenpai(seats, short <= wilds + _ONE)
 
 
 def update_tenpai_of_all(context: StepContext, games: Games) -> None:
     """Set the flag of all seats; a dealer, who has his extra tile, is looked at when his turn is judged."""
-    state, rules = context.state, context.rules
-    seats = state.seats(games, np.arange(rules.seats)[:, None])
-    wilds = state.wilds_held(seats) if rules.has_wild else 0
-    short = rules.tiles_short(suit_summaries(state.codes(seats)), wilds, state.melds_made(seats))
-    state.set_tenpai(seats, short <= wilds + 1)
+    update_tenpai(context, context.state.seats(games, np.arange(context.rules.seats)[:, None]))
 
 
 def is_complete(context: StepContext, seats: Seats, tile: Any = None) -> BoolArray:
     """[n] whether concealed tiles, with one more tile [n] where given, are a complete hand."""
     state, rules = context.state, context.rules
     codes = state.codes(seats) if tile is None else state.codes_with(seats, tile)
-    wilds = state.wilds_held(seats) if rules.has_wild else 0
+    wilds = state.wilds_held(seats) if rules.has_wild else _ZERO
     if tile is not None and rules.has_wild:
         wilds = wilds + (tile == state.wild[seats.game])
     return rules.tiles_short(suit_summaries(codes), wilds, state.melds_made(seats)) <= wilds

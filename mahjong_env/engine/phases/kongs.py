@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE
 from mahjong_env.engine.phases.context import Kongs, Offer, StepContext
 from mahjong_env.engine.phases.judge import update_tenpai
 
 
-def add_to_pungs(context: StepContext, added: Offer | None) -> Kongs | None:
+def add_to_pungs(context: StepContext, parts: Sequence[Offer | None]) -> list[Kongs]:
     """Tiles join the open pungs of their seats: discards that were claimed for it, or tiles that nobody has robbed."""
-    if added is None or not len(added.givers):
-        return None
-    seats, kind = added
-    return Kongs(seats, MeldType.ADDED_KONG, context.state.add_to_pung(seats, kind))
+    return [
+        Kongs(seats, MeldType.ADDED_KONG, context.state.add_to_pung(seats, kind))
+        for seats, kind in filter(None, parts)
+        if len(seats)
+    ]
 
 
 def pay(context: StepContext, made: Kongs) -> None:

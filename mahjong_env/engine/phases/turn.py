@@ -20,13 +20,13 @@ _NO_DISCARD = np.array(CONCEALED_KONG)  # an array, as numpy turns plain numbers
 
 
 class Acted(NamedTuple):
-    """What the seats in their turn have done; None where nobody did that."""
+    """What the seats in their turn have done."""
 
     discards: Offer | None = None
     added: Offer | None = None
     """Tiles on their way to an open pung, which may be robbed."""
-    kongs: Kongs | None = None
-    wins: Won | None = None
+    kongs: tuple[Kongs, ...] = ()
+    wins: tuple[Won, ...] = ()
 
 
 def act(context: StepContext, games: Games, actions: Int64Array) -> Acted:
@@ -59,13 +59,13 @@ def _discard(context: StepContext, seats: Seats, kind: Int64Array) -> Offer | No
     return Offer(seats, kind)
 
 
-def _conceal(context: StepContext, seats: Seats, kind: Int64Array) -> Kongs | None:
+def _conceal(context: StepContext, seats: Seats, kind: Int64Array) -> tuple[Kongs, ...]:
     if not len(seats):
-        return None
+        return ()
     state = context.state
     state.remove_tiles(seats, kind, 4)
     state.lay_meld(seats, MeldType.CONCEALED_KONG, kind, shown=not context.rules.hides_concealed_kongs)
-    return Kongs(seats, MeldType.CONCEALED_KONG, NO_SEAT)
+    return (Kongs(seats, MeldType.CONCEALED_KONG, NO_SEAT),)
 
 
 def _add(context: StepContext, seats: Seats, kind: Int64Array) -> Offer | None:
@@ -79,7 +79,7 @@ def _add(context: StepContext, seats: Seats, kind: Int64Array) -> Offer | None:
     return Offer(seats, kind)
 
 
-def _win(context: StepContext, seats: Seats) -> Won | None:
+def _win(context: StepContext, seats: Seats) -> tuple[Won, ...]:
     if not len(seats):
-        return None
-    return Won(seats, Source.DRAW, context.state.drawn[seats.game], NO_SEAT)
+        return ()
+    return (Won(seats, Source.DRAW, context.state.drawn[seats.game], NO_SEAT),)
