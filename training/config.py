@@ -114,6 +114,26 @@ class EvaluateConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PlanConfig:
+    """Say how many deals it takes to see a difference between two agents, before they are played."""
+
+    agents: tuple[str, ...] = ("greedy", "greedy?claims=false")
+    """The agent that is measured, and the one in all other seats."""
+    variant: str
+    """The variant to play."""
+    knobs: tuple[str, ...] = ()
+    """House rules as name=value, e.g. players=4 cap=8."""
+    differences: tuple[float, ...] = (0.02, 0.05, 0.1)
+    """The differences to be seen, in sigma (points of a hand's spread among greedy players)."""
+    power: float = 0.8
+    """The chance with which they are to be seen."""
+    pilot: int = 200
+    """Deals that are played to find out how much deals differ. Play the study itself with another seed."""
+    seed: int = 30_000
+    """Of the pilot."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class BenchConfig:
     """Measure how many decisions of a learner a second are played and learned from, beside one table at a time."""
 

@@ -56,18 +56,35 @@ def _joined(entrants: list[Entrant], found: Entrant) -> list[Entrant]:
 
 
 def _family(spec: str, path: Path) -> list[Entrant]:
-    """Return a trained policy, its clone and its teachers."""
-    learned = PolicyFile.read(path).training
-    teacher, teachers = str(learned.get("teacher", "")), [str(text) for text in learned.get("teachers", ())]
-    steps = int(learned.get("steps", 0))
-    if not steps or not teacher:
+    """Return a policy of a run, what it was before it learned, and its teachers."""
+    trained = PolicyFile.read(path).training
+    teacher, teachers = trained.get("teacher"), trained.get("teachers") or ()
+    if not teacher:
         return []
-    clones = [folder / CLONE for folder in (path.parent, path.parent.parent) if (folder / CLONE).is_file()]
-    clone = f"policy:{clones[0]}" if clones and clones[0] != path else ""
-    family = [Entrant(spec, f"learned from {steps:,} decisions, after imitating {teacher}", clone)]
-    if clone:
-        family.append(Entrant(clone, f"the same before learning: it imitates {teacher}"))
-    for other in teachers:
+    steps = int(trained.get("steps", 0))
+    family = _after_learning(spec, path, str(teacher), steps) if steps else _before_learning(spec, path, str(teacher))
+    for other in map(str, teachers):
         role = "teacher, imitated" if other == teacher else "teacher, tried out and not imitated"
         family.append(Entrant(other, role))
+    return family
+
+
+def _after_learning(spec: str, path: Path, teacher: str, steps: int) -> list[Entrant]:
+    """Return a policy that has learned, and its clone if that was kept."""
+    role = f"learned from {steps:,} decisions, after imitating {teacher}"
+    for folder in (path.parent, path.parent.parent):
+        if (folder / CLONE).is_file():
+            clone = f"policy:{folder / CLONE}"
+            return [Entrant(spec, role, clone), Entrant(clone, f"the same before learning: it imitates {teacher}")]
+    return [Entrant(spec, role)]
+
+
+def _before_learning(spec: str, path: Path, teacher: str) -> list[Entrant]:
+    """Return a policy that imitates, and the one that it became, if that is not as good."""
+    if path.name == CLONE:
+        return [Entrant(spec, f"imitates {teacher}; what the policies of its run were before learning")]
+    family = [Entrant(spec, f"imitates {teacher}; nothing that was learned later measured better")]
+    last = path.parent / "last.zip"
+    if path.name != last.name and last.is_file() and (steps := int(PolicyFile.read(last).training.get("steps", 0))):
+        family.append(Entrant(f"policy:{last}", f"the same after learning from {steps:,} decisions", spec))
     return family

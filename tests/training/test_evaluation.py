@@ -7,9 +7,11 @@ import csv
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -79,7 +81,26 @@ class TestReferences:
         assert [entrant.spec for entrant in entrants] == [*specs, "greedy?claims=false"]
         assert entrants[1].clone == clone
         assert with_references(["random", "greedy"]) == with_references(["random", "greedy"])
-        assert [entrant.role for entrant in with_references(["random", clone])] == ["", ""]
+        alone = with_references(["random", clone])
+        assert [entrant.spec for entrant in alone] == ["random", clone, "greedy", "greedy?claims=false"]
+        assert alone[1].role.startswith("imitates greedy?claims=false; what the policies of its run were")
+
+    def test_where_learning_brought_nothing_better_that_is_said_and_shown(self, run, tmp_path):
+        """The best policy of a run may be the one that the warm start left: then the last one stands beside it."""
+        copy = Path(shutil.copytree(run, tmp_path / "run"))
+        shutil.copy(copy / "clone.zip", copy / "best.zip")
+        config = EvaluateConfig(variant="hebei", agents=(f"policy:{copy}", "random"), deals=2)
+        found = evaluate(config)
+        assert found.agents == ("run/best", "random", "run/last", "greedy", "closed greedy")
+        assert found.roles[0] == "imitates greedy?claims=false; nothing that was learned later measured better"
+        assert found.roles[2] == "the same after learning from 64 decisions"
+        assert found.clones == ((2, 0),)
+        assert "run/last - run/best" in printed(found)
+
+    def test_policies_without_a_warm_start_have_no_teachers(self, tmp_path):
+        words = ["train", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "16", *TINY]
+        assert main([*words, "--warm-start-steps", "0", "--teacher", "greedy", "--reward-scale", "0.3"]) == 0
+        assert len(with_references([f"policy:{tmp_path / 'run'}"])) == 1
 
     def test_policies_on_the_way_have_the_same_clone(self, run):
         (policy,) = (run / "policies").glob("*64.zip")
