@@ -30,6 +30,7 @@ from mahjong_env.state.arrays import (
     MELD_PLACES,
     MELDED,
     NO_SEAT,
+    NUM_PLANES,
     SLOT_OF_OFFSET,
     Phase,
     State,
@@ -299,11 +300,16 @@ class Sight:
     @cached_property
     def unseen_tiles(self) -> Int8Array:
         """[n, 42] tiles of each kind that the seat has not seen, flowers included."""
-        unseen = self.rules.deck - self.flowers.sum(axis=1, dtype=np.int8)
+        unseen = np.repeat(self.rules.deck[None], len(self), axis=0)
+        if self.rules.uses_flowers:
+            unseen -= self.flowers.sum(axis=1, dtype=np.int8)
         suits = unseen[:, :NUM_KINDS]
         suits -= self.hand
-        suits -= self.discards.sum(axis=1, dtype=np.int8)
-        suits -= self.melded.sum(axis=1, dtype=np.int8)
+        # numpy adds four long rows faster than it sums along a short axis; planes that mean something else may wrap.
+        seats = self._public.reshape(len(self), SLOTS, NUM_PLANES * NUM_KINDS)
+        shown = seats[:, 0] + seats[:, 1] + seats[:, 2] + seats[:, 3]
+        for plane in (DISCARDED, MELDED):
+            suits -= shown[:, plane * NUM_KINDS : (plane + 1) * NUM_KINDS]
         row, kind = self.hidden_kongs
         np.subtract.at(suits, (row, kind), 4)
         # A tile being added to a pung is in no hand, and not yet in the meld.
