@@ -44,7 +44,7 @@ class Situation:
     circumstances: Mapping[str, int | bool]
     """What the variant knows beyond these (`Rules.circumstances`), as far as it was given."""
 
-    def told(self, name: str) -> Any:
+    def value_of(self, name: str) -> Any:
         """The value of an argument, or of a circumstance (0 if it was not given)."""
         return getattr(self, name) if name in self.__dataclass_fields__ else self.circumstances.get(name, 0)
 
@@ -101,7 +101,7 @@ class Situation:
             if not item.is_mark and self.source != Source.DRAW.word:
                 raise HandError(f"{item.name} is about a tile that is turned up (source='draw')")
             for other in item.excludes:
-                if self.told(other):
+                if self.value_of(other):
                     raise HandError(f"{item.name} and {other} contradict each other: {item.about}")
 
     def _check_known(self, rules: Rules) -> None:

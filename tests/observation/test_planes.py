@@ -9,6 +9,7 @@ import mahjong_env
 from mahjong_env import OBSERVATION_FACTS, OBSERVATION_PIECES, VARIANTS, Deal, RulesError, View, action, make_engine
 from mahjong_env.observation.declaration import Fact, Layout, Piece, clear, lay_out_facts
 from mahjong_env.observation.planes import FACT_PLACES, plane
+from mahjong_env.ruleset.circumstances import Circumstance
 from mahjong_env.state.arrays import Phase
 from mahjong_env.testing.play import choose_actions
 from mahjong_env.variants.hebei import Hebei
@@ -404,7 +405,7 @@ def test_there_is_no_fifth_mark():
         class FiveMarks(Hebei):
             """One mark more than observations can show."""
 
-            marks = ("a", "b", "c", "d", "e")
+            circumstances = tuple(Circumstance(name, "counted") for name in "abcde")
 
 
 def test_an_unknown_piece_is_an_error_that_lists_the_known():

@@ -91,8 +91,9 @@ def possible_win(rules, seed):
         tiles += [kind for meld in told["melds"] for kind in parse_meld(meld).tiles]
         supply = counted(tiles)
         won_with = parse_tiles(told["winning_tile"])[0]
-        if told["source"] == "kong" and (supply[won_with] > 1 or told["winning_tile"] == told.get("wild")):
-            continue  # the robbed player has the three others, and no pung is of wild tiles
+        no_pung = rules.never_melded[won_with] or told["winning_tile"] == told.get("wild")
+        if told["source"] == "kong" and (supply[won_with] > 1 or no_pung):
+            continue  # the robbed player has a pung of the three others
         if all(number <= rules.deck[kind] for kind, number in supply.items()):
             return told
 
