@@ -194,7 +194,7 @@ class State(Arrays):
         flat.public[flat.seen(index, DISCARDED, kind)] += _ONE
         flat.public[flat.seen(index, LATEST, kind)] = number
         place = flat.river_size[index]
-        flat.river[flat.discard(index, place)] = kind + 1
+        flat.river[flat.discard(index, place)] = kind + _ONE
         flat.river_size[index] = place + _ONE
         self.drawn[seats.game] = _NO_TILE
 
