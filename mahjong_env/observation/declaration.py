@@ -9,7 +9,7 @@ piece "facts".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
@@ -44,7 +44,7 @@ class Piece:
     name: str
     planes: int
     meaning: str
-    write: Callable[[Any, Int8Array], None]
+    write: Callable[[Any, Int8Array], None] = field(repr=False)
     low: Numbers = 0
     high: Numbers = 1
     scale: Numbers = 1
@@ -76,7 +76,7 @@ class Fact:
 
     name: str
     meaning: str
-    read: Callable[[Any], Any]
+    read: Callable[[Any], Any] = field(repr=False)
     low: int = 0
     high: int = 1
     scale: float = 1
