@@ -217,6 +217,12 @@ DEALS = [
 ]
 
 SCORES = [
+    (
+        "a robbed kong of which the winner holds a tile",
+        lambda: score("hebei", "123m 456p 789m 345s 3s", winning_tile="3s", source="kong", from_seat=1),
+        HandError,
+        "3s",
+    ),
     ("too few tiles", lambda: worth(hand="1m"), HandError, "with 1 melds it has 10 before the winning tile"),
     ("no tiles", lambda: worth(hand="qq"), NotationError, "cannot read 'qq' in 'qq' as tiles; valid are"),
     ("no winning tile", lambda: worth(winning_tile=None), HandError, "source='draw' needs a winning_tile"),
@@ -362,7 +368,7 @@ QUICK = "bench --variant hebei --no-peers --no-footprint --batches 1 --seconds 0
 COMMANDS = [
     ("", "the following arguments are required: command"),
     ("fly", "invalid choice: 'fly' (choose from"),
-    ("show", "the following arguments are required: --variant"),
+    ("show", "name a variant to be played (--variant), or a file of recorded games"),
     ("show --variant bridge", "invalid choice: 'bridge' (choose from"),
     ("show --variant hebei --knob lid=3", "has no knob 'lid'; its knobs are"),
     ("show --variant hebei --knob cap", "a knob is written NAME=VALUE, such as cap=none or players=4, not 'cap'"),

@@ -61,7 +61,7 @@ FUNCTIONS: Final[Mapping[tuple[str, str], str]] = {
     ("engine.batch", "step"): CHECKS,
     ("engine.batch", "observe"): OBSERVATION,
     ("engine.batch", "action_mask"): MASKS,
-    **{(module, "tiles_short"): HANDS for module in ("ruleset.", "variants.")},
+    **{(module, "tiles_short"): HANDS for module in ("ruleset.", "scoring.", "variants.")},
     **{(module, name): WINS for module in ("ruleset.", "variants.") for name in ("legal", "complete", "score")},
 }
 

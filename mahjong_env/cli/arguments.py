@@ -17,9 +17,9 @@ from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import VARIANTS
 
 
-def add_rules(parser: argparse.ArgumentParser) -> None:
+def add_rules(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """--variant and --knob."""
-    parser.add_argument("--variant", required=True, choices=sorted(VARIANTS), help="what is played")
+    parser.add_argument("--variant", required=required, choices=sorted(VARIANTS), help="what is played")
     add_knobs(parser)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from mahjong_env.basics.errors import HandError
 from mahjong_env.cli.arguments import add_rules, read_rules
 from mahjong_env.scoring.described import HandScore, score
+from mahjong_env.scoring.situation import known_circumstances
 
 # Option, type, help; the values are given to `score` under the same name.
 _TEXTS = (
@@ -19,6 +20,7 @@ _TEXTS = (
     ("flowers", "exposed by the winner, such as 'F1 S2 1z'"),
     ("round-wind", "1z to 4z"),
     ("house-wind", "the winner's, 1z to 4z"),
+    ("turned-up", "tiles turned up after the win, where they change what it pays"),
 )
 _NUMBERS = (
     ("from-seat", "who gave the tile"),
@@ -26,15 +28,11 @@ _NUMBERS = (
     ("dealer", "the dealer's seat (default: 0)"),
     ("dealer-streak", "hands for which the dealer has already kept the deal"),
     ("kong-draws", "the winning tile is the replacement after this many kongs in a row"),
-    ("red-discards", "Red Dragons that the winner has discarded"),
-    ("gambits", "wild tiles that the winner has discarded in a row"),
 )
 _FLAGS = (
     ("flower-draw", "the winning tile replaced a flower"),
     ("last-tile", "no drawable tile is left"),
     ("first-draw", "the winner's first draw, nobody having claimed or declared anything"),
-    ("robbing-gold", "won with the tile turned up before the first turn"),
-    ("discarded-wild", "the winner has discarded a wild tile"),
 )
 
 
@@ -59,18 +57,32 @@ def add_to(commands: Any) -> None:
         parser.add_argument(f"--{name}", type=int, help=about)
     for name, about in _FLAGS:
         parser.add_argument(f"--{name}", action="store_true", default=None, help=about)
+    _add_circumstances(parser)
     parser.add_argument("--running-points", type=int, nargs="+", metavar="POINTS", help="of each seat, before the hand")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 
 
-def run(chosen: argparse.Namespace) -> int:
+def _add_circumstances(parser: argparse.ArgumentParser) -> None:
+    """An option for each thing that only some variants want to know."""
+    group = parser.add_argument_group("what only some variants want to know")
+    for name, by_variant in known_circumstances().items():
+        option = f"--{name.replace('_', '-')}"
+        about = "; ".join(f"{variant}: {item.about}" for variant, item in by_variant.items())
+        if all(item.type is bool for item in by_variant.values()):
+            group.add_argument(option, action="store_true", default=None, help=about)
+        else:
+            group.add_argument(option, type=int, metavar="NUMBER", help=about)
+
+
+def run(arguments: argparse.Namespace) -> int:
     """Score the hand and print it."""
     names = [name.replace("-", "_") for table in (_TEXTS, _NUMBERS, _FLAGS) for name, _ in table]
-    told = {name: getattr(chosen, name) for name in (*names, "source", "melds", "running_points")}
-    told = {name: value for name, value in told.items() if value is not None}
-    scored = score(read_rules(chosen), other_melds=_read_other_melds(chosen.other_meld), **told)
-    print(json.dumps(asdict(scored), indent=2) if chosen.json else score_text(scored))
+    names += ["source", "melds", "running_points", *known_circumstances()]
+    given = {name: getattr(arguments, name) for name in names}
+    given = {name: value for name, value in given.items() if value is not None}
+    scored = score(read_rules(arguments), other_melds=_read_other_melds(arguments.other_meld), **given)
+    print(json.dumps(asdict(scored), indent=2) if arguments.json else score_text(scored))
     return 0
 
 

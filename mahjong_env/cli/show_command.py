@@ -1,20 +1,36 @@
-"""``show``: a game between agents, move by move."""
+"""``show``: a game between agents, or a recorded one, move by move or as a page for a browser."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mahjong_env.basics.errors import MahjongError, RecordError
 from mahjong_env.basics.notation import LEGEND
-from mahjong_env.cli.arguments import add_agents, add_game, add_rules, read_agents, read_rules, read_seed
+from mahjong_env.cli.arguments import (
+    add_agents,
+    add_game,
+    add_rules,
+    check_writable,
+    read_agents,
+    read_rules,
+    read_seed,
+    write_text,
+)
 from mahjong_env.cli.story import Story
 from mahjong_env.cli.terminal import has_colour, say
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.players import Opponent
 from mahjong_env.environments.players import ask as ask_agent
 from mahjong_env.environments.render import Reader, table_text
+from mahjong_env.records import GameRecord, Recorder, RecordWriter, Replay, read_records
+from mahjong_env.ruleset.questions import Rules
+from mahjong_env.viewer import viewer_html
 
 TABLES = ("none", "hands", "moves")
 
@@ -24,7 +40,9 @@ def add_to(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "show", help=__doc__.partition(": ")[2], description=__doc__, epilog=LEGEND
     )
-    add_rules(parser)
+    parser.add_argument("games", nargs="?", metavar="RECORD", help="a file of recorded games (.jsonl), instead of play")
+    parser.add_argument("--match", type=int, default=1, help="which match of the file, from 1 (default: 1)")
+    add_rules(parser, required=False)
     add_agents(parser, "who plays")
     add_game(parser)
     parser.add_argument(
@@ -33,28 +51,105 @@ def add_to(commands: Any) -> None:
         default="hands",
         help="draw the table never, before and after each hand (default), or before each move",
     )
+    parser.add_argument("--html", metavar="FILE", help="write the match as a page for a browser instead of telling it")
+    parser.add_argument("--record", metavar="FILE", help="append the match that is played to a file of records")
     parser.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Play and print one match."""
+    """Tell one match, or write it as a page."""
+    for file in filter(None, (chosen.html, chosen.record)):
+        check_writable(Path(file))
+    if chosen.games is not None:
+        _show_recorded(chosen)
+    elif chosen.variant is None:
+        raise MahjongError("name a variant to be played (--variant), or a file of recorded games")
+    else:
+        _show_played(chosen)
+    return 0
+
+
+def _show_recorded(chosen: argparse.Namespace) -> None:
+    if chosen.variant is not None or chosen.record is not None:
+        raise MahjongError("a recorded game has its own rules: --variant and --record go without a file of records")
+    record = _nth_record(chosen.games, chosen.match)
+    if chosen.html is not None:
+        _write_page(chosen.html, record)
+        return
+    replay = Replay(record)
+    actions = iter(record.actions)
+    _tell(replay.engine, lambda: next(actions, None), chosen)
+
+
+def _nth_record(path: str, number: int) -> GameRecord:
+    if number < 1:
+        raise MahjongError(f"--match is an integer from 1, not {number}")
+    record = next(islice(read_records(path), number - 1, None), None)
+    if record is None:
+        raise RecordError(f"{path} has no match {number}")
+    return record
+
+
+def _show_played(chosen: argparse.Namespace) -> None:
     rules, seed = read_rules(chosen), read_seed(chosen)
     agents = read_agents(chosen.agents, rules.people)
     engine = Engine(rules, 1, seed=seed, num_hands=chosen.num_hands)
-    rng, colour = np.random.default_rng(seed), has_colour()
+    rng, actions = np.random.default_rng(seed), []
+
+    def choose() -> int:
+        actions.append(ask(agents[int(engine.seat_to_act[0])], engine, rng))
+        return actions[-1]
+
+    if chosen.html is None:
+        print(f"seed {seed}")
+        _tell(engine, choose, chosen)
+    else:
+        while engine.seat_to_act[0] >= 0:
+            engine.step([choose()])
+    if chosen.html is None and chosen.record is None:
+        return
+    record = _record(rules, seed, chosen.num_hands, actions, [getattr(agent, "name", "") for agent in agents])
+    if chosen.record is not None:
+        with RecordWriter(chosen.record) as writer:
+            writer.write(record)
+    if chosen.html is not None:
+        _write_page(chosen.html, record)
+
+
+def _record(rules: Rules, seed: int, num_hands: int, actions: list[int], names: list[str]) -> GameRecord:
+    """The record of a match that has been played from its beginning."""
+    records: list[GameRecord] = []
+    engine = Engine(rules, 1, seed=seed, num_hands=num_hands)
+    recorder = Recorder(engine, lambda *ended: records.extend(ended), agents=names)
+    for action in actions:
+        recorder.step([action])
+    return records[0]
+
+
+def _write_page(path: str, record: GameRecord) -> None:
+    write_text(Path(path), viewer_html(record))
+    print(f"{path}: open it in a browser")
+
+
+def _tell(engine: Engine, choose: Callable[[], int | None], chosen: argparse.Namespace) -> None:
+    """Tell a match while it is played; ``choose`` gives the next action, None where a record ends early."""
+    colour = has_colour()
     story = Story(engine, Reader(unicode=chosen.unicode))
-    print(f"seed {seed}\n{LEGEND}\n")
+    print(f"{LEGEND}\n")
     say(*story.opening(), colour=colour)
     is_new = True
     while engine.seat_to_act[0] >= 0:
         if chosen.tables == "moves" or (chosen.tables == "hands" and is_new):
             say(table_text(engine, unicode=chosen.unicode), colour=colour)
-        result, lines = story.play(ask(agents[int(engine.seat_to_act[0])], engine, rng))
+        action = choose()
+        if action is None:
+            say("the record ends here", colour=colour)
+            break
+        result, lines = story.play(action)
         is_new = bool(result.hand_over[0])
         say(*lines, colour=colour)
     if chosen.tables != "none":
         say(table_text(engine, unicode=chosen.unicode), colour=colour)
-    return 0
 
 
 def ask(agent: Opponent, engine: Engine, rng: np.random.Generator) -> int:

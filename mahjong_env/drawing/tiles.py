@@ -21,7 +21,7 @@ HEIGHT: Final = 80
 
 _NUMERALS = "一二三四五六七八九"
 _HONOURS = "東南西北白發中"
-_FLOWERS = "梅蘭菊竹春夏秋冬"
+_FLOWERS = "梅蘭竹菊春夏秋冬"
 _CORNERS = (*("123456789" * 3), "E", "S", "W", "N", "Wh", "G", "R", *KIND_NAMES[FLOWERS:])
 
 # Where the dots and sticks of each rank stand: columns and rows as fractions of the face.

@@ -96,3 +96,10 @@ def game_numbers(games: Any, num_games: int, *, repeats: bool) -> Games:
     if not repeats and np.bincount(numbers).max() > 1:
         raise ActionError("games must not be named twice")
     return numbers.astype(np.intp)
+
+
+def numbers_up_to(number: int) -> Games:
+    """[number] the numbers from 0 on, read-only."""
+    numbers = np.arange(number)
+    numbers.flags.writeable = False
+    return numbers

@@ -22,6 +22,7 @@ from mahjong_env.engine.arguments import (
     check_room,
     check_start,
     game_numbers,
+    numbers_up_to,
 )
 from mahjong_env.engine.outcome import Outcome, StepResult
 from mahjong_env.engine.phases import deal, masks, settle
@@ -80,7 +81,7 @@ class Engine:
         self.num_hands = num_hands
         self.auto_reset = bool(auto_reset)
         self.start = start or ("random" if num_hands == 1 and rules.ends_by_hands else "first")
-        self._all_games = _numbers_up_to(num_games)
+        self._all_games = numbers_up_to(num_games)
         self._moves_of, self._moves_of_all = np.zeros(num_games, np.int64), 0
         self._views: list[ref[View]] = []
         self.state = State.allocate(axes_of(rules, num_games))
@@ -268,7 +269,7 @@ class Engine:
         twin = object.__new__(type(self))
         twin.rules, twin.num_games, twin.num_hands = self.rules, len(g), self.num_hands
         twin.auto_reset, twin.start = self.auto_reset, self.start
-        twin._all_games = _numbers_up_to(len(g))
+        twin._all_games = numbers_up_to(len(g))
         twin._moves_of, twin._moves_of_all = np.zeros(len(g), np.int64), 0
         twin._views = []
         twin.state = self.state.rows(g)
@@ -364,12 +365,6 @@ class Engine:
             return g, persons.astype(np.intp), np.ones(len(g), np.bool_)
         sits = state.person_at[g] == persons[:, None]
         return g, sits.argmax(axis=1), sits.any(axis=1)
-
-
-def _numbers_up_to(number: int) -> Games:
-    numbers = np.arange(number)
-    numbers.flags.writeable = False
-    return numbers
 
 
 def make_engine(

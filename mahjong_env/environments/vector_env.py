@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -119,7 +121,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._all: Games = np.arange(num_envs)
         self._has_begun = False
-        self._finals: list[tuple[Games, Any, dict[str, Any]]] = []
+        self._finals: list[_Final] = []
 
     @property
     def engine(self) -> Engine:
@@ -242,10 +244,12 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _keep_final(self, games: Games) -> None:
         """Keep what is told of episodes that have ended, while it can still be looked at."""
-        masks = self._seats.action_masks(games)
-        masks[self._seats.illegal[games]] = 0
-        seen = in_form(self._form, self._seats.observe(games), masks.copy())
-        self._finals.append((games, seen, self._infos(games, masks)))
+        seats = self._seats
+        masks = seats.action_masks(games)
+        masks[seats.illegal[games]] = 0
+        hands = {game: seats.last_hand(game) for game in games.tolist()}
+        seen = in_form(self._form, seats.observe(games), masks)
+        self._finals.append(_Final(games, seen, masks, seats.learner[games], hands))
 
     def _final_infos(self) -> dict[str, Any]:
         """``final_obs`` and ``final_info`` of the episodes that ended, as Gymnasium's vector environments have them."""
@@ -253,47 +257,65 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
             return {}
         is_final = np.zeros(self.num_envs, np.bool_)
         last_seen = np.full(self.num_envs, None, object)
-        infos: dict[str, Any] = {}
-        for games, seen, info in self._finals:
-            is_final[games] = True
-            for row, game in enumerate(games.tolist()):
-                last_seen[game] = row_of(self._form, seen, row)
-            infos = _joined(infos, info, games)
+        hands: dict[int, dict[str, Any] | None] = {}
+        for final in self._finals:
+            is_final[final.games] = True
+            hands |= final.hands
+            for row, game in enumerate(final.games.tolist()):
+                last_seen[game] = row_of(self._form, final.seen, row)
+        games, masks, learner = (
+            np.concatenate([getattr(final, name) for final in self._finals]) for name in ("games", "masks", "learner")
+        )
+        infos = self._laid_out(games, masks, learner, self._seats.illegal[games], hands)
         return {"final_obs": last_seen, "_final_obs": is_final, "final_info": infos, "_final_info": is_final.copy()}
 
-    def _infos(self, games: Games, masks_of_games: Int8Array | None = None) -> dict[str, Any]:
-        """The infos of these games, each entry with its "_" entry that says for which games it holds."""
-        seats, n = self._seats, self.num_envs
+    def _infos(self, games: Games) -> dict[str, Any]:
+        """The infos of these games as they are now."""
+        seats = self._seats
+        # In the mode in which new episodes begin at once, an illegal action is told of the old one.
+        told_now = self._mode is not AutoresetMode.SAME_STEP
+        illegal = seats.illegal[games] if told_now else np.zeros(len(games), np.bool_)
+        hands = {game: seats.last_hand(game) for game in seats.games_with_a_last_hand}
+        return self._laid_out(games, self._masks(games), seats.learner[games], illegal, hands)
+
+    def _laid_out(
+        self,
+        games: Games,
+        masks: Int8Array,
+        learner: Int8Array,
+        illegal: BoolArray,
+        hands: Mapping[int, dict[str, Any] | None],
+    ) -> dict[str, Any]:
+        """Infos of [n] games for all tables, each entry with its "_" entry that says for which games it holds."""
+        n = self.num_envs
         held = np.zeros(n, np.bool_)
         held[games] = True
-        masks = np.zeros((n, NUM_ACTIONS), np.int8)
-        masks[games] = self._masks(games) if masks_of_games is None else masks_of_games
-        learner = np.where(held, seats.learner, 0).astype(np.int64)
-        infos = {"action_mask": masks, "_action_mask": held, "seat": learner, "_seat": held.copy()}
-        if masks_of_games is not None or self._mode is not AutoresetMode.SAME_STEP:
-            illegal = seats.illegal & held
-            if illegal.any():
-                infos |= {"illegal_action": illegal, "_illegal_action": illegal.copy()}
-        ended = [game for game in seats.games_with_a_last_hand if held[game]]
-        if ended:
+        all_masks, all_learners = np.zeros((n, NUM_ACTIONS), np.int8), np.zeros(n, np.int64)
+        all_masks[games], all_learners[games] = masks, learner
+        infos = {"action_mask": all_masks, "_action_mask": held, "seat": all_learners, "_seat": held.copy()}
+        if illegal.any():
+            is_illegal = np.zeros(n, np.bool_)
+            is_illegal[games] = illegal
+            infos |= {"illegal_action": is_illegal, "_illegal_action": is_illegal.copy()}
+        told = {game: hand for game, hand in hands.items() if hand is not None and held[game]}
+        if told:
             outcome, has_outcome = np.full(n, None, object), np.zeros(n, np.bool_)
-            for game in ended:
-                outcome[game] = seats.last_hand(game)
+            for game, hand in told.items():
+                outcome[game] = hand
                 has_outcome[game] = True
             infos |= {"outcome": outcome, "_outcome": has_outcome}
         return infos
 
 
-def _joined(infos: dict[str, Any], more: dict[str, Any], games: Games) -> dict[str, Any]:
-    """Infos with those of other games taken in."""
-    if not infos:
-        return more
-    for name, values in more.items():
-        if name in infos:
-            infos[name][games] = values[games]
-        else:
-            infos[name] = values
-    return infos
+@dataclass(frozen=True)
+class _Final:
+    """What is told of n episodes that ended: their games, last observations, masks, learners and last hands."""
+
+    games: Games
+    seen: Any
+    masks: Int8Array
+    learner: Int8Array
+    hands: dict[int, dict[str, Any] | None]
 
 
 def _read_mode(mode: Any) -> AutoresetMode:

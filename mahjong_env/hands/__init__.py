@@ -10,6 +10,7 @@ from mahjong_env.hands.distance import (
 )
 from mahjong_env.hands.reading import Readings, readings
 from mahjong_env.hands.summaries import (
+    doubled_orphans,
     group_short_of_sets,
     honour_facts,
     orphan_kinds,
@@ -34,6 +35,7 @@ __all__ = [
     "distance_to_sets_and_pair",
     "distance_to_seven_pairs",
     "distance_to_thirteen_orphans",
+    "doubled_orphans",
     "encode",
     "group_short_of_sets",
     "helping_kinds",

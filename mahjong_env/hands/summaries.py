@@ -10,6 +10,7 @@ bits   combined by      meaning
 6-10   sum              pairs: two of a kind, four of a kind being two
 11-14  sum              quads: four of a kind
 15-19  sum              orphan kinds: different ones, nines and honours present
+20-23  sum              doubled orphans: different ones, nines and honours held twice or more
 24-27  minimum          8 + the change in missing when one pair is wanted too and it is a 2, 5 or 8 of this
 suit
 28-31  minimum          8 + the change in missing when one pair is wanted too and it is in this group
@@ -35,6 +36,7 @@ _SETS_MASK = 0x3F
 _PAIRS_SHIFT, _PAIRS_MASK = 6, 0x1F
 _QUADS_SHIFT, _QUADS_MASK = 11, 0xF
 _ORPHANS_SHIFT, _ORPHANS_MASK = 15, 0x1F
+_DOUBLED_SHIFT, _DOUBLED_MASK = 20, 0xF
 _PAIR_258_SHIFT, _PAIR_SHIFT = 24, 28
 _BIAS = 8
 _NO_SUCH_PAIR = 7
@@ -49,6 +51,7 @@ _SETS = _constant(0), _constant(_SETS_MASK)
 _PAIRS = _constant(_PAIRS_SHIFT), _constant(_PAIRS_MASK)
 _QUADS = _constant(_QUADS_SHIFT), _constant(_QUADS_MASK)
 _ORPHANS = _constant(_ORPHANS_SHIFT), _constant(_ORPHANS_MASK)
+_DOUBLED = _constant(_DOUBLED_SHIFT), _constant(_DOUBLED_MASK)
 _TOP, _UP_TO_TOP = _constant(_PAIR_SHIFT), _constant(_PAIR_SHIFT - _PAIR_258_SHIFT)
 _UNBIAS = _constant(_BIAS)
 
@@ -83,10 +86,10 @@ def _group_words(group: str) -> Words:
 
 
 def _per_kind_fields(group: str) -> Words:
-    """Return pairs, quads and orphan kinds by code: sums over the kinds of what each count is worth."""
+    """Return pairs, quads, orphan kinds and doubled ones by code: sums over the kinds of what each count is worth."""
     count = np.arange(5)
     repeats = count // 2 << _PAIRS_SHIFT | (count == 4) << _QUADS_SHIFT
-    orphan = repeats | (count > 0) << _ORPHANS_SHIFT
+    orphan = repeats | (count > 0) << _ORPHANS_SHIFT | (count > 1) << _DOUBLED_SHIFT
     if group == "suit":
         per_kind = [orphan] + [repeats] * (RANKS - 2) + [orphan]
     else:
@@ -195,3 +198,8 @@ def orphan_kinds(words: Words, total: Words | None = None) -> NDArray[np.int8]:
     Thirteen orphans are complete when there are 13 kinds and exactly one pair (and the tiles are fourteen).
     """
     return _field(words, total, *_ORPHANS)
+
+
+def doubled_orphans(words: Words, total: Words | None = None) -> NDArray[np.int8]:
+    """Return the number of different ones, nines and honours held twice or more: [...] int8 for words [..., 4]."""
+    return _field(words, total, *_DOUBLED)

@@ -9,7 +9,7 @@ piece "facts".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
@@ -44,7 +44,7 @@ class Piece:
     name: str
     planes: int
     meaning: str
-    write: Callable[[Any, Int8Array], None]
+    write: Callable[[Any, Int8Array], None] = field(repr=False)
     low: Numbers = 0
     high: Numbers = 1
     scale: Numbers = 1
@@ -70,12 +70,13 @@ class Fact:
         high: the greatest number.
         scale: about how large it is; networks divide by it.
         by_slot: whether it takes a place for each slot.
-        is_open_ended: whether there may be lesser and greater numbers, which are shown as the least and the greatest.
+        is_open_ended: whether there may be greater numbers, and lesser ones if ``low`` is negative, which are shown as
+            the greatest and the least.
     """
 
     name: str
     meaning: str
-    read: Callable[[Any], Any]
+    read: Callable[[Any], Any] = field(repr=False)
     low: int = 0
     high: int = 1
     scale: float = 1
@@ -140,6 +141,7 @@ class Layout:
 
 _item: Final = cache(lambda width: np.dtype((np.void, width)))
 _nothing: Final = cache(lambda width: np.zeros((), _item(width)))
+_limit: Final = cache(lambda number: np.array(number, np.int16))
 _PLANE: Final = np.dtype((np.void, NUM_KINDS))
 _FOUR: Final = np.dtype(np.int32)
 # Row k has a 1 at kind k; the last row, which -1 reaches, has none.
@@ -159,7 +161,9 @@ def put_one_hot(out: Int8Array, kinds: Int8Array) -> None:
 
 def put_slots(out: Int8Array, numbers: Int8Array) -> None:
     """Write [n, 4] numbers into four places [n, 4]."""
-    out.view(_FOUR)[...] = np.ascontiguousarray(numbers, np.int8).view(_FOUR)
+    if numbers.dtype != np.int8 or not numbers.flags.c_contiguous:
+        numbers = np.ascontiguousarray(numbers, np.int8)
+    out.view(_FOUR)[...] = numbers.view(_FOUR)
 
 
 def clear(out: Int8Array) -> None:
@@ -222,5 +226,6 @@ def shown(fact: Fact, seen: Any) -> Any:
     """A fact as observations show it: [n] or [n, 4] integers within its range; None: 0 everywhere."""
     numbers = fact.read(seen)
     if fact.is_open_ended and numbers is not None:
-        return np.minimum(np.maximum(numbers, fact.low), fact.high)
+        numbers = np.minimum(numbers, _limit(fact.high))
+        return np.maximum(numbers, _limit(fact.low)) if fact.low < 0 else numbers
     return numbers

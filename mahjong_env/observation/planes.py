@@ -199,7 +199,7 @@ def _points(seen: Any, out: Int8Array) -> None:
         last = np.fmod(rest, _HUNDRED)  # with the sign of the number
         put_slots(rows[:, SLOTS * digit : SLOTS * (digit + 1)], last)
         rest = (rest - last) // _HUNDRED
-        if not rest.any():
+        if not np.count_nonzero(rest):
             break
     if seen.rules.people > seen.rules.seats:
         rest = seen.points_sitting_out

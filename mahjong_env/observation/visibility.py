@@ -30,6 +30,7 @@ from mahjong_env.state.arrays import (
     MELD_PLACES,
     MELDED,
     NO_SEAT,
+    NUM_PLANES,
     SLOT_OF_OFFSET,
     Phase,
     State,
@@ -70,6 +71,16 @@ _SLOT_OF_SEAT: Final = {
 _SEAT_AFTER: Final = {seats: np.roll(np.arange(seats, dtype=np.int8), -1) for seats in SLOT_OF_OFFSET}
 
 
+def _of_game(name: str) -> property:
+    """[n] an array of the state that is seen by all."""
+    return property(lambda sight: getattr(sight.state, name)[sight.games])
+
+
+def _by_slot(name: str, empty: int = 0) -> property:
+    """[n, 4, ...] an array of the state that is seen by all, by slot."""
+    return property(lambda sight: sight._of_slots(getattr(sight.state, name), empty))
+
+
 class Sight:
     """What one seat in each of n games may see, as named arrays; each is worked out when it is first asked for.
 
@@ -84,6 +95,20 @@ class Sight:
         present: [n] False for a person who sits out: he sees the table from this seat, but not its hand.
         is_asked: [n] whether the seat is to act.
     """
+
+    wild = _of_game("wild")
+    indicator = _of_game("indicator")
+    num_discards = _of_game("num_discards")
+    streak = _of_game("streak")
+    round_wind = _of_game("round_wind")
+    dice = _of_game("dice")
+    hand_in_match = _of_game("hand_in_match")
+    river = _by_slot("river")
+    river_claimed = _by_slot("river_claimed")
+    num_melds = _by_slot("num_melds")
+    meld_claimed = _by_slot("meld_claimed", NO_TILE)
+    house_wind = _by_slot("house_wind", -1)
+    person = _by_slot("person_at", NO_SEAT)
 
     def __init__(
         self, state: State, rules: Rules, games: Games, seat: Games, present: BoolArray, num_hands: int = 1
@@ -157,16 +182,6 @@ class Sight:
         own_turn = self.is_asked & (self.state.turn[self.games] == self.seat)
         return np.where(own_turn, self.state.drawn[self.games], _NOTHING)
 
-    @property
-    def wild(self) -> Int8Array:
-        """[n]."""
-        return self.state.wild[self.games]
-
-    @property
-    def indicator(self) -> Int8Array:
-        """[n]."""
-        return self.state.indicator[self.games]
-
     @cached_property
     def _public(self) -> Int8Array:
         """[n, 4, L, 34] the public planes of the state."""
@@ -212,18 +227,6 @@ class Sight:
         """[n, 4, 34]."""
         return self._public[:, :, MELDED]
 
-    @property
-    def river(self) -> Int8Array:
-        """[n, 4, R]."""
-        river: Int8Array = self._of_slots(self.state.river)
-        return river
-
-    @property
-    def river_claimed(self) -> Int8Array:
-        """[n, 4, R]."""
-        claimed: Int8Array = self._of_slots(self.state.river_claimed)
-        return claimed
-
     @cached_property
     def flowers(self) -> Int8Array:
         """[n, 4, 42]."""
@@ -241,12 +244,6 @@ class Sight:
         if self._all_asked or not self.rules.uses_flowers:
             return _NO_ROWS
         return np.flatnonzero(self._unseen_draw & self.state.flower_draw[self.games])
-
-    @property
-    def num_melds(self) -> Int8Array:
-        """[n, 4]."""
-        number: Int8Array = self._of_slots(self.state.num_melds)
-        return number
 
     @cached_property
     def meld_type(self) -> Int8Array:
@@ -274,12 +271,6 @@ class Sight:
         return _SLOT_OF_SEAT[self.state.num_seats].take(self._first_slot[:, None, None] + givers)
 
     @property
-    def meld_claimed(self) -> Int8Array:
-        """[n, 4, 5]."""
-        claimed: Int8Array = self._of_slots(self.state.meld_claimed, NO_TILE)
-        return claimed
-
-    @property
     def meld_discard(self) -> Int8Array:
         """[n, 4, 5]."""
         return self.meld_list[..., 4 : MAX_MELDS * MELD_PLACES : MELD_PLACES]
@@ -299,11 +290,16 @@ class Sight:
     @cached_property
     def unseen_tiles(self) -> Int8Array:
         """[n, 42] tiles of each kind that the seat has not seen, flowers included."""
-        unseen = self.rules.deck - self.flowers.sum(axis=1, dtype=np.int8)
+        unseen = np.repeat(self.rules.deck[None], len(self), axis=0)
+        if self.rules.uses_flowers:
+            unseen -= self.flowers.sum(axis=1, dtype=np.int8)
         suits = unseen[:, :NUM_KINDS]
         suits -= self.hand
-        suits -= self.discards.sum(axis=1, dtype=np.int8)
-        suits -= self.melded.sum(axis=1, dtype=np.int8)
+        # numpy adds four long rows faster than it sums along a short axis; planes that mean something else may wrap.
+        seats = self._public.reshape(len(self), SLOTS, NUM_PLANES * NUM_KINDS)
+        shown = seats[:, 0] + seats[:, 1] + seats[:, 2] + seats[:, 3]
+        for plane in (DISCARDED, MELDED):
+            suits -= shown[:, plane * NUM_KINDS : (plane + 1) * NUM_KINDS]
         row, kind = self.hidden_kongs
         np.subtract.at(suits, (row, kind), 4)
         # A tile being added to a pung is in no hand, and not yet in the meld.
@@ -390,11 +386,6 @@ class Sight:
         return left
 
     @property
-    def num_discards(self) -> Int8Array:
-        """[n]."""
-        return self.state.num_discards[self.games]
-
-    @property
     def kong_draws(self) -> Int8Array:
         """[n]."""
         draws = self.state.kong_draws[self.games]
@@ -419,35 +410,9 @@ class Sight:
         return self._slot(self.state.dealer[self.games])
 
     @property
-    def streak(self) -> Int16Array:
-        """[n]."""
-        return self.state.streak[self.games]
-
-    @property
-    def round_wind(self) -> Int8Array:
-        """[n]."""
-        return self.state.round_wind[self.games]
-
-    @property
     def deals_passed_on(self) -> Int16Array:
         """[n]."""
         return self.state.turnover[self.games] % np.int16(self.state.num_seats)
-
-    @property
-    def house_wind(self) -> Int8Array:
-        """[n, 4]."""
-        winds: Int8Array = self._of_slots(self.state.house_wind, -1)
-        return winds
-
-    @property
-    def dice(self) -> Int8Array:
-        """[n]."""
-        return self.state.dice[self.games]
-
-    @property
-    def hand_in_match(self) -> Int16Array:
-        """[n]."""
-        return self.state.hand_in_match[self.games]
 
     @property
     def hands_to_come(self) -> Int16Array:
@@ -465,12 +430,6 @@ class Sight:
             slot = self._slot(self.state.turn[self.games])[rows].astype(np.intp)
             marks[rows, slot] = self.state.marks_before_flowers[self.games[rows]]
         return marks
-
-    @cached_property
-    def person(self) -> Int8Array:
-        """[n, 4]."""
-        persons: Int8Array = self._of_slots(self.state.person_at, NO_SEAT)
-        return persons
 
     @cached_property
     def sitting_out(self) -> Int8Array:

@@ -8,6 +8,7 @@ answers differently. All questions are about arrays of games: ``games`` [n] are 
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -20,6 +21,7 @@ from mahjong_env.hands import short_of_sets_and_pair
 from mahjong_env.state.arrays import MAX_MARKS
 
 if TYPE_CHECKING:
+    from mahjong_env.ruleset.circumstances import Circumstance
     from mahjong_env.scoring.rows import Row
     from mahjong_env.scoring.wins import Scores, Wins
     from mahjong_env.state.arrays import State
@@ -72,11 +74,12 @@ class Rules:
     """The scoring table."""
     reasons: ClassVar[tuple[str, ...]] = ("", "the tiles are not a complete hand")
     """Why a hand may not win, in words; 0 is "it may", 1 "it is not complete"."""
-    marks: ClassVar[tuple[str, ...]] = ()
-    """What the variant counts for each seat during a hand, seen by all (the K axis of `State.marks`), at most
-    `MAX_MARKS`."""
-    score_arguments: ClassVar[frozenset[str]] = frozenset()
-    """Optional arguments of `score` that mean something here, beyond those that every variant knows."""
+    circumstances: ClassVar[tuple[Circumstance, ...]] = ()
+    """What the variant wants to know about a win, beyond what every variant does."""
+    wins_by_flowers: ClassVar[bool] = False
+    """Whether exposed flowers alone can win a hand."""
+    turned_up_after_win: ClassVar[int] = 0
+    """Tiles that are turned up after a win because they change what it pays (`Wins.turned_up`)."""
 
     hand_size: ClassVar[int] = 13
     """Concealed tiles between turns."""
@@ -93,9 +96,10 @@ class Rules:
     # --- Knobs ------------------------------------------------------------------------------------------------
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if len(cls.marks) > MAX_MARKS:
+        marks = _marks(cls.circumstances)
+        if len(marks) > MAX_MARKS:
             raise RulesError(
-                f"{cls.__name__} counts {len(cls.marks)} marks for each seat ({', '.join(cls.marks)}); observations "
+                f"{cls.__name__} counts {len(marks)} marks for each seat ({', '.join(marks)}); observations "
                 f"have places for {MAX_MARKS}"
             )
 
@@ -128,6 +132,14 @@ class Rules:
     def knob_choices(cls) -> dict[str, tuple[Any, ...]]:
         """For each knob: the values that it can have; empty for a knob whose value is an integer."""
         return {item.name: item.metadata["choices"] or () for item in fields(cls)}
+
+    @cached_property
+    def marks(self) -> tuple[str, ...]:
+        """What the variant counts for each seat during a hand, seen by all (the K axis of `State.marks`).
+
+        At most `MAX_MARKS`.
+        """
+        return _marks(self.circumstances)
 
     # --- The table --------------------------------------------------------------------------------------------
     @property
@@ -281,18 +293,18 @@ class Rules:
         """The replacement tile has been drawn."""
 
     # --- The end of a hand ------------------------------------------------------------------------------------
-    def tiles_short(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
+    def tiles_short(self, summaries: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
         """Fewest tiles that the best complete shape still lacks, wild tiles counted as lacking.
 
         Args:
-            words: [..., 4] facts of hands/summaries.py for the concealed tiles without wild ones.
+            summaries: [..., 4] what `hands.suit_summaries` says of the concealed tiles without wild ones.
             wilds: [...] wild tiles among them.
             melds: [...] melds of the seat.
 
         Returns:
             [...] int8; the hand is complete if it has the right number of tiles and this is at most ``wilds``.
         """
-        return short_of_sets_and_pair(words)
+        return short_of_sets_and_pair(summaries)
 
     def complete(self, wins: Wins) -> BoolArray:
         """[n] whether the tiles are a complete hand in one of the variant's shapes."""
@@ -328,6 +340,10 @@ class Rules:
     def ends_by_hands(self) -> bool:
         """Whether a match ends after `num_hands` hands; else `match_over` decides, cut after 200 hands."""
         return True
+
+
+def _marks(circumstances: tuple[Circumstance, ...]) -> tuple[str, ...]:
+    return tuple(item.name for item in circumstances if item.is_mark)
 
 
 def _valid_values(metadata: Any) -> str:

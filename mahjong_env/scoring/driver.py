@@ -21,7 +21,7 @@ from mahjong_env.scoring.rows import Bar, ByHand, Row
 from mahjong_env.scoring.wins import Scores, Source, Wins
 
 _INCOMPLETE = 1
-"""The place in `reasons` of hands that are not complete; bars follow."""
+"""The index in `reasons` of hands that are not complete; bars follow."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class ScoredRules(Rules):
 
         Args:
             counts: [m, rows] entries of each row.
-            values: [m, rows] what one entry is worth.
+            values: [m, rows] what one entry is worth; [1, rows] where that is the same for all hands.
         """
         return counts
 
@@ -93,14 +93,14 @@ class ScoredRules(Rules):
         """Why a hand may not win, in words."""
         return ("", "the tiles are not a complete hand", *(bar.reason for bar in self.bars))
 
-    def tiles_short(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
+    def tiles_short(self, summaries: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
         """Fewest tiles that the nearest of the shapes lacks; arguments as for `Rules.tiles_short`."""
-        total = sum_summaries(words)
-        short = self.shapes[0].short_of(words, melds, total)
-        all_melded = melds.all() if isinstance(melds, np.ndarray) else melds > 0
-        if len(self.shapes) > 1 and not all_melded:  # all shapes but the first are concealed
+        total = sum_summaries(summaries)
+        short = self.shapes[0].short_of(summaries, melds, total, wilds)
+        # All shapes but the first are concealed.
+        if len(self.shapes) > 1 and np.count_nonzero(melds) < np.size(melds):
             for shape in self.shapes[1:]:
-                short = np.minimum(short, shape.short_of(words, melds, total))
+                short = np.minimum(short, shape.short_of(summaries, melds, total, wilds))
         return short
 
     def legal(self, wins: Wins) -> BoolArray:
@@ -140,7 +140,7 @@ class ScoredRules(Rules):
             legal=legal,
             reason=reason,
             row_count=row_count,
-            row_value=np.array(wins.once(table.values)),
+            row_value=wins.once(table.values),
             points=points,
             payments=self._payments(wins, points, row_count) * legal[:, None],
         )
@@ -168,7 +168,7 @@ def _join(parts: list[Any], axis: int = 0) -> Any:
 
 
 def _first_to_leave_nothing(owner: Games, barred: BoolArray, n: int) -> Int8Array:
-    """[n] places in `ScoredRules.reasons`: the first bar that leaves a hand without a reading, 0 where none does.
+    """[n] indices in `ScoredRules.reasons`: the first bar that leaves a hand without a reading, 0 where none does.
 
     Args:
         owner: [m] the hand that a reading belongs to.
@@ -194,63 +194,63 @@ class _Table:
     def __init__(self, rules: ScoredRules) -> None:
         self.rules = rules
         rows = rules.rows
-        self.places = {row.name: place for place, row in enumerate(rows)}
+        self.column_of = {row.name: column for column, row in enumerate(rows)}
         self.fixed_values = np.array([row.value_in(rules) for row in rows])
         if self.fixed_values.dtype == np.int64:
             self.fixed_values = self.fixed_values.astype(np.int32)
+        self.depends_on_hands = any(isinstance(row.value, ByHand) for row in rows)
         self.preference = np.array([row.preference for row in rows], np.int64)
         # A row that is replaced replaces nothing: those further down replace first.
-        self.replacing = [(place, self.columns(row.replaces)) for place, row in enumerate(rows) if row.replaces][::-1]
-        self.otherwise = [(place, self.columns(row.unless)) for place, row in enumerate(rows) if row.unless]
-        self.per_hand = {place: row.per_hand for place, row in enumerate(rows) if row.per_hand is not None}
+        replacing = [(column, self.columns_of(row.replaces)) for column, row in enumerate(rows) if row.replaces]
+        self.replacing = replacing[::-1]
+        self.otherwise = [(column, self.columns_of(row.unless)) for column, row in enumerate(rows) if row.unless]
+        self.per_hand = {column: row.per_hand for column, row in enumerate(rows) if row.per_hand is not None}
         self.per_reading = {
-            place: row.holds_in
-            for place, row in enumerate(rows)
+            column: row.holds_in
+            for column, row in enumerate(rows)
             if row.per_reading is not None or row.shape is not None
         }
         self.payers = rules.payment.by_source(rules)
         self.lifts = np.zeros((len(rules.bars), len(rows)), np.bool_)
         for number, bar in enumerate(rules.bars):
-            self.lifts[number, self.columns(bar.lifted_by)] = True
+            self.lifts[number, self.columns_of(bar.lifted_by)] = True
         lifting = np.flatnonzero(self.lifts.any(axis=0)).tolist()
-        self.lifting_hands = [place for place in lifting if place in self.per_hand]
+        self.lifting_hands = [column for column in lifting if column in self.per_hand]
         self.lifting_readings = [
-            place for place in lifting if place in self.per_reading and not self._comes_along(place)
+            column for column in lifting if column in self.per_reading and not self._comes_along(column)
         ]
-        unknown = [place for place in self.lifting_readings if rows[place].in_some_reading is None]
+        unknown = [column for column in self.lifting_readings if rows[column].in_some_reading is None]
         self.known_unread = [
             bar.is_certain_unread and not self.lifts[number, unknown].any() for number, bar in enumerate(rules.bars)
         ]
         self._check()
 
-    def columns(self, names: tuple[str, ...]) -> list[int]:
-        """The places of rows."""
-        return [self.places[name] for name in names]
+    def columns_of(self, names: tuple[str, ...]) -> list[int]:
+        """The columns of rows."""
+        return [self.column_of[name] for name in names]
 
-    def _comes_along(self, place: int) -> bool:
+    def _comes_along(self, column: int) -> bool:
         """Whether a row comes with another one that lifts the same bars."""
-        other = self.rules.rows[place].comes_with
-        return other is not None and np.array_equal(self.lifts[:, place], self.lifts[:, self.places[other]])
+        other = self.rules.rows[column].comes_with
+        return other is not None and np.array_equal(self.lifts[:, column], self.lifts[:, self.column_of[other]])
 
     def _check(self) -> None:
         """`ValueError` for declarations that contradict each other."""
-        for place, replaced in self.replacing:
-            if (self.lifts[:, replaced].any(axis=1) & ~self.lifts[:, place]).any():
-                raise ValueError(f"{self.rules.rows[place].name} replaces a row that lifts a bar, and does not lift it")
+        for column, replaced in self.replacing:
+            if (self.lifts[:, replaced].any(axis=1) & ~self.lifts[:, column]).any():
+                name = self.rules.rows[column].name
+                raise ValueError(f"{name} replaces a row that lifts a bar, and does not lift it")
         if sum(bar.in_every_reading is not None for bar in self.rules.bars) > 1:
             raise ValueError("only one bar may be known to bar every reading: two may bar different ones")
 
     # --- Reading and pricing ------------------------------------------------------------------------------------------
 
     def values(self, wins: Wins) -> Any:
-        """[n, rows] what one entry of each row is worth; read-only where it is the same for all hands."""
-        same = np.broadcast_to(self.fixed_values, (len(wins), len(self.fixed_values)))
-        by_hand = [(place, row.value) for place, row in enumerate(self.rules.rows) if isinstance(row.value, ByHand)]
-        if not by_hand:
-            return same
-        values = same.copy()
-        for place, value in by_hand:
-            values[:, place] = value.value(wins)
+        """[n, rows] what one entry of each row is worth."""
+        values = self.fixed_values[None].repeat(len(wins), axis=0)
+        for column, row in enumerate(self.rules.rows):
+            if isinstance(row.value, ByHand):
+                values[:, column] = row.value.value(wins)
         return values
 
     def read(self, wins: Wins, which: Games) -> list[Readings]:
@@ -269,28 +269,28 @@ class _Table:
 
     def _price(self, part: Readings) -> tuple[Int8Array, Int64Array]:
         """[m, rows] entries that count, and [m] what they are worth."""
-        values = part.of(part.wins.once(self.values))
+        values = part.of(part.wins.once(self.values)) if self.depends_on_hands else self.fixed_values[None]
         counts = self.rules.rows_that_count(self._count(part), values)
         return counts, self.rules.worth(counts, values)
 
     def _count_per_hand(self, wins: Wins) -> Int8Array:
         """[n, rows] entries of rows that do not depend on how the tiles are read."""
         counts = np.zeros((len(wins), len(self.rules.rows)), np.int8)
-        for place, row in self.per_hand.items():
-            counts[:, place] = wins.once(row)
+        for column, row in self.per_hand.items():
+            counts[:, column] = row(wins)
         return counts
 
     def _count(self, part: Readings) -> Int8Array:
         """[m, rows] entries of all rows."""
         counts: Int8Array = part.of(part.wins.once(self._count_per_hand))
-        for place, row in self.per_reading.items():
-            counts[:, place] = row(part)
-        for place, replaced in self.replacing:
-            holds = counts[:, place].nonzero()[0]
+        for column, row in self.per_reading.items():
+            counts[:, column] = row(part)
+        for column, replaced in self.replacing:
+            holds = counts[:, column].nonzero()[0]
             if holds.size:
                 counts[holds[:, None], replaced] = 0
-        for place, others in self.otherwise:
-            counts[:, place] = ~counts[:, others].any(axis=1)
+        for column, others in self.otherwise:
+            counts[:, column] = ~counts[:, others].any(axis=1)
         return counts
 
     def rank(self, worth: Int64Array, counts: Int8Array) -> Int64Array:
@@ -307,9 +307,9 @@ class _Table:
         for number, bar in enumerate(self.rules.bars):
             if bar.per_hand is not None:
                 barred[number] = part.of(part.wins.once(bar.per_hand))
-            if bar.per_reading is not None and barred[number].any():
+            if bar.per_reading is not None and np.count_nonzero(barred[number]):
                 barred[number] &= bar.per_reading(part)
-            if bar.lifted_by and barred[number].any():
+            if bar.lifted_by and np.count_nonzero(barred[number]):
                 barred[number] &= ~self._lifted(part, number)
         return barred
 
@@ -318,17 +318,17 @@ class _Table:
         if part.is_priced:
             return part.counts[:, self.lifts[number]].any(axis=1)
         lifted = part.of(self._lifted_by_hand(part.wins, number))
-        for place in self.lifting_readings:
-            if self.lifts[number, place]:
-                lifted = lifted | self.per_reading[place](part)
+        for column in self.lifting_readings:
+            if self.lifts[number, column]:
+                lifted = lifted | self.per_reading[column](part)
         return lifted
 
     def _lifted_by_hand(self, wins: Wins, number: int) -> BoolArray:
         """[n] hands with a row that lifts a bar and does not depend on how they are read."""
         lifted = np.zeros(len(wins), np.bool_)
-        for place in self.lifting_hands:
-            if self.lifts[number, place]:
-                lifted |= wins.once(self.per_hand[place])
+        for column in self.lifting_hands:
+            if self.lifts[number, column]:
+                lifted |= wins.once(self.per_hand[column])
         return lifted
 
     def not_barred(self, wins: Wins) -> BoolArray:
@@ -354,14 +354,14 @@ class _Table:
             return _NO_HANDS
         doubtful = np.logical_or.reduce(list(certain.values()))
         lifted = {number: np.zeros(len(wins), np.bool_) for number in concerned}
-        for place in self.lifting_readings:
-            known = self.rules.rows[place].in_some_reading
-            if known is None or not doubtful.any():
+        for column in self.lifting_readings:
+            known = self.rules.rows[column].in_some_reading
+            if known is None or not np.count_nonzero(doubtful):
                 continue
             holds = wins.once(known)
             lifts_all = holds
             for number, hands in concerned.items():
-                if self.lifts[number, place]:
+                if self.lifts[number, column]:
                     lifted[number] |= holds
                 else:
                     lifts_all = lifts_all & ~hands
@@ -384,9 +384,9 @@ class _Table:
             if bar.per_reading is None and not bar.lifted_by:
                 continue
             hands = legal if bar.per_hand is None else legal & wins.once(bar.per_hand)
-            if bar.lifted_by and hands.any():
+            if bar.lifted_by and np.count_nonzero(hands):
                 hands = hands & ~self._lifted_by_hand(wins, number)
-            if hands.any():
+            if np.count_nonzero(hands):
                 concerned[number] = hands
                 certain[number] = hands if bar.in_every_reading is None else hands & bar.in_every_reading(wins)
         return concerned, certain

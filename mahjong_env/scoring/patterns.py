@@ -9,7 +9,7 @@ import numpy as np
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Int8Array, UInt32Array
-from mahjong_env.hands import POWER, SUIT, encode, orphan_kinds, pairs, suit_summaries
+from mahjong_env.hands import POWER, SUIT, doubled_orphans, encode, orphan_kinds, pairs, suit_summaries
 from mahjong_env.scoring.wins import Wins
 
 # Arrays, as numpy turns plain numbers into arrays in every call.
@@ -48,6 +48,10 @@ def _suits_of(wins: Wins) -> SuitRows:
 
 def open_melds(wins: Wins) -> Int8Array:
     """[n] how many chows, pungs, exposed kongs and added kongs the winner has; all of them were claimed."""
+    return wins.once(_open_melds)
+
+
+def _open_melds(wins: Wins) -> Int8Array:
     return wins.own_melds - count_melds(wins, MeldType.CONCEALED_KONG)
 
 
@@ -88,26 +92,27 @@ def waits_for_one(wins: Wins) -> BoolArray:
 # --- Shapes other than sets and a pair: how many tiles they lack (see Rules.tiles_short) ---
 
 
-def short_of_seven_pairs(words: UInt32Array, melds: Any, total: UInt32Array | None = None) -> Int8Array:
+def short_of_seven_pairs(summaries: UInt32Array, melds: Any, total: UInt32Array, wilds: Any = 0) -> Int8Array:
     """[...] tiles that seven pairs still lack; four alike are two pairs. Impossible with melds.
 
     Args:
-        words: [..., 4] see `Rules.tiles_short`.
+        summaries: [..., 4] see `Rules.tiles_short`.
         melds: [...] melds of the seat.
-        total: [...] `hands.sum_summaries` of the words, where it is known already.
+        total: [...] `hands.sum_summaries` of the summaries.
+        wilds: [...] wild tiles held, which count as lacking.
     """
-    return np.where(melds == _NONE, _SEVEN - pairs(words, total), _IMPOSSIBLE)
+    return np.where(melds == _NONE, _SEVEN - pairs(summaries, total), _IMPOSSIBLE)
 
 
-def short_of_thirteen_orphans(words: UInt32Array, melds: Any, total: UInt32Array | None = None) -> Int8Array:
-    """[...] tiles that the thirteen ones, nines and honours with one doubled still lack, in hands of 13 or 14 tiles.
+def short_of_thirteen_orphans(summaries: UInt32Array, melds: Any, total: UInt32Array, wilds: Any = 0) -> Int8Array:
+    """[...] tiles that the thirteen ones, nines and honours with one doubled still lack.
 
+    Hands that lack more than two tiles beside their wild ones count as impossible: they are looked at no further.
     Arguments as for `short_of_seven_pairs`.
     """
-    kinds = orphan_kinds(words, total)
-    near = (kinds >= _NEARLY_ALL) & (melds == _NONE)
+    kinds = orphan_kinds(summaries, total)
+    near = (kinds >= _NEARLY_ALL - wilds) & (melds == _NONE)
     if not np.count_nonzero(near):
         return np.full(near.shape, _IMPOSSIBLE)
-    # With 12 kinds or 13 in a hand of 13 or 14 tiles, a pair can only be a pair of one of them.
-    lacking = 13 - kinds + (pairs(words, total) == 0)
+    lacking = 13 - kinds + (doubled_orphans(summaries, total) == 0)
     return np.where(near, lacking, _IMPOSSIBLE).astype(np.int8)

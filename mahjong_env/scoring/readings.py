@@ -22,8 +22,9 @@ from mahjong_env.scoring.patterns import (
 )
 from mahjong_env.scoring.wins import Wins
 
-ShortOf = Callable[[UInt32Array, Any, UInt32Array], Int8Array]
-"""[...] tiles that a shape lacks, from suit summaries [..., 4], melds [...] and the sum of the summaries [...]."""
+ShortOf = Callable[[UInt32Array, Any, UInt32Array, Any], Int8Array]
+"""[...] tiles that a shape lacks, wild ones included, from the suit summaries [..., 4], the melds [...], the sum of the
+summaries [...], and the wild tiles held [...]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ class Shape:
         """The readings of some hands ([k] indices of wins) in this shape; none for those that do not have it."""
         if self.read is not None:
             return self.read(self, wins, which)
-        complete = self.short_of(wins.suit_summaries, wins.own_melds, wins.sum_of_summaries) <= wins.jokers
+        complete = self.short_of(wins.suit_summaries, wins.own_melds, wins.sum_of_summaries, wins.jokers) <= wins.jokers
         return [Readings(wins, self, which.compress(complete.take(which)))]
 
 
@@ -213,8 +214,8 @@ def read_sets_and_pair(shape: Shape, wins: Wins, which: Games) -> list[Readings]
     return [Readings(wins, shape, owner, sets)]
 
 
-def _short_of_sets_and_pair(words: UInt32Array, melds: Any, total: UInt32Array) -> Int8Array:
-    return short_of_sets_and_pair(words, total)
+def _short_of_sets_and_pair(summaries: UInt32Array, melds: Any, total: UInt32Array, wilds: Any) -> Int8Array:
+    return short_of_sets_and_pair(summaries, total)
 
 
 SETS_AND_PAIR = Shape("sets and a pair", _short_of_sets_and_pair, read_sets_and_pair)

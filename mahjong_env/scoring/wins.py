@@ -144,13 +144,13 @@ class Wins:
         return self.seat == self.dealer
 
     @cached_property
-    def _chair(self) -> Games:
-        """[n] the winner's place among all seats of all wins."""
+    def _seat_index(self) -> Games:
+        """[n] the winner's index among all seats of all wins."""
         return np.arange(len(self)) * self.num_melds.shape[1] + self.seat
 
     def _own(self, by_seat: NDArray[Any]) -> NDArray[Any]:
         """[n, ...] the winner's part of an array [n, S, ...]."""
-        return by_seat.reshape(self.num_melds.size, *by_seat.shape[2:]).take(self._chair, axis=0)
+        return by_seat.reshape(self.num_melds.size, *by_seat.shape[2:]).take(self._seat_index, axis=0)
 
     @cached_property
     def own_type(self) -> Int8Array:
@@ -180,8 +180,8 @@ class Wins:
     @cached_property
     def melded(self) -> Melded:
         """The winner's melds, counted."""
-        place = self.own_type * np.intp(NUM_KINDS + 1) + self.own_kind + 1
-        counted = _melds().take(place, axis=0).sum(axis=1, dtype=np.int8)
+        meld = self.own_type * np.intp(NUM_KINDS + 1) + self.own_kind + 1
+        counted = _melds().take(meld, axis=0).sum(axis=1, dtype=np.int8)
         chows, triplets, kongs, tiles = (counted[:, start : start + NUM_KINDS] for start in _MELDED_STARTS)
         return Melded(chows, triplets, kongs, tiles, types=counted[:, -_TYPES:])
 
@@ -269,17 +269,17 @@ class Scores:
     """
 
     legal: BoolArray  # [n]
-    reason: Int8Array  # [n] place in Rules.reasons; 0 where legal
+    reason: Int8Array  # [n] index in Rules.reasons; 0 where legal
     row_count: Int8Array  # [n, rows]
     row_value: Int32Array | Float64Array  # [n, rows] floats where a factor is not whole
     points: Int64Array  # [n] the value of the hand
     payments: Int32Array  # [n, S] what each table seat receives; sums to zero
     source: Int8Array | None = None  # [n] Source as it was scored, where that may differ from what was asked
 
-    def rows_of(self, place: int, rows: Sequence[Row]) -> list[tuple[str, int | float]]:
+    def rows_of(self, win: int, rows: Sequence[Row]) -> list[tuple[str, int | float]]:
         """The entries of one win in the order of the table: (row name, value); whole values are integers."""
         entries: list[tuple[str, int | float]] = []
-        count, value = self.row_count[place].tolist(), self.row_value[place].tolist()
+        count, value = self.row_count[win].tolist(), self.row_value[win].tolist()
         for row, times in enumerate(count):
             if times:
                 worth = int(value[row]) if value[row] == int(value[row]) else value[row]

@@ -130,6 +130,12 @@ class State(Arrays):
         self.back[games] = taken
         return self._flat.wall[self._flat.wall_tile(games, self._wall_size - taken)]
 
+    def next_tiles(self, games: Games, number: int) -> Int8Array:
+        """[n, number] the next drawable tiles of the walls, left where they are; -1 where there are no more."""
+        ahead = np.arange(number)
+        tile = np.minimum(self.front[games][:, None] + ahead, self.wall.shape[1] - 1)
+        return np.where(ahead < self.left(games)[:, None], self.wall[games[:, None], tile], NO_TILE)
+
     # --- Concealed tiles -----------------------------------------------------------------------------------------
     def hands(self, seats: Seats) -> Int8Array:
         """[n, 34] concealed tiles, wild ones included; a copy."""
@@ -188,7 +194,7 @@ class State(Arrays):
         flat.public[flat.seen(index, DISCARDED, kind)] += _ONE
         flat.public[flat.seen(index, LATEST, kind)] = number
         place = flat.river_size[index]
-        flat.river[flat.discard(index, place)] = kind + 1
+        flat.river[flat.discard(index, place)] = kind + _ONE
         flat.river_size[index] = place + _ONE
         self.drawn[seats.game] = _NO_TILE
 

@@ -22,15 +22,16 @@ _WAYS: Final[dict[str, Callable[[Any], Any]]] = {
 }
 _EVERY: Final = 5  # so many actions apart copies are taken, and so many actions each of them is followed
 _STEPS: Final = 60  # of environments that never end
-_MOST_STEPS: Final = 5_000
+_MOST_STEPS: Final = 600  # of a match: some go on for hundreds of hands
 _HANDS: Final = 2
 
 
 def check_environment_copies(make_env: Callable[[], Any], *, seed: int = 0, every: int = _EVERY) -> None:
     """Copies of an environment, deep ones and pickled ones, go on as the original does.
 
-    A match is played at random. From its first moment on, and through the end of each hand, copies are taken and
-    played with the same actions as the original; all that they tell is compared. The original is unmoved by them.
+    A match is played at random, up to its end or for several hundred actions. From its first moment on, and through
+    the end of each hand, copies are taken and played with the same actions as the original; all that they tell is
+    compared. The original is unmoved by them.
 
     Args:
         make_env: makes a PettingZoo environment, a Gymnasium one, or a Gymnasium vector environment.
@@ -58,8 +59,6 @@ def check_environment_copies(make_env: Callable[[], Any], *, seed: int = 0, ever
             difference = _difference(told, twin, play, lots)
             if difference:
                 raise ConformanceError(f"{way} after {taken} actions: after {played + 1} {difference}")
-    if most == _MOST_STEPS:
-        raise ConformanceError(f"the match has not ended after {most} actions")
 
 
 def check_copies_of_environments(variant: Any) -> None:

@@ -16,7 +16,7 @@ from mahjong_env.scoring.rows import Bar, Row, by_knob, names
 from mahjong_env.scoring.wins import Wins
 
 RED_DISCARDS = 0
-"""The place of the only mark of a seat: Red Dragons that it has discarded."""
+"""The index of the only mark of a seat: Red Dragons that it has discarded."""
 
 _NUM_WILDS, _NATURAL_PAIRS = np.int8(4), np.int8(5)
 _IS_258 = np.isin(RANK[:NUM_KINDS], (2, 5, 8))
@@ -34,9 +34,9 @@ def is_wild_card_seven_pairs(wins: Wins) -> BoolArray:
     return possible & ~(wins.counts & 1).any(axis=1) if possible.any() else possible
 
 
-def _short_of_wild_card_seven_pairs(words: UInt32Array, melds: Any, total: UInt32Array) -> Int8Array:
+def _short_of_wild_card_seven_pairs(summaries: UInt32Array, melds: Any, total: UInt32Array, wilds: Any) -> Int8Array:
     """[...] natural pairs that are lacking, a tile each, and the four wild tiles."""
-    return np.maximum(_NATURAL_PAIRS - pairs(words, total), 0) + _NUM_WILDS
+    return np.maximum(_NATURAL_PAIRS - pairs(summaries, total), 0) + _NUM_WILDS
 
 
 def _read_wild_card_seven_pairs(shape: Shape, wins: Wins, which: Games) -> list[Readings]:

@@ -15,6 +15,7 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import FIRST_HONOUR, FLOWERS, NO_TILE, NUM_ALL_KINDS, NUM_KINDS, SEASONS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 from mahjong_env.hands import POWER, SUIT, suit_summaries
+from mahjong_env.ruleset.circumstances import THE_WILD_KIND, Circumstance
 from mahjong_env.ruleset.questions import knob
 from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.patterns import count_melds
@@ -26,7 +27,7 @@ from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
 
 _DISCARDED_GOLD = 0
-"""The place of the only mark of a seat: whether it has discarded a gold."""
+"""The index of the only mark of a seat: whether it has discarded a gold."""
 _SUITED_KINDS = np.arange(FIRST_HONOUR)
 _HEAVEN, _ROBBERY = range(2)
 
@@ -181,8 +182,18 @@ class Fuzhou(ScoredRules):
         discard=by_knob("discard_payers", {"discarder": Payer.DISCARDER_PAYS, "all": Payer.ALL_PAY}),
         robbed_kong=by_knob("discard_payers", {"discarder": Payer.KONGER_PAYS, "all": Payer.ALL_PAY}),
     )
-    marks: ClassVar[tuple[str, ...]] = ("discarded_wild",)
-    score_arguments: ClassVar[frozenset[str]] = frozenset({"robbing_gold"})
+    circumstances: ClassVar[tuple[Circumstance, ...]] = (
+        Circumstance(
+            "discarded_wild", "the winner has discarded a gold in this hand", type=bool, discarded=THE_WILD_KIND
+        ),
+        Circumstance(
+            "robbing_gold",
+            "won before the first turn, with the gold that is turned up",
+            type=bool,
+            is_mark=False,
+            excludes=("kong_draws", "flower_draw", "first_draw", "discarded_wild"),
+        ),
+    )
     hand_size: ClassVar[int] = 16
     has_wild: ClassVar[bool] = True
     uses_flowers: ClassVar[bool] = True
@@ -286,10 +297,10 @@ class Fuzhou(ScoredRules):
     def _best_swap(self, state: State, games: Games) -> Int8Array:
         """[n] the tile to give up for the gold that leaves the dealer the hand of highest value."""
         game, given = np.nonzero(self._swaps(state, games))
-        g, places = games[game], np.arange(len(game))
+        g, swaps = games[game], np.arange(len(game))
         wins = wins_from_state(state, state.seats(g, state.dealer[g]), state.wild[g], Source.DRAW, -1)
-        wins.counts[places, given] -= 1
-        wins.counts[places, state.wild[g]] += 1
+        wins.counts[swaps, given] -= 1
+        wins.counts[swaps, state.wild[g]] += 1
         wins.opening[:] = True
         return given[best_readings(game, self.score(wins).points, len(games))].astype(np.int8)
 

@@ -16,6 +16,7 @@ from mahjong_env.basics.chance import draw_numbers
 from mahjong_env.basics.tiles import WHITE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt32Array, UInt64Array
 from mahjong_env.hands import POWER, SUIT, pairs, quads, short_of_sets, suit_summaries, sum_summaries
+from mahjong_env.ruleset.circumstances import THE_WILD_KIND, Circumstance
 from mahjong_env.ruleset.questions import knob
 from mahjong_env.scoring.driver import ScoredRules, product_of_rows
 from mahjong_env.scoring.payments import Payer, Payment, everyone, only
@@ -26,7 +27,7 @@ from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
 
 _GAMBITS = 0
-"""Place of the fortunes that a seat has discarded in a row, up to its last discard, in the marks."""
+"""The index of the mark that counts the fortunes that a seat has discarded in a row, up to its last discard."""
 _MOST_GAMBITS = 4
 _LAO_DICE = 200
 """Place of the two dice in the chance of a hand."""
@@ -111,7 +112,9 @@ class Hangzhou(ScoredRules):
         ),
         robbed_kong=Payer.KONGER_PAYS_FOR_ALL,
     )
-    marks: ClassVar[tuple[str, ...]] = ("gambits",)
+    circumstances: ClassVar[tuple[Circumstance, ...]] = (
+        Circumstance("gambits", "fortunes that the winner has discarded in a row, up to now", discarded=THE_WILD_KIND),
+    )
     has_wild: ClassVar[bool] = True
 
     base_score: int = knob(1, choices=(1, 2, 3, 5), about="the value of every hand, which its rows multiply")
@@ -251,11 +254,11 @@ def _is_explosive(reading: Readings) -> Any:
     wins = reading.wins
     if not wins.wilds.any():
         return False
-    words, total, other_wilds = wins.once(_before_the_draw)
+    summaries, total, other_wilds = wins.once(_before_the_draw)
     if reading.shape is SEVEN_PAIRS:
-        complete = pairs(words, total) + other_wilds >= 6
+        complete = pairs(summaries, total) + other_wilds >= 6
     else:
-        complete = short_of_sets(words, total) <= other_wilds
+        complete = short_of_sets(summaries, total) <= other_wilds
     return reading.of(complete & (other_wilds >= 0) & wins.drawn)
 
 
@@ -265,8 +268,8 @@ def _before_the_draw(wins: Wins) -> tuple[UInt32Array, UInt32Array, Int8Array]:
     is_natural = came != wins.wild
     codes = wins.codes.copy()
     codes[np.arange(len(wins)), SUIT[came]] -= POWER[came] * is_natural
-    words = suit_summaries(codes)
-    return words, sum_summaries(words), wins.wilds - ~is_natural - 1
+    summaries = suit_summaries(codes)
+    return summaries, sum_summaries(summaries), wins.wilds - ~is_natural - 1
 
 
 def _pays_penalty(wins: Wins) -> BoolArray:

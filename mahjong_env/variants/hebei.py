@@ -37,10 +37,10 @@ PATTERNS = (
         shape=SETS_AND_PAIR,
     ),
     Row(
-        "Closed Hand",  # called Pure Hand in Taiwan
+        "Closed Hand",
         "门清 mén qīng",
         2,
-        "nothing claimed; concealed kongs are allowed",
+        "nothing claimed; concealed kongs are allowed (elsewhere called Pure Hand)",
         per_hand=lambda win: is_closed(win) & (win.drawn | win.rules.closed_hand_on_discard),
     ),
     Row(

@@ -15,6 +15,7 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import EAST, GREEN, NUM_ALL_KINDS, NUM_KINDS, RED, WHITE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt32Array
 from mahjong_env.hands import short_of_sets_and_pair, sum_summaries
+from mahjong_env.ruleset.circumstances import Circumstance
 from mahjong_env.ruleset.questions import knob
 from mahjong_env.scoring.driver import ScoredRules, product_of_rows
 from mahjong_env.scoring.payments import Payer, Payment
@@ -49,7 +50,9 @@ class Wuhan(ScoredRules):
         discard=by_knob("discard_payers", {"all": Payer.ALL_PAY, "discarder": Payer.DISCARDER_PAYS}),
         robbed_kong=Payer.KONGER_PAYS_FOR_ALL,
     )
-    marks: ClassVar[tuple[str, ...]] = ("red_discards",)
+    circumstances: ClassVar[tuple[Circumstance, ...]] = (
+        Circumstance("red_discards", "Red Dragons that the winner has discarded", discarded=RED),
+    )
     has_wild: ClassVar[bool] = True
     hides_concealed_kongs: ClassVar[bool] = False
 
@@ -105,11 +108,11 @@ class Wuhan(ScoredRules):
         state.marks[seats.game, seats.seat, RED_DISCARDS] += kind == RED
 
     # --- Scoring ----------------------------------------------------------------------------------------------
-    def tiles_short(self, words: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
+    def tiles_short(self, summaries: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
         """Sets and a pair need a meld on the table, which Wild Card Seven Pairs must not have."""
-        total = sum_summaries(words)
-        seven_pairs = WILD_CARD_SEVEN_PAIRS.short_of(words, melds, total)
-        return np.where(melds == 0, seven_pairs, short_of_sets_and_pair(words, total))
+        total = sum_summaries(summaries)
+        seven_pairs = WILD_CARD_SEVEN_PAIRS.short_of(summaries, melds, total, wilds)
+        return np.where(melds == 0, seven_pairs, short_of_sets_and_pair(summaries, total))
 
     def worth(self, counts: Int8Array, values: Any) -> Int64Array:
         """The sum of the base points times the product of the factors (wuhan.md#what-a-hand-is-worth)."""

@@ -86,7 +86,7 @@ function tileName(kind) {
   if (kind < 0) return language === "en" ? "a hidden tile" : "暗牌";
   if (language === "en") return data.tileNames[kind];
   if (kind < 27) return numerals[kind % 9] + "万筒条"[Math.floor(kind / 9)];
-  return "东南西北白发中梅兰菊竹春夏秋冬"[kind - 27];
+  return "东南西北白发中梅兰竹菊春夏秋冬"[kind - 27];
 }
 
 function person(number) {

@@ -81,13 +81,15 @@ def test_a_table_holds_what_the_engine_holds(variant):
     for steps in (0, 15, 60):
         engine = engine_after(variant, steps)
         table, state = read_table(engine), engine.state
+        discards, slots = engine.view(seats=0).discards, [0, 1, 3] if engine.num_seats == 3 else [0, 1, 2, 3]
         places = [place for place in table.places if place is not None]
         assert len(places) == engine.num_seats
         for seat, place in enumerate(places):
             held = np.bincount([*place.hand, *([] if place.drawn is None else [place.drawn])], minlength=34)
             assert held.tolist() == state.hand[0, seat].tolist()
             assert len(place.melds) == state.num_melds[0, seat]
-            assert list(place.river) == state.river[0, seat, : state.river_size[0, seat]].tolist()
+            assert list(place.river) == state.lying_discards(0, seat).tolist()
+            assert np.bincount(place.river, minlength=34).tolist() == discards[0, slots[seat]].tolist()
             assert place.points == engine.points[0, seat]
         assert [place.is_dealer for place in places] == [seat == engine.dealer[0] for seat in range(len(places))]
 

@@ -134,8 +134,9 @@ def test_hangzhou_self_draw_kong_capture_and_penalties():
     both = {"dealer": 2, "other_melds": reverse}
     check("hangzhou", base, 1, [16, -8, 0, -8], **hand, **three, **both)  # combined, hangzhou.md#three-meld-penalty
     captured = {"source": "kong", "from_seat": 1, "dealer": 1, "dealer_streak": 2}
-    check("hangzhou", base, 1, [3, -3, 0, 0], **hand, **two, **captured)
-    check("hangzhou", base, 1, [6, 0, 0, -6], **hand, **three, **captured)  # replaces the capture
+    run = hand | {"hand": "56s 11p", "winning_tile": "4s"}
+    check("hangzhou", base, 1, [3, -3, 0, 0], **run, **two, **captured)
+    check("hangzhou", base, 1, [6, 0, 0, -6], **run, **three, **captured)  # replaces the capture
 
 
 def test_hangzhou_cap_cuts_shares_and_floor_cuts_payments():
@@ -267,8 +268,8 @@ def test_taiwan_full_beggars_hand_needs_a_discard_and_no_hidden_gang():
     rows = ["Waiting for One 1", "Exposed Gang 1", "No Characters 1", "No Flowers 1"]
     full = [*rows, "Full Beggar's Hand 2"]
     check("taiwan", full, 6, [10, -10, 0, 0], melds=melds, source="discard", **hand)
-    robbed = [*rows, "Robbing the Gang 1"]
-    check("taiwan", robbed, 5, [9, -9, 0, 0], melds=melds, source="kong", **hand)
+    with pytest.raises(ValueError, match="robbed kong"):  # a pair would be of its kind
+        score("taiwan", melds=melds, source="kong", **hand)
     rows[1] = "Hidden Gang 2"
     check("taiwan", rows, 5, [9, -9, 0, 0], melds=[*melds[:4], "kong 3333p"], source="discard", **hand)
 
@@ -345,8 +346,9 @@ def test_fuzhou_kongs_full_bloom_continuation_and_the_self_draw_lock():
     knobs = {"full_bloom": "total", "concealed_kong": 1}
     check("fuzhou", [*rows, "Full Bloom 2", "Concealed Kong 1"], 32, [96, -32, -32, -32], **knobs, **hand)
     assert refused("fuzhou", source="discard", from_seat=2, discarded_wild=True, **hand)
-    assert refused("fuzhou", source="kong", from_seat=2, **hand)
-    assert score("fuzhou", source="kong", from_seat=2, rob_kong=True, **hand).legal
+    robbed = hand | {"winning_tile": "6p", "source": "kong", "from_seat": 2}
+    assert refused("fuzhou", **robbed)
+    assert score("fuzhou", rob_kong=True, **robbed).legal
 
 
 # --- what cannot be described -----------------------------------------------------------------------

@@ -101,6 +101,7 @@ class TestVerbs:
         state.take_discard(givers, claimed, np.array([1, 2, 0], np.int8))
         assert (givers.of(state.public)[:, DISCARDED].sum(axis=1) == lying - 1).all()
         assert (givers.of(state.river)[:, 1] == claimed + 1 + CLAIMED).all()
+        assert (givers.of(state.river_claimed)[np.arange(3), 1] > 0).all()
         assert not state.undisturbed[GAMES].any()
         assert codes_follow(state)
 

@@ -9,7 +9,7 @@ import numpy as np
 from mahjong_env import NUM_ACTIONS, Engine, IllegalActionError, Snapshot
 from mahjong_env.basics.actions import PASS, PUNG, WIN
 from mahjong_env.observation.planes import plane
-from mahjong_env.state.arrays import Phase
+from mahjong_env.state.arrays import MELD_LIST, Phase
 
 
 class UnbookedPoints(Engine):
@@ -182,11 +182,17 @@ class SeesMore(Engine):
     def told(self, games, seats):
         raise NotImplementedError
 
-    def observe(self, games=None, seats=None):
-        seen = super().observe(games, seats)
+    def tell(self, seen, games, seats):
         numbers = np.arange(self.num_games) if games is None else np.asarray(games)
         seen[:, plane("facts").stop - 1, 33] = self.told(numbers, seats)
         return seen
+
+    def observe(self, games=None, seats=None):
+        return self.tell(super().observe(games, seats), games, seats)
+
+    def view(self, games=None, seats=None):
+        seen = super().view(games, seats)
+        return replace(seen, observation=self.tell(seen.observation, games, seats))
 
 
 class SeesTheWall(SeesMore):
@@ -215,6 +221,20 @@ class SeesWhoIsAsked(SeesMore):
 
     def told(self, games, seats):
         return self.state.actor[games]
+
+
+class SeesPasses(SeesMore):
+    """That somebody is being asked shows, but not who."""
+
+    def told(self, games, seats):
+        return self.state.phase[games]
+
+
+class SeesDrawsAtOnce(SeesMore):
+    """Draws of others show before they act."""
+
+    def told(self, games, seats):
+        return self.state.left(games)
 
 
 class SeesTheDraw(SeesMore):
@@ -339,6 +359,25 @@ class ResamplesIntoThinAir(Engine):
         super().resample_hidden(seats, rng, games)
         front = self.state.front.clip(max=self.state.wall.shape[1] - 1)
         self.state.wall[np.arange(self.num_games), front] += 1
+
+
+class ForgetsClaimers(Engine):
+    """Who has claimed a discard is not noted."""
+
+    def step(self, actions, games=None):
+        result = super().step(actions, games)
+        self.state.river_claimed[:] = 0
+        return result
+
+
+class NotesAnotherDiscard(Engine):
+    """Melds point to the discard after the claimed one."""
+
+    def step(self, actions, games=None):
+        result = super().step(actions, games)
+        listed = self.state.public[:, :, MELD_LIST, 4:30:6]
+        listed[listed > 0] = 42
+        return result
 
 
 class RestoreForgets(Engine):

@@ -187,3 +187,23 @@ class DependsOnNeighbours(Hebei):
             last = state.wall.shape[1] - 1
             behind = np.minimum(front + 1, last)
             state.wall[games, front], state.wall[games, behind] = state.wall[games, behind], state.wall[games, front]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitedByTheNextHand(Hebei):
+    """What a seat may discard depends on what the next one holds."""
+
+    def limit_turn(self, state, seats):
+        held = state.hands(state.next_seats(seats)) > 1
+        some = np.flatnonzero((state.mask[seats.game, :34] & ~held).any(axis=1))
+        state.mask[seats.game[some], :34] &= ~held[some]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimsByTheGiversHand(Hebei):
+    """No pung of a tile of which its giver has another one."""
+
+    def limit_claims(self, state, seats, options):
+        game = seats.game
+        has_another = state.hand[game, state.offered_by[game], state.offered[game]] > 0
+        options[:, has_another] &= ~MAY_PUNG

@@ -89,7 +89,12 @@ def possible_win(rules, seed):
         told = _try_win(rules, rng)
         tiles = parse_tiles(told["hand"] + told["winning_tile"] + told.get("flowers", ""))
         tiles += [kind for meld in told["melds"] for kind in parse_meld(meld).tiles]
-        if all(number <= rules.deck[kind] for kind, number in counted(tiles).items()):
+        supply = counted(tiles)
+        won_with = parse_tiles(told["winning_tile"])[0]
+        no_pung = rules.never_melded[won_with] or told["winning_tile"] == told.get("wild")
+        if told["source"] == "kong" and (supply[won_with] > 1 or no_pung):
+            continue  # the robbed player has a pung of the three others
+        if all(number <= rules.deck[kind] for kind, number in supply.items()):
             return told
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from mahjong_env.basics.tiles import EAST, NORTH, SOUTH
 from mahjong_env.basics.types import Games, Int8Array, Int32Array, Int64Array
+from mahjong_env.ruleset.circumstances import Circumstance
 from mahjong_env.ruleset.questions import knob
 from mahjong_env.scoring.driver import ScoredRules, sum_of_rows
 from mahjong_env.scoring.payments import Payer, Payment, paid_by
@@ -76,7 +77,9 @@ class Harbour(ScoredRules):
     payment: ClassVar[Payment] = Payment(
         draw=Payer.ALL_PAY, discard=Payer.DISCARDER_PAYS_FOR_ALL, robbed_kong=Payer.KONGER_PAYS_FOR_ALL
     )
-    marks: ClassVar[tuple[str, ...]] = ("winds_cast",)
+    circumstances: ClassVar[tuple[Circumstance, ...]] = (
+        Circumstance("winds_cast", "South, West and North tiles that the winner has discarded"),
+    )
     has_wild: ClassVar[bool] = True
     uses_flowers: ClassVar[bool] = True
     hides_concealed_kongs: ClassVar[bool] = False

@@ -76,7 +76,7 @@ from importlib.resources import files
 from mahjong_env.testing import check_cases
 print(check_cases("guangdong", files("guangdong_mahjong") / "cases.toml"))
 """
-    assert int(python("-c", code)) == 12
+    assert int(python("-c", code)) == 15
 
 
 def test_it_passes_the_kit(python):

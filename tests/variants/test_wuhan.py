@@ -130,6 +130,8 @@ def _is_possible(hand):
             return False
     if hand.wild != 31:  # White: the tile turned up may be North or Red
         tiles[hand.wild - 1 if hand.wild not in (0, 9, 18, 27) else {27: 32}.get(hand.wild, hand.wild + 8)] += 1
+    if hand.source == "kong" and tiles[hand.winning_tile] > 1:  # the robbed player has the three others
+        return False
     return max(tiles.values()) <= 4
 
 

@@ -103,8 +103,8 @@ def _replace_opening_flowers(context: StepContext, games: Games) -> None:
     place = (kept_before < wanted[:, -1:]).reshape(-1).nonzero()[0]
     row = place // wall.shape[1]
     turn = (kept_before.reshape(-1)[place] >= wanted.T.take(row, axis=1)).sum(axis=0)
-    chair = row * seats + order.reshape(-1)[row * seats + turn]
-    counts = np.bincount(chair * NUM_ALL_KINDS + wall.reshape(-1)[place], minlength=n * seats * NUM_ALL_KINDS)
+    index = row * seats + order.reshape(-1)[row * seats + turn]
+    counts = np.bincount(index * NUM_ALL_KINDS + wall.reshape(-1)[place], minlength=n * seats * NUM_ALL_KINDS)
     counts = counts.reshape(n, seats, NUM_ALL_KINDS).astype(np.int8)
     flowered = np.where(context.is_flower, counts, np.int8(0))
     state.flowers[games] += flowered

@@ -47,8 +47,12 @@ def describe(context: StepContext, won: Won) -> Wins:
     """The wins that were declared, as scoring wants them."""
     state, seats = context.state, won.seats
     if won.opening:
-        return context.rules.take_opening(state, seats, state.stage[seats.game])
-    return wins_from_state(state, seats, won.tile, won.source, won.from_seat)
+        wins = context.rules.take_opening(state, seats, state.stage[seats.game])
+    else:
+        wins = wins_from_state(state, seats, won.tile, won.source, won.from_seat)
+    if context.rules.turned_up_after_win:
+        wins.turned_up = state.next_tiles(seats.game, context.rules.turned_up_after_win)
+    return wins
 
 
 def next_hands(context: StepContext, games: Games, winner: Int8Array, num_hands: int) -> tuple[BoolArray, BoolArray]:

@@ -214,6 +214,7 @@ def check_counts(variant, situation):
         if any(tile in variant.flower_kinds for tile in meld.tiles):
             raise ValueError("a flower cannot be in a meld")
         held += meld.tiles
+    check_robbed_kong(situation, held)
     for tile in situation.flowers:
         if tile not in variant.flower_kinds:
             raise ValueError(f"{tile} is no flower in {variant.name}")
@@ -226,3 +227,13 @@ def check_counts(variant, situation):
     for tile, count in counts.items():
         if count > limits[tile]:
             raise ValueError(f"a fifth tile: {count} of {tile}, at most {limits[tile]} can be there")
+
+
+def check_robbed_kong(situation, held):
+    """ValueError when a robbed kong would have a fifth tile: the robbed player has three, the winner the fourth."""
+    if situation.source != "kong":
+        return
+    robbed = [meld for meld in situation.other_melds.get(situation.from_seat, []) if meld.type == "pung"]
+    accounted = 1 + sum(meld.tiles.count(situation.winning_tile) for meld in robbed)
+    if held.count(situation.winning_tile) > accounted:
+        raise ValueError(f"the robbed kong has the three other {situation.winning_tile}: nobody else can have one")

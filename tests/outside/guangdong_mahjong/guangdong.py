@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import FIRST_HONOUR, WHITE
 from mahjong_env.ruleset.questions import knob
 from mahjong_env.scoring.driver import ScoredRules, product_of_rows
 from mahjong_env.scoring.patterns import on_kong_draw, suits_of
@@ -43,6 +44,18 @@ PATTERNS = (
 CHICKEN = Row("Chicken Hand", "鸡胡 jī hú", 1, "none of the rows above", unless=names(*PATTERNS))
 
 
+def _horses(wins: Any) -> Any:
+    """[n] tiles turned up that are the winner's: 1, 5, 9, East if he deals, 2, 6, South for the next, and so on."""
+    tile = wins.turned_up.astype(np.intp)
+    rank = np.where(tile < FIRST_HONOUR, tile % 9, tile - FIRST_HONOUR)
+    owner = np.where(tile < WHITE, rank % 4, -1)  # dragons belong to nobody
+    seat = (wins.seat - wins.dealer) % 4
+    return ((owner == seat[:, None]) & (tile >= 0)).sum(axis=1)
+
+
+HORSE = Row("Horse", "马 mǎ", 1, "each tile turned up after the win that is the winner's", per_hand=_horses)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Guangdong(ScoredRules):
     """The rules of Guangdong push-down mahjong; the fields are its knobs."""
@@ -51,7 +64,7 @@ class Guangdong(ScoredRules):
     title: ClassVar[str] = "Guangdong"
     chinese: ClassVar[str] = "广东推倒胡"
     shapes: ClassVar[Any] = (SETS_AND_PAIR, SEVEN_PAIRS, THIRTEEN_ORPHANS)
-    rows: ClassVar[tuple[Row, ...]] = (*PATTERNS, CHICKEN)
+    rows: ClassVar[tuple[Row, ...]] = (*PATTERNS, CHICKEN, HORSE)
     bars: ClassVar[tuple[Bar, ...]] = (
         Bar(
             "a discard does not win at this table",
@@ -61,6 +74,7 @@ class Guangdong(ScoredRules):
     payment: ClassVar[Payment] = Payment(robbed_kong=Payer.KONGER_PAYS_FOR_ALL)
 
     discards_win: bool = knob(True, choices=(True, False), about="whether a hand may win with a discard")
+    horses: int = knob(2, choices=(2, 4, 6, 0), about="tiles that are turned up after a win")
     base_score: int = knob(1, minimum=1, about="what the rows multiply")
     initial_points: int = knob(0, minimum=0, about="points of each person when a match begins")
 
@@ -69,9 +83,14 @@ class Guangdong(ScoredRules):
         """No discard is claimed for a run."""
         return False
 
+    @property
+    def turned_up_after_win(self) -> int:
+        """The horses."""
+        return self.horses
+
     def worth(self, counts: Any, values: Any) -> Any:
-        """[m] the product of the rows."""
-        return product_of_rows(counts, values)
+        """[m] the product of the rows, once more for each horse."""
+        return product_of_rows(counts, values) * (1 + counts[:, -1].astype(np.int64))
 
     def points(self, worth: Any) -> Any:
         """[n] times the base score."""

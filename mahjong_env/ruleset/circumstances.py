@@ -1,0 +1,51 @@
+"""What is told about a win that only some variants know, declared by the variants that know it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+THE_WILD_KIND: Final = -1
+MOST: Final = 1000
+"""The most kongs in a row, hands of a streak, discards of a kind and the like: more than any game has."""
+
+
+def is_count(value: Any) -> bool:
+    """Whether this is an integer from 0 to `MOST`."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(0 <= value <= MOST)
+
+
+@dataclass(frozen=True)
+class Circumstance:
+    """Something that a variant wants to know about a win: an argument of `score`, an option of the command line.
+
+    Attributes:
+        name: of the argument.
+        about: what it means, for users.
+        type: ``int``, a count from 0, or ``bool``.
+        is_mark: whether it is counted for each seat while a hand is played (`Rules.marks`); else it says that the win
+            was before the first turn, with the tile that is turned up (`Wins.opening`).
+        discarded: the kind of which the winner has discarded so many, or `THE_WILD_KIND`; None: it says nothing of
+            the sort.
+        excludes: arguments of `score` that contradict it.
+    """
+
+    name: str
+    about: str
+    type: type[int] | type[bool] = int
+    is_mark: bool = True
+    discarded: int | None = None
+    excludes: tuple[str, ...] = ()
+
+    def accepts(self, value: Any) -> bool:
+        """Whether it can have this value."""
+        if self.type is bool:
+            return isinstance(value, bool | np.bool_)
+        return is_count(value)
+
+    @property
+    def valid(self) -> str:
+        """The values that it can have, in words."""
+        return "True or False" if self.type is bool else f"an integer from 0 to {MOST}"

@@ -1,0 +1,72 @@
+"""Search: it sees nothing hidden, keeps to its budget, and takes what is clearly better."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agents import AgentError
+from agents.search import SearchAgent, _better_half, _Tries
+from mahjong_env import VARIANTS, Deal, action, make_engine
+from mahjong_env.testing import random_actions
+
+
+def in_mid_hand(variant, games=3, steps=40):
+    engine = make_engine(variant, games, seed=5, auto_reset=True)
+    rng = np.random.default_rng(1)
+    for _ in range(steps):
+        engine.step(random_actions(engine.action_mask, rng))
+    return engine
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_hidden_tiles_change_nothing(variant):
+    engine = in_mid_hand(variant)
+    agent = SearchAgent(rollouts=16)
+    chosen = agent.act(engine.view(), np.random.default_rng(2))
+    assert engine.action_mask[np.arange(engine.num_games), chosen].all()
+    before = engine.state.hand.copy()
+    engine.resample_hidden(engine.seat_to_act, np.random.default_rng(3))
+    assert (engine.state.hand != before).any()
+    np.testing.assert_array_equal(agent.act(engine.view(), np.random.default_rng(2)), chosen)
+
+
+def test_the_games_it_looks_at_are_left_as_they_are():
+    engine = in_mid_hand("hebei")
+    before = engine.snapshot()
+    SearchAgent(rollouts=16).act(engine.view(), np.random.default_rng(2))
+    for name, array in engine.snapshot().arrays.items():
+        np.testing.assert_array_equal(array, before.arrays[name])
+
+
+def test_it_wins_when_it_may():
+    engine = make_engine("hebei", 1, seed=0)
+    engine.reset(deals=Deal(hands=("123m 456m 789m 123p 55p", "", ""), dealer=0))
+    assert SearchAgent(rollouts=16).act(engine.view(), np.random.default_rng(0)) == action("win")
+
+
+def test_a_time_for_each_decision():
+    engine = in_mid_hand("taiwan", games=1)
+    chosen = SearchAgent(milliseconds=1).act(engine.view(), np.random.default_rng(0))
+    assert engine.action_mask[0, chosen[0]]
+
+
+def test_noise_and_differences():
+    tries = _Tries(2)
+    differences = np.random.default_rng(0).normal([[0.0], [3.0]], 5.0, (2, 400))
+    for part in np.split(differences, 4, axis=1):
+        tries.add(np.arange(2), part)
+    np.testing.assert_allclose(tries.mean(), differences.mean(axis=1))
+    np.testing.assert_allclose(tries.error(), differences.std(axis=1, ddof=1) / 20)
+
+
+def test_the_better_half_goes_on():
+    row = np.array([0, 0, 0, 1, 1])
+    keep = _better_half(row, np.array([1.0, 3.0, 2.0, -1.0, -2.0]), np.array([True, True, True, True, False]))
+    np.testing.assert_array_equal(keep, [False, True, True, True, False])
+
+
+@pytest.mark.parametrize("budget", [{"rollouts": 0}, {"rollouts": 2.5}, {"milliseconds": 0}, {"rollouts": True}])
+def test_a_budget_that_is_none(budget):
+    with pytest.raises(AgentError, match="is an integer from 1"):
+        SearchAgent(**budget)

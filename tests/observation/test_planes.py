@@ -1,0 +1,417 @@
+"""Observations: each number, read off the state by a second, slow reading; what is asked; how pieces are declared."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mahjong_env
+from mahjong_env import OBSERVATION_FACTS, OBSERVATION_PIECES, VARIANTS, Deal, RulesError, View, action, make_engine
+from mahjong_env.observation.declaration import Fact, Layout, Piece, clear, lay_out_facts
+from mahjong_env.observation.planes import FACT_PLACES, plane
+from mahjong_env.ruleset.circumstances import Circumstance
+from mahjong_env.state.arrays import Phase
+from mahjong_env.testing.play import choose_actions
+from mahjong_env.variants.hebei import Hebei
+
+ALL = sorted(VARIANTS)
+SLOTS = {3: (0, 1, 3), 4: (0, 1, 2, 3)}
+CLAIMED, RIVER_PLACES = 34, 42
+
+
+def positions(variant, *, games=40, steps=60, seed=4, num_hands=3, **knobs):
+    engine = make_engine(variant, games, seed=seed, auto_reset=True, num_hands=num_hands, **knobs)
+    rng = np.random.default_rng(seed)
+    for step in range(steps):
+        moving = np.arange(games) % steps <= step
+        engine.step(choose_actions(engine, rng)[moving], games=moving)
+    return engine
+
+
+# --- A second reading ---------------------------------------------------------------------------------------------
+
+
+class Reading:
+    """What the seat to act sees in one game, written from the tables of the README, number by number."""
+
+    def __init__(self, engine, game):
+        self.engine, self.state, self.rules, self.game = engine, engine.state, engine.rules, game
+        self.seat, self.seats = int(engine.state.actor[game]), engine.num_seats
+        self.at = {SLOTS[self.seats][(seat - self.seat) % self.seats]: seat for seat in range(self.seats)}
+
+    def of(self, name, *index):
+        return getattr(self.state, name)[(self.game, *index)]
+
+    def slot_of(self, seat):
+        return SLOTS[self.seats][(seat - self.seat) % self.seats] if seat >= 0 else -1
+
+    def pieces(self):
+        return {piece.name: getattr(self, piece.name)(piece.planes) for piece in OBSERVATION_PIECES}
+
+    def one(self, kind):
+        return [[int(place == kind) for place in range(34)]]
+
+    def hand(self, _):
+        return [self.of("hand", self.seat).tolist()]
+
+    def drawn(self, _):
+        return self.one(self.of("drawn") if self.of("turn") == self.seat else -1)
+
+    def offered(self, _):
+        plane = self.one(self.of("offered"))
+        robs_gold = self.of("phase") == Phase.OPENING and self.rules.name == "fuzhou" and self.of("stage") == 1
+        if robs_gold:
+            plane = self.one(self.of("wild"))
+        return plane
+
+    def wild(self, _):
+        return self.one(self.of("wild"))
+
+    def indicator(self, _):
+        return self.one(self.of("indicator"))
+
+    def hidden_kongs(self, _):
+        types, kinds = self.of("meld_type", self.seat), self.of("meld_kind", self.seat)
+        hidden = {int(k) for t, k in zip(types, kinds, strict=True) if t == 5 and self.rules.hides_concealed_kongs}
+        return [[4 * (place in hidden) for place in range(34)]]
+
+    def table(self, _):
+        rows = []
+        for slot in range(4):
+            rows += self.of("public", self.at[slot])[:3].tolist() if slot in self.at else [[0] * 34] * 3
+        return rows
+
+    def river(self, planes):
+        numbers = []
+        for slot in range(4):
+            numbers += self.of("river", self.at[slot]).tolist() if slot in self.at else [0] * RIVER_PLACES
+        return np.array(numbers + [0] * (planes * 34 - len(numbers))).reshape(planes, 34).tolist()
+
+    def flowers(self, _):
+        rows = []
+        for slot in range(4):
+            row = [0] * 34
+            if slot in self.at:
+                exposed = self.of("flowers", self.at[slot])
+                row[:8], row[27:] = exposed[34:].tolist(), exposed[27:34].tolist()
+            rows.append(row)
+        return rows
+
+    def melds(self, _):
+        rows = []
+        for slot in range(4):
+            row = [0] * 34
+            for place in range(5 if slot in self.at else 0):
+                owner = self.at[slot]
+                kind, giver = self.of("meld_kind", owner, place), self.of("meld_from", owner, place)
+                meld_type = int(self.of("meld_type", owner, place))
+                if not meld_type:
+                    continue
+                shown = 0 if meld_type == 5 and self.rules.hides_concealed_kongs else kind + 1
+                row[6 * place : 6 * place + 2] = [meld_type, int(shown)]
+                if giver >= 0:
+                    claimed = int(self.of("meld_claimed", owner, place))
+                    row[6 * place + 2] = SLOTS[self.seats][(giver - owner) % self.seats]
+                    row[6 * place + 3] = claimed + 1
+                    row[6 * place + 4] = self.number(owner, place, giver, claimed)
+            rows.append(row)
+        return rows
+
+    def number(self, owner, place, giver, claimed):
+        """The claimed discard in its owner's river: the one of those that fit with the right number among its likes."""
+        slot = SLOTS[self.seats][(owner - giver) % self.seats]
+        codes, claimers = self.of("river", giver), self.of("river_claimed", giver)
+        fitting = [n for n in range(RIVER_PLACES) if codes[n] == claimed + 1 + CLAIMED and claimers[n] == slot]
+        earlier = [
+            other
+            for other in range(place)
+            if self.of("meld_from", owner, other) == giver and self.of("meld_claimed", owner, other) == claimed
+        ]
+        return fitting[len(earlier)] + 1
+
+    def facts(self, planes):
+        numbers = []
+        for fact in OBSERVATION_FACTS:
+            if fact.by_slot:
+                values = [self.slot_fact(fact.name, self.at[slot]) if slot in self.at else 0 for slot in range(4)]
+            else:
+                values = [self.fact(fact.name)]
+            numbers += [max(min(int(value), 127), -127) for value in values]
+        return np.array(numbers + [0] * (planes * 34 - len(numbers))).reshape(planes, 34).tolist()
+
+    def fact(self, name):
+        in_question = self.of("phase") == Phase.OPENING
+        after = (self.of("offered_by") + 1) % self.seats
+        to_come = self.engine.num_hands - 1 - self.of("hand_in_match")
+        return {
+            "phase": lambda: self.of("phase"),
+            "left": lambda: len(self.state.wall[0]) - self.of("front") - self.of("back") - self.of("reserve"),
+            "num_discards": lambda: (self.of("river") > 0).sum(),
+            "streak": lambda: self.of("streak"),
+            "round_wind": lambda: self.of("round_wind") + 1,
+            "deals_passed_on": lambda: self.of("turnover") % self.seats,
+            "offered_from": lambda: self.slot_of(self.of("offered_by")) + 1 if self.of("offered") >= 0 else 0,
+            "turn": lambda: self.slot_of(after if self.of("phase") == Phase.CLAIM else self.of("turn")) + 1,
+            "opening": lambda: (self.of("stage") + 1) * in_question,
+            "kong_draws": lambda: self.of("kong_draws"),
+            "flower_draw": lambda: self.of("flower_draw"),
+            "closing": lambda: self.of("closing"),
+            "dice": lambda: self.of("dice"),
+            "hand_in_match": lambda: self.of("hand_in_match"),
+            "hands_to_come": lambda: to_come if self.rules.ends_by_hands else 0,
+            "sitting_out": lambda: self.steps(self.sits_out()) if self.rules.people > self.seats else 0,
+        }[name]()
+
+    def sits_out(self):
+        return next(p for p in range(self.rules.people) if p not in self.of("person_at"))
+
+    def steps(self, person):
+        return (person - self.of("person_at", self.seat)) % self.rules.people + 1
+
+    def slot_fact(self, name, seat):
+        if name.startswith("mark_"):
+            number = int(name.removeprefix("mark_"))
+            return self.of("marks", seat, number) if number < len(self.rules.marks) else 0
+        return {
+            "is_dealer": lambda: self.of("dealer") == seat,
+            "house_wind": lambda: self.of("house_wind", seat) + 1,
+            "person": lambda: self.steps(self.of("person_at", seat)) if self.rules.people > self.seats else 0,
+        }[name]()
+
+    def points(self, _):
+        row = [0] * 34
+        for slot, seat in self.at.items():
+            row[slot:20:4] = digits(self.of("points", self.of("person_at", seat)))
+        if self.rules.people > self.seats:
+            row[20:25] = digits(self.of("points", self.sits_out()))
+        return [row]
+
+    def legal_actions(self, _):
+        return np.append(self.of("mask"), np.zeros(27)).astype(int).reshape(4, 34).tolist()
+
+
+def digits(points):
+    sign, rest, found = (1 if points >= 0 else -1), abs(int(points)), []
+    for _ in range(5):
+        rest, digit = divmod(rest, 100)
+        found.append(sign * digit)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("variant", "knobs"),
+    [*((variant, {}) for variant in ALL), ("hebei", {"rotation": True}), ("hebei", {"players": 4})],
+)
+def test_every_number_is_what_the_table_says(variant, knobs):
+    engine = positions(variant, **knobs)
+    engine.state.points[::3] *= 7919  # so large that all digits matter
+    seen = engine.observe()
+    phases = set()
+    for game in range(engine.num_games):
+        phases.add(int(engine.state.phase[game]))
+        for name, numbers in Reading(engine, game).pieces().items():
+            found = seen[game, plane(name)].tolist()
+            if name == "offered":  # a tile that would be given up is looked at below
+                found = np.maximum(found, 0).tolist()
+            assert found == numbers, f"game {game}, {name}"
+    assert {Phase.TURN, Phase.CLAIM} <= phases
+
+
+def test_points_are_exact_at_any_size():
+    engine = make_engine("wuhan", 1, seed=0)
+    engine.state.points[0] = [2_147_483_647, -2_147_483_647, 12_345_678, -9]
+    seat = int(engine.state.actor[0])
+    numbers = engine.observe()[0, plane("points")][0].astype(np.int64)
+    for slot in range(4):
+        found = sum(int(digit) * 100**power for power, digit in enumerate(numbers[slot:20:4]))
+        assert found == engine.state.points[0, (seat + slot) % 4]
+
+
+# --- What is seen, and what is not --------------------------------------------------------------------------------
+
+
+def test_the_order_of_discards_is_seen():
+    """9m 1m 9m 1m and 1m 9m 9m 1m leave the same tiles and the same latest numbers."""
+    rivers = []
+    for order in ("9m 1m 9m 1m", "1m 9m 9m 1m"):
+        engine = make_engine("hebei", 1, seed=5, players=4)
+        engine.reset(
+            deals=Deal(hands=["1199m 147p 258s 123z 4z"], draws="5z 6z 7z 5z 6z 7z 5z 6z 7z 5z 6z 7z", dealer=0)
+        )
+        for name in order.split():
+            while engine.seat_to_act[0] != 0 or engine.state.phase[0] != Phase.TURN:
+                mask = engine.action_mask[0]
+                engine.step([action("pass") if mask[action("pass")] else engine.state.drawn[0]])
+            engine.step([action(f"discard {name}")])
+        rivers.append(engine.view(seats=0))
+    first, second = rivers
+    assert first.discards.tolist() == second.discards.tolist()
+    assert first.river[0, 0, :4].tolist() == [9, 1, 9, 1]
+    assert second.river[0, 0, :4].tolist() == [1, 9, 9, 1]
+    assert not np.array_equal(first.observation[:, plane("river")], second.observation[:, plane("river")])
+
+
+def test_a_claimed_discard_stays_in_the_river_and_the_meld_points_to_it():
+    engine = make_engine("wuhan", 1, seed=0)
+    engine.reset(deals=Deal(hands=["123m 456p 789s 1123z 5z", "55z 147m 258p 369s 2z 3z", "", ""], dealer=0))
+    engine.step([action("discard 5z")])
+    assert engine.action_mask[0, action("pung")]
+    engine.step([action("pung")])
+    view = engine.view(seats=2)
+    assert view.river[0, 2, 0] == 31 + 1 + CLAIMED
+    assert view.river_claimed[0, 2, 0] == 1
+    assert view.meld_discard[0, 3, 0] == 1
+    assert view.discards[0, 2].sum() == 0
+
+
+def hot_window():
+    """Seat 2 is asked about a discard of seat 0; the twin's seat 2 holds nothing that fits, so that nobody is asked."""
+    hands = ["123m 456p 789s 1122z 5z", "147m 258p 369s 1234z", "55z 147m 258p 369s 67z"]
+    cold = ["123m 456p 789s 1122z 5z", "147m 258p 369s 1234z", "566z 147m 258p 369s 7z"]
+    engines = []
+    for dealt in (hands, cold):
+        engine = make_engine("hebei", 1, seed=3)
+        engine.reset(deals=Deal(hands=dealt, draws="5z 9p 8p", dealer=0))
+        engine.step([action("discard 5z")])
+        engines.append(engine)
+    return engines
+
+
+def test_whoever_is_not_asked_sees_no_question():
+    asked, unasked = hot_window()
+    assert asked.state.phase[0] == Phase.CLAIM
+    assert unasked.state.phase[0] == Phase.TURN
+    assert asked.view(seats=0).observation.tolist() == unasked.view(seats=0).observation.tolist()
+    view = asked.view(seats=0)
+    assert (view.phase[0], view.offered[0], view.turn[0]) == (0, -1, 1)
+    before = asked.view(seats=0)
+    asked.step([action("pass")])
+    assert asked.state.phase[0] == Phase.TURN
+    for name in View.array_names():
+        np.testing.assert_array_equal(getattr(before, name), getattr(asked.view(seats=0), name), err_msg=name)
+
+
+def test_the_seat_that_is_asked_sees_its_question():
+    asked, _ = hot_window()
+    view = asked.view()
+    assert (view.phase[0], view.offered[0], view.offered_from[0]) == (Phase.CLAIM, 31, 1)
+
+
+def test_a_draw_of_others_is_seen_with_their_next_action():
+    engine = make_engine("hebei", 1, seed=3)
+    left = engine.view().left[0]
+    engine.step([int(engine.action_mask[0].argmax())])
+    while engine.state.phase[0] != Phase.TURN:
+        engine.step([action("pass")])
+    actor = int(engine.seat_to_act[0])
+    assert engine.view().left[0] == left - 1
+    assert engine.view(seats=(actor + 1) % 3).left[0] == left
+    engine.step([int(engine.action_mask[0].argmax())])
+    assert engine.view(seats=(actor + 1) % 3).left[0] <= left - 1
+
+
+def test_fuzhou_tells_heaven_from_the_swap():
+    engine = make_engine("fuzhou", 3000, seed=1)
+    view = engine.view()
+    dealer = view.dealer == 0
+    swaps = np.flatnonzero((view.opening == 2) & dealer)
+    robs = np.flatnonzero((view.opening == 2) & ~dealer)
+    assert swaps.size
+    assert robs.size
+    assert (view.offered[robs] == view.wild[robs]).all()
+    assert (view.given_up[robs] == -1).all()
+    for row in swaps:
+        given = int(view.given_up[row])
+        assert view.hand[row, given] > 0
+        assert view.offered[row] == view.wild[row]
+        numbers = view.observation[row, plane("offered")][0]
+        assert numbers[view.wild[row]] == (1 if given != view.wild[row] else -1)
+        assert numbers[given] == -1
+        seat = int(engine.seat_to_act[row])
+        engine.step([action("win")], games=[row])
+        assert engine.state.indicator[row] == given or engine.seat_to_act[row] != seat
+
+
+def test_what_decides_the_next_round_wind_is_seen():
+    engine = make_engine("taiwan", 2, seed=0, num_hands=40)  # the second is played towards wins
+    rng, seen = np.random.default_rng(0), set()
+    while engine.seat_to_act[1] >= 0:
+        view = engine.view()
+        assert view.deals_passed_on[1] == engine.state.turnover[1] % 4
+        seen.add((int(view.round_wind[1]), int(view.deals_passed_on[1])))
+        engine.step(choose_actions(engine, rng))
+    assert len({wind for wind, _ in seen}) > 1
+
+
+def test_who_sits_out_is_seen_with_his_points():
+    engine = positions("hebei", games=30, num_hands=8, rotation=True, steps=400)
+    assert (engine.state.person_at != [0, 1, 2]).any()
+    for person in range(4):
+        view = engine.view(seats=person)
+        out = np.array([set(range(4)).difference(row).pop() for row in engine.state.person_at.tolist()])
+        assert view.sitting_out.tolist() == out.tolist()
+        assert view.points_sitting_out.tolist() == engine.points[np.arange(30), out].tolist()
+        assert (view.own_person == person).all()
+        places = view.observation[:, plane("facts")].reshape(30, -1)
+        assert places[:, FACT_PLACES["sitting_out"]].ravel().tolist() == ((out - person) % 4 + 1).tolist()
+
+
+def test_views_have_an_array_for_every_fact():
+    assert {fact.name for fact in OBSERVATION_FACTS} - {"is_dealer"} - {f"mark_{number}" for number in range(4)} <= set(
+        View.array_names()
+    )
+
+
+# --- How pieces are declared --------------------------------------------------------------------------------------
+
+
+def test_a_piece_without_a_writer_is_refused():
+    with pytest.raises(TypeError):
+        Piece("new", 1, "something new")
+    with pytest.raises(TypeError, match="the piece 'new' of the observation has no writer"):
+        Layout([*OBSERVATION_PIECES, Piece("new", 1, "something new", None)])
+
+
+def test_a_fact_without_a_reader_is_refused():
+    with pytest.raises(TypeError, match="the fact 'new' of the observation has no reader"):
+        lay_out_facts([*OBSERVATION_FACTS, Fact("new", "something new", None)], "")
+
+
+def test_names_are_given_once():
+    with pytest.raises(ValueError, match="two pieces of the observation are called 'hand'"):
+        Layout([*OBSERVATION_PIECES, OBSERVATION_PIECES[0]])
+    with pytest.raises(ValueError, match="two facts of the observation are called 'phase'"):
+        lay_out_facts([*OBSERVATION_FACTS, OBSERVATION_FACTS[0]], "")
+
+
+def test_a_new_piece_or_fact_shifts_nothing_but_places():
+    """Whatever is put in front, every piece and every fact shows the same numbers under its name."""
+    engine = positions("taiwan", games=4)
+    view = engine.view()
+    layout = Layout([Piece("new", 2, "nothing", lambda seen, out: clear(out)), *OBSERVATION_PIECES])
+    written = layout.write(view, len(view))
+    for piece in OBSERVATION_PIECES:
+        assert np.array_equal(written[:, layout.planes(piece.name)], view.observation[:, plane(piece.name)])
+    facts, places = lay_out_facts([Fact("new", "nothing", lambda seen: 7, high=7), *OBSERVATION_FACTS], "")
+    row = Layout([facts]).write(view, len(view)).reshape(len(view), -1)
+    old = view.observation[:, plane("facts")].reshape(len(view), -1)
+    for fact in OBSERVATION_FACTS:
+        assert np.array_equal(row[:, places[fact.name]], old[:, FACT_PLACES[fact.name]])
+
+
+def test_there_is_no_fifth_mark():
+    with pytest.raises(RulesError, match=r"FiveMarks counts 5 marks .* places for 4"):
+
+        class FiveMarks(Hebei):
+            """One mark more than observations can show."""
+
+            circumstances = tuple(Circumstance(name, "counted") for name in "abcde")
+
+
+def test_an_unknown_piece_is_an_error_that_lists_the_known():
+    with pytest.raises(KeyError, match="no piece of the observation is called 'hands'; valid are hand, drawn"):
+        plane("hands")
+
+
+def test_the_version_is_public():
+    assert mahjong_env.OBSERVATION_VERSION == 1

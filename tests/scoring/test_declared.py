@@ -1,0 +1,230 @@
+"""Scoring declared: contradictions, who pays, tiles turned up, circumstances, thirteen orphans with wild tiles."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import mahjong_env
+from mahjong_env import Deal, make_engine, score
+from mahjong_env.basics.errors import HandError, RulesError
+from mahjong_env.hands import encode, suit_summaries, sum_summaries
+from mahjong_env.scoring.patterns import short_of_thirteen_orphans
+from mahjong_env.scoring.payments import Payer, Payment, owed
+from mahjong_env.scoring.rows import Row, by_hand, by_knob, names
+from mahjong_env.testing import check_official, check_variant
+from mahjong_env.variants.hebei import PATTERNS, Hebei
+
+ORPHANS = [0, 8, 9, 17, 18, 26, *range(27, 34)]
+SIMPLE = {"hand": "123456789m 11p 55s", "winning_tile": "1p", "source": "draw"}
+
+
+# --- Declarations ---------------------------------------------------------------------------------------------------
+
+
+def test_a_row_that_replaces_one_that_lifts_a_bar_must_lift_it():
+    """Else a hand would be known to win by a row that it does not have."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Contradictory(Hebei):
+        rows: ClassVar[Any] = (
+            *Hebei.rows[:-1],
+            Row("Tide", "潮 cháo", 1, "every hand", per_hand=lambda win: 1, replaces=("Closed Hand",)),
+            replace(Hebei.rows[-1], unless=names(*PATTERNS)),
+        )
+
+    with pytest.raises(ValueError, match="Tide replaces a row that lifts a bar"):
+        score(Contradictory(), **SIMPLE)
+
+
+def test_only_one_bar_may_be_known_to_bar_every_reading():
+    bar = replace(Hebei.bars[0], per_reading=lambda reading: reading.all_runs, in_every_reading=lambda win: win.drawn)
+
+    @dataclass(frozen=True, kw_only=True)
+    class Contradictory(Hebei):
+        bars: ClassVar[Any] = (bar, replace(bar, reason="another reason for the same"))
+
+    with pytest.raises(ValueError, match="only one bar"):
+        score(Contradictory(), **SIMPLE)
+
+
+def test_values_follow_knobs_and_hands():
+    rules = mahjong_env.rules("hebei", all_pungs=2)
+    rows = {row.name: row for row in rules.rows}
+    assert rows["All Pungs"].value_in(rules) == 2
+    assert rows["All Pungs"].value_text(rules) == "2 (knob all_pungs)"
+    assert by_knob("discard_payers", {"all": 7, "discarder": 8}).of(rules) == 8
+    streak = Row("Streak", "连", by_hand("1 a hand", lambda win: win.streak), "the dealer's streak")
+    assert (streak.value_in(rules), streak.value_text(rules)) == (0, "1 a hand")
+
+
+def test_rules_that_have_scored_are_pickled_by_their_knobs():
+    rules = mahjong_env.rules("hebei", cap=8)
+    score(rules, **SIMPLE)
+    assert pickle.loads(pickle.dumps(rules)) == rules
+
+
+# --- Who pays -------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Wins:
+    """What `owed` looks at."""
+
+    source: Any
+    seat: Any
+    from_seat: Any
+    num_melds: Any
+
+
+@pytest.mark.parametrize(
+    ("payer", "expected"),
+    [
+        (Payer.ALL_PAY, [[0, 1, 2, 3]]),
+        (Payer.DISCARDER_PAYS, [[0, 0, 2, 0]]),
+        (Payer.KONGER_PAYS, [[0, 0, 2, 0]]),
+        (Payer.DISCARDER_PAYS_FOR_ALL, [[0, 0, 6, 0]]),
+        (Payer.KONGER_PAYS_FOR_ALL, [[0, 0, 6, 0]]),
+    ],
+)
+def test_each_way_to_pay(payer, expected):
+    payers = Payment(discard=payer).by_source(mahjong_env.rules("hebei"))
+    wins: Any = _Wins(np.array([1]), np.array([0]), np.array([2]), np.zeros((1, 4)))
+    assert owed(payers, wins, np.array([[9, 1, 2, 3]])).tolist() == expected
+    liable = np.array([1], np.int8)
+    assert owed(payers, wins, np.array([[9, 1, 2, 3]]), liable).tolist() == [[0, 6, 0, 0]]
+
+
+# --- Tiles turned up after a win --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Horses(Hebei):
+    """Hebei in which two tiles are turned up after a win, and each red dragon among them doubles."""
+
+    name: ClassVar[str] = "horses"
+    turned_up_after_win: ClassVar[int] = 2
+    rows: ClassVar[Any] = (
+        *Hebei.rows,
+        Row("Horse", "马 mǎ", 2, "each Red turned up", per_hand=lambda win: (win.turned_up == 33).sum(axis=1)),
+    )
+
+
+@pytest.mark.parametrize(("draws", "factor"), [("7z 7z", 4), ("7z 1m", 2), ("1m 7z", 2), ("1s 2s 7z", 1)])
+def test_tiles_turned_up_after_a_win_change_what_it_pays(draws, factor):
+    engine = make_engine(Horses(), seed=1)
+    engine.reset(deals=Deal(hands=["123456789m 11p 55s 1p"], draws=draws, dealer=0))
+    before = score("hebei", **SIMPLE)
+    outcome = engine.step([mahjong_env.action("win")]).outcome
+    assert outcome.value[0] == factor * before.points
+    assert outcome.rows[0].count(("Horse", 2)) == {1: 0, 2: 1, 4: 2}[factor]
+    told = score(Horses(), turned_up=" ".join(draws.split()[:2]), **SIMPLE)
+    assert told.points == outcome.value[0]
+    assert list(told.payments) == outcome.payments[0].tolist()
+
+
+def test_at_the_end_of_the_wall_nothing_is_turned_up():
+    engine = make_engine(Horses(), seed=1)
+    engine.reset(deals=Deal(hands=["123456789m 11p 55s 1p"], draws="7z", tiles_left=1, dealer=0))
+    outcome = engine.step([mahjong_env.action("win")]).outcome
+    assert outcome.rows[0].count(("Horse", 2)) == 1
+
+
+def test_a_variant_that_turns_tiles_up_passes_the_kit():
+    check_variant(Horses(), games=6, seed=2)
+
+
+@pytest.mark.parametrize(
+    ("rules", "turned_up", "words"),
+    [("hebei", "7z", "knows no turned_up"), (Horses(), "7z 7z 1m", "turns up 2"), (Horses(), "1p 1p", "only 4")],
+)
+def test_tiles_turned_up_that_cannot_be(rules, turned_up, words):
+    with pytest.raises(HandError, match=words):
+        score(rules, turned_up=turned_up, **SIMPLE)
+
+
+# --- Circumstances ----------------------------------------------------------------------------------------------------
+
+
+def test_a_circumstance_of_another_variant_may_be_given_if_it_says_nothing():
+    plain = score("hebei", **SIMPLE)
+    assert score("hebei", gambits=0, red_discards=0, discarded_wild=False, robbing_gold=False, **SIMPLE) == plain
+    for told in ({"gambits": 1}, {"red_discards": 2}, {"discarded_wild": True}, {"robbing_gold": True}):
+        with pytest.raises(HandError, match=f"hebei knows no {next(iter(told))}"):
+            score("hebei", **told, **SIMPLE)
+
+
+def test_what_nobody_knows_is_an_unknown_knob():
+    with pytest.raises(RulesError, match="hebei has no knob 'horses'"):
+        score("hebei", horses=1, **SIMPLE)
+
+
+@pytest.mark.parametrize(
+    ("variant", "told", "words"),
+    [
+        ("hangzhou", {"gambits": -1}, "gambits is an integer from 0"),
+        ("hangzhou", {"gambits": True}, "gambits is an integer from 0"),
+        ("hangzhou", {"gambits": 1}, "gambits is about wild tiles, and no kind is wild"),
+        ("fuzhou", {"discarded_wild": 1}, "discarded_wild is True or False"),
+        ("fuzhou", {"robbing_gold": True, "first_draw": True}, "robbing_gold and first_draw contradict each other"),
+        ("fuzhou", {"robbing_gold": True, "wild": "9s"}, "the winning tile is the one turned up"),
+        ("wuhan", {"gambits": "many"}, "gambits is an integer from 0"),
+    ],
+)
+def test_circumstances_are_checked(variant, told, words):
+    hand = {"hand": "123456789m 11p 55s", "winning_tile": "1p", "source": "draw"}
+    hand["hand"] += " 777s" if variant == "fuzhou" else ""
+    with pytest.raises(HandError, match=words):
+        score(variant, **hand, **told)
+
+
+# --- Thirteen orphans with wild tiles ---------------------------------------------------------------------------------
+
+
+def brute_short(counts):
+    """Tiles that thirteen orphans lack, by trying which kind is doubled."""
+    return min(sum(max(0, 1 + (kind == double) - counts[kind]) for kind in ORPHANS) for double in ORPHANS)
+
+
+def test_thirteen_orphans_with_any_number_of_wild_tiles():
+    rng = np.random.default_rng(4)
+    seen = Counter()
+    for _ in range(3000):
+        wilds = int(rng.integers(5))
+        full = [*ORPHANS, int(rng.choice(ORPHANS))]
+        kept = list(rng.permutation(full)[: 14 - wilds])
+        for place in range(int(rng.integers(3))):
+            kept[place] = int(rng.choice([*ORPHANS, 3, 13, 23]))
+        counts = np.bincount(kept, minlength=34)
+        if counts.max() > 4:
+            continue
+        words = suit_summaries(encode(counts[None]))
+        short = int(short_of_thirteen_orphans(words, np.int8(0), sum_summaries(words), wilds)[0])
+        expected = brute_short(counts)
+        assert (short <= wilds) == (expected <= wilds)
+        assert short == expected or short == 99 > wilds + 1
+        assert expected > wilds + 1 or short == expected, (kept, wilds)
+        seen[expected - wilds] += 1
+    assert min(seen[0], seen[1], seen[2]) > 50
+
+
+def test_filling_in_the_wild_tiles_agrees():
+    """Complete with two wild tiles if, and only if, two tiles put in their place make it complete."""
+    for kept in ([*ORPHANS[:12]], [*ORPHANS[:11], 0], [*ORPHANS[:10], 0, 0], [*ORPHANS[:11], 3]):
+        counts = np.bincount(kept, minlength=34)
+        filled = any(
+            sorted(set(full := [*kept, *two])) == ORPHANS and max(Counter(full).values()) == 2
+            for two in combinations_with_replacement(range(34), 2)
+        )
+        words = suit_summaries(encode(counts[None]))
+        assert (short_of_thirteen_orphans(words, np.int8(0), sum_summaries(words), 2)[0] <= 2) == filled
+
+
+def test_the_official_kits_take_declared_rules():
+    check_official(Horses())
