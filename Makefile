@@ -102,14 +102,16 @@ test: lint
 	$(Q)$(PYTEST) -m 'not slow and not thorough'
 
 test-rest: $(TEST)
-	@echo 'running the tests that make test leaves out'
-	$(Q)$(PYTEST) -m 'slow or thorough'
+	@echo 'running the thorough tests'
+	$(Q)$(PYTEST) -m 'thorough and not slow'
+
+test-slow: $(TEST)
+	@echo 'running the proofs that take minutes'
+	$(Q)$(PYTEST) -m slow
 
 test-all: test
 	$(Q)$(MAKE) --no-print-directory test-rest
-
-test-slow: $(TEST)
-	$(Q)$(PYTEST) -m slow
+	$(Q)$(MAKE) --no-print-directory test-slow
 
 # VARIANT has a default, meant for learning: here all variants are played unless one is asked for.
 asked_variant := $(if $(filter command environment,$(origin VARIANT)),$(VARIANT))
