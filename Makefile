@@ -107,7 +107,7 @@ test-rest: $(TEST)
 
 test-slow: $(TEST)
 	@echo 'running the proofs that take minutes'
-	$(Q)$(PYTEST) -m slow
+	$(Q)$(PYTEST) -m 'slow'
 
 test-all: test
 	$(Q)$(MAKE) --no-print-directory test-rest
