@@ -22,7 +22,7 @@ export OMP_NUM_THREADS ?= 1
 # The commands themselves are shown with V=1.
 Q       := $(if $(V),,@)
 
-.PHONY: help train evaluate test test-all test-rest test-slow lint format proof golden readme rules soak bench tables notebooks wheel clean distclean
+.PHONY: help train evaluate test test-all test-rest test-slow lint format proof golden readme rules pictures soak bench tables notebooks wheel clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -37,6 +37,7 @@ help:
 	@echo 'make golden           write the readable games of tests/golden anew'
 	@echo 'make readme           write the generated tables of README.md anew'
 	@echo 'make rules            write the rule pages of docs/rules anew'
+	@echo 'make pictures         draw the pictures of the documentation anew'
 	@echo 'make soak             MINUTES=$(MINUTES) of play over all variants and knobs: memory stays flat'
 	@echo 'make lint, format     only the linters and types; rewrite the layout'
 	@echo 'make bench            decisions per second, beside other mahjong environments'
@@ -127,6 +128,9 @@ rules: $(TEST)
 
 readme: $(TEST)
 	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.readme
+
+pictures: $(TEST)
+	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.pictures
 
 soak: $(TEST)
 	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.soak --minutes $(MINUTES)
