@@ -219,8 +219,11 @@ def test_evaluations_are_told_in_such_encodings_too(encoding):
 )
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process")
 def test_ctrl_c_is_one_line(command):
+    # A shell's background job, which tests may be, ignores Ctrl-C, and so would the process that it begins.
+    heeds = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    program = f"{heeds}; import sys; from mahjong_env.cli import main; print(flush=True); sys.exit({CALL})"
     begun = subprocess.Popen(
-        [sys.executable, "-c", f"import sys; from mahjong_env.cli import main; print(flush=True); sys.exit({CALL})"],
+        [sys.executable, "-c", program],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
