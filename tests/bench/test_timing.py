@@ -51,7 +51,7 @@ def test_the_agents_time_does_not_count(measured):
 def test_ratios_are_of_the_same_run(measured):
     assert [result.times for result in measured] == [{}, {"slow": pytest.approx((4, 4, 4))}, {}]
     fast = report_text(measured).splitlines()[2].split()
-    assert " ".join(fast) == "fast 4 [3, 8] 100.0 25.0% 500000.00 4.0 [4.0, 4.0] x slow"
+    assert " ".join(fast) == "fast 4 [3, 8] 1 [1, 2] 100.0 25.0% 500000.00 4.0 [4.0, 4.0] x slow"
 
 
 def test_whoever_watches_is_told_what_begins():

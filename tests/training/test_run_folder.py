@@ -58,6 +58,14 @@ def whole(tmp_path_factory):
     return out
 
 
+@pytest.fixture
+def heeds_ctrl_c():
+    """A shell's background job, which tests may be, ignores Ctrl-C; here it is heeded."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class TestLock:
     def test_a_second_run_is_refused_and_named(self, tmp_path):
         path = tmp_path / "run.lock"
@@ -169,6 +177,7 @@ class TestStopped:
         assert steps_of_curve(out) == steps_of_curve(whole)
         assert len(list((out / "policies").iterdir())) == len(list((whole / "policies").iterdir()))
 
+    @pytest.mark.usefixtures("heeds_ctrl_c")
     @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
     def test_ctrl_c_and_sigterm_save(self, number, status, whole, tmp_path, monkeypatch, capsys):
         out, before = tmp_path / "run", signal.getsignal(signal.SIGTERM)
