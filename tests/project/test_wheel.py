@@ -99,6 +99,9 @@ def test_advertised_agents_can_be_loaded(python: Path, tmp_path: Path):
         "    except MissingExtraError as error:\n"
         "        print(entry.name, error)\n"
     )
-    greedy, policy = run(python, "-I", "-c", load, cwd=tmp_path).splitlines()
-    assert greedy == "greedy True"
-    assert policy == "policy policies need torch: pip install 'mahjong-env[train]'"
+    assert run(python, "-I", "-c", load, cwd=tmp_path).splitlines() == [
+        "greedy True",
+        "policy policies need torch: pip install 'mahjong-env[train]'",
+        "search True",
+        "value True",
+    ]
