@@ -102,7 +102,7 @@ def _by_steps(
 
 
 def _draw(weight: NDArray[Any], rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return [k] kinds, drawn in proportion to weights [k, 34]."""
+    """Return [k] kinds, drawn at random: the greater a weight [k, 34], the more often (more so than in proportion)."""
     return (weight * rng.random(weight.shape)).argmax(axis=1)
 
 

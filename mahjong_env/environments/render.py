@@ -17,11 +17,9 @@ from mahjong_env.basics.notation import Meld, MeldType, format_tiles
 from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES, NUM_ALL_KINDS
 from mahjong_env.drawing.picture import table_svg
 from mahjong_env.drawing.raster import pixels
-from mahjong_env.drawing.table import event_text, person_name, read_table
+from mahjong_env.drawing.table import WINDS, event_text, person_name, read_table
 from mahjong_env.engine.batch import Engine
 from mahjong_env.state.arrays import NO_SEAT, Phase
-
-WINDS = ("East", "South", "West", "North")
 
 _HOW = {
     "draw": "with {tile}, drawn",

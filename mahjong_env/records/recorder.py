@@ -53,6 +53,7 @@ class Recorder:
         self._deals: dict[int, Deal] = {}
         self._notes: dict[int, dict[int, dict[str, Any]]] = {}
         self._first_step = np.zeros(engine.num_games, np.int64)
+        self._first_hand = np.zeros(engine.num_games, np.int64)
         self._begin(np.arange(engine.num_games))
 
     def reset(self, seed: int | None = None, deals: Any = None, games: Any = None) -> None:
@@ -105,8 +106,6 @@ class Recorder:
         for game in games.tolist():
             self._notes.pop(game, None)
             self._deals.pop(game, None)
-        if not hasattr(self, "_first_hand"):
-            self._first_hand = state.hands_dealt - 1
         self._first_hand[games] = state.hands_dealt[games] - 1
 
     def _actions(self, game: int) -> list[int]:
