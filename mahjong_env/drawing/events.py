@@ -1,4 +1,4 @@
-"""What has happened last at a table, read off the state: nobody has to remember it, and a restored game knows it too."""
+"""What has happened last at a table, read off the state: nobody has to remember it, and a restored game knows it."""
 
 from __future__ import annotations
 
