@@ -8,7 +8,7 @@ from pathlib import Path
 REASON = "Ray is not installed here; make distributed sets up its own environment and runs these tests"
 
 
-def left_behind(session: int, patience: float = 30.0) -> list[str]:
+def left_behind(session: int, patience: float = 120.0) -> list[str]:
     """The processes of a session (of a driver started in one of its own) that are alive after some seconds."""
     end = time.monotonic() + patience
     while (found := _alive(session)) and time.monotonic() < end:

@@ -114,6 +114,8 @@ def _reach(address: str) -> None:
 def _begin(ray: Any, address: str, workers: int, store: int | None) -> None:
     # Ray would tell its makers about every local cluster, and bind it to every network that the machine is in.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Ray's workers step back behind all other processes, this one included; here they are what the user waits for.
+    os.environ.setdefault("RAY_worker_niceness", "0")
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
     here = {
         "num_cpus": workers,

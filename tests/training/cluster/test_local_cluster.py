@@ -1,4 +1,4 @@
-"""Evaluations on a local cluster of two workers: the same bytes as anywhere else, also when workers and drivers die."""
+"""Work on a local cluster of two workers: the same bytes as anywhere else, also when workers and drivers die."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from mahjong_env import MahjongError
 from support.cluster import REASON, left_behind
 from training.__main__ import main
-from training.cluster import connected
+from training.cluster import connected, do_shards
+from training.errors import TrainingError
 
 pytest.importorskip("ray", reason=REASON)
 pytestmark = [pytest.mark.thorough, pytest.mark.distributed]
@@ -58,8 +61,8 @@ class Broken(First):
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
-    with connected("local", workers=2, store=80 * 2**20):
-        yield
+    with connected("local", workers=2, store=80 * 2**20) as ray:
+        yield ray
 
 
 @pytest.fixture
@@ -124,6 +127,37 @@ def test_an_error_in_a_worker_comes_back_with_its_traceback(agents, capsys):
     said = capsys.readouterr().err
     assert said.startswith("error: in a worker, at Block(")
     assert "ZeroDivisionError: on purpose" in said
+
+
+def big(common, shard):
+    return np.full(30 * 2**20, common + shard, np.uint8)
+
+
+def shouts(common, shard):
+    raise MahjongError(f"{common} {shard}")
+
+
+class TestShards:
+    def test_a_full_object_store_spills_and_nothing_is_lost(self, cluster):
+        """Four results of 30 MiB are ready or on their way at any time, in a store of 80."""
+        found = {}
+        for place, result in do_shards(cluster, big, 1, range(9)):
+            assert result.shape == (30 * 2**20,)
+            assert place not in found
+            found[place] = {int(result.min()), int(result.max())}
+            time.sleep(0.3)
+        assert found == {place: {place + 1} for place in range(9)}
+
+    def test_our_own_errors_arrive_as_they_are(self, cluster):
+        with pytest.raises(MahjongError, match=r"^what 3$"):
+            list(do_shards(cluster, shouts, "what", [3]))
+
+    def test_what_cannot_be_sent(self, cluster):
+        with pytest.raises(TrainingError, match="cannot be sent to the nodes"):
+            list(do_shards(cluster, big, (line for line in "abc"), [1]))
+
+    def test_no_shards(self, cluster):
+        assert list(do_shards(cluster, big, 1, [])) == []
 
 
 class TestTheDriver:
