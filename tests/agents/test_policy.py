@@ -11,8 +11,8 @@ import torch
 
 from agents import PolicyFileError, look_ahead, make_agent
 from agents.inputs import SIZE, policy_inputs
-from agents.network import NetworkSpec, PolicyNetwork
-from agents.policy import PolicyAgent, weights_of
+from agents.network import NetworkSpec, PolicyNetwork, weights_of
+from agents.policy import PolicyAgent
 from agents.policy_file import PolicyFile, find_policy
 from mahjong_env import VARIANTS, make_engine
 
