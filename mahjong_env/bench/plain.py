@@ -20,6 +20,7 @@ from mahjong_env.ruleset.questions import Rules
 
 RLCARD_PLAIN: Final = "RLCard mahjong, plain loop"
 _DECISIONS: Final = 200
+_FIRST: Final = np.zeros(1, np.intp)
 
 
 def plain_peer() -> Contender:
@@ -93,19 +94,18 @@ class PlainGymnasium:
     def play(self, decisions: int, meter: Meter) -> None:
         """Play hands to their end until all players together have made so many decisions."""
         env, rng, played = self._env, self._rng, 0
-        bare = env.unwrapped
-        assert isinstance(bare, SingleSeatEnv)
+        bare: SingleSeatEnv = env.unwrapped
         with meter.environment:
             while played < decisions:
-                before = int(bare.engine.moves(np.zeros(1, np.intp))[0])
-                _, info = env.reset()
+                before = int(bare.engine.moves(_FIRST)[0])
+                info: dict[str, Any] = env.reset()[1]
                 over = False
                 while not over:
                     legal = info["action_mask"].nonzero()[0]
                     action = int(legal[int(rng.random() * len(legal))])
                     _, _, terminated, truncated, info = env.step(action)
                     over = terminated or truncated
-                played += int(bare.engine.moves(np.zeros(1, np.intp))[0]) - before - 1  # the deal is a move too
+                played += int(bare.engine.moves(_FIRST)[0]) - before - 1  # the deal is a move too
                 meter.hands += 1
         meter.decisions += played
 
