@@ -57,7 +57,7 @@ class PlainPettingZoo:
     """PettingZoo's usual loop over `env()`: `agent_iter`, `last`, `step`."""
 
     def __init__(self, rules: Rules, seed: int) -> None:
-        self._env = wrapped(MahjongAEC(rules))
+        self._env: Any = wrapped(MahjongAEC(rules))
         self._env.reset(seed=seed)
         self._rng = np.random.default_rng(seed)
 
