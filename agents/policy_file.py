@@ -90,7 +90,9 @@ class PolicyFile:
                     weights = {name: arrays[name] for name in arrays.files}
             found = header.pop("format")
             if found not in _FORMATS:
-                raise PolicyFileError(f"{path}: a policy file of format {found}; this version reads format {FORMAT}")
+                raise PolicyFileError(
+                    f"{path}: a policy file of format {found}; this version reads formats 1 and {FORMAT}"
+                )
             policy = cls(weights=weights, **header)
             policy._check_versions(path)
         except PolicyFileError:
