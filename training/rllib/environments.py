@@ -148,8 +148,8 @@ class BatchedTables(VectorMultiAgentEnv):  # type: ignore[misc]  # Ray ships no 
         gained[live, now.person[live]] += now.closer[live]
         ends: Dictionaries = [{_ALL: is_over} for is_over in self._is_over.tolist()]
         rewards = [dict(zip(self._names, paid, strict=True)) for paid in gained.tolist()]
-        truncated, infos = [{_ALL: False} for _ in ends], [{} for _ in ends]
-        return self._shown(now), rewards, ends, truncated, infos
+        truncated: Dictionaries = [{_ALL: False} for _ in ends]
+        return self._shown(now), rewards, ends, truncated, [{} for _ in ends]
 
     def _shown(self, now: Situations) -> Dictionaries:
         """Return what each table shows: to whoever has to decide; at the end to all, and nothing in particular."""
@@ -166,6 +166,9 @@ class BatchedRunner(MultiAgentEnvRunner):  # type: ignore[misc]  # Ray ships no 
     RLlib (2.60) has a vector entry point for single agents only; for several agents it would step B environments one
     after another. What a runner does otherwise stays RLlib's.
     """
+
+    env: BatchedTables | None
+    num_envs: int
 
     def make_env(self) -> None:
         """Set up the tables, with a seed of this runner's own."""

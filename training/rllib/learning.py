@@ -10,8 +10,7 @@ from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 
-from agents.network import NetworkSpec
-from agents.policy import weights_of
+from agents.network import NetworkSpec, weights_of
 from agents.policy_file import PolicyFile
 from mahjong_env.ruleset.knobs import read_rules
 from training.rllib.environments import BatchedRunner, register
