@@ -18,7 +18,7 @@ from training.errors import TrainingError
 class RllibConfig:
     """Let RLlib's PPO learn a variant by self-play, and measure it against random agents."""
 
-    variant: str = "hebei"
+    variant: str
     """The variant to learn."""
     knobs: tuple[str, ...] = ()
     """House rules as NAME=VALUE; `python -m mahjong_env rules --variant VARIANT` lists them."""
