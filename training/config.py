@@ -134,6 +134,39 @@ class PlanConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RecordConfig:
+    """Let agents play, and keep every game as records and as arrays; see docs/datasets.md.
+
+    The same command goes on with a dataset that was interrupted; more --hands make it longer.
+    """
+
+    variant: str
+    """The variant to play."""
+    out: Path
+    """The folder of the dataset."""
+    agents: tuple[str, ...] = ("greedy",)
+    """Who plays. Of several agents one is drawn for each seat of each game, all equally likely."""
+    hands: int = 100_000
+    """Hands in all."""
+    knobs: tuple[str, ...] = ()
+    """House rules as NAME=VALUE; `python -m mahjong_env rules --variant VARIANT` lists them."""
+    num_hands: int = 1
+    """Hands of a game; --hands must be a multiple."""
+    seed: int = 10_000
+    """Of the deals and all choices: the same seed gives the same bytes."""
+    shard_games: int | None = None
+    """Games in a shard, which are played at once: 16384 if not given, 4096 with --observations."""
+    observations: bool = False
+    """Also keep what the seats saw (1.3 kB a decision); without it observations are rebuilt when they are read."""
+    records: bool = True
+    """Also write records (JSON lines), which the viewer shows."""
+    processes: int = 1
+    """Processes that play at the same time; the files are the same with any number."""
+    threads: int = 1
+    """Threads of torch, for policies."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class BenchConfig:
     """Measure how many decisions of a learner a second are played and learned from, beside one table at a time."""
 
