@@ -82,7 +82,8 @@ class Parts:
 
     @staticmethod
     def _path(folder: Path, block: Block) -> Path:
-        return folder / f"{'-'.join(map(str, block.lineup))}_{block.number}_{block.first}-{block.last}.npz"
+        lineup = "-".join(map(str, block.lineup))
+        return folder / f"{lineup}_{block.seatings}_{block.number}_{block.first}-{block.last}.npz"
 
 
 def digests(spec: str, agent: Agent) -> list[str]:

@@ -19,7 +19,7 @@ from training.errors import DatasetError
 
 Batch = dict[str, NDArray[Any]]
 """n decisions by column: ``mask`` [n, 109] bool, ``reward`` and ``return`` float32 (points), ``action``, ``seat``,
-``agent``, ``step``, ``hand``, ``game`` and ``dataset`` int64, and ``inputs`` or ``observation`` if they are asked for."""
+``agent``, ``step``, ``hand``, ``game`` and ``dataset`` int64; ``inputs`` or ``observation`` if they are asked for."""
 
 Inputs = Callable[[View], NDArray[Any]]
 """What is made of what n seats see: [n, ...]."""
