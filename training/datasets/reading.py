@@ -306,6 +306,7 @@ def open_dataset(*folders: str | Path) -> Decisions:
     parts = []
     for folder in map(Path, folders):
         settings = Settings.read(folder)
+        settings.rules  # noqa: B018  other rules are no damage: they say so themselves
         for number in range(settings.shards):
             if not is_whole(settings, folder, number):
                 raise DatasetError(
