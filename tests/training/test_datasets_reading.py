@@ -170,7 +170,7 @@ class TestWhatCannotBeRead:
         copy = Path(shutil.copytree(hangzhou, tmp_path / "copy"))
         path = copy / ("decisions-00000.npy" if column == "action" else "hands-00000.npy")
         table = np.load(path)
-        table[column][3] = 107 if column == "action" else table[column][3] + 1
+        table[column][2] = 107 if column == "action" else table[column][2] + 1
         np.save(path, table)
         with pytest.raises(DatasetError, match=told):
             joined(open_dataset(copy).batches(64, inputs=observe))
