@@ -56,6 +56,9 @@ class TrainConfig:
     """Who sits at the other seats, drawn anew for every hand; "self" is the learner as it is at the time."""
     warm_start_steps: int = 100_000
     """Decisions of the teacher to imitate before PPO begins; 0: PPO from random weights."""
+    dataset: tuple[str, ...] = ()
+    """Folders of recorded games (`python -m training record`): the warm start imitates the decisions there instead of
+    watching a teacher. The teacher is then one of the agents that were recorded."""
     warm_start_epochs: int = 3
     """Passes over them."""
     warm_start_learning_rate: float = 1e-3
