@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 """The command line: ``python -m training train | evaluate | record | plan | bench``; ``--help`` lists all settings."""
+=======
+"""The command line: ``python -m training train | ppo | evaluate | plan | bench``; ``--help`` lists all settings."""
+>>>>>>> main
 
 from __future__ import annotations
 
@@ -9,11 +13,19 @@ from typing import Annotated
 from mahjong_env import MahjongError, MissingExtraError
 from mahjong_env.cli.terminal import prepare_output
 from mahjong_env.ruleset.knobs import gather
+<<<<<<< HEAD
 from training.config import BenchConfig, EvaluateConfig, PlanConfig, RecordConfig, TrainConfig
 from training.errors import InterruptedRunError
 from training.interrupts import CTRL_C
 
 Config = TrainConfig | EvaluateConfig | RecordConfig | PlanConfig | BenchConfig
+=======
+from training.config import BenchConfig, EvaluateConfig, PlanConfig, PpoConfig, TrainConfig
+from training.errors import InterruptedRunError
+from training.interrupts import CTRL_C
+
+Config = TrainConfig | PpoConfig | EvaluateConfig | PlanConfig | BenchConfig
+>>>>>>> main
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -50,12 +62,17 @@ def _parse(arguments: list[str] | None) -> Config:
     except ImportError as error:
         raise MissingExtraError("the command line needs tyro: pip install 'mahjong-env[train,evaluate]'") from error
     train = Annotated[TrainConfig, tyro.conf.subcommand("train", prefix_name=False)]
+    ppo = Annotated[PpoConfig, tyro.conf.subcommand("ppo", prefix_name=False)]
     evaluate = Annotated[EvaluateConfig, tyro.conf.subcommand("evaluate", prefix_name=False)]
     record = Annotated[RecordConfig, tyro.conf.subcommand("record", prefix_name=False)]
     plan = Annotated[PlanConfig, tyro.conf.subcommand("plan", prefix_name=False)]
     bench = Annotated[BenchConfig, tyro.conf.subcommand("bench", prefix_name=False)]
     config: Config = tyro.cli(
+<<<<<<< HEAD
         train | evaluate | record | plan | bench,
+=======
+        train | ppo | evaluate | plan | bench,
+>>>>>>> main
         prog="python -m training",
         description="Train agents for mahjong_env, measure agents against each other, and how fast training is.",
         args=gather(sys.argv[1:] if arguments is None else arguments),
@@ -69,6 +86,10 @@ def _run(config: Config) -> None:
         from training import train
 
         train.run(config)
+    elif isinstance(config, PpoConfig):
+        from training import ppo_run
+
+        ppo_run.run(config)
     elif isinstance(config, BenchConfig):
         from training import bench
 
