@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""The command line: ``python -m training train | evaluate | record | plan | bench``; ``--help`` lists all settings."""
-=======
-"""The command line: ``python -m training train | ppo | evaluate | plan | bench``; ``--help`` lists all settings."""
->>>>>>> main
+"""The command line: ``python -m training train | ppo | evaluate | record | plan | bench``; ``--help`` lists all settings."""
 
 from __future__ import annotations
 
@@ -13,19 +9,11 @@ from typing import Annotated
 from mahjong_env import MahjongError, MissingExtraError
 from mahjong_env.cli.terminal import prepare_output
 from mahjong_env.ruleset.knobs import gather
-<<<<<<< HEAD
-from training.config import BenchConfig, EvaluateConfig, PlanConfig, RecordConfig, TrainConfig
+from training.config import BenchConfig, EvaluateConfig, PlanConfig, PpoConfig, RecordConfig, TrainConfig
 from training.errors import InterruptedRunError
 from training.interrupts import CTRL_C
 
-Config = TrainConfig | EvaluateConfig | RecordConfig | PlanConfig | BenchConfig
-=======
-from training.config import BenchConfig, EvaluateConfig, PlanConfig, PpoConfig, TrainConfig
-from training.errors import InterruptedRunError
-from training.interrupts import CTRL_C
-
-Config = TrainConfig | PpoConfig | EvaluateConfig | PlanConfig | BenchConfig
->>>>>>> main
+Config = TrainConfig | PpoConfig | EvaluateConfig | RecordConfig | PlanConfig | BenchConfig
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -68,11 +56,7 @@ def _parse(arguments: list[str] | None) -> Config:
     plan = Annotated[PlanConfig, tyro.conf.subcommand("plan", prefix_name=False)]
     bench = Annotated[BenchConfig, tyro.conf.subcommand("bench", prefix_name=False)]
     config: Config = tyro.cli(
-<<<<<<< HEAD
-        train | evaluate | record | plan | bench,
-=======
-        train | ppo | evaluate | plan | bench,
->>>>>>> main
+        train | ppo | evaluate | record | plan | bench,
         prog="python -m training",
         description="Train agents for mahjong_env, measure agents against each other, and how fast training is.",
         args=gather(sys.argv[1:] if arguments is None else arguments),
