@@ -1,4 +1,4 @@
-"""The command line: ``python -m training train | ppo | evaluate | record | plan | bench``; ``--help`` lists all settings."""
+"""The command line: ``python -m training COMMAND``; ``--help`` lists the commands and all settings."""
 
 from __future__ import annotations
 
