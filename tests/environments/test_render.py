@@ -68,7 +68,7 @@ def test_one_person_s_view_hides_the_others(engine):
     assert "kong hidden" in text
     assert "258p" not in text
     assert text.endswith("player_0 has discarded 5m; you may pung; kong; pass")
-    assert table_text(engine, person=2).endswith("player_0 has discarded 5m; claims are asked")
+    assert table_text(engine, person=2).endswith("it is not your turn")
     assert "kong 1111m" in table_text(engine, person=0)
     engine.step([action("pass")])
     assert "player_2 has" not in table_text(engine, person=0)
