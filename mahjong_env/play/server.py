@@ -99,7 +99,6 @@ class _Handler(BaseHTTPRequestHandler):
     server: PlayServer
     server_version = "mahjong_env"
     sys_version = ""
-    protocol_version = "HTTP/1.1"
     timeout = 60
 
     def do_GET(self) -> None:

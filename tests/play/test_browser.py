@@ -126,6 +126,7 @@ def test_a_match_is_played_by_keys_on_a_phone_s_width(tmp_path):
             legal, position = browser.execute_script("return [state.legal, state.position]")
             key = next((key for key, name in (("w", "win"), ("p", "pung"), ("x", "pass")) if name in legal), Keys.ENTER)
             if key == Keys.ENTER:
+                press(Keys.ARROW_RIGHT)
                 press(Keys.ARROW_LEFT)
             seen.add(key)
             press(key)
