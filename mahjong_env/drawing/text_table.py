@@ -54,7 +54,7 @@ def table_text(
     is_asked = actor >= 0 and person in (None, int(engine.state.person_at[game, actor]))
     event = last_event(engine, game, reader) if is_asked else ""
     lines += [f"last: {event}"] if event else []
-    rule = "─" * WIDTH
+    rule = "-" * WIDTH  # box drawings take two columns on some Chinese terminals
     lines.append(rule)
     for slot, place in enumerate(table.places):
         if place is not None:
@@ -82,7 +82,7 @@ def _headlines(table: Table, reader: Reader) -> Iterator[str]:
     facts += [f"wild {reader.tiles([table.wild])}"] if table.wild >= 0 else []
     facts += [f"turned up {reader.tiles([table.indicator])}"] if table.indicator >= 0 else []
     title = f"{table.title} {table.chinese}".rstrip()
-    yield from joined([f"{title}: {facts[0]}", *facts[1:]], WIDTH, " · ")
+    yield from joined([f"{title}: {facts[0]}", *facts[1:]], WIDTH, ", ")
 
 
 def _wind(name: str) -> str:

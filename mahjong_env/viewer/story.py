@@ -97,5 +97,7 @@ def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str,
         "payments": payments,
         "reasons": reasons_of_a_win(payments, winner, str(outcome.source[0]), giver, before),
     }
-    points = outcome.points[0].tolist()
-    return {"table": _plain(before), "event": event, "points": points, "paid": result.rewards[0].tolist()}
+    points, table = outcome.points[0].tolist(), _plain(before)
+    for place in filter(None, table["places"]):
+        place["points"] = points[place["person"]]
+    return {"table": table, "event": event, "points": points, "paid": result.rewards[0].tolist()}

@@ -44,7 +44,7 @@ const words = {
       everyone: "everybody pays a share", responsible: "is responsible for the win and pays for all",
       kong: "made the kong", "for kong": "pays for the kong", "gave kong": "gave the fourth tile",
     },
-    dealerToo: "; the dealer's share is another",
+    dealerToo: "; the dealer's share differs",
     atOnce: "Paid at once for a kong:",
   },
   zh: {
