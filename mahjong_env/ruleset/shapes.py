@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.hands import encode, suit_summaries
-from mahjong_env.hands.distance import NUM_KINDS, ORPHANS
+from mahjong_env.hands.distance import ORPHANS
 from mahjong_env.ruleset.questions import Rules
 
 
