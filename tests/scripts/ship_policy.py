@@ -9,11 +9,13 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 from agents import make_agent
 from agents.policy_file import SHIPPED, PolicyFile
-from mahjong_env import VARIANTS
+from mahjong_env import VARIANTS, Rules
+from training.config import PpoConfig
 from training.lineups import measure, one_against_copies
 from training.sigma import sigma
 
@@ -47,33 +49,16 @@ was chosen on (seed {measured_seed}); sigma is {sigma:.2f} points.
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("variant", choices=sorted(VARIANTS))
-    parser.add_argument("run", type=Path, help="the run folder, or a policy file")
+    parser.add_argument("run", type=Path, help="the run folder")
     parser.add_argument("--deals", type=int, default=1000)
-    parser.add_argument("--value-deals", type=int, default=50)
-    parser.add_argument("--notes", default="")
-    parser.add_argument("--seeds", default="one")
+    parser.add_argument("--value-deals", type=int, default=50, help="deals against value, which is slow")
+    parser.add_argument("--notes", default="", help="what did not work")
+    parser.add_argument("--seeds", default="one", help="how many runs of other seeds there were")
     arguments = parser.parse_args()
-    rules, folder = VARIANTS[arguments.variant], arguments.run
-    policy = folder if folder.is_file() else folder / "best.zip"
+    rules, policy = VARIANTS[arguments.variant], arguments.run / "best.zip"
     saved = PolicyFile.read(policy)
-    config = json.loads((policy.parent / "config.json").read_text())
-    agent = make_agent(f"policy:{policy}")
-    unit, rows = sigma(rules), []
-    for spec in LEVELS:
-        deals = arguments.value_deals if spec in SLOW else arguments.deals
-        if not deals:
-            continue
-        other = make_agent(spec)
-        result = measure(rules, [agent, other], one_against_copies(0, 1, rules.people), deals=deals, seed=SEED)
-        own = result.of(0)
-        points, half = own.points.mean, own.points.half_width
-        rows.append(
-            f"| {other.name} | {result.hands:,} | {points:+.2f} ± {half:.2f} | {points / unit:+.3f} ± {half / unit:.3f} "
-            f"| {100 * own.wins.mean:.1f} % ({100 * result.of(1).wins.mean:.1f} %) |"
-        )
-        print(rows[-1], flush=True)
+    config = json.loads((arguments.run / "config.json").read_text(encoding="utf-8"))
     trained = saved.training
-    SHIPPED.mkdir(exist_ok=True)
     card = CARD.format(
         title=rules.title,
         variant=rules.name,
@@ -86,30 +71,46 @@ def main() -> None:
         teacher=trained["teacher"],
         seeds=arguments.seeds,
         measured_seed=SEED,
-        sigma=unit,
-        rows="\n".join(rows),
+        sigma=sigma(rules),
+        rows="\n".join(_rows(rules, f"policy:{policy}", arguments.deals, arguments.value_deals)),
         notes=arguments.notes,
     )
+    SHIPPED.mkdir(exist_ok=True)
     (SHIPPED / f"{rules.name}.md").write_text(card, encoding="utf-8")
     shutil.copy(policy, SHIPPED / f"{rules.name}.zip")
 
 
+def _rows(rules: Rules, spec: str, deals: int, value_deals: int) -> list[str]:
+    """Measure a policy against every level."""
+    agent, unit, rows = make_agent(spec), sigma(rules), []
+    for level in LEVELS:
+        other, number = make_agent(level), value_deals if level in SLOW else deals
+        if not number:
+            continue
+        result = measure(rules, [agent, other], one_against_copies(0, 1, rules.people), deals=number, seed=SEED)
+        points, wins, their = result.of(0).points, result.of(0).wins.mean, result.of(1).wins.mean
+        cells = [
+            other.name,
+            f"{result.hands:,}",
+            f"{points.mean:+.2f} ± {points.half_width:.2f}",
+            f"{points.mean / unit:+.3f} ± {points.half_width / unit:.3f}",
+            f"{100 * wins:.1f} % ({100 * their:.1f} %)",
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
+        print(rows[-1], flush=True)
+    return rows
+
+
 def _command(config: dict) -> str:
     """Return the command line that repeats a run."""
-    from training.config import PpoConfig
-
-    default = PpoConfig(variant=config["variant"])
+    default = asdict(PpoConfig(variant=config["variant"]))
+    free = ("variant", "out", "resume", "processes", "threads", "device")
     words = ["python -m training ppo", f"--variant {config['variant']}"]
-    for name in PpoConfig.__dataclass_fields__:
-        value = config[name]
-        kept = getattr(default, name)
-        if name in ("variant", "out", "resume", "processes", "threads", "device") or value in (
-            kept,
-            list(kept or ()) if isinstance(kept, tuple) else kept,
-        ):
-            continue
-        text = " ".join(value) if isinstance(value, list) else str(value)
-        words.append(f"--{name.replace('_', '-')} {text}")
+    for name, usual in default.items():
+        value = tuple(config[name]) if isinstance(config[name], list) else config[name]
+        if name not in free and value != usual:
+            text = " ".join(value) if isinstance(value, tuple) else str(value)
+            words.append(f"--{name.replace('_', '-')} {text}")
     return " ".join(words)
 
 
