@@ -98,7 +98,7 @@ def _check(config: PpoConfig) -> None:
         raise TrainingError("--opponent-share and --gae-lambda are at most 1")
     if config.critic_hands < 0:
         raise TrainingError(f"--critic-hands must be at least 0, not {config.critic_hands}")
-    if config.teacher not in (None, *TEACHERS) and not config.teacher.startswith(_POLICY):
+    if config.teacher not in (None, *TEACHERS) and not str(config.teacher).startswith(_POLICY):
         raise TrainingError(f"--teacher is one of {', '.join(TEACHERS)}, {_POLICY}NAME, not {config.teacher!r}")
     if config.device not in ("auto", "cpu", "cuda"):
         raise TrainingError(f"--device is auto, cpu or cuda, not {config.device!r}")
