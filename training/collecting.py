@@ -16,8 +16,8 @@ from training.cluster import connected
 from training.cluster.actors import Actors
 from training.errors import WorkerError
 
-Common = TypeVar("Common")
-Part = TypeVar("Part")
+Common = TypeVar("Common", contravariant=True)
+Part = TypeVar("Part", contravariant=True)
 Result = TypeVar("Result")
 
 
