@@ -246,6 +246,10 @@ class RecordConfig:
     """Also write records (JSON lines), which the viewer shows."""
     processes: int = 1
     """Processes that play at the same time; the files are the same with any number."""
+    ray: str | None = None
+    """Play on a Ray cluster whose nodes share the folder --out: local (one on this machine, with --processes workers or
+    one for each core), auto (the one that this node belongs to) or HOST:PORT. The files are the same. See
+    docs/cluster.md."""
     threads: int = 1
     """Threads of torch, for policies."""
 
