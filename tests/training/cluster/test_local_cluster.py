@@ -191,7 +191,7 @@ class TestTheDriver:
             text=True,
             start_new_session=True,
         )
-        for _ in range(1200):
+        for _ in range(6000):
             if len(list((tmp_path / "out").glob(".parts-*/*.npz"))) >= 2 or started.poll() is not None:
                 break
             time.sleep(0.05)
