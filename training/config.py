@@ -56,6 +56,9 @@ class TrainConfig:
     """Who sits at the other seats, drawn anew for every hand; "self" is the learner as it is at the time."""
     warm_start_steps: int = 100_000
     """Decisions of the teacher to imitate before PPO begins; 0: PPO from random weights."""
+    dataset: tuple[str, ...] = ()
+    """Folders of recorded games (`python -m training record`): the warm start imitates the decisions there instead of
+    watching a teacher. The teacher is then one of the agents that were recorded."""
     warm_start_epochs: int = 3
     """Passes over them."""
     warm_start_learning_rate: float = 1e-3
@@ -202,6 +205,39 @@ class PlanConfig:
     """Deals that are played to find out how much deals differ. Play the study itself with another seed."""
     seed: int = 30_000
     """Of the pilot."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordConfig:
+    """Let agents play, and keep every game as records and as arrays; see docs/datasets.md.
+
+    The same command goes on with a dataset that was interrupted; more --hands make it longer.
+    """
+
+    variant: str
+    """The variant to play."""
+    out: Path
+    """The folder of the dataset."""
+    agents: tuple[str, ...] = ("greedy",)
+    """Who plays. Of several agents one is drawn for each seat of each game, all equally likely."""
+    hands: int = 100_000
+    """Hands in all."""
+    knobs: tuple[str, ...] = ()
+    """House rules as NAME=VALUE; `python -m mahjong_env rules --variant VARIANT` lists them."""
+    num_hands: int = 1
+    """Hands of a game; --hands must be a multiple."""
+    seed: int = 10_000
+    """Of the deals and all choices: the same seed gives the same bytes."""
+    shard_games: int | None = None
+    """Games in a shard, which are played at once: 16384 if not given, 4096 with --observations."""
+    observations: bool = False
+    """Also keep what the seats saw (1.3 kB a decision); without it observations are rebuilt when they are read."""
+    records: bool = True
+    """Also write records (JSON lines), which the viewer shows."""
+    processes: int = 1
+    """Processes that play at the same time; the files are the same with any number."""
+    threads: int = 1
+    """Threads of torch, for policies."""
 
 
 @dataclass(frozen=True, kw_only=True)
