@@ -22,7 +22,7 @@ export OMP_NUM_THREADS ?= 1
 # The commands themselves are shown with V=1.
 Q       := $(if $(V),,@)
 
-.PHONY: help train evaluate test test-all test-rest test-slow lint format proof golden readme rules pictures docs soak bench tables \
+.PHONY: help train evaluate test test-all test-rest test-slow lint format proof golden readme rules pictures screenshots docs soak bench tables \
         notebooks wheel clean distclean
 .DELETE_ON_ERROR:
 
@@ -39,6 +39,7 @@ help:
 	@echo 'make readme           write the generated tables of README.md and docs/reference anew'
 	@echo 'make rules            write the pages of docs/rules and docs/variants anew'
 	@echo 'make pictures         draw the pictures of the documentation anew'
+	@echo 'make screenshots      photograph the pages in a browser anew'
 	@echo 'make docs             build the documentation site in build/site, without the network'
 	@echo 'make soak             MINUTES=$(MINUTES) of play over all variants and knobs: memory stays flat'
 	@echo 'make lint, format     only the linters and types; rewrite the layout'
@@ -134,6 +135,9 @@ readme: $(TEST)
 
 pictures: $(TEST)
 	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.pictures
+
+screenshots: $(TEST)
+	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.screenshots
 
 docs: $(TEST)
 	$(Q)$(BIN)/python -m sphinx -W --keep-going -q -c docs . build/site

@@ -4,7 +4,6 @@ import pytest
 
 from scripts.moving_pictures import fingerprint, fingerprint_of
 from scripts.pictures import FOLDER, pictures
-from scripts.screenshots import SIZES
 
 
 def test_pictures_are_up_to_date():
@@ -19,12 +18,3 @@ def test_the_moving_picture_shows_what_is_drawn_now(theme):
     path = FOLDER / f"game-{theme}.gif"
     assert fingerprint_of(path) == fingerprint(theme), "run `make pictures`"
     assert path.stat().st_size < 1_000_000
-
-
-@pytest.mark.parametrize("name", SIZES)
-def test_a_screenshot_has_its_size(name):
-    image = pytest.importorskip("PIL.Image")
-    path = FOLDER / f"{name}.png"
-    with image.open(path) as shown:
-        assert shown.size == SIZES[name]
-    assert path.stat().st_size < 300_000

@@ -12,7 +12,6 @@ from mahjong_env.drawing.picture import table_svg
 from mahjong_env.drawing.table import read_table
 from mahjong_env.drawing.themes import THEMES
 from scripts.moving_pictures import write_games
-from scripts.screenshots import write_screenshots
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 LONG = 36  # some hands of every variant are longer than so many decisions
@@ -57,5 +56,5 @@ if __name__ == "__main__":
     for name, picture in pictures().items():
         (FOLDER / name).write_text(picture, encoding="utf-8")
         print(f"written: {FOLDER / name}")
-    for file in (*write_games(FOLDER), *write_screenshots(FOLDER)):
+    for file in write_games(FOLDER):
         print(f"written: {file}, {file.stat().st_size:,} bytes")
