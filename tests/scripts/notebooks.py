@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tempfile
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,6 +23,7 @@ REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8")
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 _SIZE = re.compile(r"^(\w+ = )([\d_]+)$", re.MULTILINE)
 _SMALLEST = 4
+_TEMPORARY = re.compile(re.escape(tempfile.gettempdir()) + r"[/\\][^/\\\s]+[/\\]")
 
 
 def buttons(name: str) -> str:
@@ -70,11 +72,19 @@ def executed(notebook: Any, folder: Path) -> Any:
         nbclient.exceptions.CellExecutionError: a cell failed.
     """
     NotebookClient(notebook, timeout=3600, record_timing=False, resources={"metadata": {"path": str(folder)}}).execute()
+    return cleaned(notebook)
+
+
+def cleaned(notebook: Any) -> Any:
+    """The notebook without what differs from machine to machine: messages of libraries, names of temporary folders."""
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     for cell in notebook.cells:
         if cell.cell_type == "code":
             # What a library says while it works (progress, warnings) is no result.
             cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+            for output in cell.outputs:
+                if "text" in output:
+                    output.text = _TEMPORARY.sub("", output.text)
     return notebook
 
 
