@@ -1,8 +1,8 @@
 """A Sphinx extension for pages that are also read on GitHub.
 
-A `<picture>` with a dark and a light image follows the site's own switch; a badge from another site becomes a button, so
-that no page loads anything from elsewhere; links to files that are not pages (sources, tests) lead to the repository;
-the site's address without a path leads to the first page.
+A `<picture>` with a dark and a light image follows the site's own switch; a badge from another site becomes a button,
+so that no page loads anything from elsewhere; links to files that are not pages (sources, tests) lead to the
+repository; the site's address without a path leads to the first page.
 """
 
 from __future__ import annotations
