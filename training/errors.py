@@ -15,6 +15,10 @@ class BlindSeedError(TrainingError):
     """Deals of a blind test that the same agents have played before."""
 
 
+class DatasetError(TrainingError):
+    """A dataset that is missing, damaged, foreign or of another version, or settings that do not fit it."""
+
+
 class InterruptedRunError(TrainingError):
     """A run that was told to stop; the message says how to go on.
 

@@ -43,11 +43,11 @@ class Parts:
             agents: the agents.
             seed: of the deals and all choices.
         """
-        self.digests = [list(map(_digest, _files(str(spec), agent))) for spec, agent in zip(specs, agents, strict=True)]
+        self.digests = [digests(str(spec), agent) for spec, agent in zip(specs, agents, strict=True)]
         depends_on: dict[str, Any] = {
             "versions": [__version__, np.__version__],
             "rules": [rules.name, rules.version, {name: str(value) for name, value in rules.knobs.items()}],
-            "agents": [[str(spec), *digests] for spec, digests in zip(specs, self.digests, strict=True)],
+            "agents": [[str(spec), *found] for spec, found in zip(specs, self.digests, strict=True)],
             "seed": seed,
         }
         name = hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()[:16]
@@ -90,6 +90,16 @@ class Parts:
         lineup = "-".join(map(str, block.lineup))
         how = block.seatings + "-luck" * block.control_variates
         return folder / f"{lineup}_{how}_{block.number}_{block.first}-{block.last}.npz"
+
+
+def digests(spec: str, agent: Agent) -> list[str]:
+    """Return the digests of the files that an agent's choices come from; "" for one that cannot be read.
+
+    Args:
+        spec: the text that it is made from.
+        agent: the agent.
+    """
+    return [*map(_digest, _files(spec, agent))]
 
 
 def _files(spec: str, agent: Agent) -> list[Path]:

@@ -1,4 +1,4 @@
-"""One game as plain Python values, as one person sees it or with all hands open: what every picture is drawn from."""
+"""One game as plain Python values, all hands open: what every picture is drawn from. `seen` has one person's eyes."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ class Place:
     """What lies before one person at the table.
 
     Attributes:
+        person: who it is.
         name: "player_0" and so on.
         wind: the seat's wind in English.
         points: running points.
@@ -52,6 +53,7 @@ class Place:
         counters: what the variant counts for the seat, such as ("red_discards", 2); zeros are left out.
     """
 
+    person: int
     name: str
     wind: str
     points: int
@@ -78,6 +80,7 @@ class Table:
         num_hands: hands of the match; None if it ends otherwise.
         round_wind: in English.
         streak: hands for which the dealer has already kept the deal.
+        deal_words: what is said of that at the table, in English and in Chinese; empty for nothing.
         dice: what was thrown for the hand, 0 for nothing.
         tiles_left: tiles that can still be drawn.
         wild: the wild kind, -1 for none.
@@ -95,6 +98,7 @@ class Table:
     num_hands: int | None
     round_wind: str
     streak: int
+    deal_words: tuple[str, str]
     dice: int
     tiles_left: int
     wild: int
@@ -103,37 +107,44 @@ class Table:
     offered: tuple[int, int | None]
     is_robbed: bool
 
+    def giver_of(self, slot: int, meld: ShownMeld) -> int | None:
+        """The person whose discard made a meld that lies at a slot; None for a concealed kong."""
+        if not meld.giver:
+            return None
+        taken = [number for number, place in enumerate(self.places) if place is not None]
+        steps = {1: 1, 2: 2, 3: -1}[meld.giver]
+        giver = self.places[taken[(taken.index(slot) + steps) % len(taken)]]
+        assert giver is not None
+        return giver.person
+
 
 def person_name(person: int) -> str:
     """The name of a person: "player_0" and so on."""
     return f"player_{person}"
 
 
-def read_table(engine: Engine, game: int = 0, *, person: int | None = None, below: int | None = None) -> Table:
-    """Read one game of an engine.
+def read_table(engine: Engine, game: int = 0, *, below: int | None = None) -> Table:
+    """Read one game of an engine, all hands open; `seen_table` shows what one person sees.
 
     Args:
         engine: the games.
         game: which one.
-        person: through whose eyes: the others' tiles, hidden kongs and draws are not shown; None: everything is.
-        below: the person whose side is below; None: ``person``, or the one in seat 0.
+        below: the person whose side is below; None: the one in seat 0.
     """
-    return _Reader(engine, game, person).table(below)
+    return _Reader(engine, game).table(below)
 
 
 class _Reader:
     """One game, read by seats at the table."""
 
-    def __init__(self, engine: Engine, game: int, person: int | None) -> None:
-        self.engine, self.state, self.rules = engine, engine.state, engine.rules
-        self.game, self.person = game, person
+    def __init__(self, engine: Engine, game: int) -> None:
+        self.engine, self.state, self.rules, self.game = engine, engine.state, engine.rules, game
         self.persons: list[int] = self.state.person_at[game].tolist()
         self.is_over = int(self.state.phase[game]) == Phase.OVER
 
     def table(self, below: int | None) -> Table:
         state, rules, game = self.state, self.rules, self.game
-        first = self.person if below is None else below
-        seat = self.persons.index(first) if first in self.persons else 0
+        seat = self.persons.index(below) if below in self.persons else 0
         offered, giver = int(state.offered[game]), int(state.offered_by[game])
         return Table(
             title=rules.title,
@@ -148,6 +159,7 @@ class _Reader:
             num_hands=self.engine.num_hands if rules.ends_by_hands else None,
             round_wind=WINDS[int(state.round_wind[game])],
             streak=int(state.streak[game]),
+            deal_words=rules.deal_words(int(state.streak[game]), int(state.dice[game])),
             dice=int(state.dice[game]),
             tiles_left=int(state.left(np.array([game]))[0]),
             wild=int(state.wild[game]),
@@ -167,14 +179,12 @@ class _Reader:
     def slot(self, seat: int, below: int) -> int:
         return self.seats_from(below).index(seat)
 
-    def sees(self, seat: int) -> bool:
-        return self.person is None or self.persons[seat] == self.person
-
     def place(self, seat: int) -> Place:
         state, game = self.state, self.game
         counters = zip(self.rules.marks, state.marks[game, seat].tolist(), strict=True)
         hand, drawn = self.hand(seat)
         return Place(
+            person=self.persons[seat],
             name=person_name(self.persons[seat]),
             wind=WINDS[int(state.house_wind[game, seat])],
             points=int(state.points[game, self.persons[seat]]),
@@ -194,19 +204,16 @@ class _Reader:
         has_drawn = kind >= 0 and int(self.state.turn[self.game]) == seat and not self.is_over
         if has_drawn:
             counts[kind] -= 1
-        if not self.sees(seat):
-            return (HIDDEN,) * int(counts.sum()), HIDDEN if has_drawn else None
         return tuple(np.repeat(np.arange(len(counts)), counts).tolist()), kind if has_drawn else None
 
     def meld(self, seat: int, number: int) -> ShownMeld:
         at = self.game, seat, number
         meld_type, kind = MeldType(int(self.state.meld_type[at])), int(self.state.meld_kind[at])
-        is_seen = self.sees(seat) or self.is_over or not self.rules.hides_concealed_kongs
         tiles = (
             (kind, kind + 1, kind + 2) if meld_type is MeldType.CHOW else (kind,) * (4 - (meld_type is MeldType.PUNG))
         )
         if meld_type is MeldType.CONCEALED_KONG:
-            tiles = (HIDDEN, kind, kind, HIDDEN) if is_seen else (HIDDEN,) * 4
+            tiles = (HIDDEN, kind, kind, HIDDEN)
         giver = int(self.state.meld_from[at])
         offset = 0 if giver < 0 else (giver - seat) % self.rules.seats
         # At tables for three the second player after the owner is the one before him.

@@ -5,10 +5,10 @@ import pytest
 
 from mahjong_env import ACTIONS, VARIANTS, Deal, action, make_engine
 from mahjong_env.cli.play_command import ask_person, matching, play
-from mahjong_env.cli.story import Story, situation_text
-from mahjong_env.cli.why_not import why_not
 from mahjong_env.environments.players import RandomAgent
 from mahjong_env.environments.render import Reader
+from mahjong_env.play.story import Story, situation_text
+from mahjong_env.play.why_not import why_not
 from mahjong_env.testing import eager_actions
 
 
@@ -44,7 +44,7 @@ def test_play_reads_moves_and_shows_the_own_side_alone(capsys):
     printed = capsys.readouterr().out
     assert "write a tile" in printed
     assert printed.count("you may") >= 2
-    assert "hand      13 tiles" in printed
+    assert "hand     13 tiles" in printed
     assert "player_1 discards" in printed
     assert printed.endswith("you have left the table\n")
 

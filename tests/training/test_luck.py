@@ -98,7 +98,7 @@ def _check_mean(draws, found):
 
 
 class TestLuck:
-    @pytest.mark.parametrize("knobs", [{}, {"players": 4}, {"players": "rotation"}])
+    @pytest.mark.parametrize("knobs", [{}, {"players": 4}, {"rotation": True}])
     def test_it_belongs_to_persons_and_sums_to_zero(self, knobs):
         _, luck = play("hebei", [GreedyAgent()], 6, 3, weights_of(rules("hebei")), **knobs)
         by_person = luck.by_person()
