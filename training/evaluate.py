@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -15,6 +15,8 @@ from mahjong_env import Rules
 from mahjong_env.ruleset.knobs import read_rules
 from training import exports, report
 from training.blind import BlindTest, check_blind
+from training.cluster import connected, do_shards
+from training.cluster.session import check_address
 from training.config import EvaluateConfig
 from training.designs import lineups
 from training.errors import InterruptedRunError, TrainingError
@@ -120,6 +122,8 @@ def _prepare(config: EvaluateConfig) -> tuple[_Plan, EvaluateConfig]:
     check_counts(deals=config.deals, processes=config.processes)
     check_threads(config.threads)
     check_seed(config.seed)
+    if config.ray is not None:
+        check_address(config.ray, config.processes)
     if config.until is not None and not 0 < config.until < float("inf"):
         raise TrainingError(f"--until is a number of sigma above 0, not {config.until}")
     if config.blind is not None:
@@ -151,9 +155,11 @@ def _play(plan: _Plan, config: EvaluateConfig, kept: Parts, progress: Callable[[
     found = None
     for before, look in zip((0, *plan.looks), plan.looks, strict=False):
         now = [[block for block in of_lineup if before < block.last <= look] for of_lineup in plan.todo]
-        parts = _parts(every, [block for of_lineup in now for block in of_lineup], plan, config, kept, clock)
-        for of_lineup, blocks_now in zip(played, now, strict=True):
-            of_lineup += islice(parts, len(blocks_now))
+        todo = [block for of_lineup in now for block in of_lineup]
+        with closing(_fresh(plan, config, [block for block in todo if kept.get(block) is None])) as fresh:
+            parts = _parts(todo, every.index, kept, fresh, clock)
+            for of_lineup, blocks_now in zip(played, now, strict=True):
+                of_lineup += islice(parts, len(blocks_now))
         found = _found(plan, config, look, played, unit)
         if look < config.deals and _is_decided(found, config):
             break
@@ -198,23 +204,54 @@ def _is_decided(found: Evaluation, config: EvaluateConfig) -> bool:
     return is_narrow and (not config.until_clear or all(one.is_clear_of_zero for one in points))
 
 
-def _parts(
-    every: list[Block], now: list[Block], plan: _Plan, config: EvaluateConfig, kept: Parts, clock: _Clock
-) -> Iterator[Played]:
-    """Return the parts of some blocks in order, those that are kept and those that are played now, and kept then."""
-    missing = [block for block in now if kept.get(block) is None]
-    if config.processes == 1 or not missing:
-        fresh: Iterator[Played] = (play_block(plan.rules, plan.agents, block, config.seed) for block in missing)
-    else:
+def _fresh(
+    plan: _Plan, config: EvaluateConfig, missing: Sequence[Block]
+) -> Generator[tuple[Block, Played], None, None]:
+    """Play blocks, in this process or wherever the settings say, and yield them as they are done."""
+    if not missing:
+        return
+    if config.ray is not None:
+        workers = config.processes if config.processes > 1 else None
+        common = (plan.rules, plan.agents, config.seed)
+        with (
+            connected(config.ray, workers=workers) as ray,
+            closing(do_shards(ray, _play_shard, common, missing)) as done,
+        ):
+            for place, played in done:
+                yield missing[place], played
+    elif config.processes > 1:
         config = replace(config, agents=tuple(entrant.spec for entrant in plan.entrants))
-        fresh = play_in_processes(config, missing)
-    for block in now:
-        part = kept.get(block)
-        if part is None:
-            clock.begin(every.index(block) + 1, block)
-            part = next(fresh)
-            kept.put(block, part)
+        yield from zip(missing, play_in_processes(config, missing), strict=True)
+    else:
+        for block in missing:
+            yield block, play_block(plan.rules, plan.agents, block, config.seed)
+
+
+def _play_shard(common: tuple[Rules, Sequence[Agent], int], block: Block) -> Played:
+    rules, agents, seed = common
+    return play_block(rules, agents, block, seed)
+
+
+def _parts(
+    todo: list[Block],
+    place: Callable[[Block], int],
+    kept: Parts,
+    fresh: Iterator[tuple[Block, Played]],
+    clock: _Clock,
+) -> Iterator[Played]:
+    """Return the parts of blocks in order: those that are kept, and those that are played now, kept as they arrive."""
+    early: dict[Block, Played] = {}
+    for block in todo:
+        part = early.pop(block, None) or kept.get(block)
+        while part is None:
+            clock.begin(place(block) + 1, block)
+            arrived, played = next(fresh)
+            kept.put(arrived, played)
             clock.end()
+            if arrived == block:
+                part = played
+            else:
+                early[arrived] = played
         yield part
 
 
