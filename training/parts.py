@@ -43,7 +43,8 @@ class Parts:
             "versions": [__version__, np.__version__],
             "rules": [rules.name, rules.version, {name: str(value) for name, value in rules.knobs.items()}],
             "agents": [
-                [str(spec), *map(_digest, _files(str(spec), agent))] for spec, agent in zip(specs, agents, strict=True)
+                [str(spec), *map(_digest, files_of(str(spec), agent))]
+                for spec, agent in zip(specs, agents, strict=True)
             ],
             "seed": seed,
         }
@@ -87,7 +88,7 @@ class Parts:
         return folder / f"{'-'.join(map(str, block.lineup))}_{block.number}_{block.first}-{block.last}.npz"
 
 
-def _files(spec: str, agent: Agent) -> list[Path]:
+def files_of(spec: str, agent: Agent) -> list[Path]:
     """Return the files that an agent's choices come from: its class's, and its policy's."""
     module = sys.modules.get(type(agent).__module__)
     files = [Path(file)] if (file := getattr(module, "__file__", None)) else []
