@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from training.designs import Kind, Seatings
 from training.errors import TrainingError
 
 
@@ -97,8 +98,14 @@ class EvaluateConfig:
     """The variant to play."""
     knobs: tuple[str, ...] = ()
     """House rules as NAME=VALUE; `python -m mahjong_env rules --variant VARIANT` lists them."""
+    lineups: Kind = "duels"
+    """Who sits together: "duels", every agent against copies of every other one (and all together if there are as
+    many as persons); "pairs", two against two; "league", every agent with every other ones, however many there are."""
+    seatings: Seatings = "all"
+    """The orders of seats that every deal is played in: "all", or "balanced", a few in which every agent sits in every
+    seat and behind every other agent equally often. With four different agents these are 24 and 4."""
     deals: int = 1000
-    """Deals, each of them played in every order of seats."""
+    """Deals, each of them played in these orders."""
     seed: int = 20_000
     """Of the deals and all choices; the same seed gives the same result."""
     teachers: bool = True

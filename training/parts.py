@@ -85,7 +85,8 @@ class Parts:
 
     @staticmethod
     def _path(folder: Path, block: Block) -> Path:
-        return folder / f"{'-'.join(map(str, block.lineup))}_{block.number}_{block.first}-{block.last}.npz"
+        lineup = "-".join(map(str, block.lineup))
+        return folder / f"{lineup}_{block.seatings}_{block.number}_{block.first}-{block.last}.npz"
 
 
 def files_of(spec: str, agent: Agent) -> list[Path]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agents.inputs import NUM_ACTIONS, SIZE
 from mahjong_env import Rules
 from mahjong_env.basics.memory import free_memory, size_text
 from training.config import BenchConfig, EvaluateConfig, Optimisation, TrainConfig
+from training.designs import orders_of
 from training.errors import TrainingError
 from training.lineups import MOST_GAMES
 
@@ -56,9 +57,17 @@ def check_bench(config: BenchConfig) -> None:
     )
 
 
-def check_evaluation(config: EvaluateConfig, rules: Rules) -> None:
-    """Check that an evaluation fits; see `check_training`."""
-    check_memory(_deals(config.deals, people=rules.people, option="--deals") | _processes(config.processes))
+def check_evaluation(config: EvaluateConfig) -> None:
+    """Check what an evaluation takes before its agents are made; see `check_training`."""
+    check_memory(_processes(config.processes))
+
+
+def check_lineups(config: EvaluateConfig, rules: Rules, lineups: Sequence[Sequence[int]]) -> None:
+    """Check that what is kept of all line-ups fits; see `check_training`."""
+    most = max(len(orders_of(lineup, config.seatings)) for lineup in lineups)
+    check_memory(
+        _deals(config.deals, people=rules.people, option="--deals", orders=most) | _processes(config.processes)
+    )
 
 
 def check_counts(**numbers: float) -> None:
@@ -138,8 +147,7 @@ def _processes(processes: int) -> dict[str, int]:
     return {f"--processes {processes}": processes * _PROCESS if processes > 1 else 0}
 
 
-def _deals(deals: int, *, people: int, option: str) -> dict[str, int]:
+def _deals(deals: int, *, people: int, option: str, orders: int = 8) -> dict[str, int]:
     """What is kept of every deal, and the games that are played at once."""
-    orders = people if people < 4 else 2 * people
     kept = deals * orders * 8 * (2 + 4 * people)
     return {f"{option} {deals}": kept + (deals + MOST_GAMES) * _GAME}
