@@ -1,4 +1,4 @@
-"""The command line: ``python -m training train | evaluate | plan | bench | branch``; ``--help`` lists all settings."""
+"""The command line: ``python -m training train``, ``evaluate`` and so on; ``--help`` lists commands and settings."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Annotated
 from mahjong_env import MahjongError, MissingExtraError
 from mahjong_env.cli.terminal import prepare_output
 from mahjong_env.ruleset.knobs import gather
-from training.config import BenchConfig, BranchConfig, EvaluateConfig, PlanConfig, TrainConfig
+from training.config import BenchConfig, BranchConfig, EvaluateConfig, PlanConfig, RulesConfig, TrainConfig
 from training.errors import InterruptedRunError
 from training.interrupts import CTRL_C
 
-Config = TrainConfig | EvaluateConfig | PlanConfig | BenchConfig | BranchConfig
+Config = TrainConfig | EvaluateConfig | PlanConfig | BenchConfig | BranchConfig | RulesConfig
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -54,8 +54,9 @@ def _parse(arguments: list[str] | None) -> Config:
     plan = Annotated[PlanConfig, tyro.conf.subcommand("plan", prefix_name=False)]
     bench = Annotated[BenchConfig, tyro.conf.subcommand("bench", prefix_name=False)]
     branch = Annotated[BranchConfig, tyro.conf.subcommand("branch", prefix_name=False)]
+    rules = Annotated[RulesConfig, tyro.conf.subcommand("rules", prefix_name=False)]
     config: Config = tyro.cli(
-        train | evaluate | plan | bench | branch,
+        train | evaluate | plan | bench | branch | rules,
         prog="python -m training",
         description="Train agents for mahjong_env, measure agents against each other, and how fast training is.",
         args=gather(sys.argv[1:] if arguments is None else arguments),
@@ -77,6 +78,10 @@ def _run(config: Config) -> None:
         from training.branch import command
 
         command.run(config)
+    elif isinstance(config, RulesConfig):
+        from training.rule_values import command as rules_command
+
+        rules_command.run(config)
     elif isinstance(config, PlanConfig):
         from training import plan
 

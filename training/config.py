@@ -209,6 +209,34 @@ class BranchConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RulesConfig:
+    """Say what a knob, a row, the dealer's seat or a house rule is worth: the same deals by other rules."""
+
+    variant: str
+    """The variant to play."""
+    knobs: tuple[str, ...] = ()
+    """The knobs to be turned, each by itself: NAME=VALUE, such as cap=none; a knob may be named with several values."""
+    rows: tuple[str, ...] = ()
+    """The scoring rows to be struck out, each by itself, such as "Closed Hand"."""
+    all_knobs: bool = False
+    """Turn every knob to each of its other values."""
+    all_rows: bool = False
+    """Strike out every row."""
+    together: bool = False
+    """Make one change of all that is named, instead of one of each."""
+    house: tuple[str, ...] = ()
+    """House rules of the table that all this is compared with, as NAME=VALUE."""
+    agents: tuple[str, ...] = ("greedy",)
+    """Who plays: one for all seats, or one for each person."""
+    deals: int = 4000
+    """Deals, each of them one hand by each set of rules."""
+    seed: int = 40_000
+    """Of the deals and all choices."""
+    out: Path | None = None
+    """Folder for rules.json, .csv and .png; nothing is written if not given."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class BenchConfig:
     """Measure how many decisions of a learner a second are played and learned from, beside one table at a time."""
 
