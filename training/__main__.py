@@ -9,11 +9,11 @@ from typing import Annotated
 from mahjong_env import MahjongError, MissingExtraError
 from mahjong_env.cli.terminal import prepare_output
 from mahjong_env.ruleset.knobs import gather
-from training.config import BenchConfig, BranchConfig, EvaluateConfig, PlanConfig, RulesConfig, TrainConfig
+from training.config import BenchConfig, BranchConfig, EvaluateConfig, PlanConfig, PpoConfig, RulesConfig, TrainConfig
 from training.errors import InterruptedRunError
 from training.interrupts import CTRL_C
 
-Config = TrainConfig | EvaluateConfig | PlanConfig | BenchConfig | BranchConfig | RulesConfig
+Config = TrainConfig | PpoConfig | EvaluateConfig | PlanConfig | BenchConfig | BranchConfig | RulesConfig
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -50,13 +50,14 @@ def _parse(arguments: list[str] | None) -> Config:
     except ImportError as error:
         raise MissingExtraError("the command line needs tyro: pip install 'mahjong-env[train,evaluate]'") from error
     train = Annotated[TrainConfig, tyro.conf.subcommand("train", prefix_name=False)]
+    ppo = Annotated[PpoConfig, tyro.conf.subcommand("ppo", prefix_name=False)]
     evaluate = Annotated[EvaluateConfig, tyro.conf.subcommand("evaluate", prefix_name=False)]
     plan = Annotated[PlanConfig, tyro.conf.subcommand("plan", prefix_name=False)]
     bench = Annotated[BenchConfig, tyro.conf.subcommand("bench", prefix_name=False)]
     branch = Annotated[BranchConfig, tyro.conf.subcommand("branch", prefix_name=False)]
     rules = Annotated[RulesConfig, tyro.conf.subcommand("rules", prefix_name=False)]
     config: Config = tyro.cli(
-        train | evaluate | plan | bench | branch | rules,
+        train | ppo | evaluate | plan | bench | branch | rules,
         prog="python -m training",
         description="Train agents for mahjong_env, measure agents against each other, and how fast training is.",
         args=gather(sys.argv[1:] if arguments is None else arguments),
@@ -70,6 +71,10 @@ def _run(config: Config) -> None:
         from training import train
 
         train.run(config)
+    elif isinstance(config, PpoConfig):
+        from training import ppo_run
+
+        ppo_run.run(config)
     elif isinstance(config, BenchConfig):
         from training import bench
 

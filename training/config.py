@@ -89,6 +89,70 @@ class TrainConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PpoConfig:
+    """Learn to play a variant by self-play: a small network over strong inputs, PPO in one file (training/ppo.py)."""
+
+    variant: str
+    """The variant to learn."""
+    knobs: tuple[str, ...] = ()
+    """House rules as NAME=VALUE, such as players=4 cap=none; `python -m mahjong_env rules --variant VARIANT` lists
+    them. --knob is the same, and either may be given several times."""
+    out: Path | None = None
+    """The run folder; runs/<variant> if not given."""
+    resume: bool = False
+    """Go on with the run in the folder, up to --hands."""
+    hands: int = 160_000
+    """Hands that are learned from; a hand is 50 to 70 decisions."""
+    seed: int = 0
+    """Of the deals, the weights and all choices."""
+    tables: int = 4096
+    """Hands that are played between two updates."""
+    parts: int = 2
+    """The tables are played in so many parts, which processes share."""
+    opponents: tuple[str, ...] = ("greedy", "greedy?claims=false", "snapshot")
+    """Who plays against the learner at a share of the tables; "snapshot" is the learner as it was at its last
+    measurements."""
+    opponent_share: float = 0.2
+    """At so many of the tables, from 0 to 1, one of them has all seats but one; at the rest the learner has all."""
+    teacher: str | None = None
+    """As whom the learner begins: greedy, or greedy?claims=false. Not given: the one that wins from the other."""
+    critic_hands: int = 12_288
+    """Hands that only the critic learns from, before the policy moves."""
+    width: int = 64
+    """Units of each layer of the policy's network."""
+    learning_rate: float = 3e-3
+    """At the beginning; it falls linearly to a tenth."""
+    batch_size: int = 8192
+    """Decisions in a minibatch."""
+    epochs: int = 2
+    """Passes over the decisions of an update."""
+    clip: float = 0.2
+    """How far an update may move the probability of an action."""
+    gae_lambda: float = 0.95
+    """How far ahead advantages look."""
+    entropy: float = 0.0
+    """Weight of the entropy bonus."""
+    reference: float = 0.0
+    """Weight of the divergence from the reference: the learner as it began, or was at its last measurement."""
+    reward_limit: float = 10.0
+    """What is paid between two decisions counts up to so many sigma."""
+    evaluations: int = 5
+    """How often the learner is measured (and saved) on the way."""
+    evaluation_deals: int = 500
+    """Deals of each of these measurements, played from every seat against each of --evaluation-agents."""
+    evaluation_agents: tuple[str, ...] = ("greedy", "greedy?claims=false")
+    """Whom it is measured against, one at a time, in all other seats."""
+    gate_deals: int = 1000
+    """Deals of each gate: other deals every time, on which the learner must beat what best.zip is."""
+    processes: int = 1
+    """Processes that play the hands; the result is the same with any number."""
+    threads: int = 1
+    """Threads of torch, which learns while the processes wait."""
+    device: str = "auto"
+    """Where torch learns: auto (a GPU if there is one), cpu or cuda."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class EvaluateConfig:
     """Let agents play the same deals from every seat, and say how sure the result is."""
 

@@ -28,8 +28,8 @@ try:
     from stable_baselines3.common.logger import configure
     from tqdm import tqdm
 
-    from agents.network import NetworkSpec, PolicyNetwork
-    from agents.policy import PolicyAgent, weights_of
+    from agents.network import NetworkSpec, PolicyNetwork, weights_of
+    from agents.policy import PolicyAgent
     from agents.policy_file import PolicyFile
     from training.checkpoint import read_checkpoint, write_checkpoint
     from training.networks import TablePolicy, new_learner
