@@ -1,4 +1,4 @@
-"""The command line: ``python -m training train``, ``evaluate`` and so on; ``--help`` lists commands and settings."""
+"""The command line: ``python -m training COMMAND``; ``--help`` lists the commands and all settings."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Annotated
 from mahjong_env import MahjongError, MissingExtraError
 from mahjong_env.cli.terminal import prepare_output
 from mahjong_env.ruleset.knobs import gather
-from training.config import BenchConfig, BranchConfig, EvaluateConfig, PlanConfig, PpoConfig, RulesConfig, TrainConfig
+from training.config import BenchConfig, EvaluateConfig, PlanConfig, PpoConfig, RecordConfig, TrainConfig
 from training.errors import InterruptedRunError
 from training.interrupts import CTRL_C
+from training.laboratories import BranchConfig, RulesConfig
 
-Config = TrainConfig | PpoConfig | EvaluateConfig | PlanConfig | BenchConfig | BranchConfig | RulesConfig
+Config = TrainConfig | PpoConfig | EvaluateConfig | RecordConfig | PlanConfig | BenchConfig | BranchConfig | RulesConfig
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -52,12 +53,13 @@ def _parse(arguments: list[str] | None) -> Config:
     train = Annotated[TrainConfig, tyro.conf.subcommand("train", prefix_name=False)]
     ppo = Annotated[PpoConfig, tyro.conf.subcommand("ppo", prefix_name=False)]
     evaluate = Annotated[EvaluateConfig, tyro.conf.subcommand("evaluate", prefix_name=False)]
+    record = Annotated[RecordConfig, tyro.conf.subcommand("record", prefix_name=False)]
     plan = Annotated[PlanConfig, tyro.conf.subcommand("plan", prefix_name=False)]
     bench = Annotated[BenchConfig, tyro.conf.subcommand("bench", prefix_name=False)]
     branch = Annotated[BranchConfig, tyro.conf.subcommand("branch", prefix_name=False)]
     rules = Annotated[RulesConfig, tyro.conf.subcommand("rules", prefix_name=False)]
     config: Config = tyro.cli(
-        train | ppo | evaluate | plan | bench | branch | rules,
+        branch | rules | train | ppo | evaluate | record | plan | bench,
         prog="python -m training",
         description="Train agents for mahjong_env, measure agents against each other, and how fast training is.",
         args=gather(sys.argv[1:] if arguments is None else arguments),
@@ -79,10 +81,14 @@ def _run(config: Config) -> None:
         from training import bench
 
         bench.run(config)
-    elif isinstance(config, BranchConfig):
-        from training.branch import command
+    elif isinstance(config, RecordConfig):
+        from training import record
 
-        command.run(config)
+        record.run(config)
+    elif isinstance(config, BranchConfig):
+        from training.branch import command as branch_command
+
+        branch_command.run(config)
     elif isinstance(config, RulesConfig):
         from training.rule_values import command as rules_command
 

@@ -42,10 +42,7 @@ class Parts:
         depends_on: dict[str, Any] = {
             "versions": [__version__, np.__version__],
             "rules": [rules.name, rules.version, {name: str(value) for name, value in rules.knobs.items()}],
-            "agents": [
-                [str(spec), *map(_digest, files_of(str(spec), agent))]
-                for spec, agent in zip(specs, agents, strict=True)
-            ],
+            "agents": [[str(spec), *digests(str(spec), agent)] for spec, agent in zip(specs, agents, strict=True)],
             "seed": seed,
         }
         name = hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()[:16]
@@ -89,7 +86,17 @@ class Parts:
         return folder / f"{lineup}_{block.seatings}_{block.number}_{block.first}-{block.last}.npz"
 
 
-def files_of(spec: str, agent: Agent) -> list[Path]:
+def digests(spec: str, agent: Agent) -> list[str]:
+    """Return the digests of the files that an agent's choices come from; "" for one that cannot be read.
+
+    Args:
+        spec: the text that it is made from.
+        agent: the agent.
+    """
+    return [*map(_digest, _files(spec, agent))]
+
+
+def _files(spec: str, agent: Agent) -> list[Path]:
     """Return the files that an agent's choices come from: its class's, and its policy's."""
     module = sys.modules.get(type(agent).__module__)
     files = [Path(file)] if (file := getattr(module, "__file__", None)) else []

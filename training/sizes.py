@@ -9,7 +9,8 @@ from typing import Final
 from agents.inputs import NUM_ACTIONS, SIZE
 from mahjong_env import Rules
 from mahjong_env.basics.memory import free_memory, size_text
-from training.config import BenchConfig, EvaluateConfig, Optimisation, TrainConfig
+from mahjong_env.observation.planes import SHAPE
+from training.config import BenchConfig, EvaluateConfig, Optimisation, RecordConfig, TrainConfig
 from training.designs import orders_of
 from training.errors import TrainingError
 from training.lineups import MOST_GAMES
@@ -27,6 +28,8 @@ _PROCESS: Final = 200 * 2**20
 _FLOAT: Final = 4
 _COPIES_OF_A_WEIGHT: Final = 6
 """A weight, its gradient, Adam's two moments, and a checkpoint that is being written (two copies)."""
+_DECISIONS_OF_A_HAND: Final = 64
+"""Over all seats, where the players are greedy."""
 _MOST_LESSONS: Final = 200_000
 """Decisions of a teacher that are kept at once (`training.warm_start`)."""
 
@@ -68,6 +71,15 @@ def check_lineups(config: EvaluateConfig, rules: Rules, lineups: Sequence[Sequen
     check_memory(
         _deals(config.deals, people=rules.people, option="--deals", orders=most) | _processes(config.processes)
     )
+
+
+def check_recording(config: RecordConfig, shard_games: int) -> None:
+    """Check that the shards that are played at once fit; see `check_training`."""
+    seen = 2 * _DECISIONS_OF_A_HAND * SHAPE[0] * SHAPE[1] if config.observations else 0
+    each = _GAME + config.num_hands * (_DECISIONS_OF_A_HAND * 200 + seen)
+    shards = max(1, min(config.processes, -(-config.hands // config.num_hands // shard_games)))
+    games = min(shard_games, config.hands // config.num_hands)
+    check_memory({f"--shard-games {shard_games}": shards * games * each} | _processes(config.processes))
 
 
 def check_counts(**numbers: float) -> None:

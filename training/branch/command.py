@@ -22,11 +22,11 @@ from training.branch.branches import Branches, join
 from training.branch.playing import branch
 from training.branch.positions import Positions, dealt, decisions_of, read_record, recorded
 from training.branch.results import Findings
-from training.config import BranchConfig, DealConfig
 from training.errors import InterruptedRunError, TrainingError
 from training.folders import check_file, make_folder, write_bytes, write_text
 from training.interrupts import exit_status, stopping_in_order
-from training.parts import files_of
+from training.laboratories import BranchConfig, DealConfig
+from training.parts import digests
 from training.progress import status
 
 _FILES: Final = ("branch.json", "branch.csv", "branch.html")
@@ -168,12 +168,8 @@ class _Kept:
         told = asdict(config)
         for name in ("out", "notes"):
             told.pop(name)
-        digests = [
-            hashlib.sha256(file.read_bytes()).hexdigest()
-            for spec, agent in zip(config.agents, agents, strict=True)
-            for file in files_of(spec, agent)
-        ]
-        depends_on = [__version__, np.__version__, record.to_json(), digests, told]
+        files = [digests(spec, agent) for spec, agent in zip(config.agents, agents, strict=True)]
+        depends_on = [__version__, np.__version__, record.to_json(), files, told]
         name = hashlib.sha256(json.dumps(depends_on, sort_keys=True, default=str).encode()).hexdigest()[:16]
         self._rules = record.rules
         self._folder = None if config.out is None else config.out / f".branch-{name}"

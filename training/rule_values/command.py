@@ -6,10 +6,10 @@ from typing import Final
 
 from agents import make_agent
 from mahjong_env.ruleset.knobs import read_rules
-from training.config import RulesConfig
 from training.errors import InterruptedRunError, TrainingError
 from training.folders import check_file, write_bytes, write_text
 from training.interrupts import exit_status, stopping_in_order
+from training.laboratories import RulesConfig
 from training.progress import status
 from training.rule_values import report
 from training.rule_values.comparing import changes_of, compare, every_knob
