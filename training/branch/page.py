@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from mahjong_env import MissingExtraError
 from mahjong_env.drawing.picture import table_svg
+from mahjong_env.drawing.seen import seen_table
 from mahjong_env.drawing.table import person_name, read_table
-from mahjong_env.environments.render import table_text
+from mahjong_env.drawing.text_table import table_text
 from training.branch.results import Decision, Findings, Line
 from training.branch.words import points_text
 
@@ -169,9 +170,12 @@ def _ranking_html(found: Findings) -> str:
 
 def _decision_html(found: Findings, place: int) -> str:
     decision = found.decisions[place]
-    person = None if found.settings["hindsight"] else decision.seat
-    picture = table_svg(read_table(found.positions.engine, place, person=person, below=decision.seat))
-    image = base64.b64encode(picture.encode()).decode("ascii")
+    engine, seat = found.positions.engine, decision.seat
+    if found.settings["hindsight"]:
+        table = read_table(engine, place, below=seat)
+    else:
+        table = seen_table(engine.view([place], seats=seat))
+    image = base64.b64encode(table_svg(table).encode()).decode("ascii")
     rows, marks = [], []
     for line in decision.lines:
         points, difference, best, *shares = _cells(line)
