@@ -21,9 +21,19 @@ from training.config import (
 )
 from training.errors import InterruptedRunError
 from training.interrupts import CTRL_C
+from training.laboratories import BranchConfig, RulesConfig
 
 Config = (
-    TrainConfig | PpoConfig | EvaluateConfig | RecordConfig | PlanConfig | BenchConfig | BenchmarkConfig | LuckConfig
+    TrainConfig
+    | PpoConfig
+    | EvaluateConfig
+    | RecordConfig
+    | PlanConfig
+    | BenchConfig
+    | BenchmarkConfig
+    | LuckConfig
+    | BranchConfig
+    | RulesConfig
 )
 
 
@@ -68,8 +78,10 @@ def _parse(arguments: list[str] | None) -> Config:
     bench = Annotated[BenchConfig, tyro.conf.subcommand("bench", prefix_name=False)]
     benchmark = Annotated[BenchmarkConfig, tyro.conf.subcommand("benchmark", prefix_name=False)]
     luck = Annotated[LuckConfig, tyro.conf.subcommand("luck", prefix_name=False)]
+    branch = Annotated[BranchConfig, tyro.conf.subcommand("branch", prefix_name=False)]
+    rules = Annotated[RulesConfig, tyro.conf.subcommand("rules", prefix_name=False)]
     config: Config = tyro.cli(
-        train | ppo | evaluate | record | plan | bench | benchmark | luck,
+        branch | rules | train | ppo | evaluate | record | plan | bench | benchmark | luck,
         prog="python -m training",
         description="Train agents for mahjong_env, measure agents against each other, and how fast training is.",
         args=gather(sys.argv[1:] if arguments is None else arguments),
@@ -103,6 +115,14 @@ def _run(config: Config) -> None:
         from training import record
 
         record.run(config)
+    elif isinstance(config, BranchConfig):
+        from training.branch import command as branch_command
+
+        branch_command.run(config)
+    elif isinstance(config, RulesConfig):
+        from training.rule_values import command as rules_command
+
+        rules_command.run(config)
     elif isinstance(config, PlanConfig):
         from training import plan
 
