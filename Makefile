@@ -26,7 +26,7 @@ export OMP_NUM_THREADS ?= 1
 Q       := $(if $(V),,@)
 
 .PHONY: help train evaluate test test-all test-rest test-slow lint format proof golden readme rules pictures screenshots docs soak bench tables \
-        notebooks wheel clean distclean
+        distributed distributed-here notebooks wheel clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -37,6 +37,7 @@ help:
 	@echo 'make evaluate         play the result of $(RUN) again'
 	@echo 'make test             lint, type-check, run the tests that protect everyday changes (JOBS=$(JOBS) processes)'
 	@echo 'make test-all         the same, then all other tests (test-rest), those that take minutes (test-slow) too'
+	@echo 'make distributed      several machines: an environment with Ray in $(VENV)-distributed, its tests, a small run'
 	@echo 'make proof            engine against referee: HANDS=$(HANDS) of each variant (or VARIANT=), additive'
 	@echo '                      over runs; FRESH=1 begins again; REPLAY=variant:batch plays one batch again'
 	@echo 'make golden           write the readable games of tests/golden anew'
@@ -49,7 +50,7 @@ help:
 	@echo 'make lint, format     only the linters and types; rewrite the layout'
 	@echo 'make bench            decisions per second, beside other mahjong environments'
 	@echo 'make tables           compute the tables of hands again'
-	@echo 'make notebooks        execute the notebooks'
+	@echo 'make notebooks        execute the notebooks and write their outputs'
 	@echo 'make wheel            build dist/*.whl'
 	@echo 'make clean, distclean remove caches and builds; $(VENV) as well (runs/ is kept)'
 	@echo 'V=1 shows the commands as they are run.'
@@ -74,6 +75,7 @@ comma := ,
 LEARN     := $(VENV)/.installed-train-evaluate
 TEST      := $(VENV)/.installed-train-evaluate-render-notebooks-docs-dev
 BENCH     := $(VENV)/.installed-bench
+DISTRIBUTED := $(VENV)/.installed-distributed-train-evaluate-dev
 .PRECIOUS: $(VENV)/.installed-%
 
 # --- learning -----------------------------------------------------------------------------------------------
@@ -108,6 +110,7 @@ lint: $(TEST)
 	$(Q)$(BIN)/ruff check .
 	$(Q)$(BIN)/ruff format --check .
 	$(Q)$(BIN)/mypy
+	$(Q)$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 test: lint
 	@echo 'running the tests that protect everyday changes; make test-all runs all'
@@ -124,6 +127,20 @@ test-slow: $(TEST)
 test-all: test
 	$(Q)$(MAKE) --no-print-directory test-rest
 	$(Q)$(MAKE) --no-print-directory test-slow
+
+# Ray's RLlib pins an older gymnasium than the rest would choose: an environment of its own.
+distributed:
+	$(Q)$(MAKE) --no-print-directory VENV=$(VENV)-distributed distributed-here
+
+distributed-here: $(DISTRIBUTED)
+	$(Q)$(BIN)/python -m training.cluster
+	@echo 'an evaluation in one process, and the same on a local cluster of two workers'
+	$(Q)for way in '' '--ray local --processes 2'; do \
+	  $(BIN)/python -m training evaluate --variant $(VARIANT) --agents greedy random --deals 200 $$way \
+	    --out runs/distributed/$$(echo "evaluation$$way" | tr -d ' -') > /dev/null || exit 1; done
+	$(Q)cmp runs/distributed/evaluation/evaluation.json runs/distributed/evaluationraylocalprocesses2/evaluation.json
+	@echo 'the same result, byte for byte; now the tests, RLlib among them'
+	$(Q)$(BIN)/python -m pytest -m distributed
 
 # VARIANT has a default, meant for learning: here all variants are played unless one is asked for.
 asked_variant := $(if $(filter command environment,$(origin VARIANT)),$(VARIANT))
@@ -162,7 +179,7 @@ bench: $(BENCH)
 	$(Q)$(BIN)/python -m mahjong_env bench
 
 notebooks: $(TEST)
-	$(Q)$(BIN)/python -m pytest --nbmake notebooks
+	$(Q)PYTHONPATH=.:tests $(BIN)/python -m scripts.notebooks
 
 # --- making -------------------------------------------------------------------------------------------------
 
@@ -178,4 +195,4 @@ clean:
 	find mahjong_env agents training tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VENV)-distributed

@@ -37,13 +37,21 @@ extensions = [
 root_doc = "docs/index"
 include_patterns = [
     "docs/**",
-    "notebooks/*.ipynb",
+    "notebooks/*",
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "mahjong_env/bench/README.md",
 ]
-exclude_patterns = ["docs/extensions", "docs/static", ".venv", "build", "runs", "**/.ipynb_checkpoints"]
+exclude_patterns = [
+    "notebooks/examples",
+    "docs/extensions",
+    "docs/static",
+    ".venv",
+    "build",
+    "runs",
+    "**/.ipynb_checkpoints",
+]
 
 # Markdown as GitHub reads it: anchors of all headings, tables.
 myst_enable_extensions = ["strikethrough"]
@@ -61,6 +69,7 @@ python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
+napoleon_use_rtype = False
 napoleon_attr_annotations = False  # the types stand in the signature
 
 html_theme = "furo"

@@ -12,8 +12,9 @@ from mahjong_env.ruleset.knobs import gather
 from training.config import BenchConfig, EvaluateConfig, PlanConfig, PpoConfig, RecordConfig, TrainConfig
 from training.errors import InterruptedRunError
 from training.interrupts import CTRL_C
+from training.laboratories import BranchConfig, RulesConfig
 
-Config = TrainConfig | PpoConfig | EvaluateConfig | RecordConfig | PlanConfig | BenchConfig
+Config = TrainConfig | PpoConfig | EvaluateConfig | RecordConfig | PlanConfig | BenchConfig | BranchConfig | RulesConfig
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -55,8 +56,10 @@ def _parse(arguments: list[str] | None) -> Config:
     record = Annotated[RecordConfig, tyro.conf.subcommand("record", prefix_name=False)]
     plan = Annotated[PlanConfig, tyro.conf.subcommand("plan", prefix_name=False)]
     bench = Annotated[BenchConfig, tyro.conf.subcommand("bench", prefix_name=False)]
+    branch = Annotated[BranchConfig, tyro.conf.subcommand("branch", prefix_name=False)]
+    rules = Annotated[RulesConfig, tyro.conf.subcommand("rules", prefix_name=False)]
     config: Config = tyro.cli(
-        train | ppo | evaluate | record | plan | bench,
+        branch | rules | train | ppo | evaluate | record | plan | bench,
         prog="python -m training",
         description="Train agents for mahjong_env, measure agents against each other, and how fast training is.",
         args=gather(sys.argv[1:] if arguments is None else arguments),
@@ -82,6 +85,14 @@ def _run(config: Config) -> None:
         from training import record
 
         record.run(config)
+    elif isinstance(config, BranchConfig):
+        from training.branch import command as branch_command
+
+        branch_command.run(config)
+    elif isinstance(config, RulesConfig):
+        from training.rule_values import command as rules_command
+
+        rules_command.run(config)
     elif isinstance(config, PlanConfig):
         from training import plan
 
