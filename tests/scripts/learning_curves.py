@@ -1,4 +1,4 @@
-"""Draw docs/pictures/learning.png from docs/pictures/learning.csv: `PYTHONPATH=tests python -m scripts.learning_curves`."""
+"""Draw docs/pictures/learning.png from learning.csv beside it: `PYTHONPATH=tests python -m scripts.learning_curves`."""
 
 from __future__ import annotations
 
