@@ -60,6 +60,8 @@ myst_heading_slug_func = "mahjong_env.rulebook.page.anchor"
 nb_execution_mode = "off"  # notebooks are shown as they were committed; `make notebooks` executes them
 nb_merge_streams = True
 
+smartquotes = False  # quotation marks belong to what may be typed
+
 # A word in single backticks is a name of ours where there is one of that name, and code where there is none.
 default_role = "py:obj"
 autodoc_typehints = "signature"
