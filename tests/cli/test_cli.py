@@ -193,6 +193,7 @@ def test_encodings_without_chinese_are_no_error(command, encoding):
     assert (done.stderr if done.returncode else done.stdout).decode(encoding)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
 def test_evaluations_are_told_in_such_encodings_too(encoding):
     pytest.importorskip("tyro")
@@ -209,6 +210,7 @@ def test_evaluations_are_told_in_such_encodings_too(encoding):
 # --- Ctrl-C --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "command",
     [

@@ -28,6 +28,8 @@ from mahjong_env.testing import eager_actions
 from mahjong_env.testing.play import changed_array, frozen_arrays
 from support.fuzz_strategies import INTEGERS, SEEDS, TEXTS, VALUES, examples, possible_win
 
+pytestmark = pytest.mark.thorough
+
 NAMES = sorted(VARIANTS)
 
 

@@ -24,6 +24,8 @@ from agents.policy_file import PolicyFile
 from mahjong_env import make_engine
 from support.fuzz_strategies import DAMAGES, JSON_TEXTS, JSONS, TEXTS, VALUES, damaged, examples
 
+pytestmark = pytest.mark.thorough
+
 SPEC = NetworkSpec(width=2, layers=1)
 
 

@@ -43,6 +43,7 @@ def test_the_conformance_kit_passes(check):
     check(engines, games=6, seed=3)
 
 
+@pytest.mark.thorough
 def test_the_official_kits_pass_with_house_rules():
     testing.check_official(RULES, across=1, toll=3)
 
