@@ -70,6 +70,12 @@ class TrainConfig:
     reward_scale: float | None = None
     """The reward is the points received until the next decision, times this. Not given: one divided by the standard
     deviation of what the teacher wins in a hand."""
+    reward: str = "points"
+    """What the learner is paid: points, sigma, clipped?limit=2, ranked, distance?weight=0.1, value?policy=FILE, or
+    FILE.py:NAME of your own; see docs/rewards_and_features.md. With another reward than points --reward-scale is 1 if
+    it is not given."""
+    features: str | None = None
+    """Inputs that are added to the network's: FILE.py:CLASS of your own; see docs/rewards_and_features.md."""
     shaping: float = 0.0
     """Weight of potential-based shaping on the distance to a win; 0.3 is good without a warm start."""
     width: int = 256

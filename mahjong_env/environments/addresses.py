@@ -163,10 +163,20 @@ def _attribute(kind: Kind, text: str, module: ModuleType, path: str) -> Maker:
             )
         found = getattr(found, name)
     if kind.is_made(found):
-        return lambda: found
+        return _Ready(found)
     if callable(found):
         return found
     raise kind.error(f"{kind.word} {text!r}: {path} is {found!r}, not a class or a function that makes {kind.article}")
+
+
+class _Ready:
+    """What has been made already: called without arguments, it is there."""
+
+    def __init__(self, found: Any) -> None:
+        self._found = found
+
+    def __call__(self) -> Any:
+        return self._found
 
 
 def _offers(kind: Kind, module: ModuleType, key: str, value: Any) -> bool:
