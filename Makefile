@@ -7,11 +7,14 @@ PYTHON  ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 BIN     := $(VENV)/bin
 
 VARIANT ?= hebei
+# How to learn: ppo (by self-play, over strong inputs; up to GAMES hands) or sb3 (MaskablePPO, up to STEPS decisions).
+METHOD  ?= ppo
+GAMES   ?= 160000
 STEPS   ?= 1000000
 DEALS   ?= 2000
 RUN     ?= runs/$(VARIANT)
 JOBS    ?= 2
-# More options for `python -m training train`, such as FLAGS='--warm-start-steps 0'.
+# More options for `python -m training ppo` (or `train`, with METHOD=sb3), such as FLAGS='--seed 1'.
 FLAGS   ?=
 HANDS   ?= 20000
 MINUTES ?= 60
@@ -22,14 +25,15 @@ export OMP_NUM_THREADS ?= 1
 # The commands themselves are shown with V=1.
 Q       := $(if $(V),,@)
 
-.PHONY: help train evaluate test test-all test-rest test-slow lint format proof golden readme rules pictures docs soak bench tables \
+.PHONY: help train evaluate test test-all test-rest test-slow lint format proof golden readme rules pictures screenshots docs soak bench tables \
         notebooks wheel clean distclean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make train            learn $(VARIANT), then play the result against its teachers and others; stopped by'
 	@echo '                      Ctrl-C it goes on with the same command'
-	@echo '                      sizes: VARIANT=$(VARIANT) STEPS=$(STEPS) DEALS=$(DEALS) RUN=$(RUN)'
+	@echo '                      sizes: VARIANT=$(VARIANT) GAMES=$(GAMES) DEALS=$(DEALS) RUN=$(RUN) JOBS=$(JOBS);'
+	@echo '                      METHOD=sb3 STEPS=$(STEPS) learns with Stable-Baselines3 instead'
 	@echo 'make evaluate         play the result of $(RUN) again'
 	@echo 'make test             lint, type-check, run the tests that protect everyday changes (JOBS=$(JOBS) processes)'
 	@echo 'make test-all         the same, then all other tests (test-rest), those that take minutes (test-slow) too'
@@ -39,6 +43,7 @@ help:
 	@echo 'make readme           write the generated tables of README.md and docs/reference anew'
 	@echo 'make rules            write the pages of docs/rules and docs/variants anew'
 	@echo 'make pictures         draw the pictures of the documentation anew'
+	@echo 'make screenshots      photograph the pages in a browser anew'
 	@echo 'make docs             build the documentation site in build/site, without the network'
 	@echo 'make soak             MINUTES=$(MINUTES) of play over all variants and knobs: memory stays flat'
 	@echo 'make lint, format     only the linters and types; rewrite the layout'
@@ -75,17 +80,22 @@ BENCH     := $(VENV)/.installed-bench
 
 # How an interrupted run says that it is gone on with: with the same command.
 train: export MAHJONG_ENV_AGAIN = make train $(MAKEOVERRIDES)
+LEARN_ppo = ppo --hands $(GAMES) --processes $(JOBS) --threads $(JOBS)
+LEARN_sb3 = train --total-steps $(STEPS)
+SIZE_ppo  = $(GAMES) hands
+SIZE_sb3  = $(STEPS) decisions
 train: $(LEARN)
-	@echo "learning $(VARIANT) in $(RUN), up to $(STEPS) decisions (Ctrl-C saves; the same command goes on)"
-	$(Q)$(BIN)/python -m training train --variant $(VARIANT) --total-steps $(STEPS) --out $(RUN) \
+	$(if $(LEARN_$(METHOD)),,$(error METHOD is ppo or sb3, not $(METHOD)))
+	@echo "learning $(VARIANT) in $(RUN), up to $(SIZE_$(METHOD)) (Ctrl-C saves; the same command goes on)"
+	$(Q)$(BIN)/python -m training $(LEARN_$(METHOD)) --variant $(VARIANT) --out $(RUN) \
 	  $(if $(wildcard $(RUN)/config.json),--resume) $(FLAGS)
 	$(Q)if [ $(RUN)/evaluation.json -nt $(RUN)/best.zip ]; then \
 	  echo "done: $(RUN)/best.zip, and its evaluation in $(RUN)/evaluation.json"; \
-	  echo "make train STEPS=... learns on; make evaluate plays it again"; \
+	  echo "make train $(if $(filter sb3,$(METHOD)),STEPS,GAMES)=... learns on; make evaluate plays it again"; \
 	else $(MAKE) --no-print-directory evaluate; fi
 
 evaluate: $(LEARN)
-	@echo "playing $(RUN)/best.zip against its teachers, random and greedy, on $(DEALS) deals from every seat"
+	@echo "playing $(RUN)/best.zip against its teachers and random, on $(DEALS) deals from every seat"
 	$(Q)$(BIN)/python -m training evaluate --variant $(VARIANT) --agents policy:$(RUN)/best.zip random greedy \
 	  --deals $(DEALS) --processes $(JOBS) --out $(RUN)
 
@@ -133,6 +143,9 @@ readme: $(TEST)
 
 pictures: $(TEST)
 	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.pictures
+
+screenshots: $(TEST)
+	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.screenshots
 
 docs: $(TEST)
 	$(Q)$(BIN)/python -m sphinx -W --keep-going -q -c docs . build/site

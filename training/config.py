@@ -124,7 +124,8 @@ class PpoConfig:
     opponent_share: float = 0.2
     """At so many of the tables, from 0 to 1, one of them has all seats but one; at the rest the learner has all."""
     teacher: str | None = None
-    """As whom the learner begins: greedy, or greedy?claims=false. Not given: the one that wins from the other."""
+    """As whom the learner begins: greedy, greedy?claims=false, or a policy of this kind (policy:hebei, policy:FILE) of
+    any variant. Not given: the one of the first two that wins from the other."""
     critic_hands: int = 12_288
     """Hands that only the critic learns from, before the policy moves."""
     width: int = 64
