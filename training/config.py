@@ -88,6 +88,9 @@ class TrainConfig:
     """Deals of each of these measurements, played from every seat against each of --evaluation-agents."""
     evaluation_agents: tuple[str, ...] = ("random", "greedy")
     """Whom it is measured against, one at a time, in all other seats; best.zip has the highest mean over them."""
+    record: str | None = None
+    """A file to which the record of every game is appended (JSON lines; docs/records.md); with several processes one
+    file for each, with its number behind the name."""
     processes: int = 1
     """Processes that play the tables, each its share of them; 1: no others than this one. --processes 2 --threads 2
     uses two cores."""
@@ -186,6 +189,8 @@ class EvaluateConfig:
     """Also play the teachers of trained policies, and what these were before they learned (clone.zip)."""
     details: bool = False
     """Also print how the agents play: turns and worth of wins, costs of deal-ins, melds."""
+    record: Path | None = None
+    """A file to which the record of every game is appended (JSON lines; docs/records.md)."""
     out: Path | None = None
     """Folder for evaluation.json, .csv, .html and .png; nothing is written if not given."""
     processes: int = 1

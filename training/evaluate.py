@@ -11,6 +11,7 @@ from typing import Final
 
 from agents import Agent, make_agent
 from mahjong_env import Rules
+from mahjong_env.records import RecordWriter
 from mahjong_env.ruleset.knobs import read_rules
 from training import exports, report
 from training.config import EvaluateConfig
@@ -101,6 +102,10 @@ def _prepare(config: EvaluateConfig) -> _Plan:
     if not config.agents:
         raise TrainingError("--agents is empty: name at least one")
     played = read_rules(config.variant, config.knobs)
+    if config.record is not None:
+        if config.processes > 1:
+            raise TrainingError("--record is for one process: leave --processes out")
+        RecordWriter(config.record).close()
     check_evaluation(config)
     entrants = with_references(config.agents) if config.teachers else [Entrant(spec) for spec in config.agents]
     agents = tuple(make_agent(entrant.spec) for entrant in entrants)
@@ -114,7 +119,9 @@ def _play(plan: _Plan, config: EvaluateConfig, kept: Parts, progress: Callable[[
     every = plan.every_block
     missing = [block for block in every if kept.get(block) is None]
     if config.processes == 1 or not missing:
-        fresh: Iterator[Played] = (play_block(plan.rules, plan.agents, block, config.seed) for block in missing)
+        fresh: Iterator[Played] = (
+            play_block(plan.rules, plan.agents, block, config.seed, config.record) for block in missing
+        )
     else:
         config = replace(config, agents=tuple(entrant.spec for entrant in plan.entrants))
         fresh = play_in_processes(config, missing)

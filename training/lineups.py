@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent
 from mahjong_env import Rules, make_engine
+from mahjong_env.records import GameRecord, RecordWriter
 from training.designs import Seatings, one_against_copies, orders_of
 from training.errors import TrainingError
 from training.hand_statistics import RATIOS
@@ -122,15 +124,31 @@ def blocks(lineup: Sequence[int], deals: int, seatings: Seatings = "all") -> lis
     ]
 
 
-def play_block(rules: Rules, agents: Sequence[Agent], block: Block, seed: int) -> Played:
-    """Play every deal of a block in each order of its line-up; the games of a deal stand beside each other."""
+def play_block(
+    rules: Rules, agents: Sequence[Agent], block: Block, seed: int, record: str | Path | None = None
+) -> Played:
+    """Play every deal of a block in each order of its line-up; the games of a deal stand beside each other.
+
+    Args:
+        rules: what is played, one hand a game.
+        agents: who may play.
+        block: what is played.
+        seed: of the deals and of the agents' choices.
+        record: a file to which the records of the games are appended, when all of them have ended.
+    """
     orders = np.array(block.orders, np.intp)
     deals = np.arange(block.first, block.last)
     # The first block has chance as it was when line-ups were played in one stream of it: their results stay the same.
     key = (block.number,) if block.number else ()
     rng = np.random.default_rng(np.random.SeedSequence([seed, *block.lineup], spawn_key=key))
     engine = make_engine(rules, block.last, seed=seed).select(np.repeat(deals, len(orders)))
-    return play_out(engine, agents, np.tile(orders, (len(deals), 1)), rng)
+    if record is None:
+        return play_out(engine, agents, np.tile(orders, (len(deals), 1)), rng)
+    found: list[GameRecord] = []
+    with RecordWriter(record) as writer:
+        played = play_out(engine, agents, np.tile(orders, (len(deals), 1)), rng, lambda *ended: found.extend(ended))
+        writer.write(*found)
+    return played
 
 
 def measure(

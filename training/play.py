@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent
-from mahjong_env import Engine
-from mahjong_env.environments.players import choose_actions
+from mahjong_env import Engine, StepResult
+from mahjong_env.environments.players import agent_name, choose_actions
+from mahjong_env.records import Recorder
 from training.hand_statistics import HandStatistics
 
 
@@ -50,7 +51,13 @@ class Played:
         return cls(**arrays, counts=counts)
 
 
-def play_out(engine: Engine, agents: Sequence[Agent], who: NDArray[np.intp], rng: np.random.Generator) -> Played:
+def play_out(
+    engine: Engine,
+    agents: Sequence[Agent],
+    who: NDArray[np.intp],
+    rng: np.random.Generator,
+    record: Callable[..., None] | None = None,
+) -> Played:
     """Play all games of an engine to their end.
 
     Args:
@@ -58,10 +65,15 @@ def play_out(engine: Engine, agents: Sequence[Agent], who: NDArray[np.intp], rng
         agents: who plays.
         who: [B, P] number of the agent that plays for a person.
         rng: where the agents' chance comes from.
+        record: takes the record of every game when it has ended, as `RecordWriter.write` does.
 
     Returns:
         What happened.
     """
+    step: Callable[..., StepResult] = engine.step
+    if record is not None:
+        names = [agent_name(agent) for agent in agents]
+        step = Recorder(engine, record, agents=lambda game: [names[number] for number in who[game]]).step
     statistics = HandStatistics(engine)
     games, people = who.shape
     points, self_draws = np.zeros((2, games, people), np.int64)
@@ -73,7 +85,7 @@ def play_out(engine: Engine, agents: Sequence[Agent], who: NDArray[np.intp], rng
             break
         seats = seat[live]
         actions = choose_actions(engine, live, agents, who[live, seats], rng)
-        result = engine.step(actions, games=live)
+        result = step(actions, games=live)
         statistics.add(live, seats, actions, result)
         points[live] += result.rewards
         ended = result.outcome

@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from pickle import PicklingError
 from time import process_time
 from typing import Any
@@ -40,11 +41,12 @@ def new_tables(
     processes: int,
     seed: int,
     features: Features | None = None,
+    record: str | Path | None = None,
 ) -> TableVecEnv | ShardedVecEnv:
     """Deal tables in this process, or in several others if there are to be more than one; see `ShardedVecEnv`."""
     if processes == 1:
-        return TableVecEnv(rules, num_tables, opponents, seed=seed, features=features)
-    return ShardedVecEnv(rules, num_tables, opponents, processes=processes, seed=seed, features=features)
+        return TableVecEnv(rules, num_tables, opponents, seed=seed, features=features, record=record)
+    return ShardedVecEnv(rules, num_tables, opponents, processes=processes, seed=seed, features=features, record=record)
 
 
 def shard_seed(seed: int, number: int) -> int:
@@ -72,6 +74,7 @@ class ShardedVecEnv(BatchVecEnv):
         seed: int = 0,
         reward: RewardSpec | None = None,
         features: Features | None = None,
+        record: str | Path | None = None,
     ) -> None:
         """Start the workers and let them deal.
 
@@ -83,6 +86,7 @@ class ShardedVecEnv(BatchVecEnv):
             seed: of the deals, the seats, and the opponents' choices.
             reward: what the learner is paid.
             features: what is added to its inputs.
+            record: a file to which records are appended: each worker has its own, with its number behind the name.
 
         Raises:
             TrainingError: the tables cannot be shared out evenly.
@@ -100,7 +104,7 @@ class ShardedVecEnv(BatchVecEnv):
         self._workers = SubprocVecEnv([partial(_Worker, number) for number in range(processes)])
         try:
             share = num_tables // processes
-            self._ask("open", CloudpickleWrapper((rules, share, self._opponents, self._reward, seed, features)))
+            self._ask("open", CloudpickleWrapper((rules, share, self._opponents, self._reward, seed, features, record)))
         except BaseException:
             self.close()
             raise
@@ -234,9 +238,13 @@ class _Worker(gymnasium.Env[Any, Any]):
 
     def _open(self, sent: CloudpickleWrapper) -> None:
         torch.set_num_threads(1)
-        rules, num_tables, opponents, reward, seed, features = sent.var
+        rules, num_tables, opponents, reward, seed, features, record = sent.var
         seed = shard_seed(seed, self._number)
-        self._tables = TableVecEnv(rules, num_tables, opponents, seed=seed, reward=reward, features=features)
+        path = None if record is None else Path(record)
+        own = None if path is None else path.with_name(f"{path.stem}-{self._number}{path.suffix}")
+        self._tables = TableVecEnv(
+            rules, num_tables, opponents, seed=seed, reward=reward, features=features, record=own
+        )
 
     def _take_over(self, sent: CloudpickleWrapper) -> None:
         self._tables.opponents, self._tables.reward = sent.var

@@ -137,6 +137,7 @@ class Training:
             processes=config.processes,
             seed=config.seed,
             features=features,
+            record=config.record,
         )
         with ExitStack() as on_error:
             on_error.callback(self.close)

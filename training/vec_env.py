@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,7 @@ class TableVecEnv(BatchVecEnv):
         reward: RewardSpec | None = None,
         seat: int | str | None = ROTATE,
         features: Features | None = None,
+        record: str | Path | None = None,
     ) -> None:
         """Set up the tables; `reset` deals.
 
@@ -54,9 +56,15 @@ class TableVecEnv(BatchVecEnv):
             reward: what the learner is paid.
             seat: the learner's place, if it is not to move; see `LearningSeats`.
             features: what is added to its inputs.
+            record: a file to which the record of every hand is appended.
         """
         self._seats = LearningSeats(
-            read_rules(rules), num_tables, opponents=OpponentPool(opponents), seat=seat, on_illegal="raise"
+            read_rules(rules),
+            num_tables,
+            opponents=OpponentPool(opponents),
+            seat=seat,
+            on_illegal="raise",
+            record=record,
         )
         super().__init__(rules, num_tables, opponents, reward, features)
         self._final_points = np.zeros((num_tables, self.engine.num_people), np.int64)
@@ -135,7 +143,8 @@ class TableVecEnv(BatchVecEnv):
         return self._mask
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Close the file of records, if there is one."""
+        self._seats.engine.close_record()
 
     # --- Episodes -----------------------------------------------------------------------------------------------
     def _end_episodes(self, tables: NDArray[np.intp]) -> None:
