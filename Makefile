@@ -26,7 +26,7 @@ export OMP_NUM_THREADS ?= 1
 Q       := $(if $(V),,@)
 
 .PHONY: help train evaluate test test-all test-rest test-slow lint format proof golden readme rules pictures screenshots docs soak bench tables \
-        notebooks wheel clean distclean
+        distributed distributed-here notebooks wheel clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -37,6 +37,7 @@ help:
 	@echo 'make evaluate         play the result of $(RUN) again'
 	@echo 'make test             lint, type-check, run the tests that protect everyday changes (JOBS=$(JOBS) processes)'
 	@echo 'make test-all         the same, then all other tests (test-rest), those that take minutes (test-slow) too'
+	@echo 'make distributed      several machines: an environment with Ray in $(VENV)-distributed, its tests, a small run'
 	@echo 'make proof            engine against referee: HANDS=$(HANDS) of each variant (or VARIANT=), additive'
 	@echo '                      over runs; FRESH=1 begins again; REPLAY=variant:batch plays one batch again'
 	@echo 'make golden           write the readable games of tests/golden anew'
@@ -74,6 +75,7 @@ comma := ,
 LEARN     := $(VENV)/.installed-train-evaluate
 TEST      := $(VENV)/.installed-train-evaluate-render-notebooks-docs-dev
 BENCH     := $(VENV)/.installed-bench
+DISTRIBUTED := $(VENV)/.installed-distributed-train-evaluate-dev
 .PRECIOUS: $(VENV)/.installed-%
 
 # --- learning -----------------------------------------------------------------------------------------------
@@ -124,6 +126,20 @@ test-slow: $(TEST)
 test-all: test
 	$(Q)$(MAKE) --no-print-directory test-rest
 	$(Q)$(MAKE) --no-print-directory test-slow
+
+# Ray's RLlib pins an older gymnasium than the rest would choose: an environment of its own.
+distributed:
+	$(Q)$(MAKE) --no-print-directory VENV=$(VENV)-distributed distributed-here
+
+distributed-here: $(DISTRIBUTED)
+	$(Q)$(BIN)/python -m training.cluster
+	@echo 'an evaluation in one process, and the same on a local cluster of two workers'
+	$(Q)for way in '' '--ray local --processes 2'; do \
+	  $(BIN)/python -m training evaluate --variant $(VARIANT) --agents greedy random --deals 200 $$way \
+	    --out runs/distributed/$$(echo "evaluation$$way" | tr -d ' -') > /dev/null || exit 1; done
+	$(Q)cmp runs/distributed/evaluation/evaluation.json runs/distributed/evaluationraylocalprocesses2/evaluation.json
+	@echo 'the same result, byte for byte; now the tests, RLlib among them'
+	$(Q)$(BIN)/python -m pytest -m distributed
 
 # VARIANT has a default, meant for learning: here all variants are played unless one is asked for.
 asked_variant := $(if $(filter command environment,$(origin VARIANT)),$(VARIANT))
@@ -178,4 +194,4 @@ clean:
 	find mahjong_env agents training tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VENV)-distributed

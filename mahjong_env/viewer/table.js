@@ -38,13 +38,6 @@ const words = {
     scored: (value) => `The hand is worth ${value}:`,
     row: "row", worth: "value", who: "who", amount: "amount", reason: "why",
     paid: (amount) => (amount < 0 ? `pays ${-amount}` : `receives ${amount}`),
-    reasons: {
-      winner: "won the hand", draw: "everybody pays for a self-draw", flowers: "everybody pays for a win by flowers",
-      gave: "gave the winning tile", robbed: "the winning tile was robbed from this player's kong",
-      everyone: "everybody pays a share", responsible: "is responsible for the win and pays for all",
-      kong: "made the kong", "for kong": "pays for the kong", "gave kong": "gave the fourth tile",
-    },
-    dealerToo: "; the dealer's share differs",
     atOnce: "Paid at once for a kong:",
   },
   zh: {
@@ -80,11 +73,6 @@ const words = {
     scored: (value) => `这手牌值 ${value}：`,
     row: "番种", worth: "值", who: "谁", amount: "分", reason: "原因",
     paid: (amount) => (amount < 0 ? `付 ${-amount}` : `得 ${amount}`),
-    reasons: {
-      winner: "胡牌", draw: "自摸，各家都付", flowers: "花胡，各家都付", gave: "点炮", robbed: "被抢杠",
-      everyone: "各家都付", responsible: "包牌，一家全付", kong: "开杠", "for kong": "付杠钱", "gave kong": "放杠",
-    },
-    dealerToo: "；庄家的份不同",
     atOnce: "杠牌即付：",
   },
 };
@@ -218,7 +206,9 @@ function reasons(frame) {
   const why = event.type === "end" ? event.reasons : frame.reasons || [];
   const rows = paid.map((amount, i) => [amount, i]).filter(([amount]) => amount).map(([amount, i]) => {
     const [reason, dealer] = why[i] || ["", false];
-    return cells(person(i), say().paid(amount), (say().reasons[reason] || "") + (dealer ? say().dealerToo : ""));
+    const lang = language === "en" ? 0 : 1;
+    const words = reason ? data.reasons[reason][lang] + (dealer ? data.dealersShare[lang] : "") : "";
+    return cells(person(i), say().paid(amount), words);
   });
   box.append(make("table", { class: "payments" }, headings(say().who, say().amount, say().reason), make("tbody", {}, ...rows)));
 }

@@ -56,11 +56,16 @@ def test_score_prints_rows_and_payments(capsys):
     status, printed, _ = run(capsys, command)
     assert status == 0
     assert printed.splitlines() == [
-        "rows",
-        "    Closed Hand  2",
-        "    One Dragon   2",
-        "points    4",
-        "payments  seat 0 +4, seat 1 +0, seat 2 -4",
+        "hand      123456789m 11p 55s, + 1p discarded by seat 2",
+        "",
+        "row                value",
+        "-----------------  -----",
+        "Closed Hand 门清   2",
+        "One Dragon 一条龙  2",
+        "the hand is worth  4",
+        "",
+        "seat 0 receives 4: won the hand",
+        "seat 2 pays 4: gave the winning tile",
     ]
 
 
@@ -87,9 +92,9 @@ def test_score_gives_every_argument_on(capsys):
 def test_score_says_why_a_hand_may_not_win(capsys):
     command = "score --variant hebei --hand 123m456p789s11z55z --winning-tile 1z --source draw"
     status, printed, _ = run(capsys, command)
-    assert (status, printed.splitlines()[0]) == (0, "rows")
+    assert (status, printed.splitlines()[2].split()) == (0, ["row", "value"])
     status, printed, _ = run(capsys, "score --variant hebei --hand 1234567m125p123s --winning-tile 1z --source draw")
-    assert (status, printed) == (0, "may not win: the tiles are not a complete hand\n")
+    assert (status, printed.splitlines()[1]) == (0, "may not win: the tiles are not a complete hand")
 
 
 @pytest.mark.parametrize(
