@@ -15,6 +15,10 @@ class RewardError(TrainingError):
     """A reward that does not exist, that cannot be made as asked, or that does not return a number for each learner."""
 
 
+class BlindSeedError(TrainingError):
+    """Deals of a blind test that the same agents have played before."""
+
+
 class DatasetError(TrainingError):
     """A dataset that is missing, damaged, foreign or of another version, or settings that do not fit it."""
 

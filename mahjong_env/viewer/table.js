@@ -10,6 +10,7 @@ const words = {
     last: "Last", play: "Play", pause: "Pause", left: "tiles left", wild: "wild", indicator: "turned up",
     dealer: "dealer", streak: "dealer's streak", dice: "dice", hand: "hand", round: "round", points: "Points",
     why: "Why", value: "value", nobody: "nobody", thought: "What the agent thought", expected: "expected points",
+    more: "points more than the action played, with 95 % intervals",
     keys: "Keys: ← → one step, Home End first and last, Space play, 0-3 a seat's view, A all hands open. Swipe on a phone.",
     winds: { East: "East", South: "South", West: "West", North: "North" },
     events: {
@@ -44,7 +45,7 @@ const words = {
     seen: "视角", all: "全部明牌", language: "English", first: "开头", back: "上一步", on: "下一步", last: "结尾",
     play: "播放", pause: "暂停", left: "张剩余", wild: "赖子/财神", indicator: "翻牌", dealer: "庄", streak: "连庄",
     dice: "骰子", hand: "第", round: "圈", points: "分数", why: "原因", value: "值", nobody: "无人",
-    thought: "智能体的判断", expected: "期望分数",
+    thought: "智能体的判断", expected: "期望分数", more: "比实际所打多得的分数（95% 区间）",
     keys: "按键：← → 一步，Home End 首尾，空格 播放，0-3 某家视角，A 全部明牌。手机上可滑动。",
     winds: { East: "东", South: "南", West: "西", North: "北" },
     events: {

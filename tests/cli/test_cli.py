@@ -30,6 +30,7 @@ def test_runs_as_a_module():
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONWARNINGS": "error"},
+        encoding="utf-8",
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("seed 1\ntiles: 1-9m characters")
@@ -42,6 +43,7 @@ def test_closed_pipes_are_no_error():
         shell=True,
         capture_output=True,
         text=True,
+        encoding="utf-8",
     )
     assert done.stderr == ""
 
@@ -236,6 +238,7 @@ def test_ctrl_c_is_one_line(command):
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "COMMAND": command},
+        encoding="utf-8",
     )
     begun.stdout.readline()  # it has been imported
     time.sleep(1.5)

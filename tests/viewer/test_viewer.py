@@ -121,7 +121,7 @@ def test_a_browser_shows_a_frame(tmp_path):
     def dom(address):
         flags = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-sync"
         command = [CHROMIUM, *flags.split(), f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", address]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, encoding="utf-8").stdout
 
     shown = dom(f"{page.as_uri()}#{number + 1}")
     table, event = frames[number]["table"], frames[number]["event"]
