@@ -159,6 +159,12 @@ class PpoConfig:
     """Deals of each gate: other deals every time, on which the learner must beat what best.zip is."""
     processes: int = 1
     """Processes that play the hands; the result is the same with any number."""
+    ray: str | None = None
+    """Play the hands on a Ray cluster: local (one on this machine, with --processes actors or one for each core), auto
+    (the one that this node belongs to) or HOST:PORT. The result is the same. See docs/cluster.md."""
+    ahead: bool = False
+    """Let the next update's hands be played while the learner learns: it then learns from hands that were played with
+    weights one update old, and neither waits for the other."""
     threads: int = 1
     """Threads of torch, which learns while the processes wait."""
     device: str = "auto"
@@ -264,6 +270,10 @@ class RecordConfig:
     """Also write records (JSON lines), which the viewer shows."""
     processes: int = 1
     """Processes that play at the same time; the files are the same with any number."""
+    ray: str | None = None
+    """Play on a Ray cluster whose nodes share the folder --out: local (one on this machine, with --processes workers or
+    one for each core), auto (the one that this node belongs to) or HOST:PORT. The files are the same. See
+    docs/cluster.md."""
     threads: int = 1
     """Threads of torch, for policies."""
 
