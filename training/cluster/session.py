@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -125,6 +127,7 @@ def _begin(ray: Any, address: str, workers: int, store: int | None) -> None:
     }
     if address not in (LOCAL, "auto"):
         _reach(address)
+    on_sigterm = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(address=address, **quiet, **(here if address == LOCAL else {}))
     except (ConnectionError, RuntimeError, ValueError, TimeoutError, OSError) as error:
@@ -133,3 +136,6 @@ def _begin(ray: Any, address: str, workers: int, store: int | None) -> None:
             f"--ray {address}: no connection to a cluster ({said[0] if said else type(error).__name__})"
             + (f"; {free_memory()} bytes of memory are free" if address == LOCAL else "")
         ) from error
+    # Ray has put a handler of its own there, which prints a trace of the stack and ends the process.
+    if threading.current_thread() is threading.main_thread() and on_sigterm is not None:
+        signal.signal(signal.SIGTERM, on_sigterm)
