@@ -22,7 +22,8 @@ export OMP_NUM_THREADS ?= 1
 # The commands themselves are shown with V=1.
 Q       := $(if $(V),,@)
 
-.PHONY: help train evaluate test test-all test-rest test-slow lint format proof golden readme rules pictures soak bench tables notebooks wheel clean distclean
+.PHONY: help train evaluate test test-all test-rest test-slow lint format proof golden readme rules pictures docs soak bench tables \
+        notebooks wheel clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -35,9 +36,10 @@ help:
 	@echo 'make proof            engine against referee: HANDS=$(HANDS) of each variant (or VARIANT=), additive'
 	@echo '                      over runs; FRESH=1 begins again; REPLAY=variant:batch plays one batch again'
 	@echo 'make golden           write the readable games of tests/golden anew'
-	@echo 'make readme           write the generated tables of README.md anew'
-	@echo 'make rules            write the rule pages of docs/rules anew'
+	@echo 'make readme           write the generated tables of README.md and docs/reference anew'
+	@echo 'make rules            write the pages of docs/rules and docs/variants anew'
 	@echo 'make pictures         draw the pictures of the documentation anew'
+	@echo 'make docs             build the documentation site in build/site, without the network'
 	@echo 'make soak             MINUTES=$(MINUTES) of play over all variants and knobs: memory stays flat'
 	@echo 'make lint, format     only the linters and types; rewrite the layout'
 	@echo 'make bench            decisions per second, beside other mahjong environments'
@@ -65,9 +67,8 @@ $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 comma := ,
 
 LEARN     := $(VENV)/.installed-train-evaluate
-TEST      := $(VENV)/.installed-train-evaluate-render-dev
+TEST      := $(VENV)/.installed-train-evaluate-render-notebooks-docs-dev
 BENCH     := $(VENV)/.installed-bench
-NOTEBOOKS := $(VENV)/.installed-train-evaluate-render-dev-notebooks
 .PRECIOUS: $(VENV)/.installed-%
 
 # --- learning -----------------------------------------------------------------------------------------------
@@ -125,12 +126,17 @@ golden: $(TEST)
 
 rules: $(TEST)
 	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.rule_pages
+	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.variant_pages
 
 readme: $(TEST)
 	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.readme
 
 pictures: $(TEST)
 	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.pictures
+
+docs: $(TEST)
+	$(Q)$(BIN)/python -m sphinx -W --keep-going -q -c docs . build/site
+	@echo 'written: build/site/index.html'
 
 soak: $(TEST)
 	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.soak --minutes $(MINUTES)
@@ -142,7 +148,7 @@ format: $(TEST)
 bench: $(BENCH)
 	$(Q)$(BIN)/python -m mahjong_env bench
 
-notebooks: $(NOTEBOOKS)
+notebooks: $(TEST)
 	$(Q)$(BIN)/python -m pytest --nbmake notebooks
 
 # --- making -------------------------------------------------------------------------------------------------

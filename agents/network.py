@@ -1,21 +1,39 @@
-"""The network of learned policies: logits for the 109 actions and a value, from the inputs of `agents.inputs`.
+"""A network over whole observations: logits for the 109 actions and a value, from the inputs of `agents.inputs`.
 
-This module needs torch; nothing imports it until a policy is loaded or trained.
+This module needs torch; nothing imports it until such a policy is loaded or trained.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
-import torch
-from torch import Tensor, nn
+from numpy.typing import NDArray
 
-from agents.inputs import BEHIND_LIMIT, NEAREST_LIMIT, NUM_ACTIONS, OBSERVATION_SIZE, PIECES, PLANE_LENGTH
-from mahjong_env import action
+from agents.base import PolicyFileError
+from agents.inputs import (
+    BEHIND_LIMIT,
+    NEAREST_LIMIT,
+    NUM_ACTIONS,
+    OBSERVATION_SIZE,
+    PIECES,
+    PLANE_LENGTH,
+    policy_inputs,
+)
+from agents.lookahead import look_ahead
+from agents.policy_file import PolicyFile
+from mahjong_env import MissingExtraError, View, action
 
+try:
+    import torch
+    from torch import Tensor, nn
+except ImportError as error:
+    raise MissingExtraError("this policy needs torch: pip install 'mahjong-env[train]'") from error
+
+_MOST_ROWS: Final = 4096  # at once, so that memory stays small
 _THRESHOLDS: Final = 4
 _HELP_SCALE: Final = 20
 
@@ -127,3 +145,51 @@ def _scales() -> np.ndarray:
 def _groups() -> np.ndarray:
     """Return the group of each action: [109] int64."""
     return np.searchsorted(_GROUP_STARTS, np.arange(NUM_ACTIONS), side="right") - 1
+
+
+def choose(network: PolicyNetwork, view: View, rng: np.random.Generator, *, sample: bool) -> NDArray[np.int64]:
+    """Return [n] the actions that a network finds best, or draws."""
+    inputs = policy_inputs(view, look_ahead(view))
+    actions = np.empty(len(view), np.int64)
+    for start in range(0, len(view), _MOST_ROWS):
+        rows = slice(start, start + _MOST_ROWS)
+        actions[rows] = _choose(network, inputs[rows], view.action_mask[rows], rng if sample else None)
+    return actions
+
+
+def _choose(
+    network: PolicyNetwork, inputs: NDArray[np.int8], mask: NDArray[np.bool_], rng: np.random.Generator | None
+) -> NDArray[np.int64]:
+    with torch.inference_mode():
+        logits = network.forward_actor(torch.from_numpy(inputs).float()).numpy()
+    # Even where huge weights give minus infinity, a legal action stands above the illegal ones.
+    logits = np.where(mask, np.maximum(logits, np.finfo(np.float32).min), np.float32(-np.inf))
+    if rng is not None:  # the largest of logits with Gumbel noise is a draw from their distribution
+        logits = logits + rng.gumbel(size=logits.shape)
+    return logits.argmax(axis=1)
+
+
+def network_from(saved: PolicyFile, path: Path) -> PolicyNetwork:
+    """Build the network of a policy file.
+
+    Raises:
+        PolicyFileError: its weights do not fit its own sizes, or are no finite numbers.
+    """
+    try:
+        spec = NetworkSpec(**saved.network)
+        # Before anything is made in sizes that only the header names: they might take all memory.
+        hidden = [len(array) for name, array in saved.weights.items() if name.startswith("trunk.") and "bias" in name]
+        if spec.layers != len(hidden) or set(hidden) != {spec.width}:
+            raise ValueError(f"{spec}, but hidden layers of {hidden}")
+        if not all(np.isrealobj(array) and np.isfinite(array).all() for array in saved.weights.values()):
+            raise ValueError("some are no finite real numbers")
+        network = PolicyNetwork(spec)
+        network.load_state_dict({name: torch.as_tensor(array) for name, array in saved.weights.items()})
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise PolicyFileError(f"{path}: its weights do not fit its network ({error})") from error
+    return network.eval()
+
+
+def weights_of(network: PolicyNetwork) -> dict[str, NDArray[Any]]:
+    """Return copies of a network's arrays, as `PolicyFile` keeps them."""
+    return {name: tensor.detach().cpu().numpy().copy() for name, tensor in network.state_dict().items()}

@@ -14,11 +14,18 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.action_inputs import fingerprint as action_fingerprint
+from agents.action_network import ARCHITECTURE as ACTIONS
 from agents.base import PolicyFileError
 from agents.inputs import inputs_fingerprint
 from mahjong_env import VARIANTS
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+_FORMATS: Final = (1, 2)  # the first has networks over whole observations only, and does not name them
+PLANES: Final = "planes"
+"""What policy files call networks over whole observations."""
+SHIPPED: Final = Path(__file__).parent / "policies"
+"""The folder of the policies that are installed with this package, one for each variant."""
 _HEADER, _WEIGHTS = "policy.json", "weights.npz"
 
 
@@ -29,11 +36,12 @@ class PolicyFile:
     Attributes:
         variant: name of the variant that it was trained for.
         variant_version: `Rules.version` then.
-        network: sizes of the network (`agents.network.NetworkSpec`).
+        network: sizes of the network (`agents.network.NetworkSpec`; the width of an `agents.action_network`).
         weights: the network's arrays by name.
         knobs: the house rules that it was trained with.
-        inputs: `agents.inputs.inputs_fingerprint` then.
+        inputs: `fingerprint_of` the architecture then; "": as it is now.
         training: how it was trained, for readers.
+        architecture: what network it is: "planes" for `agents.network`, "actions" for `agents.action_network`.
     """
 
     variant: str
@@ -41,8 +49,14 @@ class PolicyFile:
     network: Mapping[str, int]
     weights: Mapping[str, NDArray[Any]]
     knobs: Mapping[str, Any] = field(default_factory=dict)
-    inputs: str = field(default_factory=inputs_fingerprint)
+    inputs: str = ""
     training: Mapping[str, Any] = field(default_factory=dict)
+    architecture: str = PLANES
+
+    def __post_init__(self) -> None:
+        """Fill in the inputs."""
+        if not self.inputs:
+            object.__setattr__(self, "inputs", fingerprint_of(self.architecture))
 
     def to_bytes(self) -> bytes:
         """Return the file's contents."""
@@ -75,8 +89,10 @@ class PolicyFile:
                 with np.load(io.BytesIO(archive.read(_WEIGHTS)), allow_pickle=False) as arrays:
                     weights = {name: arrays[name] for name in arrays.files}
             found = header.pop("format")
-            if found != FORMAT:
-                raise PolicyFileError(f"{path}: a policy file of format {found}; this version reads format {FORMAT}")
+            if found not in _FORMATS:
+                raise PolicyFileError(
+                    f"{path}: a policy file of format {found}; this version reads formats 1 and {FORMAT}"
+                )
             policy = cls(weights=weights, **header)
             policy._check_versions(path)
         except PolicyFileError:
@@ -88,9 +104,10 @@ class PolicyFile:
         return policy
 
     def _check_versions(self, path: Path) -> None:
-        if self.inputs != inputs_fingerprint():
+        here = fingerprint_of(self.architecture)
+        if self.inputs != here:
             raise PolicyFileError(
-                f"{path}: trained with other observations (inputs {self.inputs}, here {inputs_fingerprint()}); "
+                f"{path}: trained with other observations (inputs {self.inputs}, here {here}); "
                 "train it again with this version"
             )
         if self.variant not in VARIANTS:
@@ -100,6 +117,17 @@ class PolicyFile:
             raise PolicyFileError(
                 f"{path}: trained for version {self.variant_version} of {self.variant}; this is version {version}"
             )
+
+
+def fingerprint_of(architecture: str) -> str:
+    """Return the text that changes whenever the inputs of a kind of network do.
+
+    Raises:
+        ValueError: there is no such kind.
+    """
+    if architecture not in (PLANES, ACTIONS):
+        raise ValueError(f"a network of a kind {architecture!r}; known are {PLANES!r} and {ACTIONS!r}")
+    return action_fingerprint() if architecture == ACTIONS else inputs_fingerprint()
 
 
 def _check_contents(path: Path, names: list[str]) -> None:
@@ -113,12 +141,19 @@ def _check_contents(path: Path, names: list[str]) -> None:
 
 
 def find_policy(place: str) -> Path:
-    """Return the file that a text means: a file, a run folder (its best.zip), or the name of a folder in ``runs/``.
+    """Return the file that a text means.
+
+    Args:
+        place: the name of a shipped policy, which is that of its variant; a file; a run folder (its best.zip); or the
+            name of a folder in ``runs/``.
 
     Raises:
         PolicyFileError: nothing of the kind exists.
     """
     given = Path(place)
+    shipped = SHIPPED / f"{place}.zip"
+    if given.name == place and place.isidentifier() and shipped.is_file():
+        return shipped
     candidates = [given, given / "best.zip", Path("runs") / given / "best.zip"]
     for candidate in candidates:
         try:

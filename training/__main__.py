@@ -1,4 +1,4 @@
-"""The command line: ``python -m training train | evaluate | plan | bench``; ``--help`` lists all settings."""
+"""The command line: ``python -m training COMMAND``; ``--help`` lists the commands and all settings."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Annotated
 from mahjong_env import MahjongError, MissingExtraError
 from mahjong_env.cli.terminal import prepare_output
 from mahjong_env.ruleset.knobs import gather
-from training.config import BenchConfig, EvaluateConfig, PlanConfig, TrainConfig
+from training.config import BenchConfig, EvaluateConfig, PlanConfig, PpoConfig, RecordConfig, TrainConfig
 from training.errors import InterruptedRunError
 from training.interrupts import CTRL_C
 
-Config = TrainConfig | EvaluateConfig | PlanConfig | BenchConfig
+Config = TrainConfig | PpoConfig | EvaluateConfig | RecordConfig | PlanConfig | BenchConfig
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -50,11 +50,13 @@ def _parse(arguments: list[str] | None) -> Config:
     except ImportError as error:
         raise MissingExtraError("the command line needs tyro: pip install 'mahjong-env[train,evaluate]'") from error
     train = Annotated[TrainConfig, tyro.conf.subcommand("train", prefix_name=False)]
+    ppo = Annotated[PpoConfig, tyro.conf.subcommand("ppo", prefix_name=False)]
     evaluate = Annotated[EvaluateConfig, tyro.conf.subcommand("evaluate", prefix_name=False)]
+    record = Annotated[RecordConfig, tyro.conf.subcommand("record", prefix_name=False)]
     plan = Annotated[PlanConfig, tyro.conf.subcommand("plan", prefix_name=False)]
     bench = Annotated[BenchConfig, tyro.conf.subcommand("bench", prefix_name=False)]
     config: Config = tyro.cli(
-        train | evaluate | plan | bench,
+        train | ppo | evaluate | record | plan | bench,
         prog="python -m training",
         description="Train agents for mahjong_env, measure agents against each other, and how fast training is.",
         args=gather(sys.argv[1:] if arguments is None else arguments),
@@ -68,10 +70,18 @@ def _run(config: Config) -> None:
         from training import train
 
         train.run(config)
+    elif isinstance(config, PpoConfig):
+        from training import ppo_run
+
+        ppo_run.run(config)
     elif isinstance(config, BenchConfig):
         from training import bench
 
         bench.run(config)
+    elif isinstance(config, RecordConfig):
+        from training import record
+
+        record.run(config)
     elif isinstance(config, PlanConfig):
         from training import plan
 

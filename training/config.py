@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from training.designs import Kind, Seatings
 from training.errors import TrainingError
 
 
@@ -55,6 +56,9 @@ class TrainConfig:
     """Who sits at the other seats, drawn anew for every hand; "self" is the learner as it is at the time."""
     warm_start_steps: int = 100_000
     """Decisions of the teacher to imitate before PPO begins; 0: PPO from random weights."""
+    dataset: tuple[str, ...] = ()
+    """Folders of recorded games (`python -m training record`): the warm start imitates the decisions there instead of
+    watching a teacher. The teacher is then one of the agents that were recorded."""
     warm_start_epochs: int = 3
     """Passes over them."""
     warm_start_learning_rate: float = 1e-3
@@ -88,6 +92,70 @@ class TrainConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PpoConfig:
+    """Learn to play a variant by self-play: a small network over strong inputs, PPO in one file (training/ppo.py)."""
+
+    variant: str
+    """The variant to learn."""
+    knobs: tuple[str, ...] = ()
+    """House rules as NAME=VALUE, such as players=4 cap=none; `python -m mahjong_env rules --variant VARIANT` lists
+    them. --knob is the same, and either may be given several times."""
+    out: Path | None = None
+    """The run folder; runs/<variant> if not given."""
+    resume: bool = False
+    """Go on with the run in the folder, up to --hands."""
+    hands: int = 160_000
+    """Hands that are learned from; a hand is 50 to 70 decisions."""
+    seed: int = 0
+    """Of the deals, the weights and all choices."""
+    tables: int = 4096
+    """Hands that are played between two updates."""
+    parts: int = 2
+    """The tables are played in so many parts, which processes share."""
+    opponents: tuple[str, ...] = ("greedy", "greedy?claims=false", "snapshot")
+    """Who plays against the learner at a share of the tables; "snapshot" is the learner as it was at its last
+    measurements."""
+    opponent_share: float = 0.2
+    """At so many of the tables, from 0 to 1, one of them has all seats but one; at the rest the learner has all."""
+    teacher: str | None = None
+    """As whom the learner begins: greedy, or greedy?claims=false. Not given: the one that wins from the other."""
+    critic_hands: int = 12_288
+    """Hands that only the critic learns from, before the policy moves."""
+    width: int = 64
+    """Units of each layer of the policy's network."""
+    learning_rate: float = 3e-3
+    """At the beginning; it falls linearly to a tenth."""
+    batch_size: int = 8192
+    """Decisions in a minibatch."""
+    epochs: int = 2
+    """Passes over the decisions of an update."""
+    clip: float = 0.2
+    """How far an update may move the probability of an action."""
+    gae_lambda: float = 0.95
+    """How far ahead advantages look."""
+    entropy: float = 0.0
+    """Weight of the entropy bonus."""
+    reference: float = 0.0
+    """Weight of the divergence from the reference: the learner as it began, or was at its last measurement."""
+    reward_limit: float = 10.0
+    """What is paid between two decisions counts up to so many sigma."""
+    evaluations: int = 5
+    """How often the learner is measured (and saved) on the way."""
+    evaluation_deals: int = 500
+    """Deals of each of these measurements, played from every seat against each of --evaluation-agents."""
+    evaluation_agents: tuple[str, ...] = ("greedy", "greedy?claims=false")
+    """Whom it is measured against, one at a time, in all other seats."""
+    gate_deals: int = 1000
+    """Deals of each gate: other deals every time, on which the learner must beat what best.zip is."""
+    processes: int = 1
+    """Processes that play the hands; the result is the same with any number."""
+    threads: int = 1
+    """Threads of torch, which learns while the processes wait."""
+    device: str = "auto"
+    """Where torch learns: auto (a GPU if there is one), cpu or cuda."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class EvaluateConfig:
     """Let agents play the same deals from every seat, and say how sure the result is."""
 
@@ -97,8 +165,14 @@ class EvaluateConfig:
     """The variant to play."""
     knobs: tuple[str, ...] = ()
     """House rules as NAME=VALUE; `python -m mahjong_env rules --variant VARIANT` lists them."""
+    lineups: Kind = "duels"
+    """Who sits together: "duels", every agent against copies of every other one (and all together if there are as
+    many as persons); "pairs", two against two; "league", every agent with every other ones, however many there are."""
+    seatings: Seatings = "all"
+    """The orders of seats that every deal is played in: "all", or "balanced", a few in which every agent sits in every
+    seat and behind every other agent equally often. With four different agents these are 24 and 4."""
     deals: int = 1000
-    """Deals, each of them played in every order of seats."""
+    """Deals, each of them played in these orders."""
     seed: int = 20_000
     """Of the deals and all choices; the same seed gives the same result."""
     teachers: bool = True
@@ -131,6 +205,39 @@ class PlanConfig:
     """Deals that are played to find out how much deals differ. Play the study itself with another seed."""
     seed: int = 30_000
     """Of the pilot."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordConfig:
+    """Let agents play, and keep every game as records and as arrays; see docs/datasets.md.
+
+    The same command goes on with a dataset that was interrupted; more --hands make it longer.
+    """
+
+    variant: str
+    """The variant to play."""
+    out: Path
+    """The folder of the dataset."""
+    agents: tuple[str, ...] = ("greedy",)
+    """Who plays. Of several agents one is drawn for each seat of each game, all equally likely."""
+    hands: int = 100_000
+    """Hands in all."""
+    knobs: tuple[str, ...] = ()
+    """House rules as NAME=VALUE; `python -m mahjong_env rules --variant VARIANT` lists them."""
+    num_hands: int = 1
+    """Hands of a game; --hands must be a multiple."""
+    seed: int = 10_000
+    """Of the deals and all choices: the same seed gives the same bytes."""
+    shard_games: int | None = None
+    """Games in a shard, which are played at once: 16384 if not given, 4096 with --observations."""
+    observations: bool = False
+    """Also keep what the seats saw (1.3 kB a decision); without it observations are rebuilt when they are read."""
+    records: bool = True
+    """Also write records (JSON lines), which the viewer shows."""
+    processes: int = 1
+    """Processes that play at the same time; the files are the same with any number."""
+    threads: int = 1
+    """Threads of torch, for policies."""
 
 
 @dataclass(frozen=True, kw_only=True)

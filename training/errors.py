@@ -11,6 +11,10 @@ class WriteError(TrainingError):
     """A file or folder that cannot be written; what stood there is as it was."""
 
 
+class DatasetError(TrainingError):
+    """A dataset that is missing, damaged, foreign or of another version, or settings that do not fit it."""
+
+
 class InterruptedRunError(TrainingError):
     """A run that was told to stop; the message says how to go on.
 

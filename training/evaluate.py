@@ -14,22 +14,24 @@ from mahjong_env import Rules
 from mahjong_env.ruleset.knobs import read_rules
 from training import exports, report
 from training.config import EvaluateConfig
+from training.designs import lineups
 from training.errors import InterruptedRunError, TrainingError
 from training.evaluation import Evaluation
 from training.folders import check_file, write_bytes
 from training.interrupts import exit_status, stopping_in_order
-from training.lineups import Block, blocks, one_against_copies, play_block, summarise
+from training.lineups import Block, blocks, play_block, summarise
 from training.parts import Parts
 from training.play import Played
 from training.pool import play_in_processes, set_threads
 from training.progress import status
+from training.ratings import rate
 from training.references import Entrant, with_references
 from training.sigma import sigma
-from training.sizes import check_counts, check_evaluation, check_seed, check_threads
+from training.sizes import check_counts, check_evaluation, check_lineups, check_seed, check_threads
 
 _FILES: Final = ("evaluation.json", "evaluation.csv", "evaluation.html", "evaluation.png")
 
-__all__ = ["Evaluation", "evaluate", "lineups", "run"]
+__all__ = ["Evaluation", "evaluate", "run"]
 
 
 @dataclass(frozen=True)
@@ -63,24 +65,6 @@ class _Plan:
         return tuple(
             (number, specs.index(entrant.clone)) for number, entrant in enumerate(self.entrants) if entrant.clone
         )
-
-
-def lineups(agents: int, people: int, named: int | None = None) -> Iterator[tuple[int, ...]]:
-    """Return the line-ups of an evaluation: see `Evaluation.results`. A single agent plays itself.
-
-    Args:
-        agents: how many there are.
-        people: persons at a table.
-        named: how many of them, the first ones, the user has named; None: all.
-    """
-    if agents == 1:
-        yield (0,) * people
-    for agent in range(agents):
-        for other in range(agents):
-            if agent != other:
-                yield one_against_copies(agent, other, people)
-    if (named or agents) == people and people > 2:
-        yield tuple(range(people))
 
 
 def evaluate(
@@ -117,11 +101,12 @@ def _prepare(config: EvaluateConfig) -> _Plan:
     if not config.agents:
         raise TrainingError("--agents is empty: name at least one")
     played = read_rules(config.variant, config.knobs)
-    check_evaluation(config, played)
+    check_evaluation(config)
     entrants = with_references(config.agents) if config.teachers else [Entrant(spec) for spec in config.agents]
     agents = tuple(make_agent(entrant.spec) for entrant in entrants)
-    all_lineups = lineups(len(agents), played.people, len(config.agents))
-    todo = tuple(blocks(lineup, config.deals) for lineup in all_lineups)
+    all_lineups = list(lineups(config.lineups, len(agents), played.people, len(config.agents)))
+    check_lineups(config, played, all_lineups)
+    todo = tuple(blocks(lineup, config.deals, config.seatings) for lineup in all_lineups)
     return _Plan(played, tuple(entrants), agents, todo)
 
 
@@ -135,7 +120,8 @@ def _play(plan: _Plan, config: EvaluateConfig, kept: Parts, progress: Callable[[
         fresh = play_in_processes(config, missing)
     parts = _parts(every, kept, fresh, _Clock(len(every), len(missing), plan.names, progress))
     results = [
-        summarise(plan.rules, of_lineup[0].lineup, list(islice(parts, len(of_lineup)))) for of_lineup in plan.todo
+        summarise(plan.rules, of_lineup[0].lineup, list(islice(parts, len(of_lineup))), config.seatings)
+        for of_lineup in plan.todo
     ]
     progress("sigma: greedy among greedy players")
     return Evaluation(
@@ -146,7 +132,10 @@ def _play(plan: _Plan, config: EvaluateConfig, kept: Parts, progress: Callable[[
         results=tuple(results),
         sigma=sigma(plan.rules),
         roles=tuple(entrant.role for entrant in plan.entrants),
-        clones=plan.clones,
+        clones=plan.clones if config.lineups == "duels" else (),
+        kind=config.lineups,
+        ratings=rate(results, len(plan.names)),
+        seatings=config.seatings,
     )
 
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from mahjong_env import Rules, __version__
+from training.designs import Kind, Seatings
+from training.errors import TrainingError
 from training.lineups import LineupResult, difference, one_against_copies
-from training.statistics import Estimate
+from training.ratings import Rating
+from training.statistics import Estimate, ratio
 
 
 @dataclass(frozen=True)
@@ -36,11 +41,13 @@ class Evaluation:
         agents: the agents' names.
         deals: deals of each line-up.
         seed: the seed.
-        results: one for each line-up: every agent against copies of every other one, then, if there are as many agents
-            as persons, all of them together.
+        results: one for each line-up, see `training.designs.lineups`.
         sigma: the unit that is the same for every variant, in points: see `training.sigma`.
         roles: what each agent is to the trained policies among them; "" where there is nothing to say.
         clones: for trained policies, by number, the number of the same policy before learning.
+        kind: what the line-ups are, see `training.designs.lineups`.
+        ratings: one for each agent, from all line-ups.
+        seatings: in which orders of seats every deal was played, see `training.designs.orders_of`.
     """
 
     rules: Rules
@@ -51,6 +58,28 @@ class Evaluation:
     sigma: float
     roles: tuple[str, ...] = ()
     clones: tuple[tuple[int, int], ...] = ()
+    kind: Kind = "duels"
+    ratings: tuple[Rating, ...] = ()
+    seatings: Seatings = "all"
+
+    @property
+    def how_seated(self) -> str:
+        """In words, how every deal was played."""
+        if self.seatings == "all":
+            return "each played in every order of seats"
+        return "each played in balanced orders of seats"
+
+    def overall(self, agent: int) -> Estimate:
+        """Estimate the points of an agent per hand and seat over all line-ups that it sat in.
+
+        Line-ups play the same deals: the interval is clustered by deal over all of them.
+        """
+        results = [result for result in self.results if agent in result.lineup and len(result.standings) > 1]
+        if not results:
+            raise TrainingError(f"{self.agents[agent]} has met nobody")
+        totals = np.sum([result.points_by_deal(agent) for result in results], axis=0)
+        hands = sum(result.orders * result.of(agent).seats for result in results)
+        return ratio(totals, np.full(len(totals), hands))
 
     def against(self, agent: int, other: int) -> LineupResult:
         """Return the line-up of one agent against copies of another."""
@@ -84,6 +113,12 @@ class Evaluation:
             "roles": dict(zip(self.agents, self.roles, strict=False)),
             "unit": "points and shares per hand and seat; 95 % intervals, clustered by deal",
             "sigma": self.sigma,
+            "kind": self.kind,
+            "seatings": self.seatings,
+            "ratings": {
+                name: asdict(rating) | {"points": self._overall_as_json(number)}
+                for number, (name, rating) in enumerate(zip(self.agents, self.ratings, strict=False))
+            },
             "lineups": [self._lineup_as_json(result) for result in self.results],
             "learning_added": [
                 {
@@ -95,6 +130,9 @@ class Evaluation:
                 for gain in self.gains()
             ],
         }
+
+    def _overall_as_json(self, agent: int) -> dict[str, float] | None:
+        return asdict(self.overall(agent)) if len(self.agents) > 1 else None
 
     def _lineup_as_json(self, result: LineupResult) -> dict[str, Any]:
         standings = [

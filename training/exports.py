@@ -43,6 +43,9 @@ def _line(found: Evaluation, result: LineupResult, standing: Standing) -> dict[s
         "agent": found.agents[standing.agent],
         "seats": standing.seats,
     }
+    if found.ratings:
+        rating = found.ratings[standing.agent]
+        line |= {"rating": rating.mu, "rating_sigma": rating.sigma}
     for name, estimate in _estimates(result, standing).items():
         line |= {name: estimate.mean, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
     return line
@@ -78,14 +81,19 @@ def html_text(found: Evaluation, png: bytes) -> str:
     knobs = ", ".join(f"{name}={value}" for name, value in found.rules.knobs.items())
     sections = [
         f"<h1>{escape(found.rules.title)}</h1>",
-        f"<p>{found.deals} deals, seed {found.seed}, each played in every order of seats. All numbers are per hand and "
-        "seat, &plusmn; 95 %, clustered by deal.</p>",
+        f"<p>{found.deals} deals, seed {found.seed}, {found.how_seated}. All numbers are per hand and seat, "
+        "&plusmn; 95 %, clustered by deal.</p>",
         f"<p>sigma = {found.sigma:.2f} points: the spread of a hand's points among greedy players.</p>",
         f"<p><small>{escape(knobs)}</small></p>",
         _roles(found),
         f'<img alt="points and wins" src="data:image/png;base64,{base64.b64encode(png).decode("ascii")}">',
         "<h2>Points and wins</h2>",
         _table(("agent", "line-up", "points", "in sigma", "wins", "by draw", "deals in", "drawn"), _results(found)),
+        *(
+            ["<h2>All line-ups together</h2>", _table(("agent", "", "points", "in sigma", "rating"), _overall(found))]
+            if len(found.agents) > 1
+            else []
+        ),
         "<h2>How they play</h2>",
         _table(("agent", "line-up", *_detail_names(found)), _details(found)),
         "<h2>Rows scored, of 100 wins</h2>",
@@ -140,6 +148,13 @@ def _results(found: Evaluation) -> Iterator[list[str]]:
         shares = (standing.wins, standing.self_draws, standing.deal_ins, result.draws)
         points = [_signed(standing.points, 1), _signed(standing.points, found.sigma)]
         yield [*line, *points, *(f"{_with_half(share, 100, 1)} %" for share in shares)]
+
+
+def _overall(found: Evaluation) -> Iterator[list[str]]:
+    for number, (name, rating) in enumerate(zip(found.agents, found.ratings, strict=True)):
+        points = found.overall(number)
+        shown = f"{rating.mu:.2f} ± {rating.sigma:.2f}"
+        yield [name, f"{rating.matches} matches", _signed(points, 1), _signed(points, found.sigma), shown]
 
 
 def _detail_names(found: Evaluation) -> list[str]:

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent
 from mahjong_env import Rules, make_engine
+from training.designs import Seatings, one_against_copies, orders_of
 from training.errors import TrainingError
 from training.hand_statistics import RATIOS
 from training.play import Played, play_out
 from training.statistics import Estimate, ratio
+
+__all__ = [
+    "Block",
+    "LineupResult",
+    "Standing",
+    "blocks",
+    "difference",
+    "measure",
+    "one_against_copies",
+    "orders_of",
+    "play_block",
+    "summarise",
+]
 
 MOST_GAMES = 6000
 """Games that are played at once, so that memory stays small."""
@@ -77,16 +90,6 @@ class LineupResult:
         return self.totals[place]
 
 
-def orders_of(lineup: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return all different orders of a line-up: one if all are the same agent, P if one differs from the rest."""
-    return sorted(set(permutations(lineup)))
-
-
-def one_against_copies(agent: int, other: int, people: int) -> tuple[int, ...]:
-    """Return the line-up of one agent against copies of another in all other seats."""
-    return (agent, *[other] * (people - 1))
-
-
 @dataclass(frozen=True)
 class Block:
     """Some deals of a line-up that are played together; what happens there depends on no other block.
@@ -95,24 +98,33 @@ class Block:
         lineup: the agents' numbers, one for each person.
         number: the number of the block in its line-up.
         first, last: its deals, ``last`` not among them.
+        seatings: in which orders of seats each of them is played, see `training.designs.orders_of`.
     """
 
     lineup: tuple[int, ...]
     number: int
     first: int
     last: int
+    seatings: Seatings = "all"
+
+    @property
+    def orders(self) -> list[tuple[int, ...]]:
+        """The orders of seats in which each deal is played."""
+        return orders_of(self.lineup, self.seatings)
 
 
-def blocks(lineup: Sequence[int], deals: int) -> list[Block]:
+def blocks(lineup: Sequence[int], deals: int, seatings: Seatings = "all") -> list[Block]:
     """Return the blocks of a line-up; they are the same wherever and by how many they are played."""
-    size = max(1, MOST_GAMES // len(orders_of(lineup)))
+    size = max(1, MOST_GAMES // len(orders_of(lineup, seatings)))
     starts = range(0, deals, size)
-    return [Block(tuple(lineup), number, first, min(first + size, deals)) for number, first in enumerate(starts)]
+    return [
+        Block(tuple(lineup), number, first, min(first + size, deals), seatings) for number, first in enumerate(starts)
+    ]
 
 
 def play_block(rules: Rules, agents: Sequence[Agent], block: Block, seed: int) -> Played:
     """Play every deal of a block in each order of its line-up; the games of a deal stand beside each other."""
-    orders = np.array(orders_of(block.lineup), np.intp)
+    orders = np.array(block.orders, np.intp)
     deals = np.arange(block.first, block.last)
     # The first block has chance as it was when line-ups were played in one stream of it: their results stay the same.
     key = (block.number,) if block.number else ()
@@ -121,7 +133,15 @@ def play_block(rules: Rules, agents: Sequence[Agent], block: Block, seed: int) -
     return play_out(engine, agents, np.tile(orders, (len(deals), 1)), rng)
 
 
-def measure(rules: Rules, agents: Sequence[Agent], lineup: Sequence[int], *, deals: int, seed: int) -> LineupResult:
+def measure(
+    rules: Rules,
+    agents: Sequence[Agent],
+    lineup: Sequence[int],
+    *,
+    deals: int,
+    seed: int,
+    seatings: Seatings = "all",
+) -> LineupResult:
     """Play a line-up.
 
     Every deal is played once in each order of the line-up: the same tiles, other seats. Since points sum to zero, the
@@ -133,16 +153,18 @@ def measure(rules: Rules, agents: Sequence[Agent], lineup: Sequence[int], *, dea
         lineup: numbers of the agents, one for each person.
         deals: number of deals; deal i is the same for every line-up with this seed.
         seed: of the deals and of the agents' choices.
+        seatings: "all" orders of seats, or a "balanced" choice of them, see `training.designs.orders_of`.
 
     Returns:
         Means and intervals, clustered by deal.
     """
-    return summarise(rules, lineup, [play_block(rules, agents, block, seed) for block in blocks(lineup, deals)])
+    every = blocks(lineup, deals, seatings)
+    return summarise(rules, lineup, [play_block(rules, agents, block, seed) for block in every], seatings)
 
 
-def summarise(rules: Rules, lineup: Sequence[int], parts: Sequence[Played]) -> LineupResult:
+def summarise(rules: Rules, lineup: Sequence[int], parts: Sequence[Played], seatings: Seatings = "all") -> LineupResult:
     """Return means and intervals of a line-up, clustered by deal, from what its blocks brought, in order."""
-    orders = np.array(orders_of(lineup), np.intp)
+    orders = np.array(orders_of(lineup, seatings), np.intp)
     played = Played.joined(parts)
     hands = _by_deal(played.hands, len(orders))
     standings, totals = [], []

@@ -42,9 +42,7 @@ class Parts:
         depends_on: dict[str, Any] = {
             "versions": [__version__, np.__version__],
             "rules": [rules.name, rules.version, {name: str(value) for name, value in rules.knobs.items()}],
-            "agents": [
-                [str(spec), *map(_digest, _files(str(spec), agent))] for spec, agent in zip(specs, agents, strict=True)
-            ],
+            "agents": [[str(spec), *digests(str(spec), agent)] for spec, agent in zip(specs, agents, strict=True)],
             "seed": seed,
         }
         name = hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()[:16]
@@ -84,7 +82,18 @@ class Parts:
 
     @staticmethod
     def _path(folder: Path, block: Block) -> Path:
-        return folder / f"{'-'.join(map(str, block.lineup))}_{block.number}_{block.first}-{block.last}.npz"
+        lineup = "-".join(map(str, block.lineup))
+        return folder / f"{lineup}_{block.seatings}_{block.number}_{block.first}-{block.last}.npz"
+
+
+def digests(spec: str, agent: Agent) -> list[str]:
+    """Return the digests of the files that an agent's choices come from; "" for one that cannot be read.
+
+    Args:
+        spec: the text that it is made from.
+        agent: the agent.
+    """
+    return [*map(_digest, _files(spec, agent))]
 
 
 def _files(spec: str, agent: Agent) -> list[Path]:

@@ -37,19 +37,20 @@ def print_tables(found: Evaluation, console: Console | None = None, *, details: 
     """
     console = console or Console(width=min(Console().width, _WIDEST), highlight=False)
     console.print(
-        f"{found.rules.title}: {found.deals} deals, each played in every order of seats; per hand and seat, "
-        "± 95 % clustered by deal"
+        f"{found.rules.title}: {found.deals} deals, {found.how_seated}; per hand and seat, ± 95 % clustered by deal"
     )
     console.print(f"sigma = {found.sigma:.2f} points: the spread of a hand's points among greedy players")
-    duels = [result for result in found.results if len(set(result.lineup)) <= 2]
+    duels = [result for result in found.results if len(set(result.lineup)) <= 2 and found.kind != "league"]
     if duels:
         console.print(_points_table(found, duels))
         console.print(_shares_table(found, duels))
         if details:
             console.print(_details_table(found, duels))
     for result in found.results:
-        if len(set(result.lineup)) > 2:
+        if found.kind == "duels" and len(set(result.lineup)) > 2:
             console.print(_together_table(found, result))
+    if len(found.agents) > 1:
+        console.print(_overall_table(found))
     if gains := found.gains():
         console.print(_gains_table(found, gains))
     _print_roles(found, console)
@@ -101,7 +102,13 @@ def _grouped(
         if agent != heading:
             table.add_row(f"[bold]{escape(found.agents[agent])}[/]")
             heading = agent
-        yield result, result.of(agent), f" {len(result.lineup) - 1} x {escape(found.agents[other])}"
+        own = result.lineup.count(agent)
+        label = f"{len(result.lineup) - own or own} x {escape(found.agents[other])}"
+        yield (
+            result,
+            result.of(agent),
+            f" {label}" if own == 1 or own == len(result.lineup) else f" {own} of it, {label}",
+        )
 
 
 def _is_last(result: LineupResult, results: list[LineupResult]) -> bool:
@@ -114,6 +121,18 @@ def _together_table(found: Evaluation, result: LineupResult) -> Table:
     for standing in result.standings:
         shares = map(_percent, (standing.wins, standing.deal_ins))
         table.add_row(escape(found.agents[standing.agent]), *_points(standing.points, found.sigma), *shares)
+    return table
+
+
+def _overall_table(found: Evaluation) -> Table:
+    """All line-ups together, the best first: points, and the rating."""
+    words = {"duels": "in all line-ups", "pairs": "in all pairs", "league": f"league of {len(found.results)} tables"}
+    table = _new_table(words[found.kind], "points", "in sigma", "rating")
+    points = [found.overall(agent) for agent in range(len(found.agents))]
+    for agent in sorted(range(len(points)), key=lambda agent: -points[agent].mean):
+        rating = found.ratings[agent]
+        shown = f"{rating.mu:.1f} ± {rating.sigma:.1f}"
+        table.add_row(escape(found.agents[agent]), *_points(points[agent], found.sigma), shown)
     return table
 
 
@@ -159,34 +178,47 @@ def _percent(rate: Estimate) -> str:
 
 
 def draw(found: Evaluation) -> bytes:
-    """Draw points and shares of wins of all line-ups; returns a PNG."""
-    rows = [(result, standing) for result in found.results for standing in result.standings]
-    rows = [(result, standing) for result, standing in rows if _is_shown(result, standing)]
-    labels = [_label(found, result, standing) for result, standing in rows]
+    """Draw points and shares of wins of all line-ups, of a league points and ratings; returns a PNG."""
+    rows = _league_rows(found) if found.kind == "league" else _lineup_rows(found)
     figure = Figure(figsize=(10, 1.2 + 0.4 * len(rows)), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
     places = range(len(rows))[::-1]
-    _bars(left, places, [standing.points for _, standing in rows], 1)
-    _bars(right, places, [standing.wins for _, standing in rows], 100)
+    _bars(left, places, [points for _, points, _ in rows], 1)
+    _bars(right, places, [second for _, _, second in rows], 1 if found.kind == "league" else 100)
     left.axvline(0, color="black", linewidth=0.8)
-    left.set_yticks(places, labels, parse_math=False)
+    left.set_yticks(places, [label for label, _, _ in rows], parse_math=False)
     left.set_xlabel("points per hand")
-    right.set_xlabel("hands won, %")
-    figure.suptitle(f"{found.rules.title}: {found.deals} deals from every seat, 95 % intervals")
+    right.set_xlabel("rating ± its sigma (openskill)" if found.kind == "league" else "hands won, %")
+    figure.suptitle(f"{found.rules.title}: {found.deals} deals, {found.how_seated}, 95 % intervals")
     data = BytesIO()
     figure.savefig(data, format="png", dpi=120)
     return data.getvalue()
 
 
-def _is_shown(result: LineupResult, standing: Standing) -> bool:
-    return len(set(result.lineup)) != 2 or standing.agent == result.lineup[0]
+def _league_rows(found: Evaluation) -> list[tuple[str, Estimate, Estimate]]:
+    """Label, points over all tables, and rating of each agent, the best first."""
+    rows = [
+        (name, found.overall(number), Estimate(rating.mu, rating.mu - rating.sigma, rating.mu + rating.sigma))
+        for number, (name, rating) in enumerate(zip(found.agents, found.ratings, strict=True))
+    ]
+    return sorted(rows, key=lambda row: -row[1].mean)
+
+
+def _lineup_rows(found: Evaluation) -> list[tuple[str, Estimate, Estimate]]:
+    """Label, points and wins of each agent of each line-up; of two agents in a line-up the first one only."""
+    return [
+        (_label(found, result, standing), standing.points, standing.wins)
+        for result in found.results
+        for standing in result.standings
+        if len(set(result.lineup)) != 2 or standing.agent == result.lineup[0]
+    ]
 
 
 def _label(found: Evaluation, result: LineupResult, standing: Standing) -> str:
-    others = list(result.lineup)
-    others.remove(standing.agent)
+    others = [agent for agent in result.lineup if agent != standing.agent] or [standing.agent] * (standing.seats - 1)
+    seats = f" ({standing.seats} seats)" if 1 < standing.seats < len(result.lineup) else ""
     if len(set(others)) == 1:
-        return f"{found.agents[standing.agent]}\nagainst {len(others)} x {found.agents[others[0]]}"
+        return f"{found.agents[standing.agent]}{seats}\nagainst {len(others)} x {found.agents[others[0]]}"
     return f"{found.agents[standing.agent]}\nall at one table"
 
 

@@ -11,20 +11,20 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_type_hints
 
-from training.config import Optimisation, TrainConfig
+from training.config import Optimisation, PpoConfig, TrainConfig
 from training.errors import TrainingError
 from training.folders import make_folder, write_text
 from training.lock import locked
 from training.references import CLONE
 
 # What may differ between a run and its continuation.
-_FREE: Final = ("resume", "out", "total_steps", "processes", "threads")
-
+_FREE: Final = ("resume", "out", "total_steps", "hands", "processes", "threads", "device")
 
 # Of the learning curve's columns, those that are drawn.
 _CURVE_NUMBERS: Final = ("points", "points_low", "points_high", "wins")
 
-_Settings = TypeVar("_Settings", TrainConfig, Optimisation)
+_Settings = TypeVar("_Settings", TrainConfig, PpoConfig, Optimisation)
+_Run = TypeVar("_Run", TrainConfig, PpoConfig)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class RunFolder:
         if not self.config.exists():
             raise TrainingError(f"{self.path}: there is no run to resume (no {self.config.name})")
 
-    def begin(self, config: TrainConfig, versions: dict[str, str]) -> None:
+    def begin(self, config: TrainConfig | PpoConfig, versions: dict[str, str]) -> None:
         """Write down the settings of a new run.
 
         Raises:
@@ -125,18 +125,20 @@ class RunFolder:
         settings = asdict(config) | {"out": str(self.path)}
         write_text(self.config, json.dumps(settings | {"versions": versions}, indent=2))
 
-    def go_on(self, config: TrainConfig) -> TrainConfig:
+    def go_on(self, config: _Run) -> _Run:
         """Return the settings with which an existing run goes on: its own, up to the total that is asked for now.
 
         Raises:
             TrainingError: there is no run, its files are damaged, or a setting contradicts the run's own.
         """
         self.check_is_run()
-        saved = self._saved_config()
-        default = TrainConfig(variant=saved.variant)
-        for item in fields(TrainConfig):
+        kind = type(config)
+        saved = self._saved_config(kind)
+        default = kind(variant=saved.variant)
+        free = [item.name for item in fields(kind) if item.name in _FREE]
+        for item in fields(kind):
             asked, kept = getattr(config, item.name), getattr(saved, item.name)
-            if item.name not in _FREE and asked not in (kept, getattr(default, item.name)):
+            if item.name not in free and asked not in (kept, getattr(default, item.name)):
                 raise TrainingError(
                     f"{self.path}: a resumed run keeps its settings: {item.name} is {kept!r}, not {asked!r}"
                 )
@@ -144,16 +146,17 @@ class RunFolder:
             raise TrainingError(f"{self.path}: this is a run for {saved.variant}, not for {config.variant}")
         self.read_curve()  # it is read at every measurement, when there is something to lose
         make_folder(self.policies)
-        return replace(saved, **{name: getattr(config, name) for name in _FREE})
+        return replace(saved, **{name: getattr(config, name) for name in free})
 
-    def _saved_config(self) -> TrainConfig:
+    def _saved_config(self, kind: type[_Run]) -> _Run:
         try:
             settings = dict(json.loads(self.config.read_text(encoding="utf-8")))
             settings.pop("versions", None)
             settings["out"] = self.path
-            settings["optimisation"] = _typed(Optimisation(**settings["optimisation"]))
+            if kind is TrainConfig:
+                settings["optimisation"] = _typed(Optimisation(**settings["optimisation"]))
             lists = {key: tuple(value) for key, value in settings.items() if isinstance(value, list)}
-            return _typed(TrainConfig(**settings | lists))
+            return _typed(kind(**settings | lists))
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise TrainingError(f"{self.config}: the settings of this run cannot be read ({error})") from error
 

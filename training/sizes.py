@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agents.inputs import NUM_ACTIONS, SIZE
 from mahjong_env import Rules
 from mahjong_env.basics.memory import free_memory, size_text
-from training.config import BenchConfig, EvaluateConfig, Optimisation, TrainConfig
+from mahjong_env.observation.planes import SHAPE
+from training.config import BenchConfig, EvaluateConfig, Optimisation, RecordConfig, TrainConfig
+from training.designs import orders_of
 from training.errors import TrainingError
 from training.lineups import MOST_GAMES
 
@@ -26,6 +28,8 @@ _PROCESS: Final = 200 * 2**20
 _FLOAT: Final = 4
 _COPIES_OF_A_WEIGHT: Final = 6
 """A weight, its gradient, Adam's two moments, and a checkpoint that is being written (two copies)."""
+_DECISIONS_OF_A_HAND: Final = 64
+"""Over all seats, where the players are greedy."""
 _MOST_LESSONS: Final = 200_000
 """Decisions of a teacher that are kept at once (`training.warm_start`)."""
 
@@ -56,9 +60,26 @@ def check_bench(config: BenchConfig) -> None:
     )
 
 
-def check_evaluation(config: EvaluateConfig, rules: Rules) -> None:
-    """Check that an evaluation fits; see `check_training`."""
-    check_memory(_deals(config.deals, people=rules.people, option="--deals") | _processes(config.processes))
+def check_evaluation(config: EvaluateConfig) -> None:
+    """Check what an evaluation takes before its agents are made; see `check_training`."""
+    check_memory(_processes(config.processes))
+
+
+def check_lineups(config: EvaluateConfig, rules: Rules, lineups: Sequence[Sequence[int]]) -> None:
+    """Check that what is kept of all line-ups fits; see `check_training`."""
+    most = max(len(orders_of(lineup, config.seatings)) for lineup in lineups)
+    check_memory(
+        _deals(config.deals, people=rules.people, option="--deals", orders=most) | _processes(config.processes)
+    )
+
+
+def check_recording(config: RecordConfig, shard_games: int) -> None:
+    """Check that the shards that are played at once fit; see `check_training`."""
+    seen = 2 * _DECISIONS_OF_A_HAND * SHAPE[0] * SHAPE[1] if config.observations else 0
+    each = _GAME + config.num_hands * (_DECISIONS_OF_A_HAND * 200 + seen)
+    shards = max(1, min(config.processes, -(-config.hands // config.num_hands // shard_games)))
+    games = min(shard_games, config.hands // config.num_hands)
+    check_memory({f"--shard-games {shard_games}": shards * games * each} | _processes(config.processes))
 
 
 def check_counts(**numbers: float) -> None:
@@ -138,8 +159,7 @@ def _processes(processes: int) -> dict[str, int]:
     return {f"--processes {processes}": processes * _PROCESS if processes > 1 else 0}
 
 
-def _deals(deals: int, *, people: int, option: str) -> dict[str, int]:
+def _deals(deals: int, *, people: int, option: str, orders: int = 8) -> dict[str, int]:
     """What is kept of every deal, and the games that are played at once."""
-    orders = people if people < 4 else 2 * people
     kept = deals * orders * 8 * (2 + 4 * people)
     return {f"{option} {deals}": kept + (deals + MOST_GAMES) * _GAME}

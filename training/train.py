@@ -15,6 +15,7 @@ from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
 from training.config import TrainConfig, check_shares
 from training.curve import curve_rows, describe, measure_learner, plot_curve
+from training.datasets.teaching import recorded_games, teachers_in
 from training.errors import InterruptedRunError, TrainingError, WorkerError, WriteError
 from training.folders import make_folder, naming, write_bytes
 from training.interrupts import exit_status, how_to_go_on, stopping_in_order
@@ -28,8 +29,8 @@ try:
     from stable_baselines3.common.logger import configure
     from tqdm import tqdm
 
-    from agents.network import NetworkSpec, PolicyNetwork
-    from agents.policy import PolicyAgent, weights_of
+    from agents.network import NetworkSpec, PolicyNetwork, weights_of
+    from agents.policy import PolicyAgent
     from agents.policy_file import PolicyFile
     from training.checkpoint import read_checkpoint, write_checkpoint
     from training.networks import TablePolicy, new_learner
@@ -120,7 +121,9 @@ class Training:
         self.folder = folder
         self.rules: Rules = read_rules(config.variant, config.knobs)
         self.others = [make_agent(spec) for spec in config.evaluation_agents]
-        teachers = {spec: make_agent(spec) for spec in ([config.teacher] if config.teacher else config.teachers)}
+        self.recorded = recorded_games(config, self.rules)
+        candidates = config.teachers if self.recorded is None else teachers_in(self.recorded, config.teachers)
+        teachers = {spec: make_agent(spec) for spec in ([config.teacher] if config.teacher else candidates)}
         named = {spec: make_agent(spec) for spec in set(config.opponents) - {SELF}}
         # The opponents are put in their places below: "self" needs the network, and that needs the tables.
         self.env = new_tables(self.rules, config.tables, self.others, processes=config.processes, seed=config.seed)
@@ -209,7 +212,12 @@ class Training:
             seed=config.seed,
         )
         fits = warm_start.run(
-            self.env, self.teacher, decisions=config.warm_start_steps, epochs=config.warm_start_epochs, stage=_stage
+            self.env,
+            self.teacher,
+            decisions=config.warm_start_steps,
+            epochs=config.warm_start_epochs,
+            recorded=None if self.recorded is None else self.recorded.where(agents=[str(config.teacher)]),
+            stage=_stage,
         )
         self.seconds += time.monotonic() - start
         self._log_warm_start(fits)

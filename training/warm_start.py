@@ -12,9 +12,12 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from agents import Agent
+from agents import Agent, look_ahead
+from agents.inputs import policy_inputs
 from agents.network import PolicyNetwork
-from mahjong_env import Rules, make_engine
+from mahjong_env import Rules, View, make_engine
+from training.datasets import Decisions
+from training.errors import DatasetError
 from training.play import play_out
 from training.shards import ShardedVecEnv
 from training.vec_env import TableVecEnv
@@ -54,6 +57,10 @@ class Lessons:
     def __len__(self) -> int:
         """The number of decisions."""
         return len(self.actions)
+
+    def first(self, number: int) -> Lessons:
+        """Return the first of them."""
+        return Lessons(self.inputs[:number], self.masks[:number], self.actions[:number], self.returns[:number])
 
     def num_in_batches(self, size: int) -> int:
         """Return how many decisions are in the batches of `batches`."""
@@ -147,6 +154,32 @@ def returns_to_go(
     return returns, complete
 
 
+def network_inputs(view: View) -> NDArray[np.int8]:
+    """Return [n, F] what a network is shown (`agents.inputs`) of a view."""
+    return policy_inputs(view, look_ahead(view))
+
+
+def read_lessons(decisions: Decisions, scale: float, *, size: int, seed: int) -> Iterator[Lessons]:
+    """Return lessons from recorded games, again and again, in another order each time.
+
+    Args:
+        decisions: the recorded decisions.
+        scale: what a point is worth to the learner; returns are undiscounted.
+        size: how many lessons at once; the last ones of a pass may be fewer.
+        seed: of the order.
+
+    Raises:
+        DatasetError: there are none, or they cannot be played here.
+    """
+    if not len(decisions):
+        raise DatasetError("the dataset has no decisions of this teacher")
+    while True:
+        for batch in decisions.batches(size, inputs=network_inputs, seed=seed):
+            returns = batch["return"] * np.float32(scale)
+            yield Lessons(batch["inputs"], batch["mask"], batch["action"], returns)
+        seed += 1
+
+
 @dataclass(frozen=True)
 class Trial:
     """How a player does at the learner's tables: mean and standard deviation of its points in a hand."""
@@ -187,6 +220,7 @@ class WarmStart:
         *,
         decisions: int,
         epochs: int,
+        recorded: Decisions | None = None,
         stage: Stage = untold,
     ) -> list[Fit]:
         """Watch the teacher, then go over its decisions; in several rounds if they are very many.
@@ -196,16 +230,25 @@ class WarmStart:
             teacher: who is imitated.
             decisions: how many decisions to learn from.
             epochs: passes over them.
+            recorded: decisions that the teacher has made already, which are read instead of watching it.
             stage: told what is being done, and how far it is.
 
         Returns:
             One fit for each pass.
         """
         fits = []
+        most = min(decisions, _MOST_DECISIONS)
+        scale, seed = env.reward.scale, int(self._rng.integers(2**31)) if recorded is not None else 0
+        kept = None if recorded is None else read_lessons(recorded, scale, size=most, seed=seed)
         for start in range(0, decisions, _MOST_DECISIONS):
             size = min(_MOST_DECISIONS, decisions - start)
-            with stage(f"watching {teacher.name}", num_watched(env, size)) as progress:
-                lessons = watch(env, teacher, size, self._rng, progress)
+            if kept is not None:
+                with stage(f"reading {teacher.name}'s games", size) as progress:
+                    lessons = next(kept).first(size)
+                    progress(len(lessons))
+            else:
+                with stage(f"watching {teacher.name}", num_watched(env, size)) as progress:
+                    lessons = watch(env, teacher, size, self._rng, progress)
             if not len(lessons):
                 continue
             for number in range(1, epochs + 1):

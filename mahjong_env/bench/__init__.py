@@ -11,6 +11,7 @@ from __future__ import annotations
 from mahjong_env.bench.footprint import Memory, Start, measure_footprint
 from mahjong_env.bench.own import own_contenders
 from mahjong_env.bench.peers import peer_contenders
+from mahjong_env.bench.plain import plain_contenders, plain_peer
 from mahjong_env.bench.plot import check_plot, draw
 from mahjong_env.bench.records import BenchFileError, read_record, report_json
 from mahjong_env.bench.report import against_text, memory_text, report_text, start_text
@@ -37,6 +38,8 @@ __all__ = [
     "memory_text",
     "own_contenders",
     "peer_contenders",
+    "plain_contenders",
+    "plain_peer",
     "profile",
     "read_record",
     "report_json",

@@ -6,12 +6,16 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
 
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.notation import LEGEND
 from mahjong_env.cli import bench_command, play_command, rules_command, score_command, show_command
 from mahjong_env.cli.terminal import INTERRUPTED, prepare_output
 
+SCRIPT: Final = "mahjong-env"
+"""The command that installing puts on the path."""
 COMMANDS = (rules_command, score_command, show_command, play_command, bench_command)
 
 
@@ -42,10 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    is_script = Path(sys.argv[0]).stem == SCRIPT
+    name = SCRIPT if is_script else "python -m mahjong_env"
     parser = argparse.ArgumentParser(
-        prog="python -m mahjong_env",
+        prog=name,
         description=__doc__,
-        epilog=f"{LEGEND}. `python -m mahjong_env COMMAND --help` explains one command.",
+        epilog=f"{LEGEND}. `{name} COMMAND --help` explains one command.",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for command in COMMANDS:

@@ -154,11 +154,19 @@ def _check_time(chosen: argparse.Namespace) -> None:
 
 
 def _measure(chosen: argparse.Namespace, played: list[Rules]) -> list[Result]:
-    from mahjong_env.bench import TIMES, measure, own_contenders, peer_contenders
+    from mahjong_env.bench import TIMES, measure, own_contenders, peer_contenders, plain_contenders, plain_peer
 
-    peers = [] if chosen.no_peers or "random" not in chosen.play else peer_contenders()
+    at_random = "random" in chosen.play
+    peers = [] if chosen.no_peers or not at_random else [*peer_contenders(), plain_peer()]
     observes = (False, True) if chosen.observe is None else (chosen.observe,)
-    groups = [[*peers, *own_contenders(one, chosen.batches, chosen.play, observes)] for one in played]
+    groups = [
+        [
+            *peers,
+            *own_contenders(one, chosen.batches, chosen.play, observes),
+            *(plain_contenders(one) if at_random else ()),
+        ]
+        for one in played
+    ]
     return measure(
         groups,
         chosen.seconds,

@@ -7,9 +7,11 @@ links.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Final
+
+from mahjong_env.drawing.text import columns, padded, wrapped
 
 _INLINE: Final = (
     (re.compile(r"!?\[([^\]]*)\]\([^)]*\)"), r"\1"),  # links: where they lead is in the same text
@@ -86,12 +88,12 @@ def _block(lines: list[str], width: int) -> list[str]:
     if first.startswith("#"):
         marks, _, title = first.partition(" ")
         title = _inline(title)
-        return [title, {1: "=", 2: "-"}.get(len(marks), "~") * _columns(title)]
+        return [title, {1: "=", 2: "-"}.get(len(marks), "~") * columns(title)]
     if first.lstrip().startswith("|"):
         return _table(lines, width)
     if _ITEM.match(first):
         return [line for item in _items(lines) for line in _item(item, width)]
-    return _wrap(_inline(" ".join(line.strip() for line in lines)), width)
+    return wrapped(_inline(" ".join(line.strip() for line in lines)), width)
 
 
 def _items(lines: list[str]) -> list[str]:
@@ -109,9 +111,9 @@ def _item(item: str, width: int) -> list[str]:
     """One item of a list, wrapped under its bullet."""
     match = _ITEM.match(item)
     if match is None:
-        return _wrap(_inline(item), width)
+        return wrapped(_inline(item), width)
     bullet = f"{match['indent']}{'-' if match['bullet'] in '*+-' else match['bullet']} "
-    first, *rest = _wrap(_inline(match["text"]), width - len(bullet))
+    first, *rest = wrapped(_inline(match["text"]), width - len(bullet))
     return [bullet + first, *(" " * len(bullet) + line for line in rest)]
 
 
@@ -119,9 +121,9 @@ def _table(lines: list[str], width: int) -> list[str]:
     rows = [_cells(line) for line in lines if not _RULE.fullmatch(line.strip())]
     count = max(map(len, rows))
     rows = [[*row, *[""] * (count - len(row))] for row in rows]
-    widths = _widths([max(_columns(row[column]) for row in rows) for column in range(count)], width)
+    widths = _widths([max(columns(row[column]) for row in rows) for column in range(count)], width)
     head, *body = [_row(row, widths) for row in rows]
-    return [*head, "  ".join("-" * columns for columns in widths), *(line for row in body for line in row)]
+    return [*head, "  ".join("-" * wide for wide in widths), *(line for row in body for line in row)]
 
 
 def _cells(line: str) -> list[str]:
@@ -131,7 +133,7 @@ def _cells(line: str) -> list[str]:
 
 def _widths(natural: list[int], width: int) -> list[int]:
     """How wide each column is: as wide as it wants to be, unless the table would not fit; then the widest give way."""
-    widths = [max(1, columns) for columns in natural]
+    widths = [max(1, wanted) for wanted in natural]
     room = width - 2 * (len(widths) - 1)
     while sum(widths) > room and max(widths) > _LEAST:
         widths[widths.index(max(widths))] -= 1
@@ -139,38 +141,14 @@ def _widths(natural: list[int], width: int) -> list[int]:
 
 
 def _row(cells: list[str], widths: list[int]) -> list[str]:
-    wrapped = [_wrap(cell, columns) for cell, columns in zip(cells, widths, strict=True)]
-    height = max(1, *map(len, wrapped))
-    padded = [[*lines, *[""] * (height - len(lines))] for lines in wrapped]
+    folded = [wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
     return [
-        "  ".join(text + " " * (columns - _columns(text)) for text, columns in zip(line, widths, strict=True)).rstrip()
-        for line in zip(*padded, strict=True)
-    ]
-
-
-def _wrap(text: str, columns: int) -> list[str]:
-    """Lines of so many columns; words that are longer are broken."""
-    lines: list[str] = []
-    for word in text.split():
-        if lines and _columns(f"{lines[-1]} {word}") <= columns:
-            lines[-1] += f" {word}"
-            continue
-        pieces = [""]
-        for character in word:
-            if _columns(pieces[-1] + character) > columns and pieces[-1]:
-                pieces.append("")
-            pieces[-1] += character
-        lines += pieces
-    return lines
+        "  ".join(padded(text, width) for text, width in zip(line, widths, strict=True)).rstrip()
+        for line in zip_longest(*folded, fillvalue="")
+    ] or [""]
 
 
 def _inline(text: str) -> str:
     for pattern, plain in _INLINE:
         text = pattern.sub(plain, text)
     return text
-
-
-def _columns(text: str) -> int:
-    """How many columns a text takes: Chinese characters take two, combining ones none."""
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))

@@ -83,7 +83,8 @@ def play(
     while engine.seat_to_act[0] >= 0:
         agent = agents[int(engine.seat_to_act[0])]
         if agent is None:
-            tell(*story.draw(), table_text(engine, person=you.person, unicode=unicode))
+            tell(*story.draw())
+            print(table_text(engine, person=you.person, unicode=unicode, colour=colour))
             answer = ask_person(engine, read, you, tell, hints)
             if answer is None:
                 tell("you have left the table")
@@ -92,7 +93,8 @@ def play(
             answer = ask(agent, engine, rng)
         _, lines = story.play(answer)
         tell(*lines)
-    tell("all hands:", table_text(engine, unicode=unicode))
+    tell("all hands:")
+    print(table_text(engine, unicode=unicode, colour=colour))
 
 
 def ask_person(

@@ -140,7 +140,7 @@ def _tell(engine: Engine, choose: Callable[[], int | None], chosen: argparse.Nam
     is_new = True
     while engine.seat_to_act[0] >= 0:
         if chosen.tables == "moves" or (chosen.tables == "hands" and is_new):
-            say(table_text(engine, unicode=chosen.unicode), colour=colour)
+            print(table_text(engine, unicode=chosen.unicode, colour=colour))
         action = choose()
         if action is None:
             say("the record ends here", colour=colour)
@@ -149,7 +149,7 @@ def _tell(engine: Engine, choose: Callable[[], int | None], chosen: argparse.Nam
         is_new = bool(result.hand_over[0])
         say(*lines, colour=colour)
     if chosen.tables != "none":
-        say(table_text(engine, unicode=chosen.unicode), colour=colour)
+        print(table_text(engine, unicode=chosen.unicode, colour=colour))
 
 
 def ask(agent: Opponent, engine: Engine, rng: np.random.Generator) -> int:

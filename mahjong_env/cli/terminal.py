@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import codecs
-import os
-import re
 import shutil
 import sys
 import unicodedata
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
 from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES
+from mahjong_env.drawing.text import has_colour, paint
+
+__all__ = ["INTERRUPTED", "has_colour", "paint", "prepare_output", "say", "width"]
 
 INTERRUPTED: Final = 130
 """The exit status after Ctrl-C, as shells have it."""
@@ -40,11 +41,6 @@ _BY_NAME: Final = {
     "COMBINING": "",
 }
 
-# Colours of the suits (m, p, s), of honours, and of flowers and seasons, as SGR numbers.
-_COLOURS: Final = {"m": "31", "p": "36", "s": "32", "z": "33", "F": "35", "S": "35"}
-_TILES: Final = re.compile(r"(?<![\w.:])(?:[1-9]+(?P<suit>[mpsz])|(?P<flower>[FS])[1-4])(?![\w.])")
-_YOU: Final = re.compile(r"^you\b|(?<=; )you\b", re.MULTILINE)
-
 
 def prepare_output() -> None:
     """Let stdout and stderr write something legible for characters that their encoding lacks, instead of failing."""
@@ -67,23 +63,6 @@ def _ascii(character: str) -> str:
     plain = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
     name = unicodedata.name(character, "")
     return plain or next((text for words, text in _BY_NAME.items() if words in name), "?")
-
-
-def has_colour(stream: TextIO | None = None) -> bool:
-    """Whether to write colours: to a terminal that has them, unless NO_COLOR asks for none (https://no-color.org)."""
-    stream = sys.stdout if stream is None else stream
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
-
-
-def paint(text: str) -> str:
-    """The same text with its tiles in the colours of their suits, and "you" in bold."""
-
-    def coloured(match: re.Match[str]) -> str:
-        return f"\x1b[{_COLOURS[match['suit'] or match['flower']]}m{match[0]}\x1b[0m"
-
-    return _YOU.sub("\x1b[1myou\x1b[0m", _TILES.sub(coloured, text))
 
 
 def say(*lines: Any, colour: bool = False) -> None:

@@ -126,7 +126,7 @@ class _Drawing:
         yield text_svg(title, 20, 34, 24, self.theme.text)
         of = f" of {table.num_hands}" if table.num_hands is not None else ""
         facts = [f"hand {table.hand_number}{of}", f"{table.round_wind} round"]
-        facts += [f"dealer's streak {table.streak}"] if table.streak else []
+        facts += [table.deal_words[0]] if table.deal_words[0] else []
         facts += [f"dice {table.dice}"] if table.dice else []
         facts += [f"{name} sits out ({points})" for name, points in table.sits_out]
         yield text_svg(" · ".join(facts), SIZE - 20, 34, 17, self.theme.faint, "end")

@@ -40,6 +40,7 @@ class Place:
     """What lies before one person at the table.
 
     Attributes:
+        person: who it is.
         name: "player_0" and so on.
         wind: the seat's wind in English.
         points: running points.
@@ -52,6 +53,7 @@ class Place:
         counters: what the variant counts for the seat, such as ("red_discards", 2); zeros are left out.
     """
 
+    person: int
     name: str
     wind: str
     points: int
@@ -78,6 +80,7 @@ class Table:
         num_hands: hands of the match; None if it ends otherwise.
         round_wind: in English.
         streak: hands for which the dealer has already kept the deal.
+        deal_words: what is said of that at the table, in English and in Chinese; empty for nothing.
         dice: what was thrown for the hand, 0 for nothing.
         tiles_left: tiles that can still be drawn.
         wild: the wild kind, -1 for none.
@@ -95,6 +98,7 @@ class Table:
     num_hands: int | None
     round_wind: str
     streak: int
+    deal_words: tuple[str, str]
     dice: int
     tiles_left: int
     wild: int
@@ -102,6 +106,16 @@ class Table:
     turn: int | None
     offered: tuple[int, int | None]
     is_robbed: bool
+
+    def giver_of(self, slot: int, meld: ShownMeld) -> int | None:
+        """The person whose discard made a meld that lies at a slot; None for a concealed kong."""
+        if not meld.giver:
+            return None
+        taken = [number for number, place in enumerate(self.places) if place is not None]
+        steps = {1: 1, 2: 2, 3: -1}[meld.giver]
+        giver = self.places[taken[(taken.index(slot) + steps) % len(taken)]]
+        assert giver is not None
+        return giver.person
 
 
 def person_name(person: int) -> str:
@@ -148,6 +162,7 @@ class _Reader:
             num_hands=self.engine.num_hands if rules.ends_by_hands else None,
             round_wind=WINDS[int(state.round_wind[game])],
             streak=int(state.streak[game]),
+            deal_words=rules.deal_words(int(state.streak[game]), int(state.dice[game])),
             dice=int(state.dice[game]),
             tiles_left=int(state.left(np.array([game]))[0]),
             wild=int(state.wild[game]),
@@ -175,6 +190,7 @@ class _Reader:
         counters = zip(self.rules.marks, state.marks[game, seat].tolist(), strict=True)
         hand, drawn = self.hand(seat)
         return Place(
+            person=self.persons[seat],
             name=person_name(self.persons[seat]),
             wind=WINDS[int(state.house_wind[game, seat])],
             points=int(state.points[game, self.persons[seat]]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from weakref import ref
 
@@ -24,6 +24,7 @@ from mahjong_env.engine.arguments import (
     game_numbers,
     numbers_up_to,
 )
+from mahjong_env.engine.buffers import check_buffer, check_step_buffers
 from mahjong_env.engine.outcome import Outcome, StepResult
 from mahjong_env.engine.phases import deal, masks, settle
 from mahjong_env.engine.phases.context import Ended, StepContext
@@ -131,18 +132,24 @@ class Engine:
         return observation.SHAPE
 
     # --- Looking -------------------------------------------------------------------------------------------------
-    def observe(self, games: Any = None, seats: Any = None) -> Int8Array:
+    def observe(self, games: Any = None, seats: Any = None, *, out: Int8Array | None = None) -> Int8Array:
         """What seats may see, as planes.
 
         Args:
             games: [n] game numbers; None: all.
             seats: [n] persons, or one for all; None: the seats to act (seat 0 where a game is over).
+            out: [n, C, 34] int8 an array to be filled and given back; None: a fresh one.
 
         Returns:
-            [n, C, 34] int8, a fresh array; `mahjong_env.OBSERVATION_PIECES` names the planes.
+            [n, C, 34] int8; `mahjong_env.OBSERVATION_PIECES` names the planes.
+
+        Raises:
+            ActionError: there are no such games or seats, or ``out`` is another kind of array.
         """
         g, table_seats, present = self._who_looks(games, seats)
-        return observation.observe(Sight(self.state, self.rules, g, table_seats, present, self.num_hands))
+        if out is not None:
+            check_buffer("out", out, (len(g), *self.observation_shape), np.int8)
+        return observation.observe(Sight(self.state, self.rules, g, table_seats, present, self.num_hands), out)
 
     def view(self, games: Any = None, seats: Any = None) -> View:
         """The same as `observe`, with the action mask and the same facts as named arrays, for agents."""
@@ -179,7 +186,7 @@ class Engine:
             self._moves_of[numbers] += 1
 
     # --- Playing -------------------------------------------------------------------------------------------------
-    def step(self, actions: Any, games: Any = None) -> StepResult:
+    def step(self, actions: Any, games: Any = None, *, out: Mapping[str, Any] | None = None) -> StepResult:
         """Play one action in each game.
 
         Within the step happens all that nobody has to decide: a discard that nobody can claim passes, and the next
@@ -192,16 +199,20 @@ class Engine:
         Args:
             actions: int [B], or [len(games)]; entries of finished games are ignored.
             games: the games to step; None: all.
+            out: arrays of n rows, one for each game stepped, to be filled with what is there after the step: any of
+                "observation" [n, C, 34] int8, "action_mask" [n, 109] bool, "rewards" [n, P] int32.
 
         Returns:
             What was paid, and which hands and matches ended, one row for each game stepped.
 
         Raises:
-            ActionError: wrong shape or type of ``actions`` or ``games``.
+            ActionError: wrong shape or type of ``actions``, ``games`` or ``out``; nothing has been changed.
             IllegalActionError: an action that is not legal; nothing in the batch has been changed.
         """
         g = self._game_numbers(games)
         chosen = self._checked_actions(actions, g)
+        if out is not None:
+            check_step_buffers(out, len(g), self.num_people)
         self._note_moves(games, g)
         live = g if chosen.size == g.size else g[self.state.actor[g] != NO_SEAT]
 
@@ -211,7 +222,17 @@ class Engine:
         hand_over, done, truncated = self._begin_next_hands(g, ended)
         masks.write_masks(self._context, live)
         rewards = self._context.rewards if games is None else self._context.rewards[g]
+        if out is not None:
+            self._fill(out, g, rewards)
         return StepResult(rewards, hand_over, done, truncated, outcome)
+
+    def _fill(self, out: Mapping[str, Any], games: Games, rewards: Int32Array) -> None:
+        if "observation" in out:
+            self.observe(games, out=out["observation"])
+        if "action_mask" in out:
+            self.state.mask.take(games, axis=0, out=out["action_mask"], mode="clip")  # "raise" would copy it twice
+        if "rewards" in out:
+            out["rewards"][...] = rewards
 
     def _begin_next_hands(self, games: Games, ended: list[Ended]) -> tuple[BoolArray, BoolArray, BoolArray]:
         """Close the matches that are over and deal the next hands; [n] flags of the games stepped."""

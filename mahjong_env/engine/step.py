@@ -52,13 +52,13 @@ def take_step(context: StepContext, games: Games, actions: Int64Array) -> list[E
 def _act(context: StepContext, games: Games, actions: Int64Array) -> tuple[Acted, Answered, StrandedAnswers]:
     """What every game was waiting for is done."""
     phase = context.state.phase[games]
-    in_turn = phase == _TURN
-    if np.count_nonzero(in_turn) == len(games):
+    is_turn, is_stranded = phase == _TURN, phase == _STRANDED
+    in_turn = is_turn.nonzero()[0]
+    if in_turn.size == len(games):
         return turn.act(context, games, actions), NO_ANSWERS, NOBODY_STRANDED
-    stranded = phase == _STRANDED
-    asked = ~in_turn & ~stranded
+    asked, stranded = (~(is_turn | is_stranded)).nonzero()[0], is_stranded.nonzero()[0]
     return (
-        turn.act(context, games[in_turn], actions[in_turn]),
-        claims.take_answers(context, games[asked], actions[asked]),
-        draw.take_stranded(context, games[stranded], actions[stranded]),
+        turn.act(context, games.take(in_turn), actions.take(in_turn)),
+        claims.take_answers(context, games.take(asked), actions.take(asked)),
+        draw.take_stranded(context, games.take(stranded), actions.take(stranded)),
     )

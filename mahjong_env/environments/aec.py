@@ -69,7 +69,8 @@ class MahjongAEC(AECEnv[str, Any, Any]):
 
         Args:
             variant: a name in `mahjong_env.VARIANTS`, or rules.
-            render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (text, printed).
+            render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (shown in a
+                window or on the terminal, see `mahjong_env.environments.screen`).
             num_hands: hands of a match.
             start: see `mahjong_env.make_engine`.
             **knobs: house rules of the variant.
@@ -231,7 +232,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         return np.concatenate([seen.ravel(), wall, np.array([self._to_act, *claim], np.int8)])
 
     def render(self) -> Any:
-        """The table, all hands open: text, [804, 750, 3] uint8 pixels, or printed text, by the render mode."""
+        """The table, all hands open: text, [804, 750, 3] uint8 pixels, or shown, by the render mode."""
         return render_game(self.engine, 0, self.render_mode, self._last_hand)
 
     def close(self) -> None:

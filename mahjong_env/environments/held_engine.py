@@ -28,9 +28,9 @@ class HeldEngine(Engine):
     play = Engine.step
     deal_anew = Engine.reset
 
-    def step(self, actions: Any, games: Any = None) -> StepResult:
+    def step(self, actions: Any, games: Any = None, *, out: Mapping[str, Any] | None = None) -> StepResult:
         """See `Engine.step`; the environment is told."""
-        result = super().step(actions, games)
+        result = super().step(actions, games, out=out)
         self._tell()
         return result
 

@@ -80,7 +80,8 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
             on_illegal: "end" or "raise".
             illegal_reward: the reward of an illegal action with "end".
             observation: "flat", "planes" or "dict".
-            render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (text, printed).
+            render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (shown in a
+                window or on the terminal, see `mahjong_env.environments.screen`).
             **knobs: house rules of the variant.
 
         Raises:
@@ -164,7 +165,7 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
         return self.engine.view(seats=self._seats.learner)
 
     def render(self) -> Any:
-        """The table, all hands open: text, [804, 750, 3] uint8 pixels, or printed text, by the render mode."""
+        """The table, all hands open: text, [804, 750, 3] uint8 pixels, or shown, by the render mode."""
         return render_game(self.engine, 0, self.render_mode, self._seats.last_hand(0))
 
     @property

@@ -123,9 +123,10 @@ class Layout:
             raise KeyError(f"no piece of the observation is called {name!r}; valid are {', '.join(self._planes)}")
         return self._planes[name]
 
-    def write(self, seen: Any, number: int) -> Int8Array:
-        """[number, C, 34] int8 the observations of so many seats, a fresh array."""
-        out = np.empty((number, *self.shape), np.int8)  # not zeros: every piece writes all of its places, once
+    def write(self, seen: Any, number: int, out: Int8Array | None = None) -> Int8Array:
+        """[number, C, 34] int8 the observations of so many seats: ``out``, or a fresh array."""
+        if out is None:
+            out = np.empty((number, *self.shape), np.int8)  # not zeros: every piece writes all of its places, once
         for write, planes in self._writers:
             write(seen, out[:, planes])
         return out

@@ -240,6 +240,6 @@ def plane(name: str) -> slice:
     return LAYOUT.planes(name)
 
 
-def observe(seen: Any) -> Int8Array:
-    """[n, C, 34] int8 the observations of n seats, a fresh array; ``seen`` is a `visibility.Sight` or a `View`."""
-    return LAYOUT.write(seen, len(seen))
+def observe(seen: Any, out: Int8Array | None = None) -> Int8Array:
+    """[n, C, 34] int8 the observations of n seats: ``out``, or a fresh array; ``seen`` is a `Sight` or a `View`."""
+    return LAYOUT.write(seen, len(seen), out)

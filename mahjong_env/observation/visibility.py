@@ -22,6 +22,7 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
 from mahjong_env.observation.declaration import SLOTS
+from mahjong_env.observation.looking import EMPTY_SLOT, SEAT_AFTER, SLOT_OF_SEAT, Looker, by_slot, of_game
 from mahjong_env.state.arrays import (
     DISCARDED,
     LATEST,
@@ -31,7 +32,6 @@ from mahjong_env.state.arrays import (
     MELDED,
     NO_SEAT,
     NUM_PLANES,
-    SLOT_OF_OFFSET,
     Phase,
     State,
     array_fields,
@@ -40,8 +40,6 @@ from mahjong_env.state.arrays import (
 if TYPE_CHECKING:
     from mahjong_env.ruleset.questions import Rules
 
-EMPTY_SLOT: Final = 2
-"""The slot where nobody sits at tables for three."""
 _LONGEST: Final = 2**15 - 1  # hands that int16 can count
 # Arrays, as numpy turns plain numbers into arrays in every call.
 _NOTHING, _NOBODY = np.array(NO_TILE, np.int8), np.array(NO_SEAT, np.int8)
@@ -51,105 +49,27 @@ _CONCEALED: Final = np.array(MeldType.CONCEALED_KONG, np.int8)
 _NO_ROWS: Final = np.zeros(0, np.intp)
 _NO_KINDS: Final = np.zeros(0, np.int8)
 
-# [looking seat, slot] -> seat at the table; the empty slot of three is filled with the looking seat, and then cleared.
-_SEAT_AT_SLOT: Final = {
-    seats: np.array(
-        [
-            [(looker + list(offsets).index(slot)) % seats if slot in offsets else looker for slot in range(SLOTS)]
-            for looker in range(seats)
-        ]
-    )
-    for seats, offsets in SLOT_OF_OFFSET.items()
-}
-# By looking seat and other seat, each row beginning with "nobody" (-1): the slot.
-_SLOT_OF_SEAT: Final = {
-    seats: np.array(
-        [[NO_SEAT, *(offsets[(other - looker) % seats] for other in range(seats))] for looker in range(seats)], np.int8
-    ).reshape(-1)
-    for seats, offsets in SLOT_OF_OFFSET.items()
-}
-_SEAT_AFTER: Final = {seats: np.roll(np.arange(seats, dtype=np.int8), -1) for seats in SLOT_OF_OFFSET}
 
-
-def _of_game(name: str) -> property:
-    """[n] an array of the state that is seen by all."""
-    return property(lambda sight: getattr(sight.state, name)[sight.games])
-
-
-def _by_slot(name: str, empty: int = 0) -> property:
-    """[n, 4, ...] an array of the state that is seen by all, by slot."""
-    return property(lambda sight: sight._of_slots(getattr(sight.state, name), empty))
-
-
-class Sight:
+class Sight(Looker):
     """What one seat in each of n games may see, as named arrays; each is worked out when it is first asked for.
 
     The arrays are those of `mahjong_env.View`, which says what they mean, and some that only observations use. They
     are valid until the games move on.
-
-    Attributes:
-        state: the games.
-        rules: their rules.
-        games: [n] which games.
-        seat: [n] the table seat that looks.
-        present: [n] False for a person who sits out: he sees the table from this seat, but not its hand.
-        is_asked: [n] whether the seat is to act.
     """
 
-    wild = _of_game("wild")
-    indicator = _of_game("indicator")
-    num_discards = _of_game("num_discards")
-    streak = _of_game("streak")
-    round_wind = _of_game("round_wind")
-    dice = _of_game("dice")
-    hand_in_match = _of_game("hand_in_match")
-    river = _by_slot("river")
-    river_claimed = _by_slot("river_claimed")
-    num_melds = _by_slot("num_melds")
-    meld_claimed = _by_slot("meld_claimed", NO_TILE)
-    house_wind = _by_slot("house_wind", -1)
-    person = _by_slot("person_at", NO_SEAT)
-
-    def __init__(
-        self, state: State, rules: Rules, games: Games, seat: Games, present: BoolArray, num_hands: int = 1
-    ) -> None:
-        """Look from one seat in each game; ``num_hands`` are the hands of a match."""
-        self.state, self.rules, self.games, self.seat, self.present = state, rules, games, seat, present
-        self._num_hands = num_hands
-        self.is_asked: BoolArray = state.actor[games] == seat
-        if rules.people > rules.seats:
-            self.is_asked &= present
-        self._all_asked = np.count_nonzero(self.is_asked) == len(games)
-        self._phase = state.phase[games]
-        self._order = _SEAT_AT_SLOT[state.num_seats].take(seat, axis=0)  # [n, 4] the seats in the order of slots
-        self._first_slot = seat * (state.num_seats + 1) + 1  # [n] where a row of _SLOT_OF_SEAT begins
-        self._own = state.seats(games, seat)
-        self._at = state.seats(games[:, None], self._order)
-
-    def __len__(self) -> int:
-        """The number of seats that look."""
-        return len(self.games)
-
-    def take(self, which: Any) -> Sight:
-        """What some of the seats see: a boolean mask or indices."""
-        games, seat, present = self.games[which], self.seat[which], self.present[which]
-        return Sight(self.state, self.rules, games, seat, present, self._num_hands)
-
-    # --- Addressing ----------------------------------------------------------------------------------------------
-    def _of_slots(self, array: Any, empty: int = 0) -> Any:
-        """[n, 4, ...] the rows of an array with a seat axis, by slot."""
-        rows = self._at.of(array)
-        if self.state.num_seats < SLOTS:
-            rows[:, EMPTY_SLOT] = empty
-        return rows
-
-    def _of_own(self, array: Any) -> Any:
-        """[n, ...] the rows of an array with a seat axis that belong to the looking seat."""
-        return self._own.of(array)
-
-    def _slot(self, seat: Any) -> Int8Array:
-        """[n] the slots of table seats; -1 for nobody."""
-        return _SLOT_OF_SEAT[self.state.num_seats].take(self._first_slot + seat)
+    wild = of_game("wild")
+    indicator = of_game("indicator")
+    num_discards = of_game("num_discards")
+    streak = of_game("streak")
+    round_wind = of_game("round_wind")
+    dice = of_game("dice")
+    hand_in_match = of_game("hand_in_match")
+    river = by_slot("river")
+    river_claimed = by_slot("river_claimed")
+    num_melds = by_slot("num_melds")
+    meld_claimed = by_slot("meld_claimed", NO_TILE)
+    house_wind = by_slot("house_wind", -1)
+    person = by_slot("person_at", NO_SEAT)
 
     @cached_property
     def _awaits_rob(self) -> Games:
@@ -268,7 +188,7 @@ class Sight:
     def meld_from(self) -> Int8Array:
         """[n, 4, 5]."""
         givers: Int8Array = self._of_slots(self.state.meld_from, NO_SEAT)
-        return _SLOT_OF_SEAT[self.state.num_seats].take(self._first_slot[:, None, None] + givers)
+        return SLOT_OF_SEAT[self.state.num_seats].take(self._first_slot[:, None, None] + givers)
 
     @property
     def meld_discard(self) -> Int8Array:
@@ -374,7 +294,7 @@ class Sight:
     def turn(self) -> Int8Array:
         """[n]."""
         state, games = self.state, self.games
-        after = _SEAT_AFTER[state.num_seats].take(state.offered_by[games])
+        after = SEAT_AFTER[state.num_seats].take(state.offered_by[games])
         return self._slot(np.where(self._phase == _CLAIM, after, state.turn[games]))
 
     @property

@@ -2,7 +2,7 @@
 
 from mahjong_env.records.record import FORMAT, FORMAT_VERSION, GameRecord
 from mahjong_env.records.recorder import Recorder
-from mahjong_env.records.replay import Replay, replay_points
+from mahjong_env.records.replay import Replay, deal_again, replay_points
 from mahjong_env.records.storage import RecordWriter, read_records
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "RecordWriter",
     "Recorder",
     "Replay",
+    "deal_again",
     "read_records",
     "replay_points",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -34,11 +35,9 @@ class Replay:
 
     def rewind(self) -> None:
         """Go back to the first decision."""
-        state = self.engine.state
-        state.seed[0], state.stream[0] = np.uint64(self.record.seed), self.record.stream
-        state.hands_dealt[0] = self.record.hand
+        record = self.record
         try:
-            self.engine.reset(deals=self.record.deal)
+            deal_again(self.engine, record.seed, record.stream, record.hand, deals=record.deal)
         except MahjongError as error:
             raise RecordError(f"the record's deal cannot be dealt: {error}") from None
         self.position = 0
@@ -78,6 +77,25 @@ class Replay:
             raise RecordError(f"after the last action of the record the match {how}")
         if points != self.record.points:
             raise RecordError(f"the match ends with the points {points}, but {self.record.points} are recorded")
+
+
+def deal_again(engine: Engine, seed: Any, stream: Any, hand: Any = 0, *, deals: Any = None) -> None:
+    """Deal every game of an engine as it was dealt when it was recorded.
+
+    Args:
+        engine: the games; all of them begin anew.
+        seed: [B] or one uint64, the 64 bits that a seed is folded into (`GameRecord.seed`).
+        stream: [B] or one number of the game in its batch.
+        hand: [B] or one number of the first hand since the seed.
+        deals: see `Engine.reset`.
+
+    Raises:
+        DealError: see `Engine.reset`.
+    """
+    state = engine.state
+    state.seed[:] = np.asarray(seed, np.uint64)
+    state.stream[:], state.hands_dealt[:] = stream, hand
+    engine.reset(deals=deals)
 
 
 def replay_points(record: GameRecord) -> tuple[int, ...]:

@@ -236,6 +236,18 @@ class Rules:
         """Carry out opening wins that were said: move the tiles, and describe the wins."""
         raise NotImplementedError
 
+    def deal_words(self, streak: int, dice: int) -> tuple[str, str]:
+        """What is said at the table of how long the dealer has kept the deal, in English and in Chinese.
+
+        Args:
+            streak: hands for which the dealer has already kept it.
+            dice: what was thrown for the hand, 0 for nothing.
+
+        Returns:
+            Two texts, empty where there is nothing to say.
+        """
+        return (f"dealer's streak {streak}", f"连庄 {streak}") if streak else ("", "")
+
     # --- Drawing ----------------------------------------------------------------------------------------------
     def on_flower(self, state: State, seats: Seats) -> None:
         """A seat has just exposed a flower in its turn or in the opening."""

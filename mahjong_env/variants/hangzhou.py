@@ -172,6 +172,11 @@ class Hangzhou(ScoredRules):
             one, other = (1 + draw_numbers(keys, _LAO_DICE + die, 6) for die in range(2))
             state.dice[games] = np.where(one == other, one + other, 0)
 
+    def deal_words(self, streak: int, dice: int) -> tuple[str, str]:
+        """How many Lao it is; `lao_dice` may have made it 3."""
+        lao = int(_lao_of(streak, dice))
+        return f"{lao} Lao", f"{lao} 老"
+
     # --- Fortune Gambits --------------------------------------------------------------------------------------
     def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
         """A fortune begins or goes on with a gambit, any other tile ends it (hangzhou.md#fortune-gambit-the-play)."""
@@ -239,7 +244,12 @@ class Hangzhou(ScoredRules):
 
 def _lao(wins: Wins) -> Int64Array:
     """[n] 1 to 3: how many hands the dealer has dealt in a row, 3 standing for all more and for doubles."""
-    return np.where(wins.dice > 0, 3, np.minimum(wins.streak.astype(np.int64) + 1, 3))
+    return _lao_of(wins.streak.astype(np.int64), wins.dice)
+
+
+def _lao_of(streak: Any, dice: Any) -> Any:
+    """The same of a streak and what was thrown: numbers or arrays."""
+    return np.where(dice > 0, 3, np.minimum(streak + 1, 3))
 
 
 def _wants_the_dealer(wins: Wins) -> BoolArray:

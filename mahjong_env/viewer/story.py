@@ -9,8 +9,10 @@ from typing import Any
 from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.tiles import KIND_NAMES
 from mahjong_env.drawing.table import Table, read_table
+from mahjong_env.drawing.words import chinese_names
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.records import GameRecord, Replay
+from mahjong_env.ruleset.questions import Rules
 
 Frame = dict[str, Any]
 """``table`` (`Table` as a dictionary, all hands open), ``event``, ``points`` by person, and where there are any
@@ -38,7 +40,7 @@ def frames_of(record: GameRecord) -> Iterator[Frame]:
         # The next hand has been dealt already: what won is shown on the table as it was.
         yield {
             "table": _plain(before),
-            "event": _end(result, event, engine.rules.rows),
+            "event": _end(result, event, engine.rules),
             "points": result.outcome.points[0].tolist(),
             "paid": rewards,
         }
@@ -75,9 +77,8 @@ def _event(person: int, action: int, offered: int) -> dict[str, Any]:
     return {"type": ACTIONS[action], "person": person, "tile": offered}
 
 
-def _end(result: StepResult, event: dict[str, Any], table_of_rows: Any) -> dict[str, Any]:
-    outcome = result.outcome
-    chinese = {row.name: row.chinese.split(" ")[0] for row in table_of_rows}
+def _end(result: StepResult, event: dict[str, Any], rules: Rules) -> dict[str, Any]:
+    outcome, chinese = result.outcome, chinese_names(rules)
     return {
         "type": "end",
         "last": event,

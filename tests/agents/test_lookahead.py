@@ -67,6 +67,7 @@ def hand_after(engine, game, chosen):
 
 
 class TestDistance:
+    @pytest.mark.thorough
     @pytest.mark.parametrize("variant", sorted(VARIANTS))
     def test_every_action_leaves_what_it_says(self, variant):
         checked = dict.fromkeys(("discard", "kong", "claim", "pass"), 0)

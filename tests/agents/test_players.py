@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from agents import Agent, AgentError, GreedyAgent, RandomAgent, look_ahead, make_agent
+from agents.action_network import shapes
 from agents.greedy import best_actions
 from agents.lookahead import CHOW, CONCEALED_KONG, PASS, PUNG, WIN
+from agents.policy_file import PolicyFile
 from mahjong_env import VARIANTS, Deal, MahjongError, MissingExtraError, action, make_engine
 from training.lineups import measure
 
@@ -131,9 +133,17 @@ class TestNames:
         agent = GreedyAgent()
         assert make_agent(agent) is agent
 
-    def test_without_torch_the_pip_line_is_named(self, monkeypatch):
-        for name in [name for name in sys.modules if name.startswith(("agents.policy", "agents.network"))]:
-            monkeypatch.delitem(sys.modules, name)
+    def test_without_torch_the_pip_line_is_named(self, monkeypatch, tmp_path):
+        PolicyFile("hebei", 0, {"width": 16, "layers": 1}, {}).write(tmp_path / "best.zip")
+        monkeypatch.delitem(sys.modules, "agents.network", raising=False)
         monkeypatch.setitem(sys.modules, "torch", None)
         with pytest.raises(MissingExtraError, match=r"pip install 'mahjong-env\[train\]'"):
-            make_agent("policy:somewhere")
+            make_agent(f"policy:{tmp_path / 'best.zip'}")
+
+    def test_policies_that_look_at_one_action_at_a_time_need_no_torch(self, monkeypatch, tmp_path):
+        weights = {name: np.zeros(shape, np.float32) for name, shape in shapes(4).items()}
+        PolicyFile("hebei", 0, {"width": 4}, weights, architecture="actions").write(tmp_path / "best.zip")
+        monkeypatch.setitem(sys.modules, "torch", None)
+        view = make_engine("hebei", 5, seed=1).view()
+        actions = make_agent(f"policy:{tmp_path / 'best.zip'}").act(view, np.random.default_rng(0))
+        assert view.action_mask[np.arange(5), actions].all()

@@ -11,8 +11,8 @@ import torch
 
 from agents import PolicyFileError, look_ahead, make_agent
 from agents.inputs import SIZE, policy_inputs
-from agents.network import NetworkSpec, PolicyNetwork
-from agents.policy import PolicyAgent, weights_of
+from agents.network import NetworkSpec, PolicyNetwork, weights_of
+from agents.policy import PolicyAgent
 from agents.policy_file import PolicyFile, find_policy
 from mahjong_env import VARIANTS, make_engine
 
@@ -140,7 +140,7 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("changes", "said"),
         [
-            ({"format": 99}, "format 99; this version reads format 1"),
+            ({"format": 99}, "format 99; this version reads formats 1 and 2"),
             ({"inputs": "0123"}, "trained with other observations"),
             ({"variant": "riichi"}, "trained for 'riichi'; known are"),
             ({"variant_version": 5}, "trained for version 5 of hebei; this is version 0"),

@@ -84,6 +84,7 @@ def test_chances_fall_with_distance_and_rise_with_help_and_time():
     assert chance(3, 0.4, 2) == 0
 
 
+@pytest.mark.thorough
 def test_beats_greedy_in_wuhan():
     result = measure(rules("wuhan"), [GreedyAgent(), PromiseAgent(samples=2)], (1, 0, 0, 0), deals=60, seed=70)
     assert result.of(1).points.low > 0

@@ -11,6 +11,8 @@ import pytest
 from mahjong_env.bench import PARTS, own
 from mahjong_env.cli import bench_command, main
 
+pytestmark = pytest.mark.thorough
+
 QUICK = "bench --variant hebei --seconds 0.005 --runs 1 --no-peers --no-footprint"
 
 
@@ -35,6 +37,8 @@ def test_json_tells_everything(capsys):
         ("step+mask", 8),
         ("step+mask+observe", 8),
         ("PettingZoo", 1),
+        ("plain loop, PettingZoo", 1),
+        ("plain loop, Gymnasium", 1),
     ]
     assert all(result["decisions_per_second"] > 0 for result in told["results"])
     assert told["settings"]["batches"] == [1, 8]
@@ -57,6 +61,8 @@ def test_all_tables(capsys):
     assert [line.split("  ")[0] for line in speed.splitlines()[1:]] == [
         "hebei: engine, 4 games, masks",
         "hebei: PettingZoo env()",
+        "hebei: PettingZoo env(), plain loop",
+        "hebei: gymnasium.make(), plain loop",
     ]
     assert memory.splitlines()[1].startswith("hebei: engine, 4 games")
     assert start.splitlines()[1].startswith("hebei: a new process")
@@ -68,10 +74,12 @@ def test_beside_peers(capsys):
     command = f"{QUICK} --batches 8 --play random greedy".replace("--no-peers", "")
     status, printed, _ = run(capsys, command)
     assert status == 0
-    engine, observing, greedy, seeing_greedy, aec = printed.splitlines()[-5:]
+    engine, observing, greedy, seeing_greedy, aec, loop, learner = printed.splitlines()[-7:]
     assert re.search(r"masks  .* [\d.]+ x RLCard mahjong, [\d.]+ x RiichiEnv$", engine)
     assert re.search(r"observations .* x RLCard mahjong, [\d.]+ x RiichiEnv with mask and observation$", observing)
     assert re.search(r"env\(\) .* x RLCard mahjong behind PettingZoo's wrappers$", aec)
+    assert re.search(r"env\(\), plain loop .* x RLCard mahjong, plain loop$", loop)
+    assert re.search(r"gymnasium.make\(\), plain loop .* x hebei: PettingZoo env\(\), plain loop$", learner)
     assert " x " not in greedy + seeing_greedy
     assert "greedy play" in greedy
 
@@ -101,6 +109,8 @@ def test_compared_with_an_earlier_file(capsys, tmp_path):
     assert [re.split(" {2,}", line)[0] for line in lines] == [
         "hebei: engine, 2 games, masks",
         "hebei: PettingZoo env()",
+        "hebei: PettingZoo env(), plain loop",
+        "hebei: gymnasium.make(), plain loop",
     ]
     assert "no peer was measured both times" in note
 
@@ -163,6 +173,6 @@ def test_wrong_options_are_said_before_anything_is_measured(capsys, monkeypatch,
 def test_a_terminal_sees_what_is_going_on(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     _, _, said = run(capsys, f"{QUICK} --batches 2 --play random --no-observe --runs 2")
-    assert "[1/20] run 1 of 2: hebei: engine, 2 games, masks" in said
-    assert "[20/20] run 2 of 2: hebei: PettingZoo env()" in said
+    assert "[1/40] run 1 of 2: hebei: engine, 2 games, masks" in said
+    assert "[40/40] run 2 of 2: hebei: gymnasium.make(), plain loop" in said
     assert said.endswith("\r")

@@ -33,7 +33,7 @@ def test_runs_as_a_module():
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("seed 1\ntiles: 1-9m characters")
-    assert "\n\nHebei: hand 1 of 1" in done.stdout
+    assert "\n\nHebei 河北麻将: hand 1 of 1" in done.stdout
 
 
 def test_closed_pipes_are_no_error():
@@ -136,7 +136,7 @@ def test_show_prints_a_game_that_can_be_repeated(variant, capsys):
 
 def test_show_draws_tables_as_often_as_asked(capsys):
     tables = {
-        often: run(capsys, f"show --variant hebei --seed 5 --tables {often}")[1].count("Hebei: hand 1")
+        often: run(capsys, f"show --variant hebei --seed 5 --tables {often}")[1].count("Hebei 河北麻将: hand 1")
         for often in ("none", "hands", "moves")
     }
     assert tables["none"] == 0
@@ -193,6 +193,7 @@ def test_encodings_without_chinese_are_no_error(command, encoding):
     assert (done.stderr if done.returncode else done.stdout).decode(encoding)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
 def test_evaluations_are_told_in_such_encodings_too(encoding):
     pytest.importorskip("tyro")
@@ -209,6 +210,7 @@ def test_evaluations_are_told_in_such_encodings_too(encoding):
 # --- Ctrl-C --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "command",
     [

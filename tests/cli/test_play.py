@@ -44,7 +44,7 @@ def test_play_reads_moves_and_shows_the_own_side_alone(capsys):
     printed = capsys.readouterr().out
     assert "write a tile" in printed
     assert printed.count("you may") >= 2
-    assert "hand      13 tiles" in printed
+    assert "hand     13 tiles" in printed
     assert "player_1 discards" in printed
     assert printed.endswith("you have left the table\n")
 

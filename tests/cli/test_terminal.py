@@ -7,9 +7,10 @@ import sys
 import pytest
 
 from mahjong_env import VARIANTS, describe_rules
-from mahjong_env.cli import main, markdown
+from mahjong_env.cli import main
 from mahjong_env.cli.markdown import plain_text, terminal_text
 from mahjong_env.cli.terminal import has_colour, paint, prepare_output
+from mahjong_env.drawing.text import columns
 
 PAGE = """<!-- made by a machine -->
 
@@ -65,7 +66,7 @@ def test_rule_pages_show_no_markup(variant):
     assert VARIANTS[variant].title in text
     for row in VARIANTS[variant].rows:
         assert row.name in " ".join(text.split())
-    too_long = [line for line in text.splitlines() if markdown._columns(line) > 80 and not line.startswith("    ")]
+    too_long = [line for line in text.splitlines() if columns(line) > 80 and not line.startswith("    ")]
     assert not too_long
 
 

@@ -133,6 +133,7 @@ SHELLS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 def test_every_shell_pays_the_same_on_the_same_deals(variant):
     seat = rules(variant).seats - 1

@@ -48,6 +48,8 @@ from support.fuzz_strategies import (
     possible_win,
 )
 
+pytestmark = pytest.mark.thorough
+
 NAMES = sorted(VARIANTS)
 every_variant = pytest.mark.parametrize("variant", NAMES)
 

@@ -15,16 +15,20 @@ from hypothesis import strategies as st
 
 import mahjong_env
 from mahjong_env import VARIANTS, ActionError, DealError, MahjongError, make_engine
+from mahjong_env.basics.tiles import GLYPHS
 from mahjong_env.cli import main
 from mahjong_env.cli.play_command import play
+from mahjong_env.drawing.text import columns
+from mahjong_env.drawing.text_table import WIDTH, table_text
 from mahjong_env.environments.aec import MahjongAEC
 from mahjong_env.environments.opponents import RandomAgent
-from mahjong_env.environments.render import table_text
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
 from mahjong_env.testing import eager_actions
 from mahjong_env.testing.play import changed_array, frozen_arrays
 from support.fuzz_strategies import INTEGERS, SEEDS, TEXTS, VALUES, examples, possible_win
+
+pytestmark = pytest.mark.thorough
 
 NAMES = sorted(VARIANTS)
 
@@ -173,7 +177,8 @@ def test_tables_in_any_position(variant, seed, steps):
             for unicode in (False, True):
                 text = table_text(engine, game, person=person, unicode=unicode)
                 assert text.startswith(engine.rules.title)
-                assert text.isascii() or unicode
+                assert unicode or not set(text) & set(GLYPHS)
+                assert max(map(columns, text.splitlines())) <= WIDTH
     assert changed_array(engine, before) is None
 
 

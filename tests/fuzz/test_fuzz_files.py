@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from agents import AgentError, PolicyFileError, make_agent
-from agents.network import NetworkSpec, PolicyNetwork
-from agents.policy import weights_of
+from agents.network import NetworkSpec, PolicyNetwork, weights_of
 from agents.policy_file import PolicyFile
 from mahjong_env import make_engine
 from support.fuzz_strategies import DAMAGES, JSON_TEXTS, JSONS, TEXTS, VALUES, damaged, examples
+
+pytestmark = pytest.mark.thorough
 
 SPEC = NetworkSpec(width=2, layers=1)
 

@@ -133,6 +133,7 @@ def test_four_wilds_match_brute_force_within_few_kinds():
     assert any(expected)
 
 
+@pytest.mark.thorough
 def test_wilds_alone():
     nothing = np.zeros((2, 34), int)
     of_two, of_one = substituted(nothing, [2, 1])

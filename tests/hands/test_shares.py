@@ -47,6 +47,7 @@ def test_kinds_to_spare_leave_the_distance(dealt):
     assert (~spare & (counts > 0)).any()
 
 
+@pytest.mark.thorough
 def test_against_brute_force():
     counts, sets = deal(np.random.default_rng(4), 25, kinds=(5, 9))
     cheapest = cheapest_hands(hands.encode(counts).T.astype(np.intp), sets)

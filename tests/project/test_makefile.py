@@ -26,7 +26,7 @@ def environment(tmp_path):
     python = tmp_path / "venv" / "bin" / "python"
     python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     python.chmod(0o755)
-    for extras in ("train-evaluate", "train-evaluate-render-dev"):
+    for extras in ("train-evaluate", "train-evaluate-render-notebooks-docs-dev"):
         (tmp_path / "venv" / f".installed-{extras}").touch()
     return f"VENV={tmp_path / 'venv'}"
 

@@ -89,6 +89,16 @@ def test_plays_without_any_extra(python: Path, tmp_path: Path):
     assert str(python.parents[1]) in printed
 
 
+def test_the_command_line_is_installed(python: Path, tmp_path: Path):
+    command = python.parent / f"mahjong-env{'.exe' if os.name == 'nt' else ''}"
+    told = run(command, "--help", cwd=tmp_path)
+    assert told.startswith("usage: mahjong-env ")
+    assert "`mahjong-env COMMAND --help`" in " ".join(told.split())
+    hand = ["--hand", "123m 456m 789m 22p 55s", "--winning-tile", "2p", "--source", "discard", "--from-seat", "2"]
+    assert "One Dragon" in run(command, "score", "--variant", "hebei", *hand, cwd=tmp_path)
+    assert "Hebei" in run(command, "rules", "--variant", "hebei", cwd=tmp_path)
+
+
 def test_advertised_agents_can_be_loaded(python: Path, tmp_path: Path):
     load = (
         "from importlib.metadata import entry_points\n"

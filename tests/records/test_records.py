@@ -47,6 +47,7 @@ def record_of_one_match(variant="hebei", seed=7, **settings):
     return recorder.collected[0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("variant", mahjong_env.VARIANTS)
 @pytest.mark.parametrize("num_hands", [1, 3])
 def test_batches_are_recorded_and_replayed_to_the_last_point(variant, num_hands):

@@ -136,6 +136,7 @@ def test_at_the_end_of_the_wall_nothing_is_turned_up():
     assert outcome.rows[0].count(("Horse", 2)) == 1
 
 
+@pytest.mark.thorough
 def test_a_variant_that_turns_tiles_up_passes_the_kit():
     check_variant(Horses(), games=6, seed=2)
 
@@ -226,5 +227,6 @@ def test_filling_in_the_wild_tiles_agrees():
         assert (short_of_thirteen_orphans(words, np.int8(0), sum_summaries(words), 2)[0] <= 2) == filled
 
 
+@pytest.mark.thorough
 def test_the_official_kits_take_declared_rules():
     check_official(Horses())

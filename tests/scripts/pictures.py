@@ -14,16 +14,41 @@ from mahjong_env.drawing.themes import THEMES
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 VARIANT, SEED, MOVES = "wuhan", 3, 58
+LONG = 36  # some hands of every variant are longer than so many decisions
 
 
 def pictures() -> dict[str, str]:
     """The contents of every picture, by file name."""
-    engine, rng = mahjong_env.make_engine(VARIANT, 1, seed=SEED), np.random.default_rng(SEED)
+    made = {f"table-{theme}.svg": svg for theme, svg in drawn(VARIANT, SEED, MOVES).items()}
+    for variant in sorted(mahjong_env.VARIANTS):
+        made |= {f"{variant}-{theme}.svg": svg for theme, svg in drawn(variant, long_game(variant), LONG).items()}
+    return made
+
+
+def long_game(variant: str) -> int:
+    """The first seed whose hand goes on after so many moves of greedy players, with melds on the table."""
+    for seed in range(1000):
+        engine = after(variant, seed, LONG)
+        if engine.seat_to_act[0] >= 0 and engine.view().num_melds.sum() >= 4:
+            return seed
+    raise AssertionError(f"no hand of {variant} is long enough for a picture")
+
+
+def after(variant: str, seed: int, moves: int) -> mahjong_env.Engine:
+    """A game of greedy players after so many moves, or at its end."""
+    engine, rng = mahjong_env.make_engine(variant, 1, seed=seed), np.random.default_rng(seed)
     agent = make_agent("greedy")
-    for _ in range(MOVES):
+    for _ in range(moves):
+        if engine.seat_to_act[0] < 0:
+            break
         engine.step(agent.act(engine.view(), rng))
-    table = read_table(engine)
-    return {f"table-{theme}.svg": f"{table_svg(table, theme=theme)}\n" for theme in THEMES}
+    return engine
+
+
+def drawn(variant: str, seed: int, moves: int) -> dict[str, str]:
+    """A position in every theme."""
+    table = read_table(after(variant, seed, moves))
+    return {theme: f"{table_svg(table, theme=theme)}\n" for theme in THEMES}
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ from training.bench import KINDS, ONE_TABLE, Contender, Lap, Result, Setting, ra
 from training.config import BenchConfig
 from training.one_table import OneTableEnv
 
+pytestmark = pytest.mark.thorough
+
 SMALL = ("--tables", "8", "--runs", "1", "--seconds", "1e-6", "--width", "8", "--layers", "1")
 
 
@@ -116,7 +118,6 @@ class TestReport:
         assert shares[1] == ["8 tables / one table at a time", *["3.75 [2.50, 5.00]"] * 3]
 
 
-@pytest.mark.thorough
 def test_the_command(tmp_path, capsys):
     out = tmp_path / "new" / "speed.json"
     before = torch.get_num_threads()

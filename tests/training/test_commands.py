@@ -17,6 +17,8 @@ from mahjong_env import VARIANTS
 from training import lineups, pool
 from training.__main__ import main
 
+pytestmark = pytest.mark.thorough
+
 SMALL = (
     *("--tables", "32", "--warm-start-steps", "1500", "--warm-start-epochs", "1", "--width", "32"),
     *("--reward-scale", "0.3", "--teachers", "greedy"),
@@ -80,7 +82,6 @@ class TestTrain:
         assert phases == [["warm start", "0"], ["PPO", "1024"], ["PPO", "2048"]]
         assert len(list((run / "policies").iterdir())) == 3
 
-    @pytest.mark.thorough
     def test_the_same_seed_gives_the_same_weights(self, run, tmp_path):
         assert train(tmp_path / "again") == 0
         assert same(weights(run / "last.zip"), weights(tmp_path / "again" / "last.zip"))
@@ -116,14 +117,12 @@ class TestTrain:
         assert training.model.policy.optimizer.state_dict()["state"]
         assert (training.model.num_timesteps, training.warm_started) == (2048, True)
 
-    @pytest.mark.thorough
     @pytest.mark.parametrize("variant", sorted(set(VARIANTS) - {"hebei"}))
     def test_trains_every_other_variant_too(self, variant, tmp_path):
         arguments = ["--opponents", "greedy", "self"]
         assert train(tmp_path / variant, *arguments, steps=600, variant=variant) == 0
         assert make_agent(f"policy:{tmp_path / variant}").variant == variant
 
-    @pytest.mark.thorough
     def test_trains_in_several_processes_and_goes_on_in_one(self, tmp_path):
         arguments = ["--processes", "2", "--opponents", "greedy", "self"]
         for name in ("a", "b"):
@@ -159,7 +158,6 @@ class TestEvaluate:
         assert evaluate(*arguments, "--out", tmp_path / "b") == 0
         assert json.loads((tmp_path / "b" / "evaluation.json").read_text()) == found
 
-    @pytest.mark.thorough
     def test_is_the_same_in_any_number_of_processes(self, run, tmp_path, monkeypatch):
         monkeypatch.setattr(lineups, "MOST_GAMES", 9)  # several parts of each line-up
         arguments = ["--agents", f"policy:{run}?sample=true", "random", "--deals", 5]

@@ -22,6 +22,8 @@ from training.interrupts import AGAIN
 from training.lock import locked
 from training.train import Training
 
+pytestmark = pytest.mark.thorough
+
 TINY = (
     *("--tables", "4", "--width", "4", "--layers", "1", "--warm-start-steps", "64", "--warm-start-epochs", "1"),
     *("--evaluations", "2", "--evaluation-deals", "1", "--evaluation-agents", "random", "--opponents", "random"),

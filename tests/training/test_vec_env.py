@@ -136,6 +136,7 @@ class TestEpisodes:
             paid[dones] = 0
         assert checked > 100
 
+    @pytest.mark.thorough
     def test_shaping_adds_up_to_the_first_distance(self):
         plain, shaped = tables(), tables(reward=RewardSpec(shaping=0.25))
         first = shaped._distance.copy()

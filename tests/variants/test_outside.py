@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 PROJECT = ROOT / "tests" / "outside"
 
 # One worker builds and installs, once, for all tests of this file.
-pytestmark = pytest.mark.xdist_group("outside")
+pytestmark = [pytest.mark.xdist_group("outside"), pytest.mark.thorough]
 
 
 def run(*command, cwd, status=0, **environment):

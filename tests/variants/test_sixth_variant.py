@@ -43,6 +43,7 @@ def test_the_conformance_kit_passes(check):
     check(engines, games=6, seed=3)
 
 
+@pytest.mark.thorough
 def test_the_official_kits_pass_with_house_rules():
     testing.check_official(RULES, across=1, toll=3)
 
@@ -107,7 +108,7 @@ def test_pettingzoo():
     env = env(render_mode="ansi", toll=2)
     env.reset(seed=4, options={"deal": Deal(hands=["1111s 147m 258p 56z 77z"])})
     assert env.unwrapped.metadata["name"] == "harbour_v0"
-    assert "Harbour: hand 1 of 1" in env.render()
+    assert "Harbour 海港麻将: hand 1 of 1" in env.render()
     env.step(mahjong_env.action("concealed kong 1s"))
     assert env.unwrapped.rewards == {"player_0": 6, "player_1": -2, "player_2": -2, "player_3": -2}
     again = pickle.loads(pickle.dumps(MahjongAEC(RULES, toll=2)))
@@ -129,4 +130,4 @@ def test_gymnasium():
 
 def test_it_is_drawn_as_text():
     engine = make_engine(RULES, seed=3)
-    assert table_text(engine, 0).startswith("Harbour: hand 1 of 1")
+    assert table_text(engine, 0).startswith("Harbour 海港麻将: hand 1 of 1")

@@ -146,8 +146,9 @@ def _ask_the_first(context: StepContext, seats: Seats, options: Int8Array, phase
     """Ask the first of those with an option; [n] whether there is one."""
     state = context.state
     is_asked = np.bitwise_or.reduce(options, axis=0) > 0
-    if not is_asked.all():
-        seats, options = seats.take(is_asked), options[:, is_asked]
+    asked = is_asked.nonzero()[0]
+    if asked.size < len(is_asked):
+        seats, options = seats.take(asked), options.take(asked, axis=1)
     if seats.game.size:
         state.set_options(seats, options)
         state.best_precedence[seats.game] = 0
@@ -219,21 +220,23 @@ def take_answers(context: StepContext, games: Games, actions: Int64Array) -> Ans
     giver = state.offered_by[games]
     answering = state.seats_to_act(games)
     heard = precedence_of_answer(actions, (answering.seat - giver - 1) % num_seats)
-    improves = heard > state.best_precedence[games]
-    if improves.any():
-        improved = games[improves]
-        state.best_precedence[improved] = heard[improves]
-        state.best_seat[improved] = answering.seat[improves]
-        state.best_action[improved] = actions[improves]
+    better = (heard > state.best_precedence[games]).nonzero()[0]
+    if better.size:
+        improved = games.take(better)
+        state.best_precedence[improved] = heard.take(better)
+        state.best_seat[improved] = answering.seat.take(better)
+        state.best_action[improved] = actions.take(better)
     state.set_options(answering, 0)
 
     seats = state.seats_after(games, giver, num_seats)
     row, could_be_heard = seats_to_ask_first(seats.of(state.options))
     best = state.best_precedence[games]
-    asks = could_be_heard > best
-    if asks.any():
-        state.actor[games[asks]] = seats.choose(row).seat[asks]
-    return _all_passed(context, games[~asks & (best == 0)], games[~asks & (best > 0)])
+    is_asked = could_be_heard > best
+    asked = is_asked.nonzero()[0]
+    if asked.size:
+        state.actor[games.take(asked)] = seats.take(asked).choose(row.take(asked)).seat
+    passed, granted = (~is_asked & (best == 0)).nonzero()[0], (~is_asked & (best > 0)).nonzero()[0]
+    return _all_passed(context, games.take(passed), games.take(granted))
 
 
 def _all_passed(context: StepContext, passed: Games, granted: Games) -> Answered:
@@ -242,7 +245,9 @@ def _all_passed(context: StepContext, passed: Games, granted: Games) -> Answered
         return Answered(granted)
     state = context.state
     phase = state.phase[passed]
-    unclaimed, unrobbed, opened = (passed[phase == asked_in] for asked_in in (Phase.CLAIM, Phase.ROB, Phase.OPENING))
+    unclaimed, unrobbed, opened = (
+        passed.take((phase == asked_in).nonzero()[0]) for asked_in in (Phase.CLAIM, Phase.ROB, Phase.OPENING)
+    )
     added = Offer(state.seats(unrobbed, state.offered_by[unrobbed]), state.offered[unrobbed]) if unrobbed.size else None
     givers = state.seats(unclaimed, state.offered_by[unclaimed])
     context.close_question(passed)

@@ -15,6 +15,7 @@ from mahjong_env.scoring.wins import Source
 from mahjong_env.state.arrays import NO_SEAT, Phase
 from mahjong_env.state.seats import Seats
 
+_PUNG, _KONG, _WIN = (np.array(action, np.int8) for action in (PUNG, KONG, WIN))
 # By where the claimed tile stands in a run: how far above the lowest tile the two others are.
 _OTHERS_OF_RUN = np.array([[1, 2], [0, 2], [0, 1]], np.int8)
 
@@ -36,11 +37,13 @@ def grant(context: StepContext, games: Games) -> Granted:
     if not games.size:
         return _NOTHING
     action = context.state.best_action[games]
-    chows = action < PUNG
-    _take_chow(context, games[chows], action[chows] - np.int8(CHOW_LOW))
-    _take_pung(context, games[action == PUNG])
-    kongs, added = _take_kong(context, games[action == KONG])
-    return Granted(_take_win(context, games[action == WIN]), kongs, added)
+    chows, pungs, kongs, wins = (
+        which.nonzero()[0] for which in (action < _PUNG, action == _PUNG, action == _KONG, action == _WIN)
+    )
+    _take_chow(context, games.take(chows), action.take(chows) - np.int8(CHOW_LOW))
+    _take_pung(context, games.take(pungs))
+    exposed, added = _take_kong(context, games.take(kongs))
+    return Granted(_take_win(context, games.take(wins)), exposed, added)
 
 
 def _take_win(context: StepContext, games: Games) -> tuple[Won, ...]:
@@ -54,7 +57,7 @@ def _take_win(context: StepContext, games: Games) -> tuple[Won, ...]:
         (Phase.ROB, Source.ROBBED_KONG),
         (Phase.OPENING, Source.DRAW),
     ):
-        g = games[phase == asked_in]
+        g = games.take((phase == asked_in).nonzero()[0])
         if g.size:
             is_opening = asked_in == Phase.OPENING
             giver = NO_SEAT if is_opening else state.offered_by[g]

@@ -30,12 +30,14 @@ _MASKS_OF_OPTIONS = _masks_of_options()
 def write_masks(context: StepContext, games: Games) -> None:
     """Set the action masks of these games."""
     phase = context.state.phase[games]
-    in_turn = phase == _TURN
-    if np.count_nonzero(in_turn) == len(games):
+    is_turn = phase == _TURN
+    in_turn = is_turn.nonzero()[0]
+    if in_turn.size == len(games):
         _write_turns(context, games)
     else:
-        _write_turns(context, games[in_turn])
-        _write_questions(context, games[~in_turn], phase[~in_turn])
+        asked = (~is_turn).nonzero()[0]
+        _write_turns(context, games.take(in_turn))
+        _write_questions(context, games.take(asked), phase.take(asked))
 
 
 def _write_questions(context: StepContext, games: Games, phase: Int8Array) -> None:

@@ -34,16 +34,19 @@ def act(context: StepContext, games: Games, actions: Int64Array) -> Acted:
     if not games.size:
         return Acted()
     seats = context.state.seats_to_act(games)
-    discards = actions < _NO_DISCARD
-    if np.count_nonzero(discards) == len(games):
+    is_discard = actions < _NO_DISCARD
+    discards = is_discard.nonzero()[0]
+    if discards.size == len(games):
         return Acted(_discard(context, seats, actions))
-    concealed = (actions >= CONCEALED_KONG) & (actions < ADDED_KONG)
-    added = (actions >= ADDED_KONG) & (actions < CHOW_LOW)
-    wins = actions == WIN
+    others = (~is_discard).nonzero()[0]
+    other = actions.take(others)
+    added = others[(other >= ADDED_KONG) & (other < CHOW_LOW)]
+    concealed = others[other < ADDED_KONG]
+    wins = others[other == WIN]
     return Acted(
-        _discard(context, seats.take(discards), actions[discards]),
-        _add(context, seats.take(added), actions[added] - ADDED_KONG),
-        _conceal(context, seats.take(concealed), actions[concealed] - CONCEALED_KONG),
+        _discard(context, seats.take(discards), actions.take(discards)),
+        _add(context, seats.take(added), actions.take(added) - ADDED_KONG),
+        _conceal(context, seats.take(concealed), actions.take(concealed) - CONCEALED_KONG),
         _win(context, seats.take(wins)),
     )
 

@@ -1,0 +1,87 @@
+"""Arrays of the caller that observations and steps fill."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mahjong_env import ActionError, make_engine
+from mahjong_env.testing import random_actions
+
+GAMES = 6
+
+
+@pytest.fixture
+def engine():
+    return make_engine("taiwan", num_games=GAMES, seed=3, auto_reset=True)
+
+
+def buffers(engine, games=GAMES):
+    return {
+        "observation": np.full((games, *engine.observation_shape), 77, np.int8),
+        "action_mask": np.full((games, 109), True),
+        "rewards": np.full((games, engine.num_people), 99, np.int32),
+    }
+
+
+def test_observations_are_written_where_the_caller_wants_them(engine):
+    out = np.full((GAMES, *engine.observation_shape), 77, np.int8)
+    assert engine.observe(out=out) is out
+    np.testing.assert_array_equal(out, engine.observe())
+    some = np.full((2, *engine.observation_shape), 77, np.int8)
+    engine.observe([4, 1], [2, 3], out=some)
+    np.testing.assert_array_equal(some, engine.observe([4, 1], [2, 3]))
+
+
+@pytest.mark.parametrize("games", [None, [5, 0, 2]])
+def test_a_step_fills_what_it_is_given(engine, games):
+    rng, asked = np.random.default_rng(5), np.arange(GAMES) if games is None else np.array(games)
+    out = buffers(engine, len(asked))
+    paid = 0
+    for _ in range(200):
+        result = engine.step(random_actions(engine.action_mask, rng)[asked], games, out=out)
+        np.testing.assert_array_equal(out["rewards"], result.rewards)
+        np.testing.assert_array_equal(out["action_mask"], engine.action_mask[asked])
+        np.testing.assert_array_equal(out["observation"], engine.observe(asked))
+        paid += np.abs(result.rewards).sum()
+    assert paid > 0
+
+
+def test_one_array_alone(engine):
+    out = {"rewards": np.zeros((GAMES, 4), np.int32)}
+    engine.step(engine.action_mask.argmax(axis=1), out=out)
+    assert list(out) == ["rewards"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda out: [out], "out is a dictionary of arrays to be filled"),
+        (lambda out: {**out, "mask": out["action_mask"]}, "out has no place for 'mask'; valid are observation"),
+        (lambda out: {"rewards": out["rewards"].tolist()}, "is a numpy array [6, 4] int32 to be filled, not list"),
+        (lambda out: {"rewards": out["rewards"][:5]}, "out['rewards'] is [6, 4] int32, not [5, 4] int32"),
+        (lambda out: {"rewards": out["rewards"].astype(np.int64)}, "is [6, 4] int32, not [6, 4] int64"),
+        (lambda out: {"observation": np.repeat(out["observation"], 2, axis=2)[..., ::2]}, "C-contiguous"),
+        (lambda out: {"rewards": np.broadcast_to(np.zeros(4, np.int32), (6, 4))}, "C-contiguous and writable"),
+    ],
+)
+def test_what_cannot_be_filled_is_refused_before_anything_is_played(engine, change, words):
+    before = engine.snapshot().to_bytes()
+    with pytest.raises(ActionError) as refused:
+        engine.step(engine.action_mask.argmax(axis=1), out=change(buffers(engine)))
+    assert words in str(refused.value)
+    assert engine.snapshot().to_bytes() == before
+
+
+def test_observations_refuse_other_arrays(engine):
+    with pytest.raises(ActionError, match=r"out is \[6, 38, 34\] int8, not \[6, 38, 34\] float32"):
+        engine.observe(out=np.zeros((GAMES, *engine.observation_shape), np.float32))
+
+
+def test_torch_reads_the_same_memory(engine):
+    torch = pytest.importorskip("torch")
+    tensor = torch.zeros((GAMES, *engine.observation_shape), dtype=torch.int8)
+    engine.step(engine.action_mask.argmax(axis=1), out={"observation": tensor.numpy()})
+    np.testing.assert_array_equal(tensor.numpy(), engine.observe())
+    seen = engine.observe()
+    assert torch.from_numpy(seen).data_ptr() == seen.ctypes.data

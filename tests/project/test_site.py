@@ -1,0 +1,103 @@
+"""The documentation site builds without a warning, and its pages are true and readable on GitHub as well."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mahjong_env.rulebook.page import anchor
+from scripts import variant_pages
+from scripts.readme import PAGES, TABLES, code_blocks, tables_in, with_tables
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+MARKDOWN = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md"), *(ROOT / "notebooks").glob("*.md")])
+WITH_CODE = [page for folder in ("tutorials", "reference", "variants") for page in sorted((DOCS / folder).glob("*.md"))]
+LINK = re.compile(r"(?<!!)\[[^\]\[]*\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"")
+FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+
+
+def broken_links(page):
+    """Links of a page that lead nowhere in the repository; those to the world outside are not followed."""
+    for first, second in LINK.findall(FENCE.sub("", page.read_text(encoding="utf-8"))):
+        target, _, place = (first or second).partition("#")
+        if re.match(r"[a-z]+:", target):
+            continue
+        file = (page.parent / target).resolve() if target else page
+        if not file.exists():
+            yield f"{target}: no such file"
+        elif place and file.suffix == ".md" and place not in anchors(file):
+            yield f"{target}#{place}: no such heading"
+
+
+def anchors(page):
+    headings = re.findall(r"^#{1,6} +(.+?) *$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {anchor(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)) for heading in headings}
+
+
+@pytest.mark.parametrize("page", MARKDOWN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    assert list(broken_links(page)) == []
+
+
+def test_broken_links_are_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text('# A page\n[a](#a-page) [b](#nowhere) [c](gone.md) <img src="gone.png">\n', encoding="utf-8")
+    assert list(broken_links(page)) == ["#nowhere: no such heading", "gone.md: no such file", "gone.png: no such file"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_tables_are_those_of_the_code(page):
+    text = page.read_text(encoding="utf-8")
+    assert with_tables(text) == text, "run `make readme`"
+
+
+def test_every_table_has_a_place():
+    assert {name for page in PAGES for name in tables_in(page.read_text(encoding="utf-8"))} == set(TABLES)
+
+
+def test_pages_of_the_variants_are_up_to_date(tmp_path):
+    assert variant_pages.out_of_date(variant_pages.FOLDER) == [], "run `make rules`"
+    *_, last = variant_pages.written(tmp_path)
+    last.write_text("changed", encoding="utf-8")
+    assert variant_pages.out_of_date(tmp_path) == [last.name]
+
+
+PYTHON = [(page, place) for page in WITH_CODE for place in range(len(code_blocks("python", page)))]
+
+
+@pytest.mark.parametrize(
+    ("page", "place"), PYTHON, ids=lambda value: value.stem if isinstance(value, Path) else str(value)
+)
+def test_python_of_the_pages_runs(page, place, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = code_blocks("python", page)[place]
+    exec(compile(code, f"{page.name} python block {place}", "exec"), {"__name__": "page"})
+
+
+@pytest.mark.thorough
+def test_the_site_builds_without_a_warning(tmp_path):
+    pytest.importorskip("sphinx")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-c", "docs", ".", str(tmp_path / "site")]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
+    assert built.returncode == 0, built.stderr
+    assert (tmp_path / "site" / "index.html").is_file()
+    pages = list((tmp_path / "site").rglob("*.html"))
+    assert [link for page in pages for link in dead_links(page)] == []
+    hebei = (tmp_path / "site" / "docs" / "variants" / "hebei.html").read_text(encoding="utf-8")
+    assert 'href="#tile-5p"' in hebei  # tiles are drawn
+    assert "\U0001f019" not in hebei
+
+
+def dead_links(page):
+    """Links of a built page to files that are not there, and what a page would load from elsewhere."""
+    text = page.read_text(encoding="utf-8")
+    for target in re.findall(r'(?:href|src)="([^"#]+)', text):
+        if not re.match(r"[a-z]+:|//", target) and not (page.parent / target.partition("?")[0]).exists():
+            yield f"{page.name}: {target}"
+    for target in re.findall(r'<(?:script|img|link rel="stylesheet")[^>]+(?:src|href)="((?:https?:)?//[^"]+)', text):
+        yield f"{page.name} loads {target}"

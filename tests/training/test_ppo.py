@@ -1,0 +1,221 @@
+"""PPO by self-play: what is learned from, how, and that a run can be interrupted, repeated and shared out."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from agents import GreedyAgent, make_agent
+from agents.action_inputs import ACTION_FACTS, action_inputs
+from agents.action_network import ActionNetwork, prior, shapes
+from agents.policy_file import PolicyFile
+from mahjong_env import VARIANTS, make_engine
+from training import ppo_run
+from training.config import PpoConfig
+from training.errors import InterruptedRunError, TrainingError
+from training.ppo import Actor, Learner, advantages, log_softmax
+from training.self_play import Hands, play_hands
+
+CONFIG = PpoConfig(
+    variant="hebei",
+    teacher="greedy",
+    hands=128,
+    tables=32,
+    critic_hands=32,
+    evaluations=2,
+    evaluation_deals=3,
+    gate_deals=3,
+    width=8,
+)
+
+
+def network(seed=0):
+    rng = np.random.default_rng(seed)
+    weights = {name: rng.normal(0, 0.1, shape).astype(np.float32) for name, shape in shapes(8).items()}
+    return ActionNetwork(weights | {"prior": prior(claims=True)})
+
+
+def hands(variant="hebei", share=0.0, tables=40, others=()):
+    return play_hands(VARIANTS[variant], network(), others, tables=tables, share=share, seed=[1])
+
+
+class TestHands:
+    @pytest.mark.parametrize("variant", VARIANTS)
+    def test_rewards_of_a_chain_are_the_points_of_the_seat(self, variant):
+        played = hands(variant)
+        paid = np.bincount(played.chain, played.reward, minlength=played.points.size)
+        decided = np.bincount(played.chain, minlength=played.points.size) > 0
+        points = played.points.ravel()
+        # Where nothing is paid before a seat first decides, all that it is paid follows a decision.
+        assert (paid[decided] == points[decided]).mean() > 0.95
+        assert (played.points.sum(axis=1) == 0).all()
+        assert paid[decided].any()
+
+    def test_the_same_seed_is_the_same_hands(self):
+        one, other = hands(), hands()
+        for name in ("facts", "table", "chosen", "reward", "others"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+        different = play_hands(VARIANTS["hebei"], network(), [], tables=40, share=0, seed=[2])
+        assert len(different) != len(one) or (different.reward != one.reward).any()
+
+    def test_others_have_all_seats_but_one_at_their_share_of_the_tables(self):
+        played = hands(share=0.5, others=[GreedyAgent()])
+        seats = played.learner.sum(axis=1)
+        assert (seats == 1).sum() == 20
+        assert (seats == 3).sum() == 20
+        assert played.learner.ravel()[played.chain].all()
+
+    def test_parts_keep_their_chains_apart(self):
+        one, other = hands(), hands("hebei", tables=16)
+        both = Hands.joined([one, other])
+        assert len(both) == len(one) + len(other)
+        np.testing.assert_array_equal(both.chain[len(one) :] - one.points.size, other.chain)
+        assert both.points.ravel().shape[0] > both.chain.max()
+
+    def test_what_others_know_is_told_next_seat_first(self):
+        played = hands(tables=1)
+        at = np.flatnonzero(played.chain == 0)
+        number = np.searchsorted(np.flatnonzero(played.chain == 1), at[-1]) - 1
+        before = np.flatnonzero(played.chain == 1)[number]
+        assert before < at[-1]
+        distance = played.table[before, :8].argmax()
+        assert played.others[at[-1]].reshape(2, -1)[0, -1] == distance
+
+
+class TestAdvantages:
+    def test_are_those_of_the_definition(self):
+        rng = np.random.default_rng(0)
+        chain = rng.integers(0, 7, 60) * 3
+        reward, value = rng.normal(size=(2, 60)).astype(np.float32)
+        better, returns = advantages(chain, reward, value, 0.9)
+        for number in set(chain.tolist()):
+            at = np.flatnonzero(chain == number)
+            after = np.append(value[at][1:], 0)
+            surprise = reward[at] + after - value[at]
+            for place in range(len(at)):
+                weights = 0.9 ** np.arange(len(at) - place)
+                np.testing.assert_allclose(better[at[place]], (weights * surprise[place:]).sum(), rtol=1e-4, atol=1e-5)
+                np.testing.assert_allclose(returns[at[place]], reward[at[place:]].sum(), rtol=1e-4, atol=1e-5)
+
+
+class TestLearner:
+    def test_the_network_that_learns_is_the_one_that_plays(self):
+        actor = Actor(8, claims=True, generator=torch.Generator().manual_seed(0))
+        actor.out.data.normal_()
+        played = ActionNetwork(actor.arrays())
+        view = make_engine("taiwan", 20, seed=1).view()
+        inputs = action_inputs(view)
+        row = torch.from_numpy(inputs.row)
+        with torch.no_grad():
+            logits = actor(torch.from_numpy(inputs.facts), torch.from_numpy(inputs.table), row)
+        np.testing.assert_allclose(logits.numpy(), played.scores(inputs), rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(log_softmax(logits, row, 20).exp().sum(), 20, rtol=1e-4)
+
+    def test_probabilities_of_what_was_played_are_known(self):
+        learner = Learner(CONFIG, people=3, sigma=3.0, claims=True)
+        played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=20, share=0, seed=[4])
+        generator = torch.Generator().manual_seed(0)
+        for batch in learner._batches(played, np.ones(len(played), np.float32), generator):
+            found = log_softmax(learner.actor(batch.facts, batch.table, batch.row), batch.row, len(batch.table))
+            torch.testing.assert_close(found[batch.chosen], batch.log_probability, rtol=1e-3, atol=1e-3)
+
+    def test_what_was_better_than_expected_becomes_likelier(self):
+        learner = Learner(CONFIG, people=3, sigma=3.0, claims=True)
+        played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=64, share=0, seed=[4])
+        # Chows are paid for, whatever becomes of them.
+        chows = list(ACTION_FACTS).index("chow")
+        first = np.cumsum(played.count) - played.count
+        is_chow = played.facts[first + played.chosen, chows] == 1
+        paid = replace(played, reward=np.where(is_chow, 3.0, 0.0).astype(np.float32))
+        before = self.chows(learner, played, chows)
+        for number in range(5):
+            learner.update(paid, number=number, progress=0, only_critic=False)
+        assert self.chows(learner, played, chows) > before + 0.01
+
+    @staticmethod
+    def chows(learner, played, column):
+        generator = torch.Generator().manual_seed(0)
+        batch = next(learner._batches(played, np.ones(len(played), np.float32), generator))
+        with torch.no_grad():
+            found = log_softmax(learner.actor(batch.facts, batch.table, batch.row), batch.row, len(batch.table))
+        return float(found.exp()[batch.facts[:, column] == 1].mean())
+
+    def test_a_reference_holds_it_back(self):
+        moved = []
+        for weight in (0.0, 50.0):
+            learner = Learner(replace(CONFIG, reference=weight), people=3, sigma=3.0, claims=True)
+            played = play_hands(
+                VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=64, share=0, seed=[4]
+            )
+            for number in range(4):
+                said = learner.update(played, number=number, progress=0, only_critic=False)
+            moved.append(said["actor/divergence"])
+        assert moved[1] < moved[0]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return ppo_run.run(replace(CONFIG, out=tmp_path_factory.mktemp("runs") / "whole"))
+
+
+class TestRuns:
+    def test_leaves_a_policy_that_plays_and_a_curve(self, whole):
+        agent = make_agent(f"policy:{whole.best}")
+        view = make_engine("hebei", 10, seed=1).view()
+        assert view.action_mask[np.arange(10), agent.act(view, np.random.default_rng(0))].all()
+        with whole.curve.open() as file:
+            rows = list(csv.DictReader(file))
+        assert [row["phase"] for row in rows] == ["start", "start", "PPO", "PPO", "PPO", "PPO"]
+        assert int(rows[-1]["hands"]) == 128 + 32
+        assert whole.curve_plot.stat().st_size > 1000
+        assert any(whole.tensorboard.iterdir())
+        assert PolicyFile.read(whole.clone).training["steps"] == 0
+
+    def test_an_interrupted_run_ends_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
+        config = replace(CONFIG, out=tmp_path / "run")
+        update, calls = ppo_run.PpoRun._update, []
+
+        def interrupted(self, **arguments):
+            calls.append(arguments)
+            if len(calls) == 4:
+                raise KeyboardInterrupt
+            update(self, **arguments)
+
+        monkeypatch.setattr(ppo_run.PpoRun, "_update", interrupted)
+        with pytest.raises(InterruptedRunError, match="interrupted after 96 hands"):
+            ppo_run.run(config)
+        folder = ppo_run.run(replace(config, resume=True))
+        for name in ("last", "best"):
+            ended, wanted = (PolicyFile.read(getattr(run, name)).weights for run in (folder, whole))
+            for key, array in wanted.items():
+                np.testing.assert_array_equal(ended[key], array)
+        assert [line.split(",")[5:] for line in folder.curve.read_text().splitlines()] == [
+            line.split(",")[5:] for line in whole.curve.read_text().splitlines()
+        ]
+
+    @pytest.mark.thorough
+    def test_the_result_is_the_same_with_any_number_of_processes(self, whole, tmp_path):
+        folder = ppo_run.run(replace(CONFIG, out=tmp_path / "run", processes=2))
+        for key, array in PolicyFile.read(whole.last).weights.items():
+            np.testing.assert_array_equal(PolicyFile.read(folder.last).weights[key], array)
+
+    @pytest.mark.parametrize(
+        ("setting", "message"),
+        [
+            ({"tables": 33}, "--tables 33 cannot be shared out evenly among --parts 2"),
+            ({"opponent_share": 1.5}, "at most 1"),
+            ({"teacher": "value"}, "--teacher is one of greedy, greedy"),
+            ({"device": "tpu"}, "--device is auto, cpu or cuda"),
+            ({"learning_rate": float("nan")}, "--learning-rate must be a finite number"),
+            ({"evaluation_agents": ()}, "--evaluation-agents"),
+            ({"hands": 0}, "--hands must be at least 1"),
+        ],
+    )
+    def test_settings_that_cannot_be_used_are_refused(self, setting, message, tmp_path):
+        with pytest.raises(TrainingError, match=message):
+            ppo_run.run(replace(CONFIG, out=tmp_path / "run", **setting))
+        assert not (tmp_path / "run").exists()

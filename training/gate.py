@@ -1,0 +1,36 @@
+"""The gate that a policy has to pass to be called best: deals that nothing was chosen on, new ones every time."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agents import Agent
+from mahjong_env import Rules
+from training.lineups import difference, measure, one_against_copies
+from training.statistics import Estimate
+
+FIRST_SEED: Final = 4_000_000_000
+"""Seeds from here on are the gate's: no run, evaluation or pilot plays their deals by default."""
+_LAST_SEED: Final = 2**32
+
+
+def gate(
+    rules: Rules, candidate: Agent, best: Agent, reference: Agent, *, deals: int, seed: int, number: int
+) -> Estimate:
+    """Say how many points a hand a candidate wins more than what is best so far, both among copies of a reference.
+
+    It passes if the interval is above zero.
+
+    Args:
+        rules: what is played.
+        candidate: who wants to be best.
+        best: who is.
+        reference: who has all other seats.
+        deals: how many deals both play, the same ones, from every seat.
+        seed: of the run.
+        number: of the gate in the run; another number is other deals.
+    """
+    blind = FIRST_SEED + (seed * 9973 + number) % (_LAST_SEED - FIRST_SEED)
+    lineup = one_against_copies(0, 1, rules.people)
+    one, other = (measure(rules, [agent, reference], lineup, deals=deals, seed=blind) for agent in (candidate, best))
+    return difference(one, 0, other, 0)

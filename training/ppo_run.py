@@ -1,0 +1,344 @@
+"""``python -m training ppo``: `training.ppo` in a run folder, with opponents, measurements, a gate, and going on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from importlib.metadata import version
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents import Agent, make_agent
+from agents.action_network import ARCHITECTURE, ActionNetwork
+from agents.policy import PolicyAgent
+from agents.policy_file import PolicyFile
+from mahjong_env import MissingExtraError, Rules, __version__
+from mahjong_env.ruleset.knobs import read_rules
+from training.config import PpoConfig
+from training.curve import curve_rows, describe, measure_learner, plot_curve
+from training.errors import InterruptedRunError, TrainingError, WriteError
+from training.folders import make_folder, naming, write_bytes
+from training.gate import gate
+from training.interrupts import exit_status, how_to_go_on, stopping_in_order
+from training.lineups import measure, one_against_copies
+from training.run_folder import RunFolder
+from training.self_play import Hands, play_hands
+from training.sigma import sigma
+from training.sizes import check_counts, check_seed, check_threads
+
+try:
+    import torch
+    from torch.utils.tensorboard import SummaryWriter
+    from tqdm import tqdm
+
+    from training.checkpoint import read_checkpoint, write_checkpoint
+    from training.ppo import Learner
+except ImportError as error:
+    if isinstance(error, MissingExtraError):
+        raise
+    raise MissingExtraError(f"training needs {error.name}: pip install 'mahjong-env[train,evaluate]'") from error
+
+SNAPSHOT: Final = "snapshot"
+TEACHERS: Final = {"greedy": True, "greedy?claims=false": False}
+"""As whom a learner may begin, and whether that one claims."""
+_MOST_SNAPSHOTS: Final = 4
+_TRIAL_DEALS: Final = 1000
+_PACKAGES: Final = ("numpy", "torch")
+Weights = dict[str, NDArray[np.float32]]
+
+
+def run(config: PpoConfig) -> RunFolder:
+    """Learn, and leave everything in the run folder.
+
+    Raises:
+        MahjongError: settings, agents or folders that cannot be used; nothing has been learned then.
+    """
+    folder = RunFolder(config.out or Path("runs") / config.variant)
+    _check(config)
+    with stopping_in_order():
+        if config.resume:
+            folder.check_is_run()
+            with folder.locked():
+                config = folder.go_on(config)
+                _check(config)
+                with closing(PpoRun(config, folder)) as going_on:
+                    going_on.load()
+                    going_on.run()
+            return folder
+        folder.check_is_free()
+        with closing(PpoRun(config, folder)) as fresh:
+            make_folder(folder.path)
+            with folder.locked():
+                folder.begin(fresh.config, {"mahjong_env": __version__} | {p: version(p) for p in _PACKAGES})
+                fresh.run()
+    return folder
+
+
+def _check(config: PpoConfig) -> None:
+    counts = ("hands", "tables", "parts", "width", "batch_size", "epochs", "evaluations", "processes")
+    check_counts(**{name: getattr(config, name) for name in (*counts, "evaluation_deals", "gate_deals")})
+    check_threads(config.threads)
+    check_seed(config.seed)
+    if config.tables % config.parts:
+        raise TrainingError(f"--tables {config.tables} cannot be shared out evenly among --parts {config.parts}")
+    for name in ("learning_rate", "clip", "gae_lambda", "entropy", "reference", "reward_limit", "opponent_share"):
+        if not 0 <= getattr(config, name) < float("inf"):
+            raise TrainingError(
+                f"--{name.replace('_', '-')} must be a finite number from 0, not {getattr(config, name)}"
+            )
+    if config.opponent_share > 1 or config.gae_lambda > 1:
+        raise TrainingError("--opponent-share and --gae-lambda are at most 1")
+    if config.critic_hands < 0:
+        raise TrainingError(f"--critic-hands must be at least 0, not {config.critic_hands}")
+    if config.teacher not in (None, *TEACHERS):
+        raise TrainingError(f"--teacher is one of {', '.join(TEACHERS)}, not {config.teacher!r}")
+    if config.device not in ("auto", "cpu", "cuda"):
+        raise TrainingError(f"--device is auto, cpu or cuda, not {config.device!r}")
+    if config.device == "cuda" and not torch.cuda.is_available():
+        raise TrainingError("--device cuda: torch finds no such device here; --device auto takes what there is")
+    if not config.evaluation_agents:
+        raise TrainingError("--evaluation-agents must name at least one agent")
+
+
+class PpoRun:
+    """One run: the learner, those it plays against, and what is measured of it."""
+
+    def __init__(self, config: PpoConfig, folder: RunFolder) -> None:
+        """Choose the teacher and build the networks; nothing is written.
+
+        Raises:
+            MahjongError: unknown variant, knob or agent, or a policy file that cannot be used.
+        """
+        torch.set_num_threads(config.threads)
+        self.folder = folder
+        self.rules: Rules = read_rules(config.variant, config.knobs)
+        self.judges = [make_agent(spec) for spec in config.evaluation_agents]
+        for spec in config.opponents:
+            if spec != SNAPSHOT:
+                make_agent(spec)
+        teacher = config.teacher or _better_teacher(self.rules, config.seed)
+        self.config = replace(config, teacher=teacher)
+        self.learner = Learner(self.config, people=self.rules.people, sigma=sigma(self.rules), claims=TEACHERS[teacher])
+        self.updates = self.hands = self.decisions = self.measured = 0
+        self.seconds = 0.0
+        self.best = self.learner.actor.arrays()
+        self.snapshots: list[Weights] = []
+        self._pool = ProcessPoolExecutor(config.processes, get_context("spawn")) if config.processes > 1 else None
+
+    def close(self) -> None:
+        """End the processes that play, if there are any."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    # --- The run ------------------------------------------------------------------------------------------------
+    def run(self) -> None:
+        """Learn up to the number of hands, measuring and saving on the way.
+
+        Raises:
+            InterruptedRunError: Ctrl-C or SIGTERM; what was learned has been saved.
+            WriteError: the disk is full; what was saved before is whole.
+        """
+        go_on = how_to_go_on()
+        try:
+            with naming(self.folder.path), SummaryWriter(str(self.folder.tensorboard)) as self._board:
+                self._learn()
+        except KeyboardInterrupt as interrupt:
+            message = f"{self.folder.path}: interrupted after {self.hands:,} hands; go on with {go_on}"
+            raise InterruptedRunError(message, exit_status(interrupt)) from None
+        except WriteError as error:
+            raise WriteError(f"{error}; what was saved before is whole: make room, and go on with {go_on}") from error
+
+    def _learn(self) -> None:
+        config = self.config
+        critic_updates = -(-config.critic_hands // config.tables)
+        updates = -(-config.hands // config.tables)
+        if self.updates == 0:
+            self.measure("start")
+            write_bytes(self.folder.clone, self.folder.last.read_bytes())
+        if self.updates >= critic_updates + updates:
+            print(f"{self.folder.path}: has learned from {self.hands:,} hands already; nothing to do")
+            return
+        every = -(-updates // config.evaluations)
+        with tqdm(
+            total=critic_updates + updates, initial=self.updates, unit=" updates", disable=None, leave=False
+        ) as bar:
+            while self.updates < critic_updates + updates:
+                only_critic = self.updates < critic_updates
+                bar.set_description("critic alone" if only_critic else "PPO")
+                self._update(only_critic=only_critic, progress=max(0, self.updates - critic_updates) / updates)
+                bar.update()
+                done = self.updates - critic_updates
+                if done > 0 and (done % every == 0 or done == updates):
+                    self.measure("PPO", bar.write)
+                self.save()
+        rate = self.decisions / max(self.seconds, 1e-9)
+        print(
+            f"learned from {self.hands:,} hands in {self.seconds:.0f} s ({rate:.0f} decisions/s); "
+            f"{self.folder.best}, {self.folder.curve_plot}"
+        )
+
+    def _update(self, *, only_critic: bool, progress: float) -> None:
+        start = time.monotonic()
+        hands = self._play()
+        said = self.learner.update(hands, number=self.updates, progress=progress, only_critic=only_critic)
+        self.updates += 1
+        self.hands += len(hands.points)
+        self.decisions += len(hands)
+        self.seconds += time.monotonic() - start
+        said["hands/points in sigma"] = float(hands.points[hands.learner].mean()) / self.learner.sigma
+        for name, number in said.items():
+            self._board.add_scalar(name, number, self.hands)
+
+    def _play(self) -> Hands:
+        """Play an update's hands; in processes if there are several."""
+        config = self.config
+        named = [spec for spec in config.opponents if spec != SNAPSHOT]
+        snapshots = self.snapshots if SNAPSHOT in config.opponents else []
+        weights, size = self.learner.actor.arrays(), config.tables // config.parts
+        tasks = [
+            (self.rules, weights, named, snapshots, size, config.opponent_share, (config.seed, self.updates, part))
+            for part in range(config.parts)
+        ]
+        played = map(_play_part, tasks) if self._pool is None else self._pool.map(_play_part, tasks)
+        return Hands.joined(list(played))
+
+    # --- Measuring and saving -----------------------------------------------------------------------------------
+    def measure(self, phase: str, say: Any = print) -> None:
+        """Measure the learner, add to the learning curve, and let it try to pass the gate."""
+        config, weights = self.config, self.learner.actor.arrays()
+        learner = _agent(weights)
+        # The same deals every time: differences between measurements are less noisy than the measurements.
+        results = measure_learner(self.rules, learner, self.judges, deals=config.evaluation_deals, seed=config.seed + 1)
+        rows = curve_rows(
+            results, self.judges, phase=phase, steps=self.decisions, hands=self.hands, seconds=round(self.seconds, 1)
+        )
+        self.folder.append_to_curve(rows)
+        plot_curve(self.folder.read_curve(), f"{self.rules.title}: {self.folder.path.name}", self.folder.curve_plot)
+        for row in rows:
+            for name in ("points", "wins", "deal_ins"):
+                self._board.add_scalar(f"against {row['against']}/{name}", row[name], self.hands)
+        lines = [f"{phase}, {self.hands:,} hands, {self.seconds:.0f} s", *map(describe, rows)]
+        if self.measured:
+            lines.append(self._pass_gate(learner, weights))
+        self.measured += 1
+        data = self._policy_file(weights).to_bytes()
+        write_bytes(self.folder.last, data)
+        write_bytes(self.folder.policies / f"{self.decisions:010d}.zip", data)
+        if self.best is weights or self.measured == 1:
+            write_bytes(self.folder.best, data)
+        if self.measured > 1:
+            self.snapshots = [*self.snapshots, weights][-_MOST_SNAPSHOTS:]
+            self.learner.refresh_reference()
+        say("\n  ".join(lines))
+
+    def _pass_gate(self, learner: Agent, weights: Weights) -> str:
+        config = self.config
+        reference = make_agent(str(config.teacher))
+        gain = gate(
+            self.rules,
+            learner,
+            _agent(self.best),
+            reference,
+            deals=config.gate_deals,
+            seed=config.seed,
+            number=self.measured,
+        )
+        passed = gain.low > 0
+        if passed:
+            self.best = weights
+        found = f"gate, {config.gate_deals} blind deals: {gain.mean:+.2f} ± {gain.half_width:.2f} points a hand"
+        return (
+            f"{found} more than best.zip, {'which it is now' if passed else 'which stays: that is not clear of zero'}"
+        )
+
+    def _policy_file(self, weights: Weights) -> PolicyFile:
+        config = self.config
+        return PolicyFile(
+            variant=self.rules.name,
+            variant_version=self.rules.version,
+            network={"width": config.width},
+            weights=weights,
+            knobs=self.rules.knobs,
+            architecture=ARCHITECTURE,
+            training={
+                "mahjong_env": __version__,
+                "method": "ppo",
+                "steps": self.decisions if self.measured > 1 else 0,
+                "hands": self.hands,
+                "seconds": round(self.seconds),
+                "teacher": config.teacher,
+                "teachers": list(TEACHERS),
+                "seed": config.seed,
+            },
+        )
+
+    def save(self) -> None:
+        """Write what ``--resume`` needs: a run that goes on from it ends as if it had never stopped.
+
+        Raises:
+            WriteError: it cannot be written; the checkpoint before stays.
+        """
+        counts = {name: getattr(self, name) for name in ("updates", "hands", "decisions", "measured", "seconds")}
+        weights = {"best": _tensors(self.best), "snapshots": [_tensors(weights) for weights in self.snapshots]}
+        write_checkpoint(self.folder.checkpoint, self.learner.state() | counts | weights)
+
+    def load(self) -> None:
+        """Read what `save` wrote.
+
+        Raises:
+            TrainingError: the checkpoint is damaged.
+        """
+        path = self.folder.checkpoint
+        state = read_checkpoint(path)
+        if state is None:
+            print(f"{self.folder.path}: was stopped before anything was learned; it begins again")
+            self.folder.forget_after(-1)
+            return
+        try:
+            self.learner.load(state)
+            for name in ("updates", "hands", "decisions", "measured"):
+                setattr(self, name, int(state[name]))
+            self.seconds = float(state["seconds"])
+            self.best = _arrays(state["best"])
+            self.snapshots = [_arrays(weights) for weights in state["snapshots"]]
+        except Exception as error:  # torch and dictionaries of anything have a dozen kinds
+            raise TrainingError(f"{path}: damaged or of another version; it does not fit this run") from error
+        self.folder.forget_after(self.decisions)
+
+
+Task = tuple[Rules, Weights, Sequence[str], Sequence[Weights], int, float, tuple[int, ...]]
+
+
+def _play_part(task: Task) -> Hands:
+    rules, weights, named, snapshots, tables, share, seed = task
+    others = [make_agent(spec) for spec in named] + [_agent(of_past, sample=True) for of_past in snapshots]
+    return play_hands(rules, ActionNetwork(weights), others, tables=tables, share=share, seed=seed)
+
+
+def _agent(weights: Weights, *, sample: bool = False) -> PolicyAgent:
+    return PolicyAgent.playing(ActionNetwork(weights), name="learner", sample=sample)
+
+
+def _tensors(weights: Weights) -> dict[str, Any]:
+    return {name: torch.from_numpy(array) for name, array in weights.items()}
+
+
+def _arrays(weights: dict[str, Any]) -> Weights:
+    return {name: array.numpy() for name, array in weights.items()}
+
+
+def _better_teacher(rules: Rules, seed: int) -> str:
+    """Return the teacher that wins from the other."""
+    one, other = TEACHERS
+    agents = [make_agent(one), make_agent(other)]
+    result = measure(rules, agents, one_against_copies(0, 1, rules.people), deals=_TRIAL_DEALS, seed=seed)
+    points = result.of(0).points
+    print(f"teacher {agents[0].name}: {points.mean:+.2f} ± {points.half_width:.2f} points a hand from {agents[1].name}")
+    return one if points.mean > 0 else other

@@ -1,0 +1,200 @@
+"""Hands that a small network plays at all seats, or against others, and everything that it can learn from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents import Agent
+from agents.action_inputs import TABLE_FACTS, ActionInputs, action_inputs
+from agents.action_network import ActionNetwork, draw, log_probabilities
+from mahjong_env import Rules, View, make_engine
+from mahjong_env.environments.players import choose_actions
+
+LEARNER: Final = 0
+"""The number of the learner among those who play."""
+
+HINTS: Final[Mapping[str, float]] = {
+    "best help": TABLE_FACTS["best help"],
+    "closed": TABLE_FACTS["closed"],
+    "wilds": TABLE_FACTS["wilds"],
+    "distance to one suit and honours": TABLE_FACTS["distance to one suit and honours"],
+    "distance to pungs": TABLE_FACTS["distance to pungs"],
+    "distance": 0.3,
+}
+"""What a critic may know of each other seat, by name, with scales: H in all. The distance comes last."""
+
+_TABLE = list(TABLE_FACTS)
+_HINT_COLUMNS = [_TABLE.index(name) for name in HINTS if name in _TABLE]
+_DISTANCES = [place for place, name in enumerate(_TABLE) if name.startswith("distance ") and name[-1].isdigit()]
+_RARE: Final = 1e-3
+"""Actions of a smaller probability are not learned from, unless they were chosen: most legal ones are so bad that all
+they would do is take time."""
+_UNKNOWN: Final = 8  # the distance of a seat that has not decided anything yet
+
+
+@dataclass(frozen=True)
+class Hands:
+    """What the learner decided in some hands: n decisions among m likely actions, in the order of play.
+
+    What one seat decides in one hand is a *chain*.
+
+    Attributes:
+        facts: [m, A] int8 what was known of the actions.
+        table: [n, C] int8 what was known of the table.
+        count: [n] intp likely actions of each decision; their probabilities sum to 1.
+        chosen: [n] intp which of these was chosen.
+        log_probability: [n] float32 with which it was drawn.
+        others: [n, (P - 1) * H] int8 what the other seats knew of their hands when they last decided, next seat first.
+            Hidden from players: for critics alone.
+        chain: [n] intp the chain: hand * P + person.
+        reward: [n] float32 points from the decision to the next one of its chain, or to the end of the hand.
+        learner: [hands, P] bool persons that the learner played for.
+        points: [hands, P] int64 points of the hands.
+    """
+
+    facts: NDArray[np.int8]
+    table: NDArray[np.int8]
+    count: NDArray[np.intp]
+    chosen: NDArray[np.intp]
+    log_probability: NDArray[np.float32]
+    others: NDArray[np.int8]
+    chain: NDArray[np.intp]
+    reward: NDArray[np.float32]
+    learner: NDArray[np.bool_]
+    points: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        """The number of decisions."""
+        return len(self.chain)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Hands]) -> Hands:
+        """Return several parts as one."""
+        arrays = {item.name: [getattr(part, item.name) for part in parts] for item in fields(cls)}
+        chains = np.cumsum([0, *(part.points.size for part in parts)])
+        arrays["chain"] = [chain + first for chain, first in zip(arrays["chain"], chains, strict=False)]
+        return cls(**{name: np.concatenate(of_parts) for name, of_parts in arrays.items()})
+
+
+def play_hands(
+    rules: Rules,
+    network: ActionNetwork,
+    others: Sequence[Agent],
+    *,
+    tables: int,
+    share: float,
+    seed: Sequence[int],
+) -> Hands:
+    """Play one hand at each table to its end.
+
+    Args:
+        rules: what is played, one hand a game.
+        network: the learner's.
+        others: who else may play.
+        tables: hands.
+        share: at so many of the tables, from 0 to 1, the learner has one seat, and one of the others all other seats;
+            at the rest it has all seats.
+        seed: of the deals and of all choices.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence(list(seed)))
+    who = _seating(tables, rules.people, len(others), share, rng)
+    engine = make_engine(rules, tables, seed=int(rng.integers(2**31)))
+    learner = _Learner(network)
+    agents = (learner, *others)
+    points = np.zeros((tables, rules.people), np.int64)
+    hints = np.zeros((tables, rules.people, len(HINTS)), np.int8)
+    hints[:, :, -1] = _UNKNOWN
+    steps = np.arange(1, rules.people)
+    kept: list[tuple[NDArray[np.generic], ...]] = []
+    while (games := np.flatnonzero(engine.seat_to_act >= 0)).size:
+        persons = engine.seat_to_act[games].astype(np.intp)
+        playing = who[games, persons]
+        actions = choose_actions(engine, games, agents, playing, rng)
+        mine = np.flatnonzero(playing == LEARNER)
+        if mine.size:
+            game, person = games[mine], persons[mine]
+            others_know = hints[game[:, None], (person[:, None] + steps) % rules.people].reshape(len(game), -1)
+            hints[game, person] = _hints(learner.decided.table)
+            decided = (getattr(learner.decided, item.name) for item in fields(_Decided))
+            kept.append((*decided, others_know, game * rules.people + person, points[game, person]))
+        points[games] += engine.step(actions, games=games).rewards
+    return _as_hands(kept, who == LEARNER, points)
+
+
+def _seating(tables: int, people: int, others: int, share: float, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return [tables, P] the number of the agent that plays for each person."""
+    who = np.full((tables, people), LEARNER, np.intp)
+    if others:
+        some = rng.permutation(tables)[: round(share * tables)]
+        who[some] = 1 + rng.integers(others, size=len(some))[:, None]
+        who[some, rng.integers(people, size=len(some))] = LEARNER
+    return who
+
+
+def _hints(table: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Return [n, H] what seats know of their hands."""
+    distance = table[:, _DISTANCES].argmax(axis=1).astype(np.int8)
+    return np.concatenate([table[:, _HINT_COLUMNS], distance[:, None]], axis=1)
+
+
+def _as_hands(
+    kept: Sequence[tuple[NDArray[np.generic], ...]], learner: NDArray[np.bool_], points: NDArray[np.int64]
+) -> Hands:
+    columns: Iterator[NDArray[Any]] = (np.concatenate(column) for column in zip(*kept, strict=True))
+    facts, table, count, chosen, log_probability, others, chain, before = columns
+    order = np.argsort(chain, kind="stable")
+    is_last = np.append(np.diff(chain[order]) > 0, True)
+    then = np.where(is_last, points.ravel()[chain[order]], np.append(before[order][1:], 0))
+    reward = np.empty(len(chain), np.float32)
+    reward[order] = then - before[order]
+    return Hands(facts, table, count, chosen, log_probability, others, chain, reward, learner, points)
+
+
+@dataclass(frozen=True)
+class _Decided:
+    """What was decided in a call; the arrays are those of `Hands`."""
+
+    facts: NDArray[np.int8]
+    table: NDArray[np.int8]
+    count: NDArray[np.intp]
+    chosen: NDArray[np.intp]
+    log_probability: NDArray[np.float32]
+
+
+class _Learner:
+    """Draws actions, and keeps what the network was shown.
+
+    Attributes:
+        decided: in the last call.
+    """
+
+    name = "learner"
+    decided: _Decided
+
+    def __init__(self, network: ActionNetwork) -> None:
+        self._network = network
+
+    def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
+        inputs = action_inputs(view)
+        scores = self._network.scores(inputs)
+        best = draw(scores, inputs.row, rng)
+        self.decided = _likely(inputs, scores, best)
+        return inputs.action[best].astype(np.int64)
+
+
+def _likely(inputs: ActionInputs, scores: NDArray[np.float32], best: NDArray[np.intp]) -> _Decided:
+    """Keep the likely actions alone."""
+    is_kept = log_probabilities(scores, inputs.row) > np.log(_RARE)
+    is_kept[best] = True
+    kept = np.flatnonzero(is_kept)
+    row = inputs.row[kept]
+    chosen = np.searchsorted(kept, best)
+    count = np.bincount(row, minlength=len(inputs.table))
+    first = np.cumsum(count) - count
+    log_probability = log_probabilities(scores[kept], row)[chosen]
+    return _Decided(inputs.facts[kept], inputs.table, count, chosen - first, log_probability)
