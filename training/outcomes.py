@@ -87,6 +87,7 @@ def run(config: OutcomesConfig) -> OutcomeNetwork:
             )
             if gain.mean > most:
                 best, most = tried, gain.mean
+        assert best is not None
         agent = ValueAgent.of(best)
     assert best is not None
     write(best, rules, config.out)
@@ -106,7 +107,8 @@ def write(network: OutcomeNetwork, rules: Rules, path: Path) -> None:
     if path.exists():
         with np.load(path) as old:
             arrays = {name: old[name] for name in old.files if not name.startswith(f"{rules.name}_")}
-    np.savez_compressed(path, **arrays, **network.arrays(rules.name))
+    arrays.update(network.arrays(rules.name))
+    np.savez_compressed(path, **arrays)
 
 
 def learn(experience: Experience, unit: float, *, epochs: int, seed: int) -> OutcomeNetwork:
@@ -127,7 +129,7 @@ def learn(experience: Experience, unit: float, *, epochs: int, seed: int) -> Out
         numbers = torch.from_numpy((experience.numbers[which] - middle) / spread)
         loss = _loss(network(numbers), torch.from_numpy(goals[which]), variances)
         optimiser.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         schedule.step()
     found = _as_arrays(network, middle, spread, unit)

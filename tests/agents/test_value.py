@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -29,9 +31,7 @@ def some_network(variant, *, margin=0.0, seed=0):
     view = make_engine(variant, 1).view()
     inputs = actions_but_wins(view, np.array([0])).numbers().shape[1]
     rng, sizes = np.random.default_rng(seed), (inputs, 64, 32, 5)
-    weights = tuple(
-        rng.normal(0, size**-0.5, (after, size)).astype(np.float32) for size, after in zip(sizes, sizes[1:], strict=False)
-    )
+    weights = tuple(rng.normal(0, size**-0.5, (after, size)).astype(np.float32) for size, after in pairwise(sizes))
     return OutcomeNetwork(weights, tuple(np.zeros(len(part), np.float32) for part in weights), 4.0, margin)
 
 
