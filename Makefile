@@ -7,11 +7,14 @@ PYTHON  ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 BIN     := $(VENV)/bin
 
 VARIANT ?= hebei
+# How to learn: ppo (by self-play, over strong inputs; up to GAMES hands) or sb3 (MaskablePPO, up to STEPS decisions).
+METHOD  ?= ppo
+GAMES   ?= 160000
 STEPS   ?= 1000000
 DEALS   ?= 2000
 RUN     ?= runs/$(VARIANT)
 JOBS    ?= 2
-# More options for `python -m training train`, such as FLAGS='--warm-start-steps 0'.
+# More options for `python -m training ppo` (or `train`, with METHOD=sb3), such as FLAGS='--seed 1'.
 FLAGS   ?=
 HANDS   ?= 20000
 MINUTES ?= 60
@@ -22,23 +25,26 @@ export OMP_NUM_THREADS ?= 1
 # The commands themselves are shown with V=1.
 Q       := $(if $(V),,@)
 
-.PHONY: help train evaluate test test-all test-rest test-slow lint format proof golden readme rules pictures docs soak bench tables \
-        notebooks wheel clean distclean
+.PHONY: help train evaluate test test-all test-rest test-slow lint format proof golden readme rules pictures screenshots docs soak bench tables \
+        distributed distributed-here notebooks wheel clean distclean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make train            learn $(VARIANT), then play the result against its teachers and others; stopped by'
 	@echo '                      Ctrl-C it goes on with the same command'
-	@echo '                      sizes: VARIANT=$(VARIANT) STEPS=$(STEPS) DEALS=$(DEALS) RUN=$(RUN)'
+	@echo '                      sizes: VARIANT=$(VARIANT) GAMES=$(GAMES) DEALS=$(DEALS) RUN=$(RUN) JOBS=$(JOBS);'
+	@echo '                      METHOD=sb3 STEPS=$(STEPS) learns with Stable-Baselines3 instead'
 	@echo 'make evaluate         play the result of $(RUN) again'
 	@echo 'make test             lint, type-check, run the tests that protect everyday changes (JOBS=$(JOBS) processes)'
 	@echo 'make test-all         the same, then all other tests (test-rest), those that take minutes (test-slow) too'
+	@echo 'make distributed      several machines: an environment with Ray in $(VENV)-distributed, its tests, a small run'
 	@echo 'make proof            engine against referee: HANDS=$(HANDS) of each variant (or VARIANT=), additive'
 	@echo '                      over runs; FRESH=1 begins again; REPLAY=variant:batch plays one batch again'
 	@echo 'make golden           write the readable games of tests/golden anew'
 	@echo 'make readme           write the generated tables of README.md and docs/reference anew'
 	@echo 'make rules            write the pages of docs/rules and docs/variants anew'
 	@echo 'make pictures         draw the pictures of the documentation anew'
+	@echo 'make screenshots      photograph the pages in a browser anew'
 	@echo 'make docs             build the documentation site in build/site, without the network'
 	@echo 'make soak             MINUTES=$(MINUTES) of play over all variants and knobs: memory stays flat'
 	@echo 'make lint, format     only the linters and types; rewrite the layout'
@@ -69,23 +75,29 @@ comma := ,
 LEARN     := $(VENV)/.installed-train-evaluate
 TEST      := $(VENV)/.installed-train-evaluate-render-notebooks-docs-dev
 BENCH     := $(VENV)/.installed-bench
+DISTRIBUTED := $(VENV)/.installed-distributed-train-evaluate-dev
 .PRECIOUS: $(VENV)/.installed-%
 
 # --- learning -----------------------------------------------------------------------------------------------
 
 # How an interrupted run says that it is gone on with: with the same command.
 train: export MAHJONG_ENV_AGAIN = make train $(MAKEOVERRIDES)
+LEARN_ppo = ppo --hands $(GAMES) --processes $(JOBS) --threads $(JOBS)
+LEARN_sb3 = train --total-steps $(STEPS)
+SIZE_ppo  = $(GAMES) hands
+SIZE_sb3  = $(STEPS) decisions
 train: $(LEARN)
-	@echo "learning $(VARIANT) in $(RUN), up to $(STEPS) decisions (Ctrl-C saves; the same command goes on)"
-	$(Q)$(BIN)/python -m training train --variant $(VARIANT) --total-steps $(STEPS) --out $(RUN) \
+	$(if $(LEARN_$(METHOD)),,$(error METHOD is ppo or sb3, not $(METHOD)))
+	@echo "learning $(VARIANT) in $(RUN), up to $(SIZE_$(METHOD)) (Ctrl-C saves; the same command goes on)"
+	$(Q)$(BIN)/python -m training $(LEARN_$(METHOD)) --variant $(VARIANT) --out $(RUN) \
 	  $(if $(wildcard $(RUN)/config.json),--resume) $(FLAGS)
 	$(Q)if [ $(RUN)/evaluation.json -nt $(RUN)/best.zip ]; then \
 	  echo "done: $(RUN)/best.zip, and its evaluation in $(RUN)/evaluation.json"; \
-	  echo "make train STEPS=... learns on; make evaluate plays it again"; \
+	  echo "make train $(if $(filter sb3,$(METHOD)),STEPS,GAMES)=... learns on; make evaluate plays it again"; \
 	else $(MAKE) --no-print-directory evaluate; fi
 
 evaluate: $(LEARN)
-	@echo "playing $(RUN)/best.zip against its teachers, random and greedy, on $(DEALS) deals from every seat"
+	@echo "playing $(RUN)/best.zip against its teachers and random, on $(DEALS) deals from every seat"
 	$(Q)$(BIN)/python -m training evaluate --variant $(VARIANT) --agents policy:$(RUN)/best.zip random greedy \
 	  --deals $(DEALS) --processes $(JOBS) --out $(RUN)
 
@@ -115,6 +127,20 @@ test-all: test
 	$(Q)$(MAKE) --no-print-directory test-rest
 	$(Q)$(MAKE) --no-print-directory test-slow
 
+# Ray's RLlib pins an older gymnasium than the rest would choose: an environment of its own.
+distributed:
+	$(Q)$(MAKE) --no-print-directory VENV=$(VENV)-distributed distributed-here
+
+distributed-here: $(DISTRIBUTED)
+	$(Q)$(BIN)/python -m training.cluster
+	@echo 'an evaluation in one process, and the same on a local cluster of two workers'
+	$(Q)for way in '' '--ray local --processes 2'; do \
+	  $(BIN)/python -m training evaluate --variant $(VARIANT) --agents greedy random --deals 200 $$way \
+	    --out runs/distributed/$$(echo "evaluation$$way" | tr -d ' -') > /dev/null || exit 1; done
+	$(Q)cmp runs/distributed/evaluation/evaluation.json runs/distributed/evaluationraylocalprocesses2/evaluation.json
+	@echo 'the same result, byte for byte; now the tests, RLlib among them'
+	$(Q)$(BIN)/python -m pytest -m distributed
+
 # VARIANT has a default, meant for learning: here all variants are played unless one is asked for.
 asked_variant := $(if $(filter command environment,$(origin VARIANT)),$(VARIANT))
 proof: $(TEST)
@@ -133,6 +159,9 @@ readme: $(TEST)
 
 pictures: $(TEST)
 	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.pictures
+
+screenshots: $(TEST)
+	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.screenshots
 
 docs: $(TEST)
 	$(Q)$(BIN)/python -m sphinx -W --keep-going -q -c docs . build/site
@@ -165,4 +194,4 @@ clean:
 	find mahjong_env agents training tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VENV)-distributed

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_env import Rules
-from mahjong_env.hands import POWER, SUIT, encode, suit_summaries
-from mahjong_env.hands.distance import ORPHANS
+from mahjong_env.hands import POWER, SUIT
 from mahjong_env.hands.kind_sets import ALL_KINDS, BIT_OF_KIND, CountPlanes, KindSets
 from mahjong_env.hands.shares import Cheapest, cheapest_hands, kinds_that_help, kinds_to_spare
 from mahjong_env.hands.special_shapes import (
@@ -22,36 +19,14 @@ from mahjong_env.hands.special_shapes import (
     orphans_can_spare,
     pairs_can_spare,
 )
+from mahjong_env.ruleset.shapes import Shapes, other_shapes
+
+__all__ = ["Concealed", "Outlook", "Shapes", "other_shapes"]
 
 _NUM_KINDS = len(POWER)
 _POWER, _GROUP = POWER.astype(np.intp), SUIT.astype(np.intp)
 _NO_KIND = np.uint64(0)
 _OUT_OF_REACH = np.int8(100)
-
-
-class Shapes(NamedTuple):
-    """Complete hands that rules play beside sets and a pair; only hands without melds can become one.
-
-    Attributes:
-        seven_pairs: seven pairs, four of a kind being two.
-        orphans: thirteen orphans.
-    """
-
-    seven_pairs: bool
-    orphans: bool
-
-
-@cache
-def other_shapes(rules: Rules) -> Shapes:
-    """Whether seven pairs and thirteen orphans are complete hands: the rules are shown one of each."""
-    seven_pairs, orphans = np.zeros((2, _NUM_KINDS), np.int8)
-    seven_pairs[[0, 3, 6, 10, 13, 16, 27]] = 2
-    orphans[ORPHANS] = 1
-    orphans[27] = 2
-    codes = encode(np.stack([seven_pairs, orphans]))
-    nothing = np.zeros(2, np.int8)
-    complete = rules.tiles_short(suit_summaries(codes), nothing, nothing) <= 0
-    return Shapes(bool(complete[0]), bool(complete[1]))
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,8 @@ class PpoConfig:
     opponent_share: float = 0.2
     """At so many of the tables, from 0 to 1, one of them has all seats but one; at the rest the learner has all."""
     teacher: str | None = None
-    """As whom the learner begins: greedy, or greedy?claims=false. Not given: the one that wins from the other."""
+    """As whom the learner begins: greedy, greedy?claims=false, or a policy of this kind (policy:hebei, policy:FILE) of
+    any variant. Not given: the one of the first two that wins from the other."""
     critic_hands: int = 12_288
     """Hands that only the critic learns from, before the policy moves."""
     width: int = 64
@@ -183,6 +184,9 @@ class EvaluateConfig:
     """Folder for evaluation.json, .csv, .html and .png; nothing is written if not given."""
     processes: int = 1
     """Processes that play at the same time; the result is the same with any number."""
+    ray: str | None = None
+    """Play on a Ray cluster: local (one on this machine, with --processes workers or one for each core), auto (the one
+    that this node belongs to) or HOST:PORT. The result is the same. See docs/cluster.md."""
     threads: int = 1
     """Threads of torch, for policies."""
 

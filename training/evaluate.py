@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -13,6 +14,8 @@ from agents import Agent, make_agent
 from mahjong_env import Rules
 from mahjong_env.ruleset.knobs import read_rules
 from training import exports, report
+from training.cluster import connected, do_shards
+from training.cluster.session import check_address
 from training.config import EvaluateConfig
 from training.designs import lineups
 from training.errors import InterruptedRunError, TrainingError
@@ -98,6 +101,8 @@ def _prepare(config: EvaluateConfig) -> _Plan:
     check_counts(deals=config.deals, processes=config.processes)
     check_threads(config.threads)
     check_seed(config.seed)
+    if config.ray is not None:
+        check_address(config.ray, config.processes)
     if not config.agents:
         raise TrainingError("--agents is empty: name at least one")
     played = read_rules(config.variant, config.knobs)
@@ -113,16 +118,12 @@ def _prepare(config: EvaluateConfig) -> _Plan:
 def _play(plan: _Plan, config: EvaluateConfig, kept: Parts, progress: Callable[[str], object]) -> Evaluation:
     every = plan.every_block
     missing = [block for block in every if kept.get(block) is None]
-    if config.processes == 1 or not missing:
-        fresh: Iterator[Played] = (play_block(plan.rules, plan.agents, block, config.seed) for block in missing)
-    else:
-        config = replace(config, agents=tuple(entrant.spec for entrant in plan.entrants))
-        fresh = play_in_processes(config, missing)
-    parts = _parts(every, kept, fresh, _Clock(len(every), len(missing), plan.names, progress))
-    results = [
-        summarise(plan.rules, of_lineup[0].lineup, list(islice(parts, len(of_lineup))), config.seatings)
-        for of_lineup in plan.todo
-    ]
+    with closing(_fresh(plan, config, missing)) as fresh:
+        parts = _parts(every, kept, fresh, _Clock(len(every), len(missing), plan.names, progress))
+        results = [
+            summarise(plan.rules, of_lineup[0].lineup, list(islice(parts, len(of_lineup))), config.seatings)
+            for of_lineup in plan.todo
+        ]
     progress("sigma: greedy among greedy players")
     return Evaluation(
         rules=plan.rules,
@@ -139,15 +140,48 @@ def _play(plan: _Plan, config: EvaluateConfig, kept: Parts, progress: Callable[[
     )
 
 
-def _parts(every: list[Block], kept: Parts, fresh: Iterator[Played], clock: _Clock) -> Iterator[Played]:
-    """Return every block's part in order, those that are kept and those that are played now, which are kept then."""
+def _fresh(
+    plan: _Plan, config: EvaluateConfig, missing: Sequence[Block]
+) -> Generator[tuple[Block, Played], None, None]:
+    """Play blocks, in this process or wherever the settings say, and yield them as they are done."""
+    if not missing:
+        return
+    if config.ray is not None:
+        workers = config.processes if config.processes > 1 else None
+        common = (plan.rules, plan.agents, config.seed)
+        with (
+            connected(config.ray, workers=workers) as ray,
+            closing(do_shards(ray, _play_shard, common, missing)) as done,
+        ):
+            for place, played in done:
+                yield missing[place], played
+    elif config.processes > 1:
+        config = replace(config, agents=tuple(entrant.spec for entrant in plan.entrants))
+        yield from zip(missing, play_in_processes(config, missing), strict=True)
+    else:
+        for block in missing:
+            yield block, play_block(plan.rules, plan.agents, block, config.seed)
+
+
+def _play_shard(common: tuple[Rules, Sequence[Agent], int], block: Block) -> Played:
+    rules, agents, seed = common
+    return play_block(rules, agents, block, seed)
+
+
+def _parts(every: list[Block], kept: Parts, fresh: Iterator[tuple[Block, Played]], clock: _Clock) -> Iterator[Played]:
+    """Return every block's part in order: those that are kept, and those that are played now, kept as they arrive."""
+    early: dict[Block, Played] = {}
     for number, block in enumerate(every, start=1):
-        part = kept.get(block)
-        if part is None:
+        part = early.pop(block, None) or kept.get(block)
+        while part is None:
             clock.begin(number, block)
-            part = next(fresh)
-            kept.put(block, part)
+            arrived, played = next(fresh)
+            kept.put(arrived, played)
             clock.end()
+            if arrived == block:
+                part = played
+            else:
+                early[arrived] = played
         yield part
 
 

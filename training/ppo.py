@@ -144,7 +144,15 @@ class Batch:
 class Learner:
     """The networks, their optimisers, and what is done with the hands of an update."""
 
-    def __init__(self, config: PpoConfig, *, people: int, sigma: float, claims: bool) -> None:
+    def __init__(
+        self,
+        config: PpoConfig,
+        *,
+        people: int,
+        sigma: float,
+        claims: bool,
+        start: dict[str, NDArray[np.float32]] | None = None,
+    ) -> None:
         """Build fresh networks.
 
         Args:
@@ -152,12 +160,15 @@ class Learner:
             people: persons at a table.
             sigma: the unit of the rewards.
             claims: whether the actor begins as greedy, or as greedy that keeps its hand closed.
+            start: the weights that it begins with instead.
         """
         generator = torch.Generator().manual_seed(config.seed)
         torch.manual_seed(config.seed)
         self.config, self.sigma = config, sigma
         self.device = torch.device("cuda" if config.device == "auto" and torch.cuda.is_available() else "cpu")
         self.actor = Actor(config.width, claims=claims, generator=generator).to(self.device)
+        if start is not None:
+            self.actor.load_state_dict({name: torch.from_numpy(array) for name, array in start.items()})
         self.reference = Actor(config.width, claims=claims, generator=generator).to(self.device)
         self.reference.load_state_dict(self.actor.state_dict())
         self.critic = Critic(people - 1).to(self.device)

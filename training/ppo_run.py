@@ -31,7 +31,7 @@ from training.lineups import measure, one_against_copies
 from training.run_folder import RunFolder
 from training.self_play import Hands, play_hands
 from training.sigma import sigma
-from training.sizes import check_counts, check_seed, check_threads
+from training.sizes import check_counts, check_ppo, check_seed, check_threads
 
 try:
     import torch
@@ -48,6 +48,7 @@ except ImportError as error:
 SNAPSHOT: Final = "snapshot"
 TEACHERS: Final = {"greedy": True, "greedy?claims=false": False}
 """As whom a learner may begin, and whether that one claims."""
+_POLICY: Final = "policy:"
 _MOST_SNAPSHOTS: Final = 4
 _TRIAL_DEALS: Final = 1000
 _PACKAGES: Final = ("numpy", "torch")
@@ -97,14 +98,15 @@ def _check(config: PpoConfig) -> None:
         raise TrainingError("--opponent-share and --gae-lambda are at most 1")
     if config.critic_hands < 0:
         raise TrainingError(f"--critic-hands must be at least 0, not {config.critic_hands}")
-    if config.teacher not in (None, *TEACHERS):
-        raise TrainingError(f"--teacher is one of {', '.join(TEACHERS)}, not {config.teacher!r}")
+    if config.teacher not in (None, *TEACHERS) and not str(config.teacher).startswith(_POLICY):
+        raise TrainingError(f"--teacher is one of {', '.join(TEACHERS)}, {_POLICY}NAME, not {config.teacher!r}")
     if config.device not in ("auto", "cpu", "cuda"):
         raise TrainingError(f"--device is auto, cpu or cuda, not {config.device!r}")
     if config.device == "cuda" and not torch.cuda.is_available():
         raise TrainingError("--device cuda: torch finds no such device here; --device auto takes what there is")
     if not config.evaluation_agents:
         raise TrainingError("--evaluation-agents must name at least one agent")
+    check_ppo(config)
 
 
 class PpoRun:
@@ -125,7 +127,11 @@ class PpoRun:
                 make_agent(spec)
         teacher = config.teacher or _better_teacher(self.rules, config.seed)
         self.config = replace(config, teacher=teacher)
-        self.learner = Learner(self.config, people=self.rules.people, sigma=sigma(self.rules), claims=TEACHERS[teacher])
+        start = _weights_of(teacher, config.width) if teacher.startswith(_POLICY) else None
+        claims = TEACHERS.get(teacher, True)
+        self.learner = Learner(
+            self.config, people=self.rules.people, sigma=sigma(self.rules), claims=claims, start=start
+        )
         self.updates = self.hands = self.decisions = self.measured = 0
         self.seconds = 0.0
         self.best = self.learner.actor.arrays()
@@ -240,12 +246,11 @@ class PpoRun:
 
     def _pass_gate(self, learner: Agent, weights: Weights) -> str:
         config = self.config
-        reference = make_agent(str(config.teacher))
         gain = gate(
             self.rules,
             learner,
             _agent(self.best),
-            reference,
+            self.judges[0],
             deals=config.gate_deals,
             seed=config.seed,
             number=self.measured,
@@ -274,7 +279,7 @@ class PpoRun:
                 "hands": self.hands,
                 "seconds": round(self.seconds),
                 "teacher": config.teacher,
-                "teachers": list(TEACHERS),
+                "teachers": list(dict.fromkeys([str(config.teacher), *TEACHERS])),
                 "seed": config.seed,
             },
         )
@@ -332,6 +337,18 @@ def _tensors(weights: Weights) -> dict[str, Any]:
 
 def _arrays(weights: dict[str, Any]) -> Weights:
     return {name: array.numpy() for name, array in weights.items()}
+
+
+def _weights_of(spec: str, width: int) -> Weights:
+    """Return the weights of a policy.
+
+    Raises:
+        MahjongError: there is none, or it is of another kind or size.
+    """
+    network = getattr(make_agent(spec), "network", None)
+    if not isinstance(network, ActionNetwork) or len(network.weights["bias"]) != width:
+        raise TrainingError(f"--teacher {spec}: not a policy of `training ppo` with --width {width}")
+    return network.weights
 
 
 def _better_teacher(rules: Rules, seed: int) -> str:

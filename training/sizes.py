@@ -10,7 +10,7 @@ from agents.inputs import NUM_ACTIONS, SIZE
 from mahjong_env import Rules
 from mahjong_env.basics.memory import free_memory, size_text
 from mahjong_env.observation.planes import SHAPE
-from training.config import BenchConfig, EvaluateConfig, Optimisation, RecordConfig, TrainConfig
+from training.config import BenchConfig, EvaluateConfig, Optimisation, PpoConfig, RecordConfig, TrainConfig
 from training.designs import orders_of
 from training.errors import TrainingError
 from training.lineups import MOST_GAMES
@@ -30,6 +30,9 @@ _COPIES_OF_A_WEIGHT: Final = 6
 """A weight, its gradient, Adam's two moments, and a checkpoint that is being written (two copies)."""
 _DECISIONS_OF_A_HAND: Final = 64
 """Over all seats, where the players are greedy."""
+_LIKELY_ACTIONS: Final = 5
+_DECISION: Final = 1_500
+"""A decision with what was known of its likely actions, twice while parts are joined (`training.self_play`)."""
 _MOST_LESSONS: Final = 200_000
 """Decisions of a teacher that are kept at once (`training.warm_start`)."""
 
@@ -47,6 +50,19 @@ def check_training(config: TrainConfig) -> None:
         | _processes(config.processes)
         | {f"--warm-start-steps {config.warm_start_steps}": 2 * lessons * (SIZE + NUM_ACTIONS)}
         | _deals(config.evaluation_deals, people=4, option="--evaluation-deals")
+    )
+
+
+def check_ppo(config: PpoConfig) -> None:
+    """Check that a run by self-play fits; see `check_training`."""
+    units = config.batch_size * _LIKELY_ACTIONS * config.width * 6  # what goes forwards and backwards
+    check_memory(
+        {
+            f"--tables {config.tables}": config.tables * (_GAME + _DECISIONS_OF_A_HAND * _DECISION),
+            f"--width {config.width}": (config.width**2 * _COPIES_OF_A_WEIGHT + units) * _FLOAT,
+        }
+        | _processes(config.processes)
+        | _deals(max(config.evaluation_deals, config.gate_deals), people=4, option="--evaluation-deals")
     )
 
 

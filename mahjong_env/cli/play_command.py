@@ -1,10 +1,14 @@
-"""``play``: you sit at the table, on the terminal, against agents."""
+"""``play``: you sit at the table, on the terminal or in a browser, against agents."""
 
 from __future__ import annotations
 
 import argparse
+import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,15 +16,28 @@ import numpy as np
 from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.notation import LEGEND
-from mahjong_env.cli.arguments import add_agents, add_game, add_rules, read_agents, read_rules, read_seed
+from mahjong_env.cli.arguments import (
+    add_agents,
+    add_game,
+    add_rules,
+    check_writable,
+    read_agents,
+    read_rules,
+    read_seed,
+)
 from mahjong_env.cli.show_command import ask
-from mahjong_env.cli.story import Story, situation_text
 from mahjong_env.cli.terminal import has_colour, say
-from mahjong_env.cli.why_not import why_not
 from mahjong_env.drawing.table import person_name
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.opponents import Opponent, agent_names, find_agent
+from mahjong_env.environments.players import agent_name
 from mahjong_env.environments.render import Reader, legal_text, table_text
+from mahjong_env.play.match import PersonsMatch
+from mahjong_env.play.server import PlayServer
+from mahjong_env.play.story import Story, situation_text
+from mahjong_env.play.why_not import why_not
+from mahjong_env.records import GameRecord, Recorder, RecordWriter
+from mahjong_env.ruleset.questions import Rules
 
 HELP = """\
 write a tile to discard it (5m), or an action (pung, chow low, kong, added kong 5m, win, pass);
@@ -38,6 +55,11 @@ def add_to(commands: Any) -> None:
     add_game(parser)
     parser.add_argument("--seat", type=int, default=0, help="your person (default: 0)")
     parser.add_argument("--hints", metavar="AGENT", help=f"who answers when you ask for a hint (default: {_HINTS})")
+    parser.add_argument("--record", metavar="FILE", help="append the matches that are played to a file of records")
+    browser = parser.add_argument_group("in a browser")
+    browser.add_argument("--browser", action="store_true", help="play on a page that this machine's browser shows")
+    browser.add_argument("--port", type=int, default=0, help="of the page's server (default: any that is free)")
+    browser.add_argument("--no-open", action="store_true", help="print the page's address only")
     parser.set_defaults(run=run)
 
 
@@ -46,13 +68,55 @@ def run(chosen: argparse.Namespace) -> int:
     rules, seed = read_rules(chosen), read_seed(chosen)
     if not 0 <= chosen.seat < rules.people:
         raise MahjongError(f"--seat is a person from 0 to {rules.people - 1}, not {chosen.seat}")
-    others = read_agents(chosen.agents, rules.people - 1)
-    agents: list[Opponent | None] = [*others[: chosen.seat], None, *others[chosen.seat :]]
-    hints = find_agent(chosen.hints or (_HINTS if _HINTS in agent_names() else "random"))
+    if not 0 <= chosen.port < 2**16:
+        raise MahjongError(f"--port is an integer from 0 to {2**16 - 1}, not {chosen.port}")
+    if chosen.record is not None:
+        check_writable(Path(chosen.record))
+    agents, hints = _seated(chosen, rules)  # wrong names are found before anything is done
+    if chosen.browser:
+        _serve(chosen, rules, seed)
+        return 0
     engine = Engine(rules, 1, seed=seed, num_hands=chosen.num_hands)
     print(f"seed {seed}; you are {person_name(chosen.seat)}\n{HELP}\n{LEGEND}\n")
-    play(engine, agents, np.random.default_rng(seed), unicode=chosen.unicode, hints=hints, colour=has_colour())
+    settings: dict[str, Any] = {"unicode": chosen.unicode, "hints": hints, "colour": has_colour()}
+    play(engine, agents, np.random.default_rng(seed), **settings, record=chosen.record)
+    if chosen.record is not None:
+        print(f"{chosen.record}: look at it with python -m mahjong_env show {chosen.record} --html page.html")
     return 0
+
+
+def _seated(chosen: argparse.Namespace, rules: Rules) -> tuple[list[Opponent | None], Opponent]:
+    """Who plays, by person, None being the person at the table; and who is asked for hints."""
+    others = read_agents(chosen.agents, rules.people - 1)
+    hints = find_agent(chosen.hints or (_HINTS if _HINTS in agent_names() else "random"))
+    return [*others[: chosen.seat], None, *others[chosen.seat :]], hints
+
+
+def _serve(chosen: argparse.Namespace, rules: Rules, seed: int) -> None:
+    """Answer a browser until Ctrl-C; every match has the next seed and agents of its own."""
+    seeds, write = count(seed), None if chosen.record is None else _appended(chosen.record)
+
+    def new_match() -> PersonsMatch:
+        agents, hints = _seated(chosen, rules)
+        return PersonsMatch(rules, agents, seed=next(seeds), num_hands=chosen.num_hands, hints=hints, write=write)
+
+    with PlayServer(new_match, port=chosen.port, told={"record": chosen.record or ""}) as server:
+        print(f"seed {seed}; play at {server.url}\nCtrl-C ends the program", flush=True)
+        if not chosen.no_open:
+            webbrowser.open(server.url)
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()
+        print()
+
+
+def _appended(path: str) -> Callable[..., None]:
+    """What appends records to a file, whole lines at a time."""
+
+    def write(*records: GameRecord) -> None:
+        with RecordWriter(path) as writer:
+            writer.write(*records)
+
+    return write
 
 
 def play(
@@ -64,6 +128,7 @@ def play(
     hints: Opponent | None = None,
     colour: bool = False,
     read: Callable[[str], str] = input,
+    record: str | None = None,
 ) -> None:
     """Play an engine's one game.
 
@@ -75,24 +140,31 @@ def play(
         hints: who is asked for hints.
         colour: write colours.
         read: what reads a line, given a prompt.
+        record: a file of records that the match is appended to, as far as it is played.
     """
     tell = partial(say, colour=colour)
     you = Reader(agents.index(None), unicode)
-    story = Story(engine, you)
+    names = ["you" if agent is None else agent_name(agent) for agent in agents]
+    recorder = None if record is None else Recorder(engine, _appended(record), agents=names)
+    story = Story(engine, you, None if recorder is None else recorder.step)
     tell(situation_text(engine, you), "", *story.opening())
-    while engine.seat_to_act[0] >= 0:
-        agent = agents[int(engine.seat_to_act[0])]
-        if agent is None:
-            tell(*story.draw())
-            print(table_text(engine, person=you.person, unicode=unicode, colour=colour))
-            answer = ask_person(engine, read, you, tell, hints)
-            if answer is None:
-                tell("you have left the table")
-                return
-        else:
-            answer = ask(agent, engine, rng)
-        _, lines = story.play(answer)
-        tell(*lines)
+    try:
+        while engine.seat_to_act[0] >= 0:
+            agent = agents[int(engine.seat_to_act[0])]
+            if agent is None:
+                tell(*story.draw())
+                print(table_text(engine, person=you.person, unicode=unicode, colour=colour))
+                answer = ask_person(engine, read, you, tell, hints)
+                if answer is None:
+                    tell("you have left the table")
+                    return
+            else:
+                answer = ask(agent, engine, rng)
+            _, lines = story.play(answer)
+            tell(*lines)
+    finally:
+        if recorder is not None:
+            recorder.close()
     tell("all hands:")
     print(table_text(engine, unicode=unicode, colour=colour))
 

@@ -22,12 +22,12 @@ from mahjong_env.cli.arguments import (
     read_seed,
     write_text,
 )
-from mahjong_env.cli.story import Story
 from mahjong_env.cli.terminal import has_colour, say
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.players import Opponent
 from mahjong_env.environments.players import ask as ask_agent
 from mahjong_env.environments.render import Reader, table_text
+from mahjong_env.play.story import Story
 from mahjong_env.records import GameRecord, Recorder, RecordWriter, Replay, read_records
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.viewer import viewer_html

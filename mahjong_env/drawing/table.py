@@ -1,4 +1,4 @@
-"""One game as plain Python values, as one person sees it or with all hands open: what every picture is drawn from."""
+"""One game as plain Python values, all hands open: what every picture is drawn from. `seen` has one person's eyes."""
 
 from __future__ import annotations
 
@@ -123,31 +123,28 @@ def person_name(person: int) -> str:
     return f"player_{person}"
 
 
-def read_table(engine: Engine, game: int = 0, *, person: int | None = None, below: int | None = None) -> Table:
-    """Read one game of an engine.
+def read_table(engine: Engine, game: int = 0, *, below: int | None = None) -> Table:
+    """Read one game of an engine, all hands open; `seen_table` shows what one person sees.
 
     Args:
         engine: the games.
         game: which one.
-        person: through whose eyes: the others' tiles, hidden kongs and draws are not shown; None: everything is.
-        below: the person whose side is below; None: ``person``, or the one in seat 0.
+        below: the person whose side is below; None: the one in seat 0.
     """
-    return _Reader(engine, game, person).table(below)
+    return _Reader(engine, game).table(below)
 
 
 class _Reader:
     """One game, read by seats at the table."""
 
-    def __init__(self, engine: Engine, game: int, person: int | None) -> None:
-        self.engine, self.state, self.rules = engine, engine.state, engine.rules
-        self.game, self.person = game, person
+    def __init__(self, engine: Engine, game: int) -> None:
+        self.engine, self.state, self.rules, self.game = engine, engine.state, engine.rules, game
         self.persons: list[int] = self.state.person_at[game].tolist()
         self.is_over = int(self.state.phase[game]) == Phase.OVER
 
     def table(self, below: int | None) -> Table:
         state, rules, game = self.state, self.rules, self.game
-        first = self.person if below is None else below
-        seat = self.persons.index(first) if first in self.persons else 0
+        seat = self.persons.index(below) if below in self.persons else 0
         offered, giver = int(state.offered[game]), int(state.offered_by[game])
         return Table(
             title=rules.title,
@@ -182,9 +179,6 @@ class _Reader:
     def slot(self, seat: int, below: int) -> int:
         return self.seats_from(below).index(seat)
 
-    def sees(self, seat: int) -> bool:
-        return self.person is None or self.persons[seat] == self.person
-
     def place(self, seat: int) -> Place:
         state, game = self.state, self.game
         counters = zip(self.rules.marks, state.marks[game, seat].tolist(), strict=True)
@@ -210,19 +204,16 @@ class _Reader:
         has_drawn = kind >= 0 and int(self.state.turn[self.game]) == seat and not self.is_over
         if has_drawn:
             counts[kind] -= 1
-        if not self.sees(seat):
-            return (HIDDEN,) * int(counts.sum()), HIDDEN if has_drawn else None
         return tuple(np.repeat(np.arange(len(counts)), counts).tolist()), kind if has_drawn else None
 
     def meld(self, seat: int, number: int) -> ShownMeld:
         at = self.game, seat, number
         meld_type, kind = MeldType(int(self.state.meld_type[at])), int(self.state.meld_kind[at])
-        is_seen = self.sees(seat) or self.is_over or not self.rules.hides_concealed_kongs
         tiles = (
             (kind, kind + 1, kind + 2) if meld_type is MeldType.CHOW else (kind,) * (4 - (meld_type is MeldType.PUNG))
         )
         if meld_type is MeldType.CONCEALED_KONG:
-            tiles = (HIDDEN, kind, kind, HIDDEN) if is_seen else (HIDDEN,) * 4
+            tiles = (HIDDEN, kind, kind, HIDDEN)
         giver = int(self.state.meld_from[at])
         offset = 0 if giver < 0 else (giver - seat) % self.rules.seats
         # At tables for three the second player after the owner is the one before him.

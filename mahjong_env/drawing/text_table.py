@@ -10,7 +10,8 @@ import numpy as np
 
 from mahjong_env.basics.notation import Meld, MeldType
 from mahjong_env.drawing.events import last_event
-from mahjong_env.drawing.table import HIDDEN, WINDS, Place, ShownMeld, Table, person_name, read_table
+from mahjong_env.drawing.seen import seen_table
+from mahjong_env.drawing.table import HIDDEN, WINDS, Place, ShownMeld, Table, read_table
 from mahjong_env.drawing.text import columns, folded, joined, padded, paint
 from mahjong_env.drawing.words import Reader, legal_text, outcome_text
 from mahjong_env.engine.batch import Engine
@@ -46,14 +47,14 @@ def table_text(
         Several lines of at most `WIDTH` columns without a newline at the end.
     """
     reader = Reader(person, unicode)
-    table = read_table(engine, game, person=person, below=int(engine.state.person_at[game, 0]))
+    table = read_table(engine, game) if person is None else seen_table(engine.view([game], seats=person))
     lines = [] if outcome is None else outcome_text(outcome, reader, engine.rules).splitlines()
     lines += _headlines(table, reader)
     actor = int(engine.state.actor[game])
     is_asked = actor >= 0 and person in (None, int(engine.state.person_at[game, actor]))
     event = last_event(engine, game, reader) if is_asked else ""
     lines += [f"last: {event}"] if event else []
-    rule = "─" * WIDTH
+    rule = "-" * WIDTH  # box drawings take two columns on some Chinese terminals
     lines.append(rule)
     for slot, place in enumerate(table.places):
         if place is not None:
@@ -81,7 +82,7 @@ def _headlines(table: Table, reader: Reader) -> Iterator[str]:
     facts += [f"wild {reader.tiles([table.wild])}"] if table.wild >= 0 else []
     facts += [f"turned up {reader.tiles([table.indicator])}"] if table.indicator >= 0 else []
     title = f"{table.title} {table.chinese}".rstrip()
-    yield from joined([f"{title}: {facts[0]}", *facts[1:]], WIDTH, " · ")
+    yield from joined([f"{title}: {facts[0]}", *facts[1:]], WIDTH, ", ")
 
 
 def _wind(name: str) -> str:
@@ -146,15 +147,14 @@ def _question(engine: Engine, game: int, reader: Reader) -> str:
     state, persons = engine.state, engine.state.person_at[game].tolist()
     if int(state.phase[game]) == Phase.OVER:
         return "the match is over"
+    actor = persons[int(state.actor[game])]
+    if reader.person not in (None, actor):
+        return "it is not your turn"
     offered, giver = int(state.offered[game]), int(state.offered_by[game])
     text = ""
     if offered >= 0 and giver != NO_SEAT:
         adds = state.phase[game] == Phase.ROB
         does = reader.does(persons[giver], "add" if adds else "have")
         text = f"{does}{'' if adds else ' discarded'} {reader.tiles([offered])}; "
-    actor = persons[int(state.actor[game])]
-    if reader.person not in (None, actor):
-        in_turn = state.phase[game] == Phase.TURN
-        return f"{text}{person_name(actor)} is to act" if in_turn else f"{text}claims are asked"
     legal = legal_text(np.flatnonzero(state.mask[game]), reader.unicode)
     return f"{text}{reader.name(actor)} may {legal}"

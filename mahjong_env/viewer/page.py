@@ -34,17 +34,30 @@ def viewer_html(record: GameRecord) -> str:
         "tileNames": [tile_name(kind) for kind in range(NUM_ALL_KINDS)],
         "frames": list(frames_of(record)),
     }
-    page = _part("page.html")
+    script = part("table.js") + part("page.js")
+    return page_html(f"{rules.title} mahjong", part("page.html"), part("page.css"), data, script)
+
+
+def page_html(title: str, body: str, style: str, data: Any, script: str) -> str:
+    """Put a page together.
+
+    Args:
+        title: of the page.
+        body: the document, with ``@@title@@``, ``@@style@@``, ``@@tiles@@``, ``@@data@@`` and ``@@script@@`` in it.
+        style: style sheets.
+        data: what the script finds in the element "data", as plain values.
+        script: what runs when the page has been read.
+    """
     for name, text in {
-        "title": html.escape(f"{rules.title} mahjong"),
-        "style": _part("page.css"),
-        "tiles": _symbols(),
+        "title": html.escape(title),
+        "style": style,
+        "tiles": symbols(),
         # "</" would end the script element that holds the data.
         "data": json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/"),
-        "script": _part("page.js"),
+        "script": script,
     }.items():
-        page = page.replace(f"@@{name}@@", text, 1)
-    return page
+        body = body.replace(f"@@{name}@@", text, 1)
+    return body
 
 
 def notebook_html(record: GameRecord, height: int = 760) -> str:
@@ -58,11 +71,12 @@ def notebook_html(record: GameRecord, height: int = 760) -> str:
     return f'<iframe srcdoc="{page}" style="width:100%;height:{height}px;border:0" title="mahjong viewer"></iframe>'
 
 
-def _part(name: str) -> str:
+def part(name: str) -> str:
+    """One of the files that pages are made of."""
     return resources.files("mahjong_env.viewer").joinpath(name).read_text("utf-8")
 
 
-def _symbols() -> str:
+def symbols() -> str:
     """Every tile once, to be referred to by the script; kind -1 is the back."""
     return "".join(
         f'<symbol id="tile{-1 if kind is None else kind}" viewBox="0 0 {WIDTH} {HEIGHT}">{tile_svg(kind)}</symbol>'

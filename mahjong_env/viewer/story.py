@@ -13,6 +13,7 @@ from mahjong_env.drawing.words import chinese_names
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.records import GameRecord, Replay
 from mahjong_env.ruleset.questions import Rules
+from mahjong_env.viewer.reasons import reasons_of_a_kong, reasons_of_a_win
 
 Frame = dict[str, Any]
 """``table`` (`Table` as a dictionary, all hands open), ``event``, ``points`` by person, and where there are any
@@ -37,13 +38,7 @@ def frames_of(record: GameRecord) -> Iterator[Frame]:
         if not result.hand_over[0]:
             yield _frame(replay, event, rewards)
             continue
-        # The next hand has been dealt already: what won is shown on the table as it was.
-        yield {
-            "table": _plain(before),
-            "event": _end(result, event, engine.rules),
-            "points": result.outcome.points[0].tolist(),
-            "paid": rewards,
-        }
+        yield end_of_hand(result, before, engine.rules, event)
         if number + 1 < len(record.actions):
             yield _frame(replay, {"type": "start"})
     for _ in replay:  # nothing is left to play: the end is checked
@@ -59,6 +54,7 @@ def _frame(replay: Replay, event: dict[str, Any], rewards: list[int] | None = No
     }
     if rewards is not None and any(rewards):
         frame["paid"] = rewards
+        frame["reasons"] = reasons_of_a_kong(rewards, event)
     note = replay.record.notes.get(replay.position)
     if note:
         frame["note"] = dict(note)
@@ -74,19 +70,34 @@ def _event(person: int, action: int, offered: int) -> dict[str, Any]:
     verb, _, last = ACTIONS[action].rpartition(" ")
     if last in KIND_NAMES:
         return {"type": verb, "person": person, "tile": KIND_NAMES.index(last)}
-    return {"type": ACTIONS[action], "person": person, "tile": offered}
+    about = {"tile": offered} if offered >= 0 else {}
+    return {"type": ACTIONS[action], "person": person, **about}
 
 
-def _end(result: StepResult, event: dict[str, Any], rules: Rules) -> dict[str, Any]:
+def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str, Any] | None = None) -> Frame:
+    """How a hand ended: its rows, and who pays what and why.
+
+    Args:
+        result: of the step in which it ended.
+        before: the table before that step, all hands open; the next hand may have been dealt since then.
+        rules: by which it was played.
+        last: the event of that step.
+    """
     outcome, chinese = result.outcome, chinese_names(rules)
-    return {
+    payments, winner, giver = outcome.payments[0].tolist(), int(outcome.winner[0]), int(outcome.from_seat[0])
+    event = {
         "type": "end",
-        "last": event,
-        "winner": int(outcome.winner[0]),
+        "last": last,
+        "winner": winner,
         "source": str(outcome.source[0]),
-        "from": int(outcome.from_seat[0]),
+        "from": giver,
         "tile": int(outcome.tile[0]),
         "value": int(outcome.value[0]),
         "rows": [[name, chinese.get(name, ""), value] for name, value in outcome.rows[0]],
-        "payments": outcome.payments[0].tolist(),
+        "payments": payments,
+        "reasons": reasons_of_a_win(payments, winner, str(outcome.source[0]), giver, before),
     }
+    points, table = outcome.points[0].tolist(), _plain(before)
+    for place in filter(None, table["places"]):
+        place["points"] = points[place["person"]]
+    return {"table": table, "event": event, "points": points, "paid": result.rewards[0].tolist()}

@@ -5,10 +5,10 @@ import pytest
 
 from mahjong_env import ACTIONS, VARIANTS, Deal, action, make_engine
 from mahjong_env.cli.play_command import ask_person, matching, play
-from mahjong_env.cli.story import Story, situation_text
-from mahjong_env.cli.why_not import why_not
 from mahjong_env.environments.players import RandomAgent
 from mahjong_env.environments.render import Reader
+from mahjong_env.play.story import Story, situation_text
+from mahjong_env.play.why_not import why_not
 from mahjong_env.testing import eager_actions
 
 

@@ -12,6 +12,7 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import KIND_NAMES, NUM_ALL_KINDS
 from mahjong_env.drawing.glyphs import text_svg, text_width
 from mahjong_env.drawing.picture import HEADER, SIZE, table_svg
+from mahjong_env.drawing.seen import seen_table
 from mahjong_env.drawing.table import HIDDEN, event_text, read_table
 from mahjong_env.drawing.themes import THEMES
 from mahjong_env.drawing.tiles import tile_name, tile_svg
@@ -97,7 +98,7 @@ def test_a_table_holds_what_the_engine_holds(variant):
 def test_others_tiles_are_face_down_for_a_person():
     engine = engine_after("hangzhou", 50)
     for person in range(4):
-        table = read_table(engine, person=person)
+        table = seen_table(engine.view(seats=person))
         own, *others = table.places
         assert own.name == f"player_{person}"
         assert HIDDEN not in own.hand
@@ -108,11 +109,11 @@ def test_others_tiles_are_face_down_for_a_person():
 
 def test_what_is_hidden_leaves_the_picture_unchanged():
     engine = engine_after("taiwan", 40)
-    before = table_svg(read_table(engine, person=1))
+    before = table_svg(seen_table(engine.view(seats=1)))
     copy = engine.select([0])
     copy.resample_hidden(1, np.random.default_rng(1))
     assert (copy.state.hand != engine.state.hand).any()
-    assert table_svg(read_table(copy, person=1)) == before
+    assert table_svg(seen_table(copy.view(seats=1))) == before
 
 
 def test_melds_lie_as_they_were_made():
@@ -130,7 +131,7 @@ def test_nobody_sits_across_at_a_table_for_three():
     table = read_table(engine_after("hebei", 30))
     assert table.places[2] is None
     assert [place.name for place in table.places if place] == ["player_0", "player_1", "player_2"]
-    seen = read_table(engine_after("hebei", 30), person=2)
+    seen = seen_table(engine_after("hebei", 30).view(seats=2))
     assert [place.name for place in seen.places if place] == ["player_2", "player_0", "player_1"]
 
 

@@ -11,9 +11,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TINY = (
+SMALL_SB3 = (
     "--tables 4 --width 4 --layers 1 --warm-start-steps 64 --warm-start-epochs 1 --evaluations 1 "
     "--evaluation-deals 1 --evaluation-agents random --opponents random --teachers greedy --reward-scale 0.5"
+)
+SMALL_PPO = (
+    "--tables 32 --width 4 --critic-hands 32 --evaluations 1 --evaluation-deals 2 --evaluation-agents random "
+    "--gate-deals 2 --opponents random --teacher greedy"
 )
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
@@ -55,7 +59,14 @@ def test_recipes_say_what_they_do_in_short_lines(environment, tmp_path):
     assert len(told.splitlines()) == 2 + 2  # make says twice which folder it is in
     assert max(map(len, told.splitlines())) < 100 + len(str(tmp_path))
     assert "-m training" not in told
-    assert "-m training train --variant hebei" in make("V=1", *words)[1]
+    assert "-m training ppo --hands 160000" in make("V=1", *words)[1]
+    assert "-m training train --total-steps 1000000 --variant hebei" in make("V=1", "METHOD=sb3", *words)[1]
+
+
+def test_another_way_to_learn_is_refused(environment):
+    status, _, error = make("train", environment, "METHOD=dqn")
+    assert status != 0
+    assert "METHOD is ppo or sb3, not dqn" in error
 
 
 def test_the_fast_tests_and_the_rest_are_all_tests(environment):
@@ -70,8 +81,15 @@ def test_the_fast_tests_and_the_rest_are_all_tests(environment):
 
 
 @pytest.mark.thorough
-def test_training_twice_evaluates_once(environment, tmp_path):
-    words = ["train", environment, f"RUN={tmp_path / 'run'}", "STEPS=64", "DEALS=2", "JOBS=1", f"FLAGS={TINY}"]
+@pytest.mark.parametrize(
+    ("sizes", "learned"),
+    [
+        (["GAMES=64", f"FLAGS={SMALL_PPO}"], "96 hands"),
+        (["METHOD=sb3", "STEPS=64", f"FLAGS={SMALL_SB3}"], "64 decisions"),
+    ],
+)
+def test_training_twice_evaluates_once(environment, tmp_path, sizes, learned):
+    words = ["train", environment, f"RUN={tmp_path / 'run'}", "DEALS=2", "JOBS=1", *sizes]
     status, told, error = make(*words)
     assert (status, error) == (0, "")
     assert f"playing {tmp_path}/run/best.zip against its teachers" in told
@@ -79,7 +97,7 @@ def test_training_twice_evaluates_once(environment, tmp_path):
     before = (tmp_path / "run" / "evaluation.json").stat().st_mtime_ns
     status, told, error = make(*words)
     assert (status, error) == (0, "")
-    assert "has learned from 64 decisions already; nothing to do" in told
+    assert f"has learned from {learned} already; nothing to do" in told
     assert "done: " in told
     assert "make evaluate plays it again" in told
     assert (tmp_path / "run" / "evaluation.json").stat().st_mtime_ns == before

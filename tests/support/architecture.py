@@ -24,6 +24,7 @@ SHELLS = {
     "mahjong_env.environments",
     "mahjong_env.testing",
     "mahjong_env.viewer",
+    "mahjong_env.play",
     "mahjong_env.bench",
     "mahjong_env.cli",
 }
@@ -32,7 +33,7 @@ SHELLS = {
 GROUPS = (
     *("basics", "hands", "state", "ruleset", "scoring", "variants", "rulebook"),
     *("observation", "engine", "records", "drawing", "viewer"),
-    *("environments", "testing", "bench", "cli"),
+    *("environments", "play", "testing", "bench", "cli"),
 )
 
 ENGINE_NEEDS = {"numpy"}

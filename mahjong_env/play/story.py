@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CHOW_LOW, CONCEALED_KONG, PASS, WIN
@@ -21,8 +23,12 @@ class Story:
         reader: who is told.
     """
 
-    def __init__(self, engine: Engine, reader: Reader | None = None) -> None:
+    def __init__(
+        self, engine: Engine, reader: Reader | None = None, step: Callable[[list[int]], StepResult] | None = None
+    ) -> None:
+        """Begin where the engine is; ``step`` plays actions instead of `Engine.step`, as `Recorder.step` does."""
         self.reader = reader or Reader()
+        self._step = step or engine.step
         self._engine, self._state = engine, engine.state
         self._flowers = np.zeros_like(self._state.flowers[0])
 
@@ -45,9 +51,9 @@ class Story:
         seat, in_turn = int(state.actor[0]), state.phase[0] == Phase.TURN
         lines = self._turn(seat, action) if in_turn else self._answer(seat, action)
         melds = state.num_melds[0].copy()
-        result = self._engine.step([action])
+        result = self._step([action])
         if result.hand_over[0]:
-            lines.append(outcome_text(hand_info(result.outcome, 0), self.reader))
+            lines.append(outcome_text(hand_info(result.outcome, 0), self.reader, self._engine.rules))
             self._flowers[...] = 0
             if not result.done[0]:
                 lines += self.opening()

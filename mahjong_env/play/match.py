@@ -1,0 +1,238 @@
+"""A person's match against agents, one question at a time: all that the browser shows, and nothing hidden.
+
+Every table in it is made of the person's own `View`. A step that the person sees nothing of (somebody passes, somebody
+is asked) leaves no trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CONCEALED_KONG
+from mahjong_env.basics.errors import MahjongError
+from mahjong_env.drawing.seen import seen_table
+from mahjong_env.drawing.table import read_table
+from mahjong_env.drawing.words import chinese_names
+from mahjong_env.engine.batch import Engine
+from mahjong_env.environments.players import Opponent, agent_name
+from mahjong_env.environments.players import ask as ask_agent
+from mahjong_env.play.hints import advice, prospects, win_now
+from mahjong_env.play.why_not import why_not
+from mahjong_env.records import GameRecord, Recorder
+from mahjong_env.ruleset.questions import Rules
+from mahjong_env.state.arrays import Phase
+from mahjong_env.viewer.reasons import reasons_of_a_kong
+from mahjong_env.viewer.story import end_of_hand
+
+Frame = dict[str, Any]
+
+
+class StaleError(MahjongError):
+    """An answer to another question than the one that is being asked."""
+
+
+class PersonsMatch:
+    """A match of one person against agents.
+
+    Attributes:
+        person: who the person is.
+        engine: the game. Its tiles are everybody's: show `seen_table` of the person's view only.
+        position: the number of the question; every answer moves it on.
+        waits_for: "answer" (a question is asked), "next" (a hand has ended and the next one waits), "over".
+        record: the match as it was played, once it is over.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        agents: Sequence[Opponent | None],
+        *,
+        seed: int,
+        num_hands: int = 1,
+        hints: Opponent | None = None,
+        write: Callable[[GameRecord], None] | None = None,
+    ) -> None:
+        """Deal, and let the agents play until the person is asked.
+
+        Args:
+            rules: what is played.
+            agents: by person; None is the person.
+            seed: of the cards and of the agents' chance.
+            num_hands: hands of the match.
+            hints: who is asked for hints; None: nobody.
+            write: is given the record when the match is over.
+        """
+        self.rules, self.person, self.agents = rules, agents.index(None), agents
+        self.engine = Engine(rules, 1, seed=seed, num_hands=num_hands)
+        self._hints, self._write, self._rng = hints, write, np.random.default_rng(seed)
+        self.names = ["you" if agent is None else agent_name(agent) for agent in agents]
+        self._recorder = Recorder(self.engine, self._keep, agents=self.names)
+        self.position, self.waits_for = 0, "answer"
+        self.record: GameRecord | None = None
+        self.points_by_hand: list[list[int]] = [self.engine.points[0].tolist()]
+        self.frames: list[Frame] = []
+        self._last: Frame = {}
+        self._start_hand()
+
+    # --- what the person does ------------------------------------------------------------------------------------
+    def answer(self, position: int, name: str) -> None:
+        """Play an action of the person, and let the agents play until the next question.
+
+        Raises:
+            StaleError: another question is being asked by now.
+            MahjongError: there is no such action, or it is not legal; the message says why. Nothing has changed.
+        """
+        self._check(position, "answer")
+        if name not in ACTIONS:
+            raise MahjongError(f"there is no action {name!r}; legal are {', '.join(self.legal())}")
+        action = ACTIONS.index(name)
+        if not self.engine.action_mask[0, action]:
+            raise MahjongError(f"{name!r} is not legal: {why_not(self.engine, action)}")
+        self.position += 1
+        self.frames = []
+        self._step(action)
+        self._let_agents_play()
+
+    def next_hand(self, position: int) -> None:
+        """Go on after a hand has ended.
+
+        Raises:
+            StaleError: no hand has ended, or it has been gone on from already.
+        """
+        self._check(position, "next")
+        self.position += 1
+        self._start_hand()
+
+    def hint(self, position: int) -> dict[str, Any]:
+        """What an agent would do, what each action leads to, and what a win is worth now.
+
+        Raises:
+            StaleError: another question is being asked by now.
+        """
+        self._check(position, "answer")
+        view = self.engine.view()
+        told: dict[str, Any] = {
+            "prospects": [{**asdict(one), "tiles": one.tiles} for one in prospects(view)],
+            "win": win_now(self.engine),
+        }
+        if told["win"] is not None:
+            told["win"]["rows"] = self._with_chinese(told["win"]["rows"])
+        if self._hints is not None:
+            told["agent"], told["advice"] = advice(self._hints, self.engine)
+        return told
+
+    def legal(self) -> list[str]:
+        """The names of the actions that the person may choose from."""
+        return [ACTIONS[number] for number in np.flatnonzero(self.engine.action_mask[0])]
+
+    def state(self) -> dict[str, Any]:
+        """Everything that the page shows, as plain values: the frames since the last answer, and the question."""
+        asked = self._is_asked()
+        return {
+            "position": self.position,
+            "waitsFor": self.waits_for,
+            "frames": self.frames or [self._last],
+            "legal": self.legal() if asked else [],
+            "phase": int(self.engine.state.phase[0]) if asked else Phase.OVER,
+            "pointsByHand": self.points_by_hand,
+        }
+
+    def _is_asked(self) -> bool:
+        """Whether the person is asked; not so where an agent has failed in its turn."""
+        return self.waits_for == "answer" and int(self.engine.seat_to_act[0]) == self.person
+
+    def _check(self, position: int, waits_for: str) -> None:
+        if self.waits_for != waits_for:
+            now = {"answer": "you are asked", "next": "the hand has ended", "over": "the match is over"}
+            raise StaleError(f"that cannot be done now: {now[self.waits_for]}")
+        if position != self.position:
+            raise StaleError(f"that was question {position}; question {self.position} is being asked now")
+        if waits_for == "answer" and not self._is_asked():
+            raise StaleError("that cannot be done now: it is not your turn")
+
+    # --- how it goes on ------------------------------------------------------------------------------------------
+    def _start_hand(self) -> None:
+        self.waits_for = "answer"
+        self.frames = []
+        self._show({"type": "start"})
+        self._let_agents_play()
+
+    def _let_agents_play(self) -> None:
+        while self.waits_for == "answer":
+            agent = self.agents[int(self.engine.seat_to_act[0])]
+            if agent is None:
+                # The question itself: the own draw, or the tile that is offered.
+                self._show({"type": "asked"})
+                return
+            self._step(int(ask_agent(agent, self.engine, np.zeros(1, np.intp), self._rng)[0]))
+
+    def _step(self, action: int) -> None:
+        engine, state = self.engine, self.engine.state
+        seat, actor, in_turn = int(state.actor[0]), int(engine.seat_to_act[0]), state.phase[0] == Phase.TURN
+        before = read_table(engine, below=self.person)
+        melds = state.meld_type[0].copy()
+        result = self._recorder.step([action])
+        if result.hand_over[0]:
+            self.points_by_hand.append(result.outcome.points[0].tolist())
+            self.frames.append(end_of_hand(result, before, self.rules))
+            self._last = self.frames[-1]
+            self.waits_for = "over" if result.done[0] else "next"
+        elif in_turn:
+            self._show(self._own_turn(seat, actor, action))
+        else:
+            for claimer, place in np.argwhere(state.meld_type[0] != melds).tolist():
+                self._show(self._claim(claimer, place))
+
+    def _own_turn(self, seat: int, person: int, action: int) -> dict[str, Any]:
+        """What somebody did in the own turn; a concealed kong may stay hidden."""
+        kind = action % 34
+        if CONCEALED_KONG <= action < ADDED_KONG and self.rules.hides_concealed_kongs and person != self.person:
+            kind = -1
+        return {"type": ACTIONS[action].rpartition(" ")[0] or ACTIONS[action], "person": person, "tile": kind}
+
+    def _claim(self, seat: int, place: int) -> dict[str, Any]:
+        """A claim that was granted."""
+        state = self.engine.state
+        verb = {1: "chow", 2: "pung"}.get(int(state.meld_type[0, seat, place]), "kong")
+        giver = int(state.meld_from[0, seat, place])
+        persons = state.person_at[0].tolist()
+        return {
+            "type": f"claimed {verb}",
+            "person": persons[seat],
+            "tile": int(state.meld_claimed[0, seat, place]),
+            "from": persons[giver] if giver >= 0 else -1,
+        }
+
+    def _show(self, event: dict[str, Any]) -> None:
+        """Add what the person sees now; what has been paid since the last frame is seen by the points."""
+        table = asdict(seen_table(self.engine.view(seats=self.person)))
+        points = self._points_seen(table)
+        frame: Frame = {"table": table, "event": event, "points": points}
+        before = self._last.get("points", points)
+        paid = [now - then for now, then in zip(points, before, strict=True)]
+        if any(paid):
+            frame |= {"paid": paid, "reasons": reasons_of_a_kong(paid, event)}
+        self.frames.append(frame)
+        self._last = frame
+
+    def _points_seen(self, table: dict[str, Any]) -> list[int]:
+        points = [0] * self.rules.people
+        for place in table["places"]:
+            if place is not None:
+                points[place["person"]] = place["points"]
+        for name, held in table["sits_out"]:
+            points[int(name.rpartition("_")[2])] = held
+        return points
+
+    def _with_chinese(self, rows: Any) -> list[list[Any]]:
+        chinese = chinese_names(self.rules)
+        return [[name, chinese.get(name, ""), value] for name, value in rows]
+
+    def _keep(self, *records: GameRecord) -> None:
+        (self.record,) = records
+        if self._write is not None:
+            self._write(self.record)

@@ -1,0 +1,236 @@
+"""The page on which a person plays, served to this machine's own browser and to nobody else.
+
+The server of the standard library listens on the loopback address. Every address that it answers begins with a random
+token, which only who started it knows; it reads no file that a request names; it answers only requests that name it as
+their host and, where they change something, come as JSON from its own page. Each page plays a game of its own.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock
+from typing import Any, Final
+
+from mahjong_env.basics.errors import MahjongError
+from mahjong_env.play.match import PersonsMatch, StaleError
+from mahjong_env.play.page import play_html
+
+HOST: Final = "127.0.0.1"
+_MOST_GAMES: Final = 32
+_MOST_BYTES: Final = 4096
+_POLICY: Final = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+class RequestError(MahjongError):
+    """A request that cannot be answered.
+
+    Attributes:
+        status: of the answer.
+    """
+
+    def __init__(self, status: HTTPStatus, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class PlayServer(ThreadingHTTPServer):
+    """Plays matches of one person each, on the loopback address.
+
+    Attributes:
+        url: what to open in a browser; it holds the token.
+    """
+
+    daemon_threads = True
+
+    def __init__(
+        self, new_match: Callable[[], PersonsMatch], *, port: int = 0, told: dict[str, str] | None = None
+    ) -> None:
+        """Listen; `serve_forever` answers.
+
+        Args:
+            new_match: begins a match.
+            port: 0: any that is free.
+            told: what the page says beside the game, such as where records are written.
+
+        Raises:
+            MahjongError: the port is taken.
+        """
+        try:
+            super().__init__((HOST, port), _Handler)
+        except OSError as error:
+            raise MahjongError(f"port {port} cannot be listened on: {error.strerror or error}") from None
+        self.new_match, self.told = new_match, told or {}
+        self.token = secrets.token_urlsafe(16)
+        self.url = f"http://{HOST}:{self.server_port}/{self.token}/"
+        self._games: OrderedDict[str, tuple[PersonsMatch, Lock]] = OrderedDict()
+        self._lock = Lock()
+
+    def begin(self) -> str:
+        """A new game; the oldest one is forgotten where there are too many. Its name."""
+        match, name = self.new_match(), secrets.token_urlsafe(8)
+        with self._lock:
+            self._games[name] = match, Lock()
+            while len(self._games) > _MOST_GAMES:
+                self._games.popitem(last=False)
+        return name
+
+    def game(self, name: str) -> tuple[PersonsMatch, Lock]:
+        """A game, and the lock under which it is played.
+
+        Raises:
+            RequestError: there is none of this name.
+        """
+        with self._lock:
+            if name not in self._games:
+                raise RequestError(HTTPStatus.NOT_FOUND, "there is no such game (any more): begin a new match")
+            return self._games[name]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: PlayServer
+    server_version = "mahjong_env"
+    sys_version = ""
+    timeout = 60
+
+    def do_GET(self) -> None:
+        self._answer("GET")
+
+    def do_POST(self) -> None:
+        self._answer("POST")
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Keep the terminal quiet: the token is part of every line that would be written."""
+
+    def _answer(self, method: str) -> None:
+        try:
+            body = self._body() if method == "POST" else {}
+            parts = self._parts()
+            if method == "GET" and parts == [""]:
+                self._send(HTTPStatus.OK, play_html(self.server.told), "text/html")
+            elif method == "GET" and len(parts) == 3 and parts[0] == "games" and parts[2] == "record":
+                self._send_record(parts[1])
+            else:
+                self._send(HTTPStatus.OK, json.dumps(self._told(method, parts, body)), "application/json")
+        except RequestError as error:
+            self._send_error(error.status, error)
+        except StaleError as error:
+            self._send_error(HTTPStatus.CONFLICT, error)
+        except MahjongError as error:
+            self._send_error(HTTPStatus.BAD_REQUEST, error)
+        except Exception as error:
+            self._send_error(HTTPStatus.INTERNAL_SERVER_ERROR, error)
+            raise
+
+    def _told(self, method: str, parts: list[str], body: dict[str, Any]) -> dict[str, Any]:
+        """What is answered to a request about games."""
+        if parts == ["games"] and method == "POST":
+            name = self.server.begin()
+            match, lock = self.server.game(name)
+            with lock:
+                return {"game": name, "table": _about(match), **match.state()}
+        if parts[0] != "games" or len(parts) not in (2, 3):
+            raise RequestError(HTTPStatus.NOT_FOUND, "there is nothing here")
+        match, lock = self.server.game(parts[1])
+        with lock:
+            if len(parts) == 2 and method == "GET":
+                return {"table": _about(match), **match.state()}
+            if method != "POST":
+                raise RequestError(HTTPStatus.NOT_FOUND, "there is nothing here")
+            return self._play(match, parts[2], body)
+
+    @staticmethod
+    def _play(match: PersonsMatch, verb: str, body: dict[str, Any]) -> dict[str, Any]:
+        position, action = body.get("position"), body.get("action")
+        if not isinstance(position, int) or isinstance(position, bool):
+            raise RequestError(HTTPStatus.BAD_REQUEST, "position is the number of the question, an integer")
+        if verb == "answer":
+            match.answer(position, str(action))
+        elif verb == "next":
+            match.next_hand(position)
+        elif verb == "hint":
+            return match.hint(position)
+        else:
+            raise RequestError(HTTPStatus.NOT_FOUND, "there is nothing here")
+        return match.state()
+
+    def _send_record(self, name: str) -> None:
+        match, lock = self.server.game(name)
+        with lock:
+            record = match.record
+        if record is None:
+            raise StaleError("the record can be had when the match is over: it holds the cards")
+        file = "Content-Disposition", 'attachment; filename="match.jsonl"'
+        self._send(HTTPStatus.OK, f"{record.to_json()}\n", "application/x-ndjson", file)
+
+    # --- requests --------------------------------------------------------------------------------------------------
+    def _parts(self) -> list[str]:
+        """The address behind the token, in parts."""
+        own = f"{HOST}:{self.server.server_port}"
+        hosts = {own, f"localhost:{self.server.server_port}"}
+        if self.headers.get("Host") not in hosts:
+            raise RequestError(HTTPStatus.FORBIDDEN, "this server answers its own page only")
+        origin = self.headers.get("Origin")
+        if origin is not None and origin.removeprefix("http://") not in hosts:
+            raise RequestError(HTTPStatus.FORBIDDEN, "this server answers its own page only")
+        empty, _, rest = self.path.partition("?")[0].partition("/")
+        token, _, address = rest.partition("/")
+        if empty or not hmac.compare_digest(token.encode(), self.server.token.encode()):
+            raise RequestError(HTTPStatus.NOT_FOUND, "there is nothing here")
+        return address.split("/")
+
+    def _body(self) -> dict[str, Any]:
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or int(length) > _MOST_BYTES:
+            self.close_connection = True
+            raise RequestError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body has at most {_MOST_BYTES} bytes")
+        text = self.rfile.read(int(length))
+        if self.headers.get_content_type() != "application/json":
+            raise RequestError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "requests are sent as application/json")
+        try:
+            told = json.loads(text)
+        except (ValueError, RecursionError):
+            told = None
+        if not isinstance(told, dict):
+            raise RequestError(HTTPStatus.BAD_REQUEST, "a body is an object of JSON")
+        return told
+
+    def _send_error(self, status: HTTPStatus, error: Exception) -> None:
+        self._send(status, json.dumps({"error": str(error) or type(error).__name__}), "application/json")
+
+    def _send(self, status: HTTPStatus, text: str, kind: str, *headers: tuple[str, str]) -> None:
+        body = text.encode()
+        self.send_response(status)
+        for name, value in (
+            ("Content-Type", f"{kind}; charset=utf-8"),
+            ("Content-Length", str(len(body))),
+            ("Content-Security-Policy", _POLICY),
+            ("Cache-Control", "no-store"),
+            ("Referrer-Policy", "no-referrer"),
+            ("X-Content-Type-Options", "nosniff"),
+            *headers,
+        ):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def _about(match: PersonsMatch) -> dict[str, Any]:
+    """What stays the same through a match."""
+    rules = match.rules
+    return {
+        "title": rules.title,
+        "chinese": rules.chinese,
+        "agents": match.names,
+        "people": rules.people,
+        "person": match.person,
+        "variant": rules.name,
+    }

@@ -1,0 +1,38 @@
+"""Which shapes rules play beside sets and a pair."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from mahjong_env.basics.tiles import NUM_KINDS
+from mahjong_env.hands import encode, suit_summaries
+from mahjong_env.hands.distance import ORPHANS
+from mahjong_env.ruleset.questions import Rules
+
+
+class Shapes(NamedTuple):
+    """Complete hands that rules play beside sets and a pair; only hands without melds can become one.
+
+    Attributes:
+        seven_pairs: seven pairs, four of a kind being two.
+        orphans: thirteen orphans.
+    """
+
+    seven_pairs: bool
+    orphans: bool
+
+
+@cache
+def other_shapes(rules: Rules) -> Shapes:
+    """Whether seven pairs and thirteen orphans are complete hands: the rules are shown one of each."""
+    seven_pairs, orphans = np.zeros((2, NUM_KINDS), np.int8)
+    seven_pairs[[0, 3, 6, 10, 13, 16, 27]] = 2
+    orphans[ORPHANS] = 1
+    orphans[27] = 2
+    codes = encode(np.stack([seven_pairs, orphans]))
+    nothing = np.zeros(2, np.int8)
+    complete = rules.tiles_short(suit_summaries(codes), nothing, nothing) <= 0
+    return Shapes(bool(complete[0]), bool(complete[1]))

@@ -1,0 +1,224 @@
+"use strict";
+// Draws tables and tells events: shared by the viewer and the page on which a person plays. Nothing is loaded; all text
+// is set as text, never as markup.
+const data = JSON.parse(document.getElementById("data").textContent);
+// "greedy (1) discards", but "You discard".
+const does = (who, verb) => (who === "you" ? `You ${verb === "passes" ? "pass" : verb.slice(0, -1)}` : `${who} ${verb}`);
+const words = {
+  en: {
+    seen: "Seen by", all: "everybody (all hands open)", language: "中文", first: "First", back: "Back", on: "Next",
+    last: "Last", play: "Play", pause: "Pause", left: "tiles left", wild: "wild", indicator: "turned up",
+    dealer: "dealer", streak: "dealer's streak", dice: "dice", hand: "hand", round: "round", points: "Points",
+    why: "Why", value: "value", nobody: "nobody", thought: "What the agent thought", expected: "expected points",
+    keys: "Keys: ← → one step, Home End first and last, Space play, 0-3 a seat's view, A all hands open. Swipe on a phone.",
+    winds: { East: "East", South: "South", West: "West", North: "North" },
+    events: {
+      start: () => "A hand begins.",
+      discard: (who, tile) => `${does(who, "discards")} ${tile}.`,
+      "concealed kong": (who, tile) => `${does(who, "declares")} a concealed kong of ${tile}.`,
+      "added kong": (who, tile) => `${does(who, "adds")} ${tile} to a pung: a kong.`,
+      "chow low": (who, tile) => `${does(who, "answers")} chow for ${tile}.`,
+      "chow middle": (who, tile) => `${does(who, "answers")} chow for ${tile}.`,
+      "chow high": (who, tile) => `${does(who, "answers")} chow for ${tile}.`,
+      pung: (who, tile) => `${does(who, "answers")} pung for ${tile}.`,
+      kong: (who, tile) => `${does(who, "answers")} kong for ${tile}.`,
+      "claimed chow": (who, tile, giver) => `${does(who, "claims")} ${tile} from ${giver}: a chow.`,
+      "claimed pung": (who, tile, giver) => `${does(who, "claims")} ${tile} from ${giver}: a pung.`,
+      "claimed kong": (who, tile, giver) => `${does(who, "claims")} ${tile} from ${giver}: a kong.`,
+      win: (who) => `${does(who, "says")} win.`,
+      pass: (who, tile) => `${does(who, "passes")}${tile ? ` on ${tile}` : ""}.`,
+    },
+    wins: {
+      draw: (who, tile) => `${does(who, "wins")} by self-draw with ${tile}.`,
+      discard: (who, tile, giver) => `${does(who, "wins")} on ${tile}, discarded by ${giver}.`,
+      kong: (who, tile, giver) => `${does(who, "wins")} by robbing ${tile} from ${giver}'s kong.`,
+      flowers: (who) => `${does(who, "wins")} by flowers alone.`,
+    },
+    drawn: "The hand is drawn: nobody wins.",
+    scored: (value) => `The hand is worth ${value}:`,
+    row: "row", worth: "value", who: "who", amount: "amount", reason: "why",
+    paid: (amount) => (amount < 0 ? `pays ${-amount}` : `receives ${amount}`),
+    reasons: {
+      winner: "won the hand", draw: "everybody pays for a self-draw", flowers: "everybody pays for a win by flowers",
+      gave: "gave the winning tile", robbed: "the winning tile was robbed from this player's kong",
+      everyone: "everybody pays a share", responsible: "is responsible for the win and pays for all",
+      kong: "made the kong", "for kong": "pays for the kong", "gave kong": "gave the fourth tile",
+    },
+    dealerToo: "; the dealer's share differs",
+    atOnce: "Paid at once for a kong:",
+  },
+  zh: {
+    seen: "视角", all: "全部明牌", language: "English", first: "开头", back: "上一步", on: "下一步", last: "结尾",
+    play: "播放", pause: "暂停", left: "张剩余", wild: "赖子/财神", indicator: "翻牌", dealer: "庄", streak: "连庄",
+    dice: "骰子", hand: "第", round: "圈", points: "分数", why: "原因", value: "值", nobody: "无人",
+    thought: "智能体的判断", expected: "期望分数",
+    keys: "按键：← → 一步，Home End 首尾，空格 播放，0-3 某家视角，A 全部明牌。手机上可滑动。",
+    winds: { East: "东", South: "南", West: "西", North: "北" },
+    events: {
+      start: () => "新的一局开始。",
+      discard: (who, tile) => `${who} 打出 ${tile}。`,
+      "concealed kong": (who, tile) => `${who} 暗杠 ${tile}。`,
+      "added kong": (who, tile) => `${who} 加杠 ${tile}。`,
+      "chow low": (who, tile) => `${who} 要吃 ${tile}。`,
+      "chow middle": (who, tile) => `${who} 要吃 ${tile}。`,
+      "chow high": (who, tile) => `${who} 要吃 ${tile}。`,
+      pung: (who, tile) => `${who} 要碰 ${tile}。`,
+      kong: (who, tile) => `${who} 要杠 ${tile}。`,
+      "claimed chow": (who, tile, giver) => `${who} 吃 ${giver} 的 ${tile}。`,
+      "claimed pung": (who, tile, giver) => `${who} 碰 ${giver} 的 ${tile}。`,
+      "claimed kong": (who, tile, giver) => `${who} 杠 ${giver} 的 ${tile}。`,
+      win: (who) => `${who} 胡。`,
+      pass: (who, tile) => `${who} 过${tile ? ` ${tile}` : ""}。`,
+    },
+    wins: {
+      draw: (who, tile) => `${who} 自摸 ${tile}。`,
+      discard: (who, tile, giver) => `${who} 胡 ${giver} 打出的 ${tile}。`,
+      kong: (who, tile, giver) => `${who} 抢 ${giver} 的杠 ${tile}。`,
+      flowers: (who) => `${who} 以花牌胡。`,
+    },
+    drawn: "流局。",
+    scored: (value) => `这手牌值 ${value}：`,
+    row: "番种", worth: "值", who: "谁", amount: "分", reason: "原因",
+    paid: (amount) => (amount < 0 ? `付 ${-amount}` : `得 ${amount}`),
+    reasons: {
+      winner: "胡牌", draw: "自摸，各家都付", flowers: "花胡，各家都付", gave: "点炮", robbed: "被抢杠",
+      everyone: "各家都付", responsible: "包牌，一家全付", kong: "开杠", "for kong": "付杠钱", "gave kong": "放杠",
+    },
+    dealerToo: "；庄家的份不同",
+    atOnce: "杠牌即付：",
+  },
+};
+const numerals = "一二三四五六七八九";
+let language = (navigator.language || "en").startsWith("zh") ? "zh" : "en";
+let view = "all";
+
+const $ = (id) => document.getElementById(id);
+const say = () => words[language];
+
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+function tileName(kind) {
+  if (kind < 0) return language === "en" ? "a hidden tile" : "暗牌";
+  if (language === "en") return data.tileNames[kind];
+  if (kind < 27) return numerals[kind % 9] + "万筒条"[Math.floor(kind / 9)];
+  return "东南西北白发中梅兰竹菊春夏秋冬"[kind - 27];
+}
+
+function person(number) {
+  const agent = data.agents[number];
+  if (number === data.person) return say().you; // where somebody plays
+  return number < 0 ? say().nobody : agent ? `${agent} (${number})` : `player_${number}`;
+}
+
+function tile(kind, wild, { sideways = false, offered = false } = {}) {
+  const classes = ["tile"];
+  if (sideways) classes.push("sideways");
+  if (offered) classes.push("offered");
+  if (kind >= 0 && kind === wild) classes.push("wild");
+  const span = make("span", { class: classes.join(" "), role: "img", "aria-label": tileName(kind), "data-kind": String(kind) });
+  span.title = tileName(kind);
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+  use.setAttribute("href", `#tile${kind}`);
+  svg.append(use);
+  span.append(svg);
+  return span;
+}
+
+// The claimed tile lies sideways, on the side of the player who gave it (3 before, 2 across, 1 after).
+function meld(shown, wild, isOpen) {
+  const kong = shown.tiles.length === 4;
+  const tiles = isOpen || shown.giver ? [...shown.tiles] : shown.tiles.map(() => -1);
+  let side = -1;
+  if (shown.giver && tiles.includes(shown.claimed)) {
+    tiles.splice(tiles.indexOf(shown.claimed), 1);
+    side = { 3: 0, 2: 1, 1: tiles.length }[shown.giver];
+    tiles.splice(side, 0, shown.claimed);
+  }
+  return make("span", { class: kong ? "meld kong" : "meld" }, ...tiles.map((kind, i) => tile(kind, wild, { sideways: i === side })));
+}
+
+function place(table, seat, slot) {
+  const shown = table.places[slot];
+  const number = shown.person;
+  const isOpen = view === "all" || Number(view) === number;
+  const where = ["own", "next", "across", "before"][seat];
+  const box = make("div", { class: `place ${where}${table.turn === slot ? " turn" : ""}` });
+  const counters = shown.counters.map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`);
+  const about = [say().winds[shown.wind], ...(shown.is_dealer ? [say().dealer] : []), ...counters].join(" · ");
+  box.append(make("h2", {}, person(number), make("span", { class: "points" }, String(shown.points)), make("small", {}, about)));
+  const hand = make("div", { class: "tiles hand" });
+  for (const kind of shown.hand) hand.append(tile(isOpen ? kind : -1, table.wild));
+  if (shown.drawn !== null) {
+    const drawn = tile(isOpen ? shown.drawn : -1, table.wild);
+    drawn.classList.add("drawn");
+    hand.append(drawn);
+  }
+  box.append(hand);
+  if (shown.melds.length) {
+    const row = make("div", { class: "tiles melds" });
+    for (const one of shown.melds) row.append(meld(one, table.wild, isOpen || !data.hidesConcealedKongs));
+    box.append(row);
+  }
+  if (shown.flowers.length) box.append(make("div", { class: "tiles flowers" }, ...shown.flowers.map((kind) => tile(kind, table.wild))));
+  const [offered, giver] = table.offered;
+  box.append(make("div", { class: "tiles river" }, ...shown.river.map((kind, i) =>
+    tile(kind, table.wild, { offered: giver === slot && kind === offered && i === shown.river.length - 1 }))));
+  return box;
+}
+
+function middle(table) {
+  const box = make("div", { class: "middle" });
+  box.append(make("div", {}, make("div", { class: "left" }, String(table.tiles_left)), make("div", { class: "faint" }, say().left)));
+  const shown = make("div", { class: "shown" });
+  for (const [kind, word] of [[table.wild, "wild"], [table.indicator, "indicator"]]) {
+    if (kind >= 0) shown.append(make("div", {}, tile(kind, word === "wild" ? kind : -2), make("div", { class: "faint" }, say()[word])));
+  }
+  box.append(shown);
+  return box;
+}
+
+function eventText(event) {
+  if (event.type === "end") {
+    if (event.winner < 0) return say().drawn;
+    return say().wins[event.source](person(event.winner), tileName(event.tile), person(event.from));
+  }
+  const giver = "from" in event ? person(event.from) : "";
+  return say().events[event.type](person(event.person), event.tile === undefined ? "" : tileName(event.tile), giver);
+}
+
+function cells(...values) {
+  return make("tr", {}, ...values.map((value) => make("td", typeof value === "number" ? { class: "number" } : {}, String(value))));
+}
+
+function headings(...names) {
+  return make("thead", {}, make("tr", {}, ...names.map((name) => make("th", { scope: "col" }, name))));
+}
+
+// Rows of a scoring table, in both languages: the reader's first.
+function scoredRows(rows) {
+  return make("table", {}, headings(say().row, "", say().worth), make("tbody", {}, ...rows.map(([name, chinese, value]) =>
+    language === "en" ? cells(name, chinese, value) : cells(chinese || name, chinese ? name : "", value))));
+}
+
+// Why somebody paid or was paid: the rows that were scored, and for every payment the reason in words.
+function reasons(frame) {
+  const box = $("reasons");
+  box.replaceChildren();
+  const event = frame.event;
+  if (event.type === "end" && event.winner >= 0) box.append(make("h3", {}, say().scored(event.value)), scoredRows(event.rows));
+  else if (frame.paid) box.append(make("h3", {}, say().atOnce));
+  const paid = event.type === "end" ? event.payments : frame.paid;
+  if (!paid || !paid.some((amount) => amount)) return;
+  const why = event.type === "end" ? event.reasons : frame.reasons || [];
+  const rows = paid.map((amount, i) => [amount, i]).filter(([amount]) => amount).map(([amount, i]) => {
+    const [reason, dealer] = why[i] || ["", false];
+    return cells(person(i), say().paid(amount), (say().reasons[reason] || "") + (dealer ? say().dealerToo : ""));
+  });
+  box.append(make("table", { class: "payments" }, headings(say().who, say().amount, say().reason), make("tbody", {}, ...rows)));
+}

@@ -1,0 +1,158 @@
+"""A person at the table: nothing hidden is told, wrong and late answers change nothing, and it is recorded."""
+
+import json
+
+import numpy as np
+import pytest
+
+import mahjong_env
+from agents import make_agent
+from mahjong_env import Deal, MahjongError
+from mahjong_env.drawing.seen import seen_table
+from mahjong_env.drawing.table import HIDDEN
+from mahjong_env.play.match import PersonsMatch, StaleError
+from mahjong_env.records import replay_points
+from mahjong_env.testing.play import changed_array, frozen_arrays
+
+
+def match_of(variant, seed=3, person=0, num_hands=1, agent="greedy", **settings):
+    rules = mahjong_env.rules(variant)
+    agents = [make_agent(agent) for _ in range(rules.people)]
+    agents[person] = None
+    return PersonsMatch(rules, agents, seed=seed, num_hands=num_hands, hints=make_agent("greedy"), **settings)
+
+
+def play(match, rng, choose=None):
+    """Answer to the end, and yield every state on the way."""
+    while True:
+        yield match.state()
+        if match.waits_for == "over":
+            return
+        if match.waits_for == "next":
+            match.next_hand(match.position)
+        else:
+            match.answer(match.position, (choose or rng.choice)(match.legal()))
+
+
+def hinted(match):
+    return lambda legal: match.hint(match.position)["advice"]
+
+
+@pytest.mark.parametrize("variant", mahjong_env.VARIANTS)
+def test_what_is_sent_depends_on_what_the_person_sees_alone(variant):
+    """Everything hidden is dealt anew at every question: the table that is sent would have been the same."""
+    rng = np.random.default_rng(1)
+    match = match_of(variant, seed=4)
+    questions = 0
+    for state in play(match, rng):
+        for frame in state["frames"]:
+            own, *others = [place for place in frame["table"]["places"] if place is not None]
+            assert own["person"] == match.person
+            if frame["event"]["type"] != "end":
+                assert all(set(place["hand"]) == {HIDDEN} and place["drawn"] is None for place in others)
+                assert frame["event"]["type"] != "pass"
+        json.dumps(state)
+        if state["waitsFor"] == "answer":
+            questions += 1
+            other = match.engine.select([0])
+            other.resample_hidden(match.person, rng)
+            last = state["frames"][-1]
+            assert last["event"]["type"] == "asked"
+            assert json.loads(json.dumps(last["table"])) == json.loads(json.dumps(_plain(other, match.person)))
+    assert questions > 5
+
+
+def _plain(engine, person):
+    from dataclasses import asdict
+
+    return asdict(seen_table(engine.view(seats=person)))
+
+
+def test_concealed_kongs_of_others_stay_hidden():
+    class Kongs:
+        def act(self, view, rng):
+            kongs = view.action_mask[:, 34:68]
+            return np.where(kongs.any(axis=1), 34 + kongs.argmax(axis=1), view.action_mask.argmax(axis=1))
+
+    rules = mahjong_env.rules("hebei")
+    match = PersonsMatch(rules, [None, Kongs(), Kongs()], seed=1)
+    deal = Deal(hands=("147m 258p 369s 1234z 5m", "7777z 66z 258m 258s 9p", "1m"), draws="9s 8m 8m", dealer=0)
+    match.engine.reset(deals=deal)
+    match.answer(match.position, "discard 1m")
+    events = {frame["event"]["type"]: frame["event"] for frame in match.state()["frames"]}
+    assert events["concealed kong"] == {"type": "concealed kong", "person": 1, "tile": -1}
+
+
+@pytest.mark.parametrize(
+    ("variant", "person"), [("fuzhou", 0), ("hangzhou", 3), ("hebei", 2), ("taiwan", 1), ("wuhan", 0)]
+)
+def test_points_and_frames_lead_to_the_record(variant, person):
+    kept = []
+    match = match_of(variant, person=person, num_hands=2, seed=9, write=kept.append)
+    states = list(play(match, np.random.default_rng(2), hinted(match)))
+    paid = np.zeros(match.rules.people, int)
+    seen = [frame for state in states for frame in state["frames"]]
+    for frame in {id(frame): frame for frame in seen}.values():
+        paid += frame.get("paid", 0)
+    start = np.array(match.points_by_hand[0])
+    assert (start + paid == match.points_by_hand[-1]).all()
+    assert kept == [match.record]
+    assert replay_points(match.record) == tuple(match.points_by_hand[-1])
+    assert match.record.agents[person] == "you"
+    ends = [frame["event"] for state in states for frame in state["frames"] if frame["event"]["type"] == "end"]
+    assert all(sum(event["payments"]) == 0 for event in ends)
+    for event in ends:
+        for amount, (word, _) in zip(event["payments"], event["reasons"], strict=True):
+            assert bool(amount) == bool(word)
+
+
+def test_wrong_and_late_answers_change_nothing():
+    match = match_of("wuhan", seed=5)
+    before, state = frozen_arrays(match.engine), json.dumps(match.state())
+    legal = match.legal()
+    illegal = next(name for name in mahjong_env.ACTIONS if name not in legal)
+    for position, name, error in (
+        (match.position, illegal, "not legal"),
+        (match.position, "discard 9q", "there is no action 'discard 9q'"),
+        (match.position + 1, legal[0], "is being asked now"),
+        (match.position - 1, legal[0], "is being asked now"),
+    ):
+        with pytest.raises(MahjongError, match=error):
+            match.answer(position, name)
+    with pytest.raises(StaleError, match="you are asked"):
+        match.next_hand(match.position)
+    assert changed_array(match.engine, before) is None
+    assert json.dumps(match.state()) == state
+    match.answer(match.position, legal[0])
+    with pytest.raises(StaleError):
+        match.answer(0, legal[0])
+
+
+def test_after_a_hand_the_next_one_waits():
+    match = match_of("hebei", num_hands=2)
+    for state in play(match, np.random.default_rng(4)):
+        if state["waitsFor"] == "next":
+            assert state["legal"] == []
+            assert state["frames"][-1]["event"]["type"] == "end"
+            with pytest.raises(StaleError, match="the hand has ended"):
+                match.answer(match.position, "pass")
+            break
+    assert match.record is None
+    match.next_hand(match.position)
+    assert match.state()["frames"][0]["event"] == {"type": "start"}
+
+
+def test_an_agent_that_fails_leaves_no_question_to_answer_for_it():
+    class Fails:
+        def act(self, view, rng):
+            raise ZeroDivisionError
+
+    match = match_of("hebei", seed=2)
+    match.agents = [None, Fails(), Fails()]
+    with pytest.raises(ZeroDivisionError):
+        for _ in play(match, np.random.default_rng(0)):
+            pass
+    if match.waits_for == "answer":
+        assert match.state()["legal"] == []
+        with pytest.raises(StaleError, match="not your turn"):
+            match.answer(match.position, "pass")

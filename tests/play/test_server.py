@@ -1,0 +1,169 @@
+"""The server: only its own page is answered, games do not disturb each other, wrong requests change nothing."""
+
+import http.client
+import json
+import threading
+
+import numpy as np
+import pytest
+
+import mahjong_env
+from agents import make_agent
+from mahjong_env import MahjongError
+from mahjong_env.play.match import PersonsMatch
+from mahjong_env.play.server import PlayServer
+from mahjong_env.records import GameRecord, replay_points
+
+
+@pytest.fixture
+def server():
+    seeds = iter(range(100))
+
+    def new_match():
+        rules, agent = mahjong_env.rules("hebei"), make_agent("greedy")
+        return PersonsMatch(rules, [None, agent, agent], seed=next(seeds), hints=agent)
+
+    with PlayServer(new_match, told={"record": "games.jsonl"}) as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+class Browser:
+    """Requests as the page makes them."""
+
+    def __init__(self, server):
+        self.server = server
+
+    def ask(self, method, path, body=None, *, token=None, text=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.server_port, timeout=30)
+        sent = {"Content-Type": "application/json"} | {name.replace("_", "-"): said for name, said in headers.items()}
+        data = text if text is not None else None if body is None else json.dumps(body)
+        connection.request(method, f"/{self.server.token if token is None else token}/{path}", data, sent)
+        answer = connection.getresponse()
+        content = answer.read().decode()
+        connection.close()
+        return answer.status, json.loads(content) if "json" in answer.getheader("Content-Type") else content, answer
+
+    def post(self, path, **body):
+        return self.ask("POST", path, body)[:2]
+
+
+def test_a_whole_match_by_requests(server):
+    browser, rng = Browser(server), np.random.default_rng(1)
+    status, told = browser.post("games")
+    assert (status, told["table"]["title"], told["table"]["agents"][0]) == (200, "Hebei", "you")
+    game = told["game"]
+    assert browser.ask("GET", f"games/{game}/record")[0] == 409
+    while told["waitsFor"] == "answer":
+        status, hint = browser.post(f"games/{game}/hint", position=told["position"])
+        assert status == 200
+        assert hint["advice"] in told["legal"]
+        status, told = browser.post(f"games/{game}/answer", position=told["position"], action=rng.choice(told["legal"]))
+        assert status == 200
+    assert told["waitsFor"] == "over"
+    status, line, answer = browser.ask("GET", f"games/{game}/record")
+    assert status == 200
+    assert "attachment" in answer.getheader("Content-Disposition")
+    assert replay_points(GameRecord.from_json(json.dumps(line))) == tuple(told["pointsByHand"][-1])
+
+
+def test_the_page_holds_everything_and_nothing_else(server):
+    status, page, answer = Browser(server).ask("GET", "")
+    assert status == 200
+    assert "@@" not in page
+    assert 'src="' not in page
+    assert answer.getheader("Content-Security-Policy").startswith("default-src 'none'")
+    assert answer.getheader("Cache-Control") == "no-store"
+    assert "games.jsonl" in page
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "options", "status"),
+    [
+        ("GET", "", {"token": "guessed"}, 404),
+        ("GET", "", {"token": ""}, 404),
+        ("GET", "../../../../etc/passwd", {}, 404),
+        ("GET", "games", {}, 404),
+        ("GET", "page.js", {}, 404),
+        ("GET", "", {"Host": "evil.example"}, 403),
+        ("POST", "games", {"body": {}, "Origin": "http://evil.example"}, 403),
+        ("POST", "games", {"body": {}, "Content_Type": "text/plain"}, 415),
+        ("POST", "games", {"text": "{"}, 400),
+        ("POST", "games", {"text": "[1]"}, 400),
+        ("POST", "games", {"text": "[" * 4000}, 400),
+        ("POST", "games", {"text": '"' + "x" * 5000 + '"'}, 413),
+        ("POST", "games/none/answer", {"body": {"position": 0, "action": "pass"}}, 404),
+        ("GET", "games/none", {}, 404),
+    ],
+)
+def test_others_are_refused(server, method, path, options, status):
+    answered, told, _ = Browser(server).ask(method, path, **options)
+    assert answered == status
+    assert told["error"]
+    assert not server._games
+
+
+def test_wrong_and_late_clicks_are_errors_and_change_nothing(server):
+    browser = Browser(server)
+    _, told = browser.post("games")
+    game, position = told["game"], told["position"]
+    before = browser.ask("GET", f"games/{game}")[1]
+    illegal = next(name for name in mahjong_env.ACTIONS if name not in told["legal"])
+    for body, status in (
+        ({"position": position, "action": illegal}, 400),
+        ({"position": position, "action": "fly"}, 400),
+        ({"position": position}, 400),
+        ({"position": "0", "action": told["legal"][0]}, 400),
+        ({"position": True, "action": told["legal"][0]}, 400),
+        ({"action": told["legal"][0]}, 400),
+        ({"position": position + 1, "action": told["legal"][0]}, 409),
+    ):
+        answered, error = browser.post(f"games/{game}/answer", **body)
+        assert (answered, bool(error["error"])) == (status, True), body
+    assert browser.post(f"games/{game}/next", position=position)[0] == 409
+    assert browser.post(f"games/{game}/fly", position=position)[0] == 404
+    assert browser.ask("GET", f"games/{game}")[1] == before
+    assert browser.post(f"games/{game}/answer", position=position, action=told["legal"][0])[0] == 200
+    assert browser.post(f"games/{game}/answer", position=position, action=told["legal"][0])[0] == 409
+
+
+def test_games_do_not_disturb_each_other(server):
+    browser = Browser(server)
+    one, other = browser.post("games")[1], browser.post("games")[1]
+    before = browser.ask("GET", f"games/{other['game']}")[1]
+    assert one["frames"] != other["frames"]
+    browser.post(f"games/{one['game']}/answer", position=one["position"], action=one["legal"][0])
+    assert browser.ask("GET", f"games/{other['game']}")[1] == before
+
+
+def test_clicks_at_the_same_time_are_played_once(server):
+    browser = Browser(server)
+    told = browser.post("games")[1]
+    answers = []
+
+    def click():
+        body = {"position": told["position"], "action": told["legal"][0]}
+        answers.append(browser.post(f"games/{told['game']}/answer", **body)[0])
+
+    threads = [threading.Thread(target=click) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers) == [200, *[409] * 5]
+
+
+def test_old_games_are_forgotten(server):
+    first = server.begin()
+    for _ in range(32):
+        server.begin()
+    with pytest.raises(MahjongError, match="there is no such game"):
+        server.game(first)
+
+
+def test_a_port_that_is_taken_is_named(server):
+    with pytest.raises(MahjongError, match=f"port {server.server_port} cannot be listened on"):
+        PlayServer(lambda: None, port=server.server_port)

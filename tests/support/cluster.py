@@ -1,0 +1,28 @@
+"""What the tests on local Ray clusters share."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+REASON = "Ray is not installed here; make distributed sets up its own environment and runs these tests"
+
+
+def left_behind(session: int, patience: float = 120.0) -> list[str]:
+    """The processes of a session (of a driver started in one of its own) that are alive after some seconds."""
+    end = time.monotonic() + patience
+    while (found := _alive(session)) and time.monotonic() < end:
+        time.sleep(0.2)
+    return found
+
+
+def _alive(session: int) -> list[str]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            if int(fields[3]) == session and fields[0] != "Z":
+                found.append((folder / "cmdline").read_text().replace("\0", " "))
+        except OSError:
+            continue
+    return found

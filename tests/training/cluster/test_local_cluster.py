@@ -1,0 +1,205 @@
+"""Work on a local cluster of two workers: the same bytes as anywhere else, also when workers and drivers die."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mahjong_env import MahjongError
+from support.cluster import REASON, left_behind
+from training.__main__ import main
+from training.cluster import connected, do_shards
+from training.errors import TrainingError
+
+pytest.importorskip("ray", reason=REASON)
+pytestmark = [pytest.mark.thorough, pytest.mark.distributed]
+
+WORDS = ("evaluate", "--variant", "hebei", "--agents", "random", "greedy", "greedy?claims=false", "--deals", "30")
+
+# Kills the worker that plays it, the first time that it is asked anything; then it plays like `First`.
+AGENTS = """
+import os, signal, time
+from pathlib import Path
+
+class First:
+    name = "first"
+
+    def act(self, view, rng):
+        return view.action_mask.argmax(axis=1)
+
+class Fatal(First):
+    def __init__(self, marker: str, times: int = 1):
+        self.marker, self.times = marker, times
+
+    def act(self, view, rng):
+        for number in range(self.times):
+            try:
+                Path(f"{self.marker}{number}").touch(exist_ok=False)
+            except FileExistsError:
+                continue
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().act(view, rng)
+
+class Slow(First):
+    def act(self, view, rng):
+        time.sleep(0.03)
+        return super().act(view, rng)
+
+class Broken(First):
+    def act(self, view, rng):
+        raise ZeroDivisionError("on purpose")
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster():
+    with connected("local", workers=2, store=80 * 2**20) as ray:
+        yield ray
+
+
+@pytest.fixture
+def agents(tmp_path):
+    (tmp_path / "on_the_cluster.py").write_text(AGENTS)
+    return f"{tmp_path}/on_the_cluster.py"
+
+
+def evaluate(out, *more):
+    assert main([*WORDS, "--out", str(out), *more]) == 0
+    return (out / "evaluation.json").read_bytes()
+
+
+def test_the_json_is_that_of_one_process_and_of_two(tmp_path):
+    found = {
+        evaluate(tmp_path / "one"),
+        evaluate(tmp_path / "two", "--processes", "2"),
+        evaluate(tmp_path / "ray", "--ray", "local"),
+    }
+    assert len(found) == 1
+
+
+def test_agents_of_the_user_need_no_file_on_the_nodes(tmp_path, agents, monkeypatch):
+    """The worker cannot import the file: it is gone before anything is played."""
+    words = ["evaluate", "--variant", "hebei", "--deals", "3", "--agents", f"{agents}:First", "random"]
+    assert main([*words, "--out", str(tmp_path / "here")]) == 0
+    from training import evaluate as command
+
+    prepare = command._prepare
+
+    def prepare_and_forget(config):
+        plan = prepare(config)
+        os.unlink(agents)
+        return plan
+
+    monkeypatch.setattr(command, "_prepare", prepare_and_forget)
+    assert main([*words, "--out", str(tmp_path / "there"), "--ray", "local"]) == 0
+    found = [(tmp_path / name / "evaluation.json").read_bytes() for name in ("here", "there")]
+    assert found[0] == found[1]
+
+
+def test_a_worker_that_is_killed_is_replaced_and_its_shard_played_again(tmp_path, agents):
+    words = ["evaluate", "--variant", "hebei", "--deals", "3"]
+    fatal = f"{agents}:Fatal?marker={tmp_path}/killed"
+    assert main([*words, "--agents", f"{agents}:First", "random", "--out", str(tmp_path / "calm")]) == 0
+    assert main([*words, "--agents", fatal, "random", "--out", str(tmp_path / "killed"), "--ray", "local"]) == 0
+    assert (tmp_path / "killed0").exists()
+    found = [(tmp_path / name / "evaluation.json").read_bytes() for name in ("calm", "killed")]
+    assert found[0] == found[1]
+
+
+def test_a_shard_that_kills_every_worker_is_given_up(tmp_path, agents, capsys):
+    fatal = f"{agents}:Fatal?marker={tmp_path}/killed&times=99"
+    assert main(["evaluate", "--variant", "hebei", "--deals", "2", "--agents", fatal, "--ray", "local"]) == 2
+    assert "could not be done in 5 attempts" in capsys.readouterr().err
+    assert len(list(tmp_path.glob("killed*"))) == 5
+
+
+def test_an_error_in_a_worker_comes_back_with_its_traceback(agents, capsys):
+    words = ["evaluate", "--variant", "hebei", "--deals", "2", "--agents", f"{agents}:Broken", "--ray", "local"]
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: in a worker, at Block(")
+    assert "ZeroDivisionError: on purpose" in said
+
+
+def big(common, shard):
+    return np.full(30 * 2**20, common + shard, np.uint8)
+
+
+def shouts(common, shard):
+    raise MahjongError(f"{common} {shard}")
+
+
+class TestShards:
+    def test_a_full_object_store_spills_and_nothing_is_lost(self, cluster):
+        """Four results of 30 MiB are ready or on their way at any time, in a store of 80."""
+        found = {}
+        for place, result in do_shards(cluster, big, 1, range(9)):
+            assert result.shape == (30 * 2**20,)
+            assert place not in found
+            found[place] = {int(result.min()), int(result.max())}
+            time.sleep(0.3)
+        assert found == {place: {place + 1} for place in range(9)}
+
+    def test_our_own_errors_arrive_as_they_are(self, cluster):
+        with pytest.raises(MahjongError, match=r"^what 3$"):
+            list(do_shards(cluster, shouts, "what", [3]))
+
+    def test_what_cannot_be_sent(self, cluster):
+        with pytest.raises(TrainingError, match="cannot be sent to the nodes"):
+            list(do_shards(cluster, big, (line for line in "abc"), [1]))
+
+    def test_no_shards(self, cluster):
+        assert list(do_shards(cluster, big, 1, [])) == []
+
+
+class TestTheDriver:
+    """Drivers of their own, each with a cluster of its own, that are stopped in the middle."""
+
+    def begin(self, tmp_path, agents):
+        words = [
+            *("evaluate", "--variant", "hebei", "--deals", "2", "--teachers", "False", "--ray", "local"),
+            *("--agents", f"{agents}:Slow", f"{agents}:First", "random", "--out", str(tmp_path / "out")),
+        ]
+        words = [word for word in words if word not in ("--teachers", "False")]
+        root = Path(__file__).parents[3]
+        started = subprocess.Popen(
+            [sys.executable, "-m", "training", *words, "--processes", "2"],
+            env={**os.environ, "PYTHONPATH": str(root)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        for _ in range(1200):
+            if len(list((tmp_path / "out").glob(".parts-*/*.npz"))) >= 2 or started.poll() is not None:
+                break
+            time.sleep(0.05)
+        assert started.poll() is None, started.communicate()
+        return words, started
+
+    @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+    def test_stopped_and_started_again_goes_on(self, number, tmp_path, agents):
+        words, driver = self.begin(tmp_path, agents)
+        driver.send_signal(number)
+        _, said = driver.communicate(timeout=60)
+        kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob(".parts-*/*.npz")}
+        assert len(kept) >= 2
+        if number != signal.SIGKILL:
+            assert f"interrupted; {len(kept)} of" in said
+            assert len(said.strip().splitlines()) == 1, said
+        assert left_behind(driver.pid) == []
+        assert main(words) == 0
+        alone = [word for word in words if word not in ("--ray", "local")]
+        alone[alone.index("--out") + 1] = str(tmp_path / "alone")
+        assert main(alone) == 0
+        found = [(tmp_path / name / "evaluation.json").read_bytes() for name in ("out", "alone")]
+        assert found[0] == found[1]
+        assert json.loads(found[0])["deals"] == 2
