@@ -50,7 +50,7 @@ help:
 	@echo 'make lint, format     only the linters and types; rewrite the layout'
 	@echo 'make bench            decisions per second, beside other mahjong environments'
 	@echo 'make tables           compute the tables of hands again'
-	@echo 'make notebooks        execute the notebooks'
+	@echo 'make notebooks        execute the notebooks and write their outputs'
 	@echo 'make wheel            build dist/*.whl'
 	@echo 'make clean, distclean remove caches and builds; $(VENV) as well (runs/ is kept)'
 	@echo 'V=1 shows the commands as they are run.'
@@ -110,6 +110,7 @@ lint: $(TEST)
 	$(Q)$(BIN)/ruff check .
 	$(Q)$(BIN)/ruff format --check .
 	$(Q)$(BIN)/mypy
+	$(Q)$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 test: lint
 	@echo 'running the tests that protect everyday changes; make test-all runs all'
@@ -178,7 +179,7 @@ bench: $(BENCH)
 	$(Q)$(BIN)/python -m mahjong_env bench
 
 notebooks: $(TEST)
-	$(Q)$(BIN)/python -m pytest --nbmake notebooks
+	$(Q)PYTHONPATH=.:tests $(BIN)/python -m scripts.notebooks
 
 # --- making -------------------------------------------------------------------------------------------------
 

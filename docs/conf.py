@@ -37,13 +37,21 @@ extensions = [
 root_doc = "docs/index"
 include_patterns = [
     "docs/**",
-    "notebooks/*.ipynb",
+    "notebooks/*",
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "mahjong_env/bench/README.md",
 ]
-exclude_patterns = ["docs/extensions", "docs/static", ".venv", "build", "runs", "**/.ipynb_checkpoints"]
+exclude_patterns = [
+    "notebooks/examples",
+    "docs/extensions",
+    "docs/static",
+    ".venv",
+    "build",
+    "runs",
+    "**/.ipynb_checkpoints",
+]
 
 # Markdown as GitHub reads it: anchors of all headings, tables.
 myst_enable_extensions = ["strikethrough"]
@@ -51,6 +59,8 @@ myst_heading_anchors = 6
 myst_heading_slug_func = "mahjong_env.rulebook.page.anchor"
 nb_execution_mode = "off"  # notebooks are shown as they were committed; `make notebooks` executes them
 nb_merge_streams = True
+
+smartquotes = False  # quotation marks belong to what may be typed
 
 # A word in single backticks is a name of ours where there is one of that name, and code where there is none.
 default_role = "py:obj"
@@ -61,6 +71,7 @@ python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
+napoleon_use_rtype = False
 napoleon_attr_annotations = False  # the types stand in the signature
 
 html_theme = "furo"

@@ -431,7 +431,7 @@ TRAINING = [
 def refusal(call, line, folder, capsys):
     """What a command line that must be refused says: its last line, on stderr, nothing on stdout."""
     blocked = folder / "blocked"
-    blocked.write_text("a file, where a folder would have to be")
+    blocked.write_text("a file, where a folder would have to be", encoding="utf-8")
     # Root may write everywhere but below a file, and into the system's own folders.
     places = {"folder": folder, "unwritable": "/proc" if sys.platform == "linux" else blocked}
     words = [word.format(**places).replace("_", " ") if "@" in word else word.format(**places) for word in line.split()]

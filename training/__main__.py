@@ -9,11 +9,32 @@ from typing import Annotated
 from mahjong_env import MahjongError, MissingExtraError
 from mahjong_env.cli.terminal import prepare_output
 from mahjong_env.ruleset.knobs import gather
-from training.config import BenchConfig, EvaluateConfig, PlanConfig, PpoConfig, RecordConfig, TrainConfig
+from training.config import (
+    BenchConfig,
+    BenchmarkConfig,
+    EvaluateConfig,
+    LuckConfig,
+    PlanConfig,
+    PpoConfig,
+    RecordConfig,
+    TrainConfig,
+)
 from training.errors import InterruptedRunError
 from training.interrupts import CTRL_C
+from training.laboratories import BranchConfig, RulesConfig
 
-Config = TrainConfig | PpoConfig | EvaluateConfig | RecordConfig | PlanConfig | BenchConfig
+Config = (
+    TrainConfig
+    | PpoConfig
+    | EvaluateConfig
+    | RecordConfig
+    | PlanConfig
+    | BenchConfig
+    | BenchmarkConfig
+    | LuckConfig
+    | BranchConfig
+    | RulesConfig
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -55,8 +76,12 @@ def _parse(arguments: list[str] | None) -> Config:
     record = Annotated[RecordConfig, tyro.conf.subcommand("record", prefix_name=False)]
     plan = Annotated[PlanConfig, tyro.conf.subcommand("plan", prefix_name=False)]
     bench = Annotated[BenchConfig, tyro.conf.subcommand("bench", prefix_name=False)]
+    benchmark = Annotated[BenchmarkConfig, tyro.conf.subcommand("benchmark", prefix_name=False)]
+    luck = Annotated[LuckConfig, tyro.conf.subcommand("luck", prefix_name=False)]
+    branch = Annotated[BranchConfig, tyro.conf.subcommand("branch", prefix_name=False)]
+    rules = Annotated[RulesConfig, tyro.conf.subcommand("rules", prefix_name=False)]
     config: Config = tyro.cli(
-        train | ppo | evaluate | record | plan | bench,
+        branch | rules | train | ppo | evaluate | record | plan | bench | benchmark | luck,
         prog="python -m training",
         description="Train agents for mahjong_env, measure agents against each other, and how fast training is.",
         args=gather(sys.argv[1:] if arguments is None else arguments),
@@ -78,10 +103,26 @@ def _run(config: Config) -> None:
         from training import bench
 
         bench.run(config)
+    elif isinstance(config, BenchmarkConfig):
+        from training import benchmark
+
+        benchmark.run(config)
+    elif isinstance(config, LuckConfig):
+        from training import luck_fit
+
+        luck_fit.run(config)
     elif isinstance(config, RecordConfig):
         from training import record
 
         record.run(config)
+    elif isinstance(config, BranchConfig):
+        from training.branch import command as branch_command
+
+        branch_command.run(config)
+    elif isinstance(config, RulesConfig):
+        from training.rule_values import command as rules_command
+
+        rules_command.run(config)
     elif isinstance(config, PlanConfig):
         from training import plan
 

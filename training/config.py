@@ -172,10 +172,23 @@ class EvaluateConfig:
     seatings: Seatings = "all"
     """The orders of seats that every deal is played in: "all", or "balanced", a few in which every agent sits in every
     seat and behind every other agent equally often. With four different agents these are 24 and 4."""
+    control_variates: bool = False
+    """Take the luck of the draws off the points: the same means in the long run, and narrower intervals; worth its time
+    (that of a greedy player about once more) for every agent that is slower than greedy."""
     deals: int = 1000
-    """Deals, each of them played in these orders."""
+    """Deals, each of them played in these orders; with --until and --until-clear the most that are played."""
+    until: float | None = None
+    """Stop once all points (of a league: of every agent over all tables) are known to this many sigma to either side.
+    One looks at most nine times, and the intervals are so much wider that they hold wherever one stops."""
+    until_clear: bool = False
+    """Stop once all these intervals are clear of zero; with --until, once both is so."""
     seed: int = 20_000
     """Of the deals and all choices; the same seed gives the same result."""
+    blind: int | None = None
+    """Instead of --seed, the number of a blind test: deals that nothing else is played on. blind_tests.jsonl in the
+    current folder records who has played which, and the same agents may play each of them once."""
+    blind_again: bool = False
+    """Play a blind test again that these agents have played; the record says so."""
     teachers: bool = True
     """Also play the teachers of trained policies, and what these were before they learned (clone.zip)."""
     details: bool = False
@@ -276,6 +289,44 @@ class BenchConfig:
     """File for all that was measured."""
     optimisation: Optimisation = field(default_factory=Optimisation)
     """PPO."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkConfig:
+    """Write the standing table: every level, and agents of your own, alone against copies of every level."""
+
+    variants: tuple[str, ...] = ()
+    """The variants; all that are shipped if not given."""
+    agents: tuple[str, ...] = ()
+    """Agents of your own, which get a row beside the levels."""
+    levels: tuple[int, ...] = ()
+    """The levels, by number; all if not given. `agents/levels.py` lists them; those that search take hours."""
+    deals: int = 5000
+    """Deals of each pair, played from every seat."""
+    seed: int = 50_000
+    """Of the deals and all choices. Rows can be compared if seed and number of deals are the same."""
+    out: Path = Path("runs/benchmark")
+    """Folder for benchmark.json and .md, and for what has been played: the same command, or one with more agents, goes
+    on with it."""
+    readme: Path | None = None
+    """A file in which the table takes the place of what stands between <!-- benchmark --> and
+    <!-- end of benchmark -->."""
+    processes: int = 1
+    """Processes that play at the same time; the result is the same with any number."""
+    threads: int = 1
+    """Threads of torch, for policies."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LuckConfig:
+    """Fit the weights of the control variates of a variant on greedy hands, and write them down."""
+
+    variant: str
+    """The variant; its own rules, without knobs."""
+    hands: int = 20_000
+    """Hands that are played for it, from a seed that nothing else uses."""
+    out: Path | None = None
+    """The file of weights, which keeps those of the other variants; the one that is shipped if not given."""
 
 
 def check_shares(tables: int, processes: int) -> None:

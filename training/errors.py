@@ -11,6 +11,10 @@ class WriteError(TrainingError):
     """A file or folder that cannot be written; what stood there is as it was."""
 
 
+class BlindSeedError(TrainingError):
+    """Deals of a blind test that the same agents have played before."""
+
+
 class DatasetError(TrainingError):
     """A dataset that is missing, damaged, foreign or of another version, or settings that do not fit it."""
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from agents import Agent, make_agent
 from mahjong_env import Rules
 from mahjong_env.ruleset.knobs import read_rules
 from training import exports, report
+from training.blind import BlindTest, check_blind
 from training.cluster import connected, do_shards
 from training.cluster.session import check_address
 from training.config import EvaluateConfig
@@ -23,12 +24,15 @@ from training.evaluation import Evaluation
 from training.folders import check_file, write_bytes
 from training.interrupts import exit_status, stopping_in_order
 from training.lineups import Block, blocks, play_block, summarise
+from training.luck import weights_of
 from training.parts import Parts
 from training.play import Played
 from training.pool import play_in_processes, set_threads
 from training.progress import status
 from training.ratings import rate
 from training.references import Entrant, with_references
+from training.seeds import blind_seed
+from training.sequential import confidence, looks
 from training.sigma import sigma
 from training.sizes import check_counts, check_evaluation, check_lineups, check_seed, check_threads
 
@@ -45,6 +49,7 @@ class _Plan:
     entrants: tuple[Entrant, ...]
     agents: tuple[Agent, ...]
     todo: tuple[list[Block], ...]
+    looks: tuple[int, ...]
 
     @property
     def every_block(self) -> list[Block]:
@@ -82,27 +87,48 @@ def evaluate(
         config: what to do.
         progress: told what is being played.
         agents: agents, as objects or by name, instead of those that the settings name. In several processes the
-            objects are pickled.
+            objects are pickled. A blind test is recorded, as by the command line.
 
     Raises:
         MahjongError: settings, agents or policy files that cannot be used.
     """
     if agents:
         config = replace(config, agents=tuple(agents))  # type: ignore[arg-type]  # the command line has names only
-    plan = _prepare(config)
-    return _play(plan, config, _no_parts(plan), progress)
+    plan, config = _prepare(config)
+    parts = _parts_of(plan, config, None)
+    with _blind_test(plan, config, parts):
+        return _play(plan, config, parts, progress)
 
 
-def _no_parts(plan: _Plan) -> Parts:
-    return Parts(None, plan.rules, (), (), 0)
+def _parts_of(plan: _Plan, config: EvaluateConfig, out: Path | None) -> Parts:
+    return Parts(out, plan.rules, [str(entrant.spec) for entrant in plan.entrants], plan.agents, config.seed)
 
 
-def _prepare(config: EvaluateConfig) -> _Plan:
+@contextmanager
+def _blind_test(plan: _Plan, config: EvaluateConfig, parts: Parts) -> Iterator[None]:
+    """Record a blind test, if it is one, before it is played and once its results are known."""
+    if config.blind is None:
+        yield
+        return
+    specs = tuple(str(entrant.spec) for entrant in plan.entrants)
+    test = BlindTest(config.blind, plan.rules, specs, tuple(map(tuple, parts.digests)))
+    test.begin(again=config.blind_again)
+    yield
+    test.finish()
+
+
+def _prepare(config: EvaluateConfig) -> tuple[_Plan, EvaluateConfig]:
+    """Look at everything that a user can get wrong; returns what is played, and the settings with the seed of it."""
     check_counts(deals=config.deals, processes=config.processes)
     check_threads(config.threads)
     check_seed(config.seed)
     if config.ray is not None:
         check_address(config.ray, config.processes)
+    if config.until is not None and not 0 < config.until < float("inf"):
+        raise TrainingError(f"--until is a number of sigma above 0, not {config.until}")
+    if config.blind is not None:
+        check_blind(config.blind)
+        config = replace(config, seed=blind_seed(config.blind))
     if not config.agents:
         raise TrainingError("--agents is empty: name at least one")
     played = read_rules(config.variant, config.knobs)
@@ -111,33 +137,71 @@ def _prepare(config: EvaluateConfig) -> _Plan:
     agents = tuple(make_agent(entrant.spec) for entrant in entrants)
     all_lineups = list(lineups(config.lineups, len(agents), played.people, len(config.agents)))
     check_lineups(config, played, all_lineups)
-    todo = tuple(blocks(lineup, config.deals, config.seatings) for lineup in all_lineups)
-    return _Plan(played, tuple(entrants), agents, todo)
+    if config.control_variates:
+        weights_of(played)
+    when = looks(config.deals) if config.until is not None or config.until_clear else (config.deals,)
+    how: dict[str, Any] = {"control_variates": config.control_variates, "looks": when}
+    todo = tuple(blocks(lineup, config.deals, config.seatings, **how) for lineup in all_lineups)
+    return _Plan(played, tuple(entrants), agents, todo, when), config
 
 
 def _play(plan: _Plan, config: EvaluateConfig, kept: Parts, progress: Callable[[str], object]) -> Evaluation:
     every = plan.every_block
-    missing = [block for block in every if kept.get(block) is None]
-    with closing(_fresh(plan, config, missing)) as fresh:
-        parts = _parts(every, kept, fresh, _Clock(len(every), len(missing), plan.names, progress))
-        results = [
-            summarise(plan.rules, of_lineup[0].lineup, list(islice(parts, len(of_lineup))), config.seatings)
-            for of_lineup in plan.todo
-        ]
+    missing = sum(kept.get(block) is None for block in every)
+    clock = _Clock(len(every), missing, plan.names, progress)
     progress("sigma: greedy among greedy players")
+    unit = sigma(plan.rules)
+    played: list[list[Played]] = [[] for _ in plan.todo]
+    found = None
+    for before, look in zip((0, *plan.looks), plan.looks, strict=False):
+        now = [[block for block in of_lineup if before < block.last <= look] for of_lineup in plan.todo]
+        todo = [block for of_lineup in now for block in of_lineup]
+        with closing(_fresh(plan, config, [block for block in todo if kept.get(block) is None])) as fresh:
+            parts = _parts(todo, every.index, kept, fresh, clock)
+            for of_lineup, blocks_now in zip(played, now, strict=True):
+                of_lineup += islice(parts, len(blocks_now))
+        found = _found(plan, config, look, played, unit)
+        if look < config.deals and _is_decided(found, config):
+            break
+    assert found is not None
+    return replace(found, ratings=rate(found.results, len(plan.names)))
+
+
+def _found(
+    plan: _Plan, config: EvaluateConfig, deals: int, played: Sequence[Sequence[Played]], unit: float
+) -> Evaluation:
+    """Return what is known after so many deals; without ratings, which take their time."""
+    level = confidence(plan.looks)
+    results = [
+        summarise(plan.rules, of_lineup[0].lineup, parts, config.seatings, level)
+        for of_lineup, parts in zip(plan.todo, played, strict=True)
+    ]
     return Evaluation(
         rules=plan.rules,
         agents=plan.names,
-        deals=config.deals,
+        deals=deals,
         seed=config.seed,
         results=tuple(results),
-        sigma=sigma(plan.rules),
+        sigma=unit,
         roles=tuple(entrant.role for entrant in plan.entrants),
         clones=plan.clones if config.lineups == "duels" else (),
         kind=config.lineups,
-        ratings=rate(results, len(plan.names)),
         seatings=config.seatings,
+        control_variates=config.control_variates,
+        looks=plan.looks,
+        blind=config.blind,
     )
+
+
+def _is_decided(found: Evaluation, config: EvaluateConfig) -> bool:
+    """Whether all points are known as well as was asked for."""
+    points = (
+        [found.overall(agent) for agent in range(len(found.agents))]
+        if config.lineups == "league"
+        else [standing.points for result in found.results for standing in result.standings]
+    )
+    is_narrow = config.until is None or all(one.half_width <= config.until * found.sigma for one in points)
+    return is_narrow and (not config.until_clear or all(one.is_clear_of_zero for one in points))
 
 
 def _fresh(
@@ -168,13 +232,19 @@ def _play_shard(common: tuple[Rules, Sequence[Agent], int], block: Block) -> Pla
     return play_block(rules, agents, block, seed)
 
 
-def _parts(every: list[Block], kept: Parts, fresh: Iterator[tuple[Block, Played]], clock: _Clock) -> Iterator[Played]:
-    """Return every block's part in order: those that are kept, and those that are played now, kept as they arrive."""
+def _parts(
+    todo: list[Block],
+    place: Callable[[Block], int],
+    kept: Parts,
+    fresh: Iterator[tuple[Block, Played]],
+    clock: _Clock,
+) -> Iterator[Played]:
+    """Return the parts of blocks in order: those that are kept, and those that are played now, kept as they arrive."""
     early: dict[Block, Played] = {}
-    for number, block in enumerate(every, start=1):
+    for block in todo:
         part = early.pop(block, None) or kept.get(block)
         while part is None:
-            clock.begin(number, block)
+            clock.begin(place(block) + 1, block)
             arrived, played = next(fresh)
             kept.put(arrived, played)
             clock.end()
@@ -213,18 +283,18 @@ def run(config: EvaluateConfig) -> Evaluation:
         MahjongError: see `evaluate`; files that cannot be written are found before anything is played.
         InterruptedRunError: Ctrl-C or SIGTERM; with a folder, the parts that were played are kept in it.
     """
-    plan = _prepare(config)
+    plan, config = _prepare(config)
     if config.out is not None:
         for name in _FILES:
             check_file(config.out / name)
     set_threads(config.threads)
-    specs = [entrant.spec for entrant in plan.entrants]
-    kept = Parts(config.out, plan.rules, specs, plan.agents, config.seed)
-    try:
-        with stopping_in_order(), status() as progress:
-            found = _play(plan, config, kept, progress)
-    except KeyboardInterrupt as interrupt:
-        raise InterruptedRunError(_how_far(plan, kept, config.out), exit_status(interrupt)) from None
+    kept = _parts_of(plan, config, config.out)
+    with _blind_test(plan, config, kept):
+        try:
+            with stopping_in_order(), status() as progress:
+                found = _play(plan, config, kept, progress)
+        except KeyboardInterrupt as interrupt:
+            raise InterruptedRunError(_how_far(plan, kept, config.out), exit_status(interrupt)) from None
     report.print_tables(found, details=config.details)
     if config.out is not None:
         _write(found, config.out)

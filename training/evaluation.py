@@ -48,6 +48,9 @@ class Evaluation:
         kind: what the line-ups are, see `training.designs.lineups`.
         ratings: one for each agent, from all line-ups.
         seatings: in which orders of seats every deal was played, see `training.designs.orders_of`.
+        control_variates: whether luck was taken off all points, see `training.luck`.
+        looks: after how many deals one meant to look; more than one if one could stop early, see `training.sequential`.
+        blind: the number of the blind test, if it was one, see `training.blind`.
     """
 
     rules: Rules
@@ -62,12 +65,27 @@ class Evaluation:
     ratings: tuple[Rating, ...] = ()
     seatings: Seatings = "all"
 
+    control_variates: bool = False
+    looks: tuple[int, ...] = ()
+    blind: int | None = None
+
+    @property
+    def intervals(self) -> str:
+        """In words, what the intervals are."""
+        if len(self.looks) < 2:
+            return "± 95 % clustered by deal"
+        return f"± 95 % clustered by deal, for {len(self.looks)} looks at up to {self.looks[-1]} deals"
+
+    @property
+    def dealt_from(self) -> str:
+        """In words, where the deals come from."""
+        return f"seed {self.seed}" if self.blind is None else f"blind test {self.blind}"
+
     @property
     def how_seated(self) -> str:
         """In words, how every deal was played."""
-        if self.seatings == "all":
-            return "each played in every order of seats"
-        return "each played in balanced orders of seats"
+        orders = "every order" if self.seatings == "all" else "balanced orders"
+        return f"each played in {orders} of seats" + (", luck taken off" if self.control_variates else "")
 
     def overall(self, agent: int) -> Estimate:
         """Estimate the points of an agent per hand and seat over all line-ups that it sat in.
@@ -79,7 +97,7 @@ class Evaluation:
             raise TrainingError(f"{self.agents[agent]} has met nobody")
         totals = np.sum([result.points_by_deal(agent) for result in results], axis=0)
         hands = sum(result.orders * result.of(agent).seats for result in results)
-        return ratio(totals, np.full(len(totals), hands))
+        return ratio(totals, np.full(len(totals), hands), results[0].confidence)
 
     def against(self, agent: int, other: int) -> LineupResult:
         """Return the line-up of one agent against copies of another."""
@@ -112,9 +130,12 @@ class Evaluation:
             "agents": list(self.agents),
             "roles": dict(zip(self.agents, self.roles, strict=False)),
             "unit": "points and shares per hand and seat; 95 % intervals, clustered by deal",
+            "looks": list(self.looks),
+            "blind": self.blind,
             "sigma": self.sigma,
             "kind": self.kind,
             "seatings": self.seatings,
+            "control_variates": self.control_variates,
             "ratings": {
                 name: asdict(rating) | {"points": self._overall_as_json(number)}
                 for number, (name, rating) in enumerate(zip(self.agents, self.ratings, strict=False))

@@ -11,6 +11,7 @@ from html import escape
 from typing import Any
 
 from training.evaluation import Evaluation
+from training.hand_statistics import THEMES
 from training.lineups import LineupResult, Standing
 from training.statistics import Estimate
 
@@ -54,6 +55,7 @@ def _line(found: Evaluation, result: LineupResult, standing: Standing) -> dict[s
 def _estimates(result: LineupResult, standing: Standing) -> dict[str, Estimate]:
     return {
         "points": standing.points,
+        **({"points_with_luck": standing.with_luck} if standing.with_luck else {}),
         "wins": standing.wins,
         "self_draws": standing.self_draws,
         "deal_ins": standing.deal_ins,
@@ -81,8 +83,8 @@ def html_text(found: Evaluation, png: bytes) -> str:
     knobs = ", ".join(f"{name}={value}" for name, value in found.rules.knobs.items())
     sections = [
         f"<h1>{escape(found.rules.title)}</h1>",
-        f"<p>{found.deals} deals, seed {found.seed}, {found.how_seated}. All numbers are per hand and seat, "
-        "&plusmn; 95 %, clustered by deal.</p>",
+        f"<p>{found.deals} deals, {found.dealt_from}, {found.how_seated}. All numbers are per hand and seat, "
+        f"{found.intervals}.</p>",
         f"<p>sigma = {found.sigma:.2f} points: the spread of a hand's points among greedy players.</p>",
         f"<p><small>{escape(knobs)}</small></p>",
         _roles(found),
@@ -94,8 +96,7 @@ def html_text(found: Evaluation, png: bytes) -> str:
             if len(found.agents) > 1
             else []
         ),
-        "<h2>How they play</h2>",
-        _table(("agent", "line-up", *_detail_names(found)), _details(found)),
+        *(part for theme in THEMES for part in _theme(found, theme)),
         "<h2>Rows scored, of 100 wins</h2>",
         _table(("agent", "line-up", *_row_names(found)), _rows(found)),
     ]
@@ -157,14 +158,15 @@ def _overall(found: Evaluation) -> Iterator[list[str]]:
         yield [name, f"{rating.matches} matches", _signed(points, 1), _signed(points, found.sigma), shown]
 
 
-def _detail_names(found: Evaluation) -> list[str]:
-    known = dict.fromkeys(name for _, standing, _ in _standings(found) for name in standing.details)
-    return [name.replace("_", " ") for name in known]
-
-
-def _details(found: Evaluation) -> Iterator[list[str]]:
-    names = [name.replace(" ", "_") for name in _detail_names(found)]
-    return ([*line, *_known(standing.details, names, 1, 2)] for _, standing, line in _standings(found))
+def _theme(found: Evaluation, theme: str) -> list[str]:
+    """Return the heading and the table of one theme of how agents play; nothing if nothing of it is known."""
+    known = {name for _, standing, _ in _standings(found) for name in standing.details}
+    names = [name for name, _, _ in THEMES[theme] if name in known]
+    if not names:
+        return []
+    lines = ([*line, *_known(standing.details, names, 1, 2)] for _, standing, line in _standings(found))
+    headings = ("agent", "line-up", *(name.replace("_", " ") for name in names))
+    return [f"<h2>{escape(theme)}</h2>", _table(headings, lines)]
 
 
 def _row_names(found: Evaluation) -> list[str]:

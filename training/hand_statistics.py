@@ -21,15 +21,64 @@ MELDS: Final[Mapping[str, MeldType]] = {
     "concealed_kongs": MeldType.CONCEALED_KONG,
 }
 
-# What is estimated: its name, what is added up, and what it is divided by ("" for hands).
-RATIOS: Final[tuple[tuple[str, str, str], ...]] = (
-    ("turn_of_win", "win_turns", "wins"),
-    ("points_of_win", "win_points", "wins"),
-    ("cost_of_deal_in", "deal_in_points", "deal_ins"),
-    ("tenpai", "tenpais", ""),
-    ("turn_of_tenpai", "tenpai_turns", "tenpais"),
-    *((name, name, "") for name in MELDS),
+# What is estimated, by theme: its name, what is added up, and what it is divided by ("" for hands).
+THEMES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
+    "Wins and deal-ins": (
+        ("turn_of_win", "win_turns", "wins"),
+        ("points_of_win", "win_points", "wins"),
+        ("points_of_self_draw", "won_by_draw", "self_draws"),
+        ("points_of_discard_win", "won_by_discard", "discard_wins"),
+        ("cost_of_deal_in", "deal_in_points", "deal_ins"),
+        ("robbed_a_kong", "robberies", ""),
+        ("kong_was_robbed", "robbed", ""),
+        ("win_as_dealer", "dealer_wins", "dealt"),
+        ("points_as_dealer", "dealer_points", "dealt"),
+        ("discards", "discards", ""),
+    ),
+    "Points by reason": (
+        ("won_by_draw", "won_by_draw", ""),
+        ("won_by_discard", "won_by_discard", ""),
+        ("won_by_kongs", "won_by_kongs", ""),
+        ("lost_to_draws", "lost_to_draws", ""),
+        ("lost_by_deal_in", "lost_by_deal_in", ""),
+        ("lost_to_discards_of_others", "lost_to_discards_of_others", ""),
+        ("lost_to_kongs", "lost_to_kongs", ""),
+    ),
+    "Tenpai": (
+        ("tenpai", "tenpais", ""),
+        ("turn_of_tenpai", "tenpai_turns", "tenpais"),
+        ("win_when_tenpai", "wins", "tenpais"),
+        ("tenpai_of_drawn_hands", "drawn_tenpais", "drawn"),
+        ("tenpai_of_deal_ins", "deal_in_tenpais", "deal_ins"),
+    ),
+    "Melds": tuple((name, name, "") for name in MELDS),
+    "Claims and what came of them": (
+        ("claimed", "claimed", ""),
+        ("turn_of_first_claim", "claim_turns", "claimed"),
+        ("win_after_claim", "claimed_wins", "claimed"),
+        ("deal_in_after_claim", "claimed_deal_ins", "claimed"),
+        ("points_after_claim", "claimed_points", "claimed"),
+        ("win_without_claim", "closed_wins", "closed"),
+        ("deal_in_without_claim", "closed_deal_ins", "closed"),
+        ("points_without_claim", "closed_points", "closed"),
+        ("win_after_chow", "chow_wins", "with_chow"),
+        ("win_after_pung", "pung_wins", "with_pung"),
+        ("win_after_kong", "kong_wins", "with_kong"),
+    ),
+}
+RATIOS: Final = tuple(ratio for theme in THEMES.values() for ratio in theme)
+_OF_ALL: Final = (
+    *("wins", "deal_ins", "self_draws", "discard_wins", "win_turns", "win_points", "deal_in_points", "discards"),
+    *("robberies", "robbed", "dealt", "dealer_wins", "dealer_points", "drawn"),
+    *(name for name, _, _ in THEMES["Points by reason"]),
 )
+# Only where seats are persons.
+_OF_SEATS: Final = (
+    *("tenpais", "tenpai_turns", "drawn_tenpais", "deal_in_tenpais", *MELDS, "claimed", "claim_turns", "claimed_wins"),
+    *("claimed_deal_ins", "claimed_points", "closed", "closed_wins", "closed_deal_ins", "closed_points"),
+    *("with_chow", "chow_wins", "with_pung", "pung_wins", "with_kong", "kong_wins"),
+)
+_KONGS: Final = ("exposed_kongs", "added_kongs", "concealed_kongs")
 
 
 class HandStatistics:
@@ -38,23 +87,24 @@ class HandStatistics:
     A person's turn is the number of its discards: it wins in turn t if it has discarded t - 1 tiles, and is tenpai from
     turn t if it was so for the first time after its t-th discard (or earlier, after a claim that needed none).
 
+    Where people take turns in sitting out, seats are not persons: then nothing is counted of tenpai, melds and claims.
+
     Attributes:
-        counts: [B, P] arrays: ``wins``, ``deal_ins``, ``win_turns``, ``win_points`` (what the win paid),
-            ``deal_in_points`` (what it cost), ``tenpais`` (whether it was ever one tile away from a complete shape),
-            ``tenpai_turns``, and melds at the end by kind (`MELDS`).
+        counts: [B, P] arrays by the names that `THEMES` refers to. ``tenpais``: whether the person was ever one tile
+            away from a complete shape; ``claimed``: whether it has claimed a tile for a meld.
         rows: [B, R] how often the hand that won scored each row of the variant, in the order of `Rules.rows`.
     """
 
     def __init__(self, engine: Engine) -> None:
         """Begin with freshly dealt games."""
         self._engine = engine
-        # Where people take turns in sitting out, seats are not persons: then neither tenpai nor melds are counted.
         self._seats_are_people = engine.rules.people == engine.rules.seats
         shape = (engine.num_games, engine.num_people)
-        names = ["wins", "deal_ins", "win_turns", "win_points", "deal_in_points"]
-        names += ["tenpais", "tenpai_turns", *MELDS] if self._seats_are_people else []
+        names = _OF_ALL + (_OF_SEATS if self._seats_are_people else ())
         self.counts: dict[str, NDArray[np.int64]] = {name: np.zeros(shape, np.int64) for name in names}
-        self._discards = np.zeros(shape, np.int64)
+        self.counts["dealt"][np.arange(engine.num_games), engine.dealer] = 1
+        self._points = np.zeros(shape, np.int64)
+        self._melds = engine.state.num_melds.copy()
         self._row_numbers = {row.name: number for number, row in enumerate(engine.rules.rows)}
         self.rows = np.zeros((engine.num_games, len(self._row_numbers)), np.int64)
 
@@ -70,34 +120,91 @@ class HandStatistics:
             step: what came of it.
         """
         discards = actions < _NUM_DISCARDS
-        self._discards[games[discards], seats[discards]] += 1
+        self.counts["discards"][games[discards], seats[discards]] += 1
         if self._seats_are_people:
-            new = self._engine.state.is_tenpai[games] & (self.counts["tenpais"][games] == 0)
-            rows, people = new.nonzero()
-            self.counts["tenpais"][games[rows], people] = 1
-            self.counts["tenpai_turns"][games[rows], people] = self._discards[games[rows], people]
+            self._add_tenpai(games)
+            self._add_claims(games)
+        self._points[games] += step.rewards
+        self._add_kongs(games, step)
         self._add_ends(step)
 
-    def _add_ends(self, step: StepResult) -> None:
+    def _add_tenpai(self, games: NDArray[np.intp]) -> None:
+        counts = self.counts
+        new = self._engine.state.is_tenpai[games] & (counts["tenpais"][games] == 0)
+        rows, people = new.nonzero()
+        counts["tenpais"][games[rows], people] = 1
+        counts["tenpai_turns"][games[rows], people] = counts["discards"][games[rows], people]
+
+    def _add_claims(self, games: NDArray[np.intp]) -> None:
+        state, counts = self._engine.state, self.counts
+        rows, people = np.nonzero(state.num_melds[games] > self._melds[games])
+        if not rows.size:
+            return
+        game = games[rows]
+        self._melds[game, people] += 1
+        from_others = state.meld_from[game, people, self._melds[game, people] - 1] >= 0
+        first = from_others & (counts["claimed"][game, people] == 0)
+        counts["claimed"][game[first], people[first]] = 1
+        counts["claim_turns"][game[first], people[first]] = counts["discards"][game[first], people[first]] + 1
+
+    def _add_kongs(self, games: NDArray[np.intp], step: StepResult) -> None:
+        """Whatever is paid without a win is paid for kongs, or what the variant pays like them."""
+        paid = step.rewards.astype(np.int64)
         ended = step.outcome
+        if len(ended):
+            paid[np.searchsorted(games, ended.game)] -= ended.payments
+        rows = np.flatnonzero(paid.any(axis=1))
+        self.counts["won_by_kongs"][games[rows]] += np.maximum(paid[rows], 0)
+        self.counts["lost_to_kongs"][games[rows]] += np.maximum(-paid[rows], 0)
+
+    def _add_ends(self, step: StepResult) -> None:
+        ended, counts = step.outcome, self.counts
         for number in np.flatnonzero(ended.winner >= 0):
             for name, _ in ended.rows[int(number)]:
                 self.rows[ended.game[number], self._row_numbers[name]] += 1
+        counts["drawn"][ended.game[ended.winner < 0]] = 1
         won, given = ended.winner >= 0, ended.from_seat >= 0
         game, winner = ended.game[won], ended.winner[won]
-        self.counts["wins"][game, winner] += 1
-        self.counts["win_turns"][game, winner] += self._discards[game, winner] + 1
-        self.counts["win_points"][game, winner] += ended.payments[won, winner]
-        giver = ended.from_seat[given]
-        self.counts["deal_ins"][ended.game[given], giver] += 1
-        self.counts["deal_in_points"][ended.game[given], giver] -= ended.payments[given, giver]
-        self._discards[ended.game] = 0
+        worth = ended.payments[won, winner]
+        by_draw = ended.from_seat[won] < 0
+        counts["wins"][game, winner] += 1
+        counts["self_draws"][game, winner] += by_draw
+        counts["discard_wins"][game, winner] += ~by_draw
+        counts["win_turns"][game, winner] += counts["discards"][game, winner] + 1
+        counts["win_points"][game, winner] += worth
+        counts["won_by_draw"][game, winner] += worth * by_draw
+        counts["won_by_discard"][game, winner] += worth * ~by_draw
+        giver, at = ended.from_seat[given], ended.game[given]
+        counts["deal_ins"][at, giver] += 1
+        counts["deal_in_points"][at, giver] -= ended.payments[given, giver]
+        counts["lost_by_deal_in"][at, giver] -= ended.payments[given, giver]
+        robbed = ended.source == "kong"
+        counts["robberies"][ended.game[robbed], ended.winner[robbed]] += 1
+        counts["robbed"][ended.game[robbed], ended.from_seat[robbed]] += 1
+        others = -ended.payments.astype(np.int64)
+        others[won, winner] = 0
+        counts["lost_to_draws"][ended.game[~given]] += others[~given]
+        others[given, giver] = 0
+        counts["lost_to_discards_of_others"][at] += others[given]
 
     def end(self) -> None:
-        """Count the melds, once every game is over."""
+        """Count what is known once every game is over."""
+        counts = self.counts
+        counts["dealer_wins"][:] = counts["dealt"] * counts["wins"]
+        counts["dealer_points"][:] = counts["dealt"] * self._points
         if not self._seats_are_people:
             return
         for person in range(self._engine.num_people):
             melds = self._engine.view(seats=np.full(self._engine.num_games, person)).meld_type[:, 0]
             for name, kind in MELDS.items():
-                self.counts[name][:, person] = (melds == kind).sum(axis=1)
+                counts[name][:, person] = (melds == kind).sum(axis=1)
+        counts["drawn_tenpais"][:] = counts["drawn"] * counts["tenpais"]
+        counts["deal_in_tenpais"][:] = counts["deal_ins"] * counts["tenpais"]
+        counts["closed"][:] = 1 - counts["claimed"]
+        for which in ("claimed", "closed"):
+            for name, what in (("wins", counts["wins"]), ("deal_ins", counts["deal_ins"]), ("points", self._points)):
+                counts[f"{which}_{name}"][:] = counts[which] * what
+        has = {"chow": counts["chows"], "pung": counts["pungs"], "kong": sum(counts[name] for name in _KONGS)}
+        for name, number in has.items():
+            counts[f"with_{name}"][:] = np.asarray(number) > 0
+            counts[f"{name}_wins"][:] = counts[f"with_{name}"] * counts["wins"]

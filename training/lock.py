@@ -6,7 +6,7 @@ import json
 import os
 import platform
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +19,15 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None
+
+msvcrt: ModuleType | None
+try:
+    import msvcrt
+except ImportError:  # everywhere else
+    msvcrt = None
+
+_LOCKED_BYTE = 1 << 20
+"""On Windows a lock keeps others from reading what it covers: it covers a byte behind all that is written."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +89,10 @@ class Holder:
 def locked(path: Path) -> Iterator[Holder | None]:
     """Hold a lock file; it is removed at the end.
 
-    The lock is the system's own (``flock``), which lets go of it when its process ends, however that ends; what is
-    written in the file says who it is, to those who find it locked. A file that nobody holds any more was left by a
-    process that was killed: it is taken over, if that process was on this machine. Of other machines nobody here can
-    tell, because not every shared file system passes locks on.
+    The lock is the system's own (``flock``, on Windows ``LockFile``), which lets go of it when its process ends,
+    however that ends; what is written in the file says who it is, to those who find it locked. A file that nobody holds
+    any more was left by a process that was killed: it is taken over, if that process was on this machine. Of other
+    machines nobody here can tell, because not every shared file system passes locks on.
 
     Args:
         path: the lock file; its folder exists.
@@ -95,6 +104,7 @@ def locked(path: Path) -> Iterator[Holder | None]:
         TrainingError: another process holds it, or may.
     """
     file, is_held, left_by = _open(path)
+    is_ours = False
     try:
         if is_held:
             raise TrainingError(
@@ -105,14 +115,19 @@ def locked(path: Path) -> Iterator[Holder | None]:
                 f"{path.parent}: another run is at work in this folder, or was killed: {left_by}, of which nothing is "
                 f"known here; if it has ended, remove {path}"
             )
+        is_ours = True
         with naming(path):
             Holder.this_process().write(file)
         try:
             yield left_by
         finally:
-            path.unlink(missing_ok=True)
+            if msvcrt is None:
+                path.unlink(missing_ok=True)
     finally:
         os.close(file)
+        if is_ours and msvcrt is not None:
+            with suppress(OSError):  # Windows removes no file that is open, as by somebody who waits for it
+                path.unlink(missing_ok=True)
 
 
 def _open(path: Path) -> tuple[int, bool, Holder | None]:
@@ -132,6 +147,13 @@ def _open(path: Path) -> tuple[int, bool, Holder | None]:
 
 
 def _is_held(file: int, holder: Holder | None) -> bool:
+    if msvcrt is not None:
+        try:
+            os.lseek(file, _LOCKED_BYTE, os.SEEK_SET)
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return True
+        return False
     if fcntl is not None:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -25,7 +25,11 @@ _COUNTS = "counts."
 
 
 class Parts:
-    """Played blocks in a folder of their own, which bears a name that stands for everything they depend on."""
+    """Played blocks in a folder of their own, which bears a name that stands for everything they depend on.
+
+    Attributes:
+        digests: for each agent, of the files that its choices come from: its class's, and its policy's.
+    """
 
     def __init__(
         self, out: Path | None, rules: Rules, specs: Sequence[str], agents: Sequence[Agent], seed: int
@@ -39,10 +43,11 @@ class Parts:
             agents: the agents.
             seed: of the deals and all choices.
         """
+        self.digests = [digests(str(spec), agent) for spec, agent in zip(specs, agents, strict=True)]
         depends_on: dict[str, Any] = {
             "versions": [__version__, np.__version__],
             "rules": [rules.name, rules.version, {name: str(value) for name, value in rules.knobs.items()}],
-            "agents": [[str(spec), *digests(str(spec), agent)] for spec, agent in zip(specs, agents, strict=True)],
+            "agents": [[str(spec), *found] for spec, found in zip(specs, self.digests, strict=True)],
             "seed": seed,
         }
         name = hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()[:16]
@@ -83,7 +88,8 @@ class Parts:
     @staticmethod
     def _path(folder: Path, block: Block) -> Path:
         lineup = "-".join(map(str, block.lineup))
-        return folder / f"{lineup}_{block.seatings}_{block.number}_{block.first}-{block.last}.npz"
+        how = block.seatings + "-luck" * block.control_variates
+        return folder / f"{lineup}_{how}_{block.number}_{block.first}-{block.last}.npz"
 
 
 def digests(spec: str, agent: Agent) -> list[str]:

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from agents import Agent
 from mahjong_env import Engine
-from mahjong_env.environments.players import choose_actions
+from mahjong_env.environments.players import ask, choose_actions
+from training.chance import SharedChance, decision_keys
 from training.hand_statistics import HandStatistics
+from training.luck import Luck
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,37 @@ class Played:
         return cls(**arrays, counts=counts)
 
 
-def play_out(engine: Engine, agents: Sequence[Agent], who: NDArray[np.intp], rng: np.random.Generator) -> Played:
+class Chance:
+    """What games of the same deal have in common while they are played."""
+
+    def __init__(self, engine: Engine, rng: np.random.Generator, deals: NDArray[np.uint64]) -> None:
+        if not isinstance(rng, SharedChance):
+            raise TypeError(f"games with common chance take a SharedChance, not {type(rng).__name__}")
+        self._engine, self._rng, self._deals = engine, rng, deals
+        self._decisions = np.zeros((engine.num_games, engine.num_people), np.int64)
+
+    def choose(
+        self, games: NDArray[np.intp], seats: NDArray[np.int8], agents: Sequence[Agent], who: NDArray[np.intp]
+    ) -> NDArray[np.int64]:
+        """Let the seats to act be played by their agents; see `mahjong_env.environments.players.choose_actions`."""
+        keys = decision_keys(self._deals[games], seats, self._decisions[games, seats])
+        self._decisions[games, seats] += 1
+        actions = np.zeros(len(games), np.int64)
+        for number, agent in enumerate(agents):
+            rows = np.flatnonzero(who == number)
+            if rows.size:
+                actions[rows] = ask(agent, self._engine, games[rows], self._rng.decide(keys[rows]))
+        return actions
+
+
+def play_out(
+    engine: Engine,
+    agents: Sequence[Agent],
+    who: NDArray[np.intp],
+    rng: np.random.Generator,
+    deals: NDArray[np.uint64] | None = None,
+    weights: NDArray[np.float64] | None = None,
+) -> Played:
     """Play all games of an engine to their end.
 
     Args:
@@ -58,30 +90,40 @@ def play_out(engine: Engine, agents: Sequence[Agent], who: NDArray[np.intp], rng
         agents: who plays.
         who: [B, P] number of the agent that plays for a person.
         rng: where the agents' chance comes from.
+        deals: [B] keys of the deals. With them games of the same deal have as much chance in common as can be: `rng`
+            is then a `training.chance.SharedChance`.
+        weights: [F] of control variates: then ``counts["luck"]`` says how lucky everybody was, see `training.luck`.
 
     Returns:
         What happened.
     """
     statistics = HandStatistics(engine)
     games, people = who.shape
-    points, self_draws = np.zeros((2, games, people), np.int64)
+    points = np.zeros((games, people), np.int64)
     hands, draws = np.zeros((2, games), np.int64)
+    chance = None if deals is None else Chance(engine, rng, deals)
+    luck = None if weights is None else Luck(engine, weights)
     while True:
         seat = engine.seat_to_act
         live = np.flatnonzero(seat >= 0)
         if not live.size:
             break
         seats = seat[live]
-        actions = choose_actions(engine, live, agents, who[live, seats], rng)
+        if chance is None:
+            actions = choose_actions(engine, live, agents, who[live, seats], rng)
+        else:
+            actions = chance.choose(live, seats, agents, who[live, seats])
         result = engine.step(actions, games=live)
         statistics.add(live, seats, actions, result)
+        if luck is not None:
+            luck.add(live)
         points[live] += result.rewards
         ended = result.outcome
         hands[ended.game] += 1
         draws[ended.game[ended.winner < 0]] += 1
-        alone = (ended.winner >= 0) & (ended.from_seat < 0)
-        self_draws[ended.game[alone], ended.winner[alone]] += 1
     statistics.end()
     counts = statistics.counts
-    wins, deal_ins = counts.pop("wins"), counts.pop("deal_ins")
+    if luck is not None:
+        counts["luck"] = luck.by_person()
+    wins, self_draws, deal_ins = (counts.pop(name) for name in ("wins", "self_draws", "deal_ins"))
     return Played(hands, points, wins, self_draws, deal_ins, draws, counts, statistics.rows)

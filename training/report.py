@@ -36,9 +36,7 @@ def print_tables(found: Evaluation, console: Console | None = None, *, details: 
         details: also print how the agents play.
     """
     console = console or Console(width=min(Console().width, _WIDEST), highlight=False)
-    console.print(
-        f"{found.rules.title}: {found.deals} deals, {found.how_seated}; per hand and seat, ± 95 % clustered by deal"
-    )
+    console.print(f"{found.rules.title}: {found.deals} deals, {found.how_seated}; per hand and seat, {found.intervals}")
     console.print(f"sigma = {found.sigma:.2f} points: the spread of a hand's points among greedy players")
     duels = [result for result in found.results if len(set(result.lineup)) <= 2 and found.kind != "league"]
     if duels:

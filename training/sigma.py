@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
+import numpy as np
+
 from agents import GreedyAgent
-from mahjong_env import Rules
-from training.lineups import Block, play_block
+from mahjong_env import Rules, make_engine
+from training.play import play_out
 
 _HANDS: Final = 4000
 _SEED: Final = 777
@@ -26,5 +28,7 @@ def sigma(rules: Rules) -> float:
     Returns:
         Points.
     """
-    played = play_block(rules, [GreedyAgent()], Block((0,) * rules.people, 0, 0, _HANDS), _SEED)
+    who = np.zeros((_HANDS, rules.people), np.intp)
+    rng = np.random.default_rng(np.random.SeedSequence([_SEED, *who[0]]))
+    played = play_out(make_engine(rules, _HANDS, seed=_SEED), [GreedyAgent()], who, rng)
     return float(played.points.std())

@@ -177,5 +177,5 @@ def _processes(processes: int) -> dict[str, int]:
 
 def _deals(deals: int, *, people: int, option: str, orders: int = 8) -> dict[str, int]:
     """What is kept of every deal, and the games that are played at once."""
-    kept = deals * orders * 8 * (2 + 4 * people)
+    kept = deals * orders * 8 * (2 + 50 * people)
     return {f"{option} {deals}": kept + (deals + MOST_GAMES) * _GAME}

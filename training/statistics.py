@@ -13,7 +13,7 @@ from mahjong_env import MissingExtraError
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with its 95 % interval."""
+    """A mean with its interval, of 95 % if nothing else is said."""
 
     mean: float
     low: float
@@ -30,7 +30,7 @@ class Estimate:
         return self.low > 0 or self.high < 0
 
 
-def ratio(totals: NDArray[Any], counts: NDArray[Any]) -> Estimate:
+def ratio(totals: NDArray[Any], counts: NDArray[Any], confidence: float = 0.95) -> Estimate:
     """Estimate a total per count from independent clusters.
 
     One deal, with all the orders of seats in which it was played, is a cluster: its hands have the same tiles and are
@@ -40,6 +40,7 @@ def ratio(totals: NDArray[Any], counts: NDArray[Any]) -> Estimate:
     Args:
         totals: [clusters] what was counted in each cluster: points, wins.
         counts: [clusters] hands in each cluster.
+        confidence: of the interval; higher where it is one of several, see `training.sequential`.
 
     Returns:
         The mean per hand; with a single cluster the interval is infinite.
@@ -50,14 +51,14 @@ def ratio(totals: NDArray[Any], counts: NDArray[Any]) -> Estimate:
         return Estimate(mean, -np.inf, np.inf)
     residuals = (totals - mean * counts) / counts.mean()
     error = float(np.sqrt((residuals**2).sum() / (clusters - 1) / clusters))
-    half = _student_t(clusters - 1) * error
+    half = _student_t(clusters - 1, confidence) * error
     return Estimate(mean, mean - half, mean + half)
 
 
-def _student_t(freedom: int) -> float:
-    """Return the 97.5 % quantile of Student's t."""
+def _student_t(freedom: int, confidence: float) -> float:
+    """Return how many errors an interval of this confidence reaches to either side, by Student's t."""
     try:
         from scipy.stats import t
     except ImportError as error:
         raise MissingExtraError("intervals need scipy: pip install 'mahjong-env[evaluate]'") from error
-    return float(t.ppf(0.975, freedom))
+    return float(t.ppf(0.5 + confidence / 2, freedom))

@@ -1,7 +1,8 @@
 """A Sphinx extension for pages that are also read on GitHub.
 
-A `<picture>` with a dark and a light image follows the site's own switch; links to files that are not pages (sources,
-tests) lead to the repository; the site's address without a path leads to the first page.
+A `<picture>` with a dark and a light image follows the site's own switch; a badge from another site becomes a button,
+so that no page loads anything from elsewhere; links to files that are not pages (sources, tests) lead to the
+repository; the site's address without a path leads to the first page.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
 
 
 class ThemedPictures(SphinxTransform):
-    """Turns a `<picture>` into two images, of which the theme shows one."""
+    """Turns a `<picture>` into two images, of which the theme shows one, and an `<img>` into an image."""
 
     default_priority = 400  # before images are collected
 
@@ -31,13 +32,28 @@ class ThemedPictures(SphinxTransform):
             if found is not None:
                 attributes = dict(_ATTRIBUTE.findall(found[2]))
                 raw.replace_self([_image(attributes, found[1], "only-dark"), _image(attributes, None, "only-light")])
+            elif raw.astext().lstrip().startswith("<img "):
+                raw.replace_self(_image(dict(_ATTRIBUTE.findall(raw.astext())), None))
 
 
-def _image(attributes: dict[str, str], source: str | None, shown: str) -> nodes.image:
-    image = nodes.image(uri=source or attributes["src"], alt=attributes.get("alt", ""), classes=[shown, "picture"])
+def _image(attributes: dict[str, str], source: str | None, *shown: str) -> nodes.image:
+    image = nodes.image(uri=source or attributes["src"], alt=attributes.get("alt", ""), classes=[*shown, "picture"])
     if "width" in attributes:
         image["width"] = f"{attributes['width']}px"
     return image
+
+
+class Buttons(SphinxTransform):
+    """Turns linked images of other sites into links with their text."""
+
+    default_priority = 400
+
+    def apply(self, **_: Any) -> None:
+        """Look through one page."""
+        for image in list(self.document.findall(nodes.image)):
+            if image["uri"].startswith(("http:", "https:")) and isinstance(image.parent, nodes.reference):
+                image.parent["classes"].append("button")
+                image.replace_self(nodes.Text(image.get("alt", "")))
 
 
 class SourceLinks(SphinxTransform):
@@ -70,6 +86,7 @@ def write_redirect(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the extension."""
     app.add_transform(ThemedPictures)
+    app.add_transform(Buttons)
     app.add_transform(SourceLinks)
     app.connect("build-finished", write_redirect)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

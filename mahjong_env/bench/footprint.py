@@ -165,6 +165,7 @@ def _in_new_process(code: str, arguments: Sequence[Any]) -> list[Any]:
         capture_output=True,
         text=True,
         check=False,
+        encoding="utf-8",
     )
     if done.returncode:
         raise MahjongError(f"a process of the benchmark failed: {done.stderr.strip()}")

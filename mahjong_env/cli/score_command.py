@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from mahjong_env.basics.errors import HandError
-from mahjong_env.cli.arguments import add_rules, read_rules
-from mahjong_env.scoring.described import HandScore, score
+from mahjong_env.cli.arguments import add_rules, check_writable, read_rules, write_text
+from mahjong_env.scoring.described import score
 from mahjong_env.scoring.situation import known_circumstances
+from mahjong_env.viewer import Explained
 
 # Option, type, help; the values are given to `score` under the same name.
 _TEXTS = (
@@ -60,6 +62,8 @@ def add_to(commands: Any) -> None:
     _add_circumstances(parser)
     parser.add_argument("--running-points", type=int, nargs="+", metavar="POINTS", help="of each seat, before the hand")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--html", metavar="FILE", help="write a page with the hand drawn, too")
+    parser.add_argument("--svg", metavar="FILE", help="write a picture of the hand with its rows, too")
     parser.set_defaults(run=run)
 
 
@@ -81,19 +85,16 @@ def run(arguments: argparse.Namespace) -> int:
     names += ["source", "melds", "running_points", *known_circumstances()]
     given = {name: getattr(arguments, name) for name in names}
     given = {name: value for name, value in given.items() if value is not None}
-    scored = score(read_rules(arguments), other_melds=_read_other_melds(arguments.other_meld), **given)
-    print(json.dumps(asdict(scored), indent=2) if arguments.json else score_text(scored))
+    for file in filter(None, (arguments.html, arguments.svg)):
+        check_writable(Path(file))
+    rules = read_rules(arguments)
+    scored = score(rules, other_melds=_read_other_melds(arguments.other_meld), **given)
+    explained = Explained(rules, scored, given)
+    print(json.dumps(asdict(scored), indent=2) if arguments.json else explained.text())
+    for file, draw in ((arguments.html, explained.page), (arguments.svg, explained.svg)):
+        if file:
+            write_text(Path(file), draw())
     return 0
-
-
-def score_text(scored: HandScore) -> str:
-    """A score as lines: rows, points, payments."""
-    payments = ", ".join(f"seat {seat} {amount:+d}" for seat, amount in enumerate(scored.payments))
-    if not scored.legal:
-        return f"may not win: {scored.reason}"
-    width = max(len(name) for name, _ in scored.rows) if scored.rows else 0
-    rows = [f"    {name:<{width}}  {value}" for name, value in scored.rows]
-    return "\n".join(["rows", *rows, f"points    {scored.points}", f"payments  {payments}"])
 
 
 def _read_other_melds(listed: list[str]) -> dict[int, list[str]]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mahjong_env.basics.errors import MahjongError, RecordError
+from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.notation import LEGEND
 from mahjong_env.cli.arguments import (
     add_agents,
@@ -28,7 +27,7 @@ from mahjong_env.environments.players import Opponent
 from mahjong_env.environments.players import ask as ask_agent
 from mahjong_env.environments.render import Reader, table_text
 from mahjong_env.play.story import Story
-from mahjong_env.records import GameRecord, Recorder, RecordWriter, Replay, read_records
+from mahjong_env.records import GameRecord, Recorder, RecordWriter, Replay, nth_record
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.viewer import viewer_html
 
@@ -72,22 +71,15 @@ def run(chosen: argparse.Namespace) -> int:
 def _show_recorded(chosen: argparse.Namespace) -> None:
     if chosen.variant is not None or chosen.record is not None:
         raise MahjongError("a recorded game has its own rules: --variant and --record go without a file of records")
-    record = _nth_record(chosen.games, chosen.match)
+    if chosen.match < 1:
+        raise MahjongError(f"--match is an integer from 1, not {chosen.match}")
+    record = nth_record(chosen.games, chosen.match)
     if chosen.html is not None:
         _write_page(chosen.html, record)
         return
     replay = Replay(record)
     actions = iter(record.actions)
     _tell(replay.engine, lambda: next(actions, None), chosen)
-
-
-def _nth_record(path: str, number: int) -> GameRecord:
-    if number < 1:
-        raise MahjongError(f"--match is an integer from 1, not {number}")
-    record = next(islice(read_records(path), number - 1, None), None)
-    if record is None:
-        raise RecordError(f"{path} has no match {number}")
-    return record
 
 
 def _show_played(chosen: argparse.Namespace) -> None:

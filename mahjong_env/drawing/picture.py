@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import KIND_NAMES
@@ -52,11 +52,19 @@ def table_svg(table: Table, *, theme: str = "light", event: str = "") -> str:
     )
 
 
+class DrawsTiles(Protocol):
+    """What draws the tiles of a row."""
+
+    def tile(self, kind: int) -> str:
+        """One tile as SVG."""
+        ...
+
+
 @dataclass
-class _Row:
+class Row:
     """Tiles laid side by side from the left; collects their SVG and the width so far."""
 
-    drawing: _Drawing
+    drawing: DrawsTiles
     width: float = 0.0
     svg: str = ""
 
@@ -89,6 +97,7 @@ class _Row:
             self.tile(kind, sideways=number == at, stacked=added and number == at)
 
     def gap(self, width: float = _GAP) -> None:
+        """Leave some room."""
         self.width += width
 
 
@@ -166,7 +175,7 @@ class _Drawing:
 
     def side(self, slot: int, place: Place) -> Iterator[str]:
         """Draw hand, melds, flowers and river of the side below."""
-        row = _Row(self)
+        row = Row(self)
         for kind in place.hand:
             row.tile(kind)
         if place.drawn is not None:
@@ -177,7 +186,7 @@ class _Drawing:
             row.meld(meld)
         scale = min(_HAND_SCALE, _HAND_LIMIT / max(row.width, 1))
         yield _placed(row, SIZE / 2 - row.width * scale / 2, _HAND_Y, scale)
-        flowers = _Row(self)
+        flowers = Row(self)
         for kind in place.flowers:
             flowers.tile(kind)
         yield _placed(flowers, SIZE / 2 - flowers.width * _FLOWER_SCALE / 2, _FLOWERS_Y, _FLOWER_SCALE)
@@ -191,7 +200,7 @@ class _Drawing:
         left, wide, high = SIZE / 2 - _RIVER_COLUMNS * WIDTH * scale / 2, WIDTH * scale, HEIGHT * scale
         is_offered = giver == slot and not self.table.is_robbed and place.river[-1:] == (kind,)
         for number, discard in enumerate(place.river):
-            row = _Row(self)
+            row = Row(self)
             row.tile(discard)
             x, y = left + number % _RIVER_COLUMNS * wide, _RIVER_Y + number // _RIVER_COLUMNS * high
             yield _placed(row, x, y, scale)
@@ -202,5 +211,5 @@ class _Drawing:
                 )
 
 
-def _placed(row: _Row, x: float, y: float, scale: float) -> str:
+def _placed(row: Row, x: float, y: float, scale: float) -> str:
     return f'<g transform="translate({x:g} {y:g}) scale({scale:.4g})">{row.svg}</g>' if row.svg else ""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import resources
 
-from mahjong_env.basics.tiles import KIND_NAMES, NUM_ALL_KINDS
-from mahjong_env.drawing.tiles import tile_name
 from mahjong_env.viewer.page import page_html, part
 
 
@@ -18,8 +16,6 @@ def play_html(told: Mapping[str, str]) -> str:
     """
     data = {
         "told": dict(told),
-        "tileNames": [tile_name(kind) for kind in range(NUM_ALL_KINDS)],
-        "kindNames": list(KIND_NAMES),
         "agents": [],
         "hidesConcealedKongs": False,  # what is hidden has not been sent
     }

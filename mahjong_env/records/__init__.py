@@ -3,7 +3,7 @@
 from mahjong_env.records.record import FORMAT, FORMAT_VERSION, GameRecord
 from mahjong_env.records.recorder import Recorder
 from mahjong_env.records.replay import Replay, deal_again, replay_points
-from mahjong_env.records.storage import RecordWriter, read_records
+from mahjong_env.records.storage import RecordWriter, nth_record, read_records
 
 __all__ = [
     "FORMAT",
@@ -13,6 +13,7 @@ __all__ = [
     "Recorder",
     "Replay",
     "deal_again",
+    "nth_record",
     "read_records",
     "replay_points",
 ]

@@ -41,8 +41,10 @@ class GameRecord:
         points: points of each person at the end.
         is_complete: whether the match was played to its end.
         agents: who played, by person; empty: not said.
-        notes: by number of the action, what its agent thought: ``probabilities`` (by name of the action) and
-            ``value`` are shown by the viewer; other keys are kept.
+        notes: by number of the action, what its agent thought, or what was found out later: ``probabilities`` (by
+            name of the action), ``value`` (points expected) and ``intervals`` (by name of the action, [low, mean, high]
+            of the points that it brings more than the action played; ``python -m training branch`` writes them) are
+            shown by the viewer; other keys are kept.
     """
 
     variant: str

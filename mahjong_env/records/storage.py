@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -131,3 +132,17 @@ def _read_line(line: str, path: str | os.PathLike[str], number: int) -> GameReco
         return GameRecord.from_json(line)
     except RecordError as error:
         raise RecordError(f"{os.fspath(path)}, line {number}: {error}") from None
+
+
+def nth_record(path: str | os.PathLike[str], number: int = 1) -> GameRecord:
+    """One record of a file, counted from 1.
+
+    Raises:
+        RecordError: the file cannot be read, or has no such record.
+    """
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise RecordError(f"matches of a file are counted from 1, not {number!r}")
+    record = next(islice(read_records(path), number - 1, None), None)
+    if record is None:
+        raise RecordError(f"{os.fspath(path)} has no match {number}")
+    return record

@@ -15,6 +15,7 @@ function thought(frame) {
   const rows = listed.map(([name, share]) => make("tr", {}, make("td", {}, name),
     make("td", {}, make("span", { class: "bar", style: `width:${Math.max(1, share * 160)}px` })),
     make("td", { class: "number" }, `${(share * 100).toFixed(1)} %`)));
+  if (Object.keys(intervals).length) rows.push(make("tr", {}, make("td", { colspan: 3 }, say().more)));
   for (const [name, [low, mean, high]] of Object.entries(intervals))
     rows.push(make("tr", {}, make("td", {}, name), make("td", { class: "number" }, mean.toFixed(2)),
       make("td", { class: "number" }, `[${low.toFixed(2)}, ${high.toFixed(2)}]`)));

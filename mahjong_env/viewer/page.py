@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Mapping
 from importlib import resources
+from os import PathLike
 from typing import Any
 
-from mahjong_env.basics.tiles import NUM_ALL_KINDS
+from mahjong_env.basics.tiles import KIND_NAMES, NUM_ALL_KINDS
 from mahjong_env.drawing.tiles import HEIGHT, WIDTH, tile_name, tile_svg
-from mahjong_env.records import GameRecord
+from mahjong_env.records import GameRecord, nth_record
+from mahjong_env.viewer.reasons import DEALERS_SHARE, REASONS
 from mahjong_env.viewer.story import frames_of
 
 
@@ -31,23 +34,29 @@ def viewer_html(record: GameRecord) -> str:
         "seats": rules.seats,
         "people": rules.people,
         "hidesConcealedKongs": rules.hides_concealed_kongs,
-        "tileNames": [tile_name(kind) for kind in range(NUM_ALL_KINDS)],
         "frames": list(frames_of(record)),
     }
     script = part("table.js") + part("page.js")
     return page_html(f"{rules.title} mahjong", part("page.html"), part("page.css"), data, script)
 
 
-def page_html(title: str, body: str, style: str, data: Any, script: str) -> str:
+def page_html(title: str, body: str, style: str, data: Mapping[str, Any], script: str) -> str:
     """Put a page together.
 
     Args:
         title: of the page.
         body: the document, with ``@@title@@``, ``@@style@@``, ``@@tiles@@``, ``@@data@@`` and ``@@script@@`` in it.
         style: style sheets.
-        data: what the script finds in the element "data", as plain values.
+        data: what the script finds in the element "data", as plain values, beside what all pages need.
         script: what runs when the page has been read.
     """
+    data = {
+        "tileNames": [tile_name(kind) for kind in range(NUM_ALL_KINDS)],
+        "kindNames": list(KIND_NAMES),
+        "reasons": dict(REASONS),
+        "dealersShare": DEALERS_SHARE,
+        **data,
+    }
     for name, text in {
         "title": html.escape(title),
         "style": style,
@@ -58,6 +67,35 @@ def page_html(title: str, body: str, style: str, data: Any, script: str) -> str:
     }.items():
         body = body.replace(f"@@{name}@@", text, 1)
     return body
+
+
+class show:  # noqa: N801  (used as a function)
+    """A match inline in a notebook, as a cell's last line: ``show(record)``, or ``show("games.jsonl", match=2)``.
+
+    Attributes:
+        record: the match.
+    """
+
+    def __init__(self, record: GameRecord | str | PathLike[str], *, match: int = 1, height: int = 760) -> None:
+        """Find the match.
+
+        Args:
+            record: the match, or a file of records.
+            match: which one of the file, from 1.
+            height: of the frame, in pixels.
+
+        Raises:
+            RecordError: the file cannot be read, or has no such match.
+        """
+        self.record = record if isinstance(record, GameRecord) else nth_record(record, match)
+        self._height = height
+
+    def _repr_html_(self) -> str:
+        return notebook_html(self.record, self._height)
+
+    def __repr__(self) -> str:
+        played = self.record
+        return f"<a match of {played.variant}, {len(played.actions)} actions: shown in a notebook>"
 
 
 def notebook_html(record: GameRecord, height: int = 760) -> str:

@@ -85,6 +85,9 @@ def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str,
     """
     outcome, chinese = result.outcome, chinese_names(rules)
     payments, winner, giver = outcome.payments[0].tolist(), int(outcome.winner[0]), int(outcome.from_seat[0])
+    places = [place for place in before.places if place is not None]
+    dealer = next((place.person for place in places if place.is_dealer), -1)
+    held = {place.person: place.points for place in places}
     event = {
         "type": "end",
         "last": last,
@@ -95,7 +98,7 @@ def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str,
         "value": int(outcome.value[0]),
         "rows": [[name, chinese.get(name, ""), value] for name, value in outcome.rows[0]],
         "payments": payments,
-        "reasons": reasons_of_a_win(payments, winner, str(outcome.source[0]), giver, before),
+        "reasons": reasons_of_a_win(payments, winner, str(outcome.source[0]), giver, dealer, held),
     }
     points, table = outcome.points[0].tolist(), _plain(before)
     for place in filter(None, table["places"]):

@@ -10,6 +10,7 @@ const words = {
     last: "Last", play: "Play", pause: "Pause", left: "tiles left", wild: "wild", indicator: "turned up",
     dealer: "dealer", streak: "dealer's streak", dice: "dice", hand: "hand", round: "round", points: "Points",
     why: "Why", value: "value", nobody: "nobody", thought: "What the agent thought", expected: "expected points",
+    more: "points more than the action played, with 95 % intervals",
     keys: "Keys: ← → one step, Home End first and last, Space play, 0-3 a seat's view, A all hands open. Swipe on a phone.",
     winds: { East: "East", South: "South", West: "West", North: "North" },
     events: {
@@ -38,20 +39,13 @@ const words = {
     scored: (value) => `The hand is worth ${value}:`,
     row: "row", worth: "value", who: "who", amount: "amount", reason: "why",
     paid: (amount) => (amount < 0 ? `pays ${-amount}` : `receives ${amount}`),
-    reasons: {
-      winner: "won the hand", draw: "everybody pays for a self-draw", flowers: "everybody pays for a win by flowers",
-      gave: "gave the winning tile", robbed: "the winning tile was robbed from this player's kong",
-      everyone: "everybody pays a share", responsible: "is responsible for the win and pays for all",
-      kong: "made the kong", "for kong": "pays for the kong", "gave kong": "gave the fourth tile",
-    },
-    dealerToo: "; the dealer's share differs",
     atOnce: "Paid at once for a kong:",
   },
   zh: {
     seen: "视角", all: "全部明牌", language: "English", first: "开头", back: "上一步", on: "下一步", last: "结尾",
     play: "播放", pause: "暂停", left: "张剩余", wild: "赖子/财神", indicator: "翻牌", dealer: "庄", streak: "连庄",
     dice: "骰子", hand: "第", round: "圈", points: "分数", why: "原因", value: "值", nobody: "无人",
-    thought: "智能体的判断", expected: "期望分数",
+    thought: "智能体的判断", expected: "期望分数", more: "比实际所打多得的分数（95% 区间）",
     keys: "按键：← → 一步，Home End 首尾，空格 播放，0-3 某家视角，A 全部明牌。手机上可滑动。",
     winds: { East: "东", South: "南", West: "西", North: "北" },
     events: {
@@ -80,11 +74,6 @@ const words = {
     scored: (value) => `这手牌值 ${value}：`,
     row: "番种", worth: "值", who: "谁", amount: "分", reason: "原因",
     paid: (amount) => (amount < 0 ? `付 ${-amount}` : `得 ${amount}`),
-    reasons: {
-      winner: "胡牌", draw: "自摸，各家都付", flowers: "花胡，各家都付", gave: "点炮", robbed: "被抢杠",
-      everyone: "各家都付", responsible: "包牌，一家全付", kong: "开杠", "for kong": "付杠钱", "gave kong": "放杠",
-    },
-    dealerToo: "；庄家的份不同",
     atOnce: "杠牌即付：",
   },
 };
@@ -218,7 +207,9 @@ function reasons(frame) {
   const why = event.type === "end" ? event.reasons : frame.reasons || [];
   const rows = paid.map((amount, i) => [amount, i]).filter(([amount]) => amount).map(([amount, i]) => {
     const [reason, dealer] = why[i] || ["", false];
-    return cells(person(i), say().paid(amount), (say().reasons[reason] || "") + (dealer ? say().dealerToo : ""));
+    const lang = language === "en" ? 0 : 1;
+    const words = reason ? data.reasons[reason][lang] + (dealer ? data.dealersShare[lang] : "") : "";
+    return cells(person(i), say().paid(amount), words);
   });
   box.append(make("table", { class: "payments" }, headings(say().who, say().amount, say().reason), make("tbody", {}, ...rows)));
 }

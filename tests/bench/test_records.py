@@ -24,7 +24,7 @@ def own(name, *rates, times=None):
 def written(tmp_path):
     def write(record):
         path = tmp_path / "earlier.json"
-        path.write_text(record if isinstance(record, str) else json.dumps(record))
+        path.write_text(record if isinstance(record, str) else json.dumps(record), encoding="utf-8")
         return path
 
     return write

@@ -52,8 +52,8 @@ def folder(tmp_path, monkeypatch):
     """A folder with a module `cautious_mahjong`, on the path; all that it loads is forgotten again."""
     monkeypatch.setattr(sys, "path", [*sys.path])
     before = set(sys.modules)
-    (tmp_path / "cautious_mahjong.py").write_text(CAUTIOUS)
-    (tmp_path / "neighbour.py").write_text("PREFERRED = 1\n")
+    (tmp_path / "cautious_mahjong.py").write_text(CAUTIOUS, encoding="utf-8")
+    (tmp_path / "neighbour.py").write_text("PREFERRED = 1\n", encoding="utf-8")
     yield tmp_path
     for name in set(sys.modules) - before:
         if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
@@ -64,9 +64,9 @@ def install(folder, monkeypatch, distribution, **entries):
     """Install a distribution that registers agents: a folder of metadata on the path is one."""
     metadata = folder / f"{distribution}-1.2.dist-info"
     metadata.mkdir()
-    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.2\n")
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.2\n", encoding="utf-8")
     lines = "\n".join(f"{name} = {value}" for name, value in entries.items())
-    (metadata / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\n{lines}\n")
+    (metadata / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\n{lines}\n", encoding="utf-8")
     monkeypatch.syspath_prepend(str(folder))
 
 
@@ -111,7 +111,7 @@ def test_a_name_taken_twice_is_an_error_that_names_both(name, folder, monkeypatc
     ],
 )
 def test_a_broken_registration_is_an_error_that_names_its_distribution(value, message, folder, monkeypatch):
-    (folder / "raises_at_once.py").write_text("1 / 0\n")
+    (folder / "raises_at_once.py").write_text("1 / 0\n", encoding="utf-8")
     install(folder, monkeypatch, "faulty", broken=value)
     with pytest.raises(AgentError, match=message):
         find_agent("broken")
@@ -152,7 +152,9 @@ def test_a_class_in_a_file(folder, monkeypatch):
 
 
 def test_a_file_may_bear_the_name_of_a_module_that_is_something_else(folder):
-    (folder / "random.py").write_text("class Mine:\n    def act(self, view, rng):\n        return None\n")
+    (folder / "random.py").write_text(
+        "class Mine:\n    def act(self, view, rng):\n        return None\n", encoding="utf-8"
+    )
     agent = make_agent(f"{folder}/random.py:Mine")
     assert type(agent).__name__ == "Mine"
     import random
@@ -195,7 +197,7 @@ def test_an_object():
     ],
 )
 def test_what_is_no_agent_is_an_error_that_says_what_is_valid(spec, message, folder, monkeypatch):
-    (folder / "syntax.py").write_text("class Agent(:\n")
+    (folder / "syntax.py").write_text("class Agent(:\n", encoding="utf-8")
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.chdir(folder)
     for make in (find_agent, make_agent):
@@ -206,10 +208,16 @@ def test_what_is_no_agent_is_an_error_that_says_what_is_valid(spec, message, fol
 def test_command_lines_take_a_file(folder):
     command = [sys.executable, "-m", "mahjong_env", "show", "--variant", "hebei", "--seed", "1", "--tables", "none"]
     done = subprocess.run(
-        [*command, "--agents", f"{folder}/cautious_mahjong.py:Cautious"], capture_output=True, text=True, check=False
+        [*command, "--agents", f"{folder}/cautious_mahjong.py:Cautious"],
+        capture_output=True,
+        text=True,
+        check=False,
+        encoding="utf-8",
     )
     assert done.returncode == 0, done.stderr
-    done = subprocess.run([*command, "--agents", "greedy?claims=maybe"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*command, "--agents", "greedy?claims=maybe"], capture_output=True, text=True, check=False, encoding="utf-8"
+    )
     assert done.returncode == 2
     assert "true or false" in done.stderr
     assert "Traceback" not in done.stderr

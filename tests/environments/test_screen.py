@@ -95,13 +95,21 @@ def test_a_window_shows_the_picture(tmp_path):
         env.render()
     """
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", "1", "-screen", "0", "1000x900x24"], stdout=subprocess.PIPE, text=True
+        ["Xvfb", "-displayfd", "1", "-screen", "0", "1000x900x24"],
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
     )
     try:
         display = f":{server.stdout.readline().strip()}"
         settings = {**os.environ, "DISPLAY": display}
         done = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, env=settings, timeout=100
+            [sys.executable, "-c", textwrap.dedent(code)],
+            capture_output=True,
+            text=True,
+            env=settings,
+            timeout=100,
+            encoding="utf-8",
         )
     finally:
         server.terminate()

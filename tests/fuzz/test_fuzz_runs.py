@@ -94,7 +94,7 @@ SMALL_JSONS = JSONS.filter(lambda value: not isinstance(value, int) or value < 1
 @example({"opponents": "random"})
 @example({"optimisation": None})
 def test_settings_with_anything_in_them(run, changes):
-    settings = json.loads(run.config.read_text())
+    settings = json.loads(run.config.read_text(encoding="utf-8"))
     with changed(run, run.config, json.dumps(settings | changes).encode()) as run:
         check_resumed_or_refused(run)
 
@@ -111,7 +111,7 @@ def test_settings_with_anything_in_them(run, changes):
 @example({"learning_rate": "fast"})
 @example({"discount": -5})
 def test_settings_of_ppo_with_anything_in_them(run, changes):
-    settings = json.loads(run.config.read_text())
+    settings = json.loads(run.config.read_text(encoding="utf-8"))
     settings["optimisation"] |= changes
     with changed(run, run.config, json.dumps(settings).encode()) as run:
         check_resumed_or_refused(run)
@@ -184,7 +184,7 @@ def test_damaged_curves(run, damages):
 @examples(25)
 @given(st.data())
 def test_curves_with_anything_in_them(run, data):
-    lines = run.curve.read_text().splitlines()
+    lines = run.curve.read_text(encoding="utf-8").splitlines()
     text = data.draw(st.one_of(TEXTS, INTEGERS.map(str), st.floats().map(str)))
     cells = lines[-1].split(",")
     cells[data.draw(st.integers(0, len(cells) - 1))] = text

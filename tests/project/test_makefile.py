@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -20,7 +21,7 @@ SMALL_PPO = (
     "--gate-deals 2 --opponents random --teacher greedy"
 )
 
-pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+pytestmark = pytest.mark.skipif(os.name == "nt" or shutil.which("make") is None, reason="needs make and a shell")
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def environment(tmp_path):
     """A folder that looks to make like an environment in which everything is installed."""
     (tmp_path / "venv" / "bin").mkdir(parents=True)
     python = tmp_path / "venv" / "bin" / "python"
-    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
     python.chmod(0o755)
     for extras in ("train-evaluate", "train-evaluate-render-notebooks-docs-dev"):
         (tmp_path / "venv" / f".installed-{extras}").touch()
@@ -36,7 +37,9 @@ def environment(tmp_path):
 
 
 def make(*words):
-    done = subprocess.run(["make", "-C", str(ROOT), *words], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["make", "-C", str(ROOT), *words], capture_output=True, text=True, encoding="utf-8", check=False
+    )
     return done.returncode, done.stdout, done.stderr
 
 
@@ -52,7 +55,7 @@ def test_an_installation_says_what_it_does_and_shows_that_it_works(tmp_path):
 def test_recipes_say_what_they_do_in_short_lines(environment, tmp_path):
     """Without V=1 nothing is echoed but sentences; with it the commands are."""
     python = tmp_path / "venv" / "bin" / "python"
-    python.write_text("#!/bin/sh\n")
+    python.write_text("#!/bin/sh\n", encoding="utf-8")
     words = ["train", environment, f"RUN={tmp_path / 'run'}"]
     status, told, _ = make(*words)
     assert status == 0
@@ -106,12 +109,16 @@ def test_training_twice_evaluates_once(environment, tmp_path, sizes, learned):
 def test_an_interrupted_run_is_told_the_same_command(environment, tmp_path):
     """A python that only says what make would have an interrupted run say."""
     python = Path(environment.removeprefix("VENV=")) / "bin" / "python"
-    python.write_text('#!/bin/sh\necho "go on with $MAHJONG_ENV_AGAIN"\nexit 130\n')
+    python.write_text('#!/bin/sh\necho "go on with $MAHJONG_ENV_AGAIN"\nexit 130\n', encoding="utf-8")
     status, told, _ = make("train", environment, "VARIANT=wuhan", "FLAGS=--tables 64 --seed 1")
     assert status != 0
     (line,) = [line for line in told.splitlines() if line.startswith("go on with make train")]
     again = subprocess.run(
-        ["sh", "-c", line.removeprefix("go on with ") + " -n"], capture_output=True, text=True, cwd=ROOT
+        ["sh", "-c", line.removeprefix("go on with ") + " -n"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=ROOT,
     )
     assert again.returncode == 0
     assert "--variant wuhan" in again.stdout

@@ -1,5 +1,8 @@
-"""The pictures of the documentation are those that the code draws."""
+"""The pictures of the documentation are those that the code draws, and small."""
 
+import pytest
+
+from scripts.moving_pictures import fingerprint, fingerprint_of
 from scripts.pictures import FOLDER, pictures
 
 
@@ -7,3 +10,11 @@ def test_pictures_are_up_to_date():
     drawn = pictures()
     kept = {file.name: file.read_text(encoding="utf-8") for file in FOLDER.glob("*.svg")}
     assert kept == drawn, "run `make pictures`"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_moving_picture_shows_what_is_drawn_now(theme):
+    pytest.importorskip("PIL")
+    path = FOLDER / f"game-{theme}.gif"
+    assert fingerprint_of(path) == fingerprint(theme), "run `make pictures`"
+    assert path.stat().st_size < 1_000_000

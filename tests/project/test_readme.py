@@ -42,7 +42,12 @@ def test_commands_exist(line, tmp_path):
         if "training" in words:
             # The commands that learn are run by tests/learning and .ci/run; here only their options are checked.
             help_text = subprocess.run(
-                [sys.executable, *words[1:4], "--help"], check=True, capture_output=True, text=True, cwd=tmp_path
+                [sys.executable, *words[1:4], "--help"],
+                check=True,
+                capture_output=True,
+                text=True,
+                cwd=tmp_path,
+                encoding="utf-8",
             ).stdout
             assert all(word in help_text for word in words if word.startswith("--"))
         else:

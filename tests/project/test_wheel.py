@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.xdist_group("wheel"), pytest.mark.thorough]
 
 def run(*command: str | Path, cwd: Path) -> str:
     """The output of a command; its errors are in the failure message."""
-    done = subprocess.run([*map(str, command)], cwd=cwd, capture_output=True, text=True)
+    done = subprocess.run([*map(str, command)], cwd=cwd, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == 0, f"{command} failed:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
     return done.stdout
 
@@ -72,7 +72,9 @@ def test_every_source_and_data_file_is_inside(wheel: Path):
 
 
 def test_the_wheel_bears_the_version_of_the_package(wheel: Path):
-    declared = re.search(r'^__version__ = "(.+)"$', (ROOT / "mahjong_env" / "__init__.py").read_text(), re.M)
+    declared = re.search(
+        r'^__version__ = "(.+)"$', (ROOT / "mahjong_env" / "__init__.py").read_text(encoding="utf-8"), re.M
+    )
     assert declared is not None
     assert Parser().parsestr(read(wheel, "METADATA"))["Version"] == declared[1]
 

@@ -240,9 +240,10 @@ def test_a_variant_without_a_page_is_described_by_its_docstring():
 
 def test_a_variant_from_outside_brings_its_page(tmp_path, monkeypatch):
     (tmp_path / "quay.py").write_text(
-        "from support.harbour import Harbour\nclass Quay(Harbour):\n    name = 'quay'\nRULES = Quay()\n"
+        "from support.harbour import Harbour\nclass Quay(Harbour):\n    name = 'quay'\nRULES = Quay()\n",
+        encoding="utf-8",
     )
-    (tmp_path / "quay.md").write_text("# Quay\n\n{{words seats}} players.\n")
+    (tmp_path / "quay.md").write_text("# Quay\n\n{{words seats}} players.\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     rules = importlib.import_module("quay").RULES
     assert variant_page(rules).startswith("# Quay\n\nfour players.")

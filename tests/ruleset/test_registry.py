@@ -35,11 +35,11 @@ def install(tmp_path, monkeypatch):
         place = tmp_path / distribution
         info = place / f"{distribution.replace('-', '_')}-1.2.dist-info"
         info.mkdir(parents=True)
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.2\n")
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.2\n", encoding="utf-8")
         lines = [f"{name} = {value}" for name, value in entries.items()]
-        (info / "entry_points.txt").write_text("\n".join(["[mahjong_env.variants]", *lines, ""]))
+        (info / "entry_points.txt").write_text("\n".join(["[mahjong_env.variants]", *lines, ""]), encoding="utf-8")
         for name, text in modules.items():
-            (place / f"{name}.py").write_text(dedent(text))
+            (place / f"{name}.py").write_text(dedent(text), encoding="utf-8")
         monkeypatch.syspath_prepend(str(place))
         return place
 

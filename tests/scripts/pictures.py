@@ -11,15 +11,15 @@ from agents import make_agent
 from mahjong_env.drawing.picture import table_svg
 from mahjong_env.drawing.table import read_table
 from mahjong_env.drawing.themes import THEMES
+from scripts.moving_pictures import write_games
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
-VARIANT, SEED, MOVES = "wuhan", 3, 58
 LONG = 36  # some hands of every variant are longer than so many decisions
 
 
 def pictures() -> dict[str, str]:
     """The contents of every picture, by file name."""
-    made = {f"table-{theme}.svg": svg for theme, svg in drawn(VARIANT, SEED, MOVES).items()}
+    made: dict[str, str] = {}
     for variant in sorted(mahjong_env.VARIANTS):
         made |= {f"{variant}-{theme}.svg": svg for theme, svg in drawn(variant, long_game(variant), LONG).items()}
     return made
@@ -56,3 +56,5 @@ if __name__ == "__main__":
     for name, picture in pictures().items():
         (FOLDER / name).write_text(picture, encoding="utf-8")
         print(f"written: {FOLDER / name}")
+    for file in write_games(FOLDER):
+        print(f"written: {file}, {file.stat().st_size:,} bytes")

@@ -72,7 +72,7 @@ def test_runs_add_up_and_survive_a_torn_line(tmp_path, monkeypatch):
     first = ledger.Ledger("hebei")
     first.add(0, played)
     first.add(2, played)
-    with first.path.open("a") as file:
+    with first.path.open("a", encoding="utf-8") as file:
         file.write('{"batch": 3, "ha')
     second = ledger.Ledger("hebei")
     assert (second.hands, second.current, second.tally["row: Ping Hu"]) == (10, 10, 4)
@@ -106,7 +106,7 @@ def test_a_difference_ends_the_run_and_is_written_down(tmp_path, monkeypatch, ca
     monkeypatch.setattr(Hebei, "reserve", property(lambda self: 11))
     assert main(["--variant", "hebei", "--hands", "20"]) == 1
     assert "make proof REPLAY=hebei:0" in capsys.readouterr().err
-    assert "wall as dealt" in (tmp_path / "difference-hebei-0.txt").read_text()
+    assert "wall as dealt" in (tmp_path / "difference-hebei-0.txt").read_text(encoding="utf-8")
     assert main(["--replay", "hebei:0"]) == 1
     monkeypatch.undo()
     assert main(["--replay", "hebei:0"]) == 0

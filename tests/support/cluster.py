@@ -20,9 +20,9 @@ def _alive(session: int) -> list[str]:
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            fields = (folder / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
             if int(fields[3]) == session and fields[0] != "Z":
-                found.append((folder / "cmdline").read_text().replace("\0", " "))
+                found.append((folder / "cmdline").read_text(encoding="utf-8").replace("\0", " "))
         except OSError:
             continue
     return found

@@ -122,7 +122,9 @@ def test_completeness():
 
 def test_files(tmp_path):
     path = tmp_path / "cases.toml"
-    path.write_text('[[scene]]\nname = "a"\nplay = "over"\n[[case]]\nname = "b"\nhand = "1m"\nsource = "draw"\n')
+    path.write_text(
+        '[[scene]]\nname = "a"\nplay = "over"\n[[case]]\nname = "b"\nhand = "1m"\nsource = "draw"\n', encoding="utf-8"
+    )
     with pytest.raises(ConformanceError) as caught:
         check_cases("hebei", path)
     said = str(caught.value)

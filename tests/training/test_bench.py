@@ -126,7 +126,7 @@ def test_the_command(tmp_path, capsys):
     assert multiprocessing.active_children() == []
     printed = capsys.readouterr().out
     assert "Hebei: decisions of a learner per second" in printed
-    found = json.loads(out.read_text())
+    found = json.loads(out.read_text(encoding="utf-8"))
     names = [result["name"] for result in found["results"]]
     assert names == [ONE_TABLE, "8 tables", "8 tables, --processes 2 --threads 1"]
     assert [(one["name"], one["times_faster_than"]) for one in found["ratios"]] == [

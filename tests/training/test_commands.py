@@ -57,7 +57,7 @@ class TestTrain:
         assert left >= {"config.json", "best.zip", "last.zip", "learning_curve.csv", "learning_curve.png"}
         assert left >= {"checkpoint.pt", "policies", "tensorboard"}
         assert not [path for path in run.rglob("*") if path.name.startswith(".") or "partial" in path.name]
-        config = json.loads((run / "config.json").read_text())
+        config = json.loads((run / "config.json").read_text(encoding="utf-8"))
         assert (config["variant"], config["tables"], config["total_steps"]) == ("hebei", 32, 2000)
         assert config["reward_scale"] == 0.3
         assert "torch" in config["versions"]
@@ -69,14 +69,14 @@ class TestTrain:
         teachers = ["--teachers", "random", "greedy?claims=false", "greedy"]
         begin = ["train", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "1"]
         assert main([*begin, *arguments, *teachers]) == 0
-        config = json.loads((tmp_path / "run" / "config.json").read_text())
+        config = json.loads((tmp_path / "run" / "config.json").read_text(encoding="utf-8"))
         # With open hands these rules rarely let anyone win on a discard.
         assert config["teacher"] == "greedy?claims=false"
         assert 0.1 < config["reward_scale"] < 1
         assert capsys.readouterr().out.count("points a hand against the opponents") == 3
 
     def test_the_learning_curve_has_a_line_for_each_measurement(self, run):
-        header, *lines = (run / "learning_curve.csv").read_text().splitlines()
+        header, *lines = (run / "learning_curve.csv").read_text(encoding="utf-8").splitlines()
         assert header.startswith("phase,steps,seconds,against,points,points_low,points_high,wins")
         phases = [line.split(",")[:2] for line in lines]
         assert phases == [["warm start", "0"], ["PPO", "1024"], ["PPO", "2048"]]
@@ -97,7 +97,7 @@ class TestTrain:
         assert same(weights(out / "last.zip"), before)
         assert train(out, "--resume", steps=4000) == 0
         assert not same(weights(out / "last.zip"), before)
-        lines = (out / "learning_curve.csv").read_text().splitlines()
+        lines = (out / "learning_curve.csv").read_text(encoding="utf-8").splitlines()
         assert lines[-1].startswith("PPO,4096,")
         assert len({line.split(",")[1] for line in lines}) == len(lines)
 
@@ -128,16 +128,16 @@ class TestTrain:
         for name in ("a", "b"):
             assert train(tmp_path / name, *arguments, steps=1000) == 0
         assert same(weights(tmp_path / "a" / "last.zip"), weights(tmp_path / "b" / "last.zip"))
-        assert json.loads((tmp_path / "a" / "config.json").read_text())["processes"] == 2
+        assert json.loads((tmp_path / "a" / "config.json").read_text(encoding="utf-8"))["processes"] == 2
         assert multiprocessing.active_children() == []
         assert train(tmp_path / "a", "--resume", steps=1600) == 0
-        assert "PPO,2048," in (tmp_path / "a" / "learning_curve.csv").read_text()
+        assert "PPO,2048," in (tmp_path / "a" / "learning_curve.csv").read_text(encoding="utf-8")
 
     def test_trains_without_a_warm_start_and_with_shaping(self, tmp_path):
         out = tmp_path / "run"
         assert train(out, "--warm-start-steps", "0", "--shaping", "0.3", "--knobs", "players=4", steps=600) == 0
-        assert json.loads((out / "config.json").read_text())["knobs"] == ["players=4"]
-        assert "warm start" not in (out / "learning_curve.csv").read_text()
+        assert json.loads((out / "config.json").read_text(encoding="utf-8"))["knobs"] == ["players=4"]
+        assert "warm start" not in (out / "learning_curve.csv").read_text(encoding="utf-8")
 
 
 class TestEvaluate:
@@ -148,7 +148,7 @@ class TestEvaluate:
         assert "Hebei: 6 deals, each played in every order of seats" in printed
         for name in ("small/best", "2 x random", "all at one table"):
             assert name in printed
-        found = json.loads((tmp_path / "a" / "evaluation.json").read_text())
+        found = json.loads((tmp_path / "a" / "evaluation.json").read_text(encoding="utf-8"))
         assert found["agents"] == ["small/best", "random", "greedy"]
         assert len(found["lineups"]) == 3 * 2 + 1
         assert [line["orders"] for line in found["lineups"]] == [3] * 6 + [6]
@@ -156,7 +156,7 @@ class TestEvaluate:
         assert f"{first['points']['mean']:+.3f}" in printed
         assert (tmp_path / "a" / "evaluation.png").read_bytes().startswith(b"\x89PNG")
         assert evaluate(*arguments, "--out", tmp_path / "b") == 0
-        assert json.loads((tmp_path / "b" / "evaluation.json").read_text()) == found
+        assert json.loads((tmp_path / "b" / "evaluation.json").read_text(encoding="utf-8")) == found
 
     def test_is_the_same_in_any_number_of_processes(self, run, tmp_path, monkeypatch):
         monkeypatch.setattr(lineups, "MOST_GAMES", 9)  # several parts of each line-up
@@ -164,7 +164,7 @@ class TestEvaluate:
         found = []
         for processes in (1, 2):
             assert evaluate(*arguments, "--processes", processes, "--out", tmp_path / str(processes)) == 0
-            found.append(json.loads((tmp_path / str(processes) / "evaluation.json").read_text()))
+            found.append(json.loads((tmp_path / str(processes) / "evaluation.json").read_text(encoding="utf-8")))
         assert found[0] == found[1]
         assert multiprocessing.active_children() == []
 
@@ -232,7 +232,7 @@ class TestWrongInput:
 
     @pytest.mark.parametrize("command", ["train", "evaluate"])
     def test_a_folder_that_cannot_be_written(self, command, tmp_path, capsys):
-        (tmp_path / "file").write_text("in the way")
+        (tmp_path / "file").write_text("in the way", encoding="utf-8")
         out = tmp_path / "file" / "run"
         assert (evaluate("--deals", 2, "--out", out) if command == "evaluate" else train(out)) == 2
         assert "cannot be written" in capsys.readouterr().err
@@ -245,7 +245,7 @@ class TestWrongInput:
         error = capsys.readouterr().err
         assert "checkpoint.pt: damaged or of another version" in error
         assert "issue" not in error
-        (tmp_path / "run" / "config.json").write_text("{")
+        (tmp_path / "run" / "config.json").write_text("{", encoding="utf-8")
         assert train(tmp_path / "run", "--resume", steps=2000) == 2
         assert "the settings of this run cannot be read" in capsys.readouterr().err
 

@@ -161,7 +161,9 @@ class TestWhatCannotBeRead:
     def test_another_version_of_the_rules(self, hangzhou, tmp_path):
         copy = Path(shutil.copytree(hangzhou, tmp_path / "copy"))
         settings = (copy / "dataset.json").read_text(encoding="utf-8")
-        (copy / "dataset.json").write_text(settings.replace('"rules_version": 0', '"rules_version": 7'))
+        (copy / "dataset.json").write_text(
+            settings.replace('"rules_version": 0', '"rules_version": 7'), encoding="utf-8"
+        )
         with pytest.raises(DatasetError, match="version 7 of hangzhou"):
             open_dataset(copy).take([0])
 

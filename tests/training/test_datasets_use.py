@@ -55,7 +55,7 @@ def test_lessons_are_what_was_recorded(hebei):
 
 def test_a_warm_start_imitates_recorded_games(hebei, tmp_path, capsys):
     assert train(tmp_path / "run", "--dataset", hebei) == 0
-    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    config = json.loads((tmp_path / "run" / "config.json").read_text(encoding="utf-8"))
     assert (config["teacher"], config["dataset"]) == ("greedy", [str(hebei)])
     assert (tmp_path / "run" / "clone.zip").exists()
     assert train(tmp_path / "run", "--dataset", hebei, "--resume", steps=128) == 0

@@ -131,12 +131,12 @@ class Passes:
 
 class TestOwnAgents:
     def test_classes_in_files_and_objects_take_part(self, tmp_path, capsys):
-        (tmp_path / "mine.py").write_text(AGENT_FILE)
+        (tmp_path / "mine.py").write_text(AGENT_FILE, encoding="utf-8")
         spec = f"{tmp_path}/mine.py:Passes"
         words = ["evaluate", "--variant", "hebei", "--deals", "2", "--agents", f"{spec}?name=mine", "random"]
         for processes in ("1", "2"):
             assert main([*words, "--processes", processes, "--out", str(tmp_path / processes)]) == 0
-        found = [(tmp_path / processes / "evaluation.json").read_text() for processes in ("1", "2")]
+        found = [(tmp_path / processes / "evaluation.json").read_text(encoding="utf-8") for processes in ("1", "2")]
         assert found[0] == found[1]
         assert "2 x random" in capsys.readouterr().out
         config = EvaluateConfig(variant="hebei", deals=2)
@@ -146,11 +146,11 @@ class TestOwnAgents:
         assert as_objects.against(0, 1).of(0).points.mean == by_name
 
     def test_they_are_opponents_and_teachers(self, tmp_path):
-        (tmp_path / "mine.py").write_text(AGENT_FILE)
+        (tmp_path / "mine.py").write_text(AGENT_FILE, encoding="utf-8")
         spec = f"{tmp_path}/mine.py:Passes"
         words = ["train", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "16", *TINY]
         assert main([*words, "--teachers", spec, "--opponents", spec, "--evaluation-agents", spec]) == 0
-        assert ",passes," in (tmp_path / "run" / "learning_curve.csv").read_text()
+        assert ",passes," in (tmp_path / "run" / "learning_curve.csv").read_text(encoding="utf-8")
 
 
 class TestDifference:
@@ -214,7 +214,7 @@ def written(tmp_path_factory):
 
 class TestFiles:
     def test_the_csv_has_what_the_json_has(self, written):
-        data = json.loads((written / "evaluation.json").read_text())
+        data = json.loads((written / "evaluation.json").read_text(encoding="utf-8"))
         with (written / "evaluation.csv").open(newline="") as file:
             lines = list(csv.DictReader(file))
         standings = [(lineup, one) for lineup in data["lineups"] for one in lineup["standings"]]
@@ -310,7 +310,7 @@ class TestInterrupted:
         assert len(played) == 6  # the damaged one, and those that were not reached
         assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(evaluation_command._FILES)
         assert main([*words, "--out", str(tmp_path / "whole"), "--processes", "2"]) == 0
-        whole, again = ((tmp_path / name / "evaluation.json").read_text() for name in ("whole", "out"))
+        whole, again = ((tmp_path / name / "evaluation.json").read_text(encoding="utf-8") for name in ("whole", "out"))
         assert whole == again
 
     def test_the_time_that_is_left(self, monkeypatch):
@@ -358,5 +358,5 @@ def test_commands_need_their_own_extra_only(command, needless):
     else:
         words += ["--agents", "random", "--deals", "2"]
     call = [sys.executable, "-c", code, "-", " ".join(needless), command, *words]
-    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    done = subprocess.run(call, capture_output=True, text=True, check=False, encoding="utf-8")
     assert (done.returncode, done.stderr) == (0, "")

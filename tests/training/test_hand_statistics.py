@@ -93,3 +93,50 @@ def test_where_people_sit_out_only_what_is_known_of_persons_is_counted():
     result = measure(rules("hebei", rotation=True), [GreedyAgent()], (0, 0, 0, 0), deals=20, seed=2)
     assert "turn_of_win" in result.of(0).details
     assert "tenpai" not in result.of(0).details
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_every_point_has_a_reason(variant):
+    engine = make_engine(variant, 150, seed=4)
+    before = engine.points
+    who = np.random.default_rng(1).integers(0, 2, (150, engine.num_people))
+    played = play_out(engine, [GreedyAgent(), RandomAgent()], who, np.random.default_rng(0))
+    counts = played.counts
+    won = sum(counts[name] for name in ("won_by_draw", "won_by_discard", "won_by_kongs"))
+    reasons = ("lost_to_draws", "lost_by_deal_in", "lost_to_discards_of_others", "lost_to_kongs")
+    np.testing.assert_array_equal(won - sum(counts[name] for name in reasons), engine.points - before)
+    np.testing.assert_array_equal(counts["won_by_draw"] + counts["won_by_discard"], counts["win_points"])
+    np.testing.assert_array_equal(counts["discard_wins"] + played.self_draws, played.wins)
+    assert all((counts[name] >= 0).all() for name in (*reasons, "won_by_kongs"))
+    assert counts["won_by_draw"].sum() > 0
+
+
+def test_what_claims_lead_to_is_counted_apart():
+    engine = make_engine("wuhan", 300, seed=4)
+    who = np.zeros((300, 4), np.intp)
+    played = play_out(engine, [GreedyAgent()], who, np.random.default_rng(0))
+    counts = played.counts
+    melds = counts["chows"] + counts["pungs"] + counts["exposed_kongs"] + counts["added_kongs"]
+    np.testing.assert_array_equal(counts["claimed"], melds > 0)
+    np.testing.assert_array_equal(counts["claimed"] + counts["closed"], 1)
+    np.testing.assert_array_equal(counts["claimed_wins"] + counts["closed_wins"], played.wins)
+    np.testing.assert_array_equal(counts["claimed_deal_ins"] + counts["closed_deal_ins"], played.deal_ins)
+    np.testing.assert_array_equal(counts["claimed_points"] + counts["closed_points"], played.points)
+    np.testing.assert_array_equal(counts["chow_wins"], played.wins * (counts["chows"] > 0))
+    turns = counts["claim_turns"][counts["claimed"] > 0]
+    assert turns.min() >= 1
+    assert turns.mean() < counts["win_turns"].sum() / played.wins.sum()
+    np.testing.assert_array_equal(counts["dealt"].sum(axis=1), 1)
+    assert (counts["dealer_wins"] <= counts["dealt"]).all()
+
+
+def test_some_forty_statistics_are_known():
+    found = measure(rules("taiwan"), [GreedyAgent(), RandomAgent()], (0, 1, 1, 1), deals=100, seed=2).of(0)
+    assert len(found.details) + 4 >= 40
+    details = found.details
+    won = details["won_by_draw"].mean + details["won_by_discard"].mean
+    assert won == pytest.approx(details["points_of_win"].mean * found.wins.mean)
+    assert details["lost_by_deal_in"].mean == pytest.approx(details["cost_of_deal_in"].mean * found.deal_ins.mean)
+    claimed = details["claimed"].mean
+    split = claimed * details["win_after_claim"].mean + (1 - claimed) * details["win_without_claim"].mean
+    assert split == pytest.approx(found.wins.mean)

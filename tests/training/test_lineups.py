@@ -52,6 +52,15 @@ class LastLegal:
         return 108 - view.action_mask[:, ::-1].argmax(axis=1)
 
 
+class Integers:
+    """Any legal action, drawn in a way that games of a deal do not share."""
+
+    name = "integers"
+
+    def act(self, view, rng):
+        return np.array([rng.choice(np.flatnonzero(mask)) for mask in view.action_mask])
+
+
 class TestMeasure:
     def test_the_same_seed_gives_the_same_result(self):
         results = [measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=20, seed=5) for _ in range(2)]
@@ -91,10 +100,11 @@ class TestMeasure:
         backwards = [lineups.play_block(rules("hebei"), [GREEDY, RANDOM], block, 5) for block in several[::-1]]
         again = measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=10, seed=5)
         assert lineups.summarise(rules("hebei"), (0, 1, 1), backwards[::-1]) == again
-        # Each block has chance of its own: the same deal with other chance goes otherwise.
+        # Lots follow from the deal; whatever else an agent asks chance for, each block has of its own.
         moved = replace(several[1], number=2)
-        points = [lineups.play_block(rules("hebei"), [RANDOM] * 2, block, 5).points for block in (several[1], moved)]
-        assert not np.array_equal(*points)
+        for agents, same in (([RANDOM] * 2, True), ([Integers()] * 2, False)):
+            points = [lineups.play_block(rules("hebei"), agents, block, 5).points for block in (several[1], moved)]
+            assert np.array_equal(*points) == same
 
     def test_what_is_counted_is_what_the_engine_reports(self):
         engine = make_engine("hebei", 200, seed=3)

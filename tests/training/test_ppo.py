@@ -193,8 +193,8 @@ class TestRuns:
             ended, wanted = (PolicyFile.read(getattr(run, name)).weights for run in (folder, whole))
             for key, array in wanted.items():
                 np.testing.assert_array_equal(ended[key], array)
-        assert [line.split(",")[5:] for line in folder.curve.read_text().splitlines()] == [
-            line.split(",")[5:] for line in whole.curve.read_text().splitlines()
+        assert [line.split(",")[5:] for line in folder.curve.read_text(encoding="utf-8").splitlines()] == [
+            line.split(",")[5:] for line in whole.curve.read_text(encoding="utf-8").splitlines()
         ]
 
     @pytest.mark.thorough

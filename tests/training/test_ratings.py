@@ -53,13 +53,13 @@ def test_every_kind_in_every_file(kind, knobs, tables, agents, tmp_path, capsys)
     assert "rating" in told
     assert "balanced orders of seats" in " ".join(told.split())
     assert max(map(len, told.splitlines()[:-1])) <= 80
-    data = json.loads((tmp_path / "evaluation.json").read_text())
+    data = json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))
     assert (data["kind"], data["seatings"], len(data["lineups"])) == (kind, "balanced", tables)
     with (tmp_path / "evaluation.csv").open(newline="") as file:
         lines = list(csv.DictReader(file))
     for line in lines:
         assert float(line["rating"]) == data["ratings"][line["agent"]]["mu"]
-    page = (tmp_path / "evaluation.html").read_text()
+    page = (tmp_path / "evaluation.html").read_text(encoding="utf-8")
     assert "All line-ups together" in page
     assert f"{data['ratings']['greedy']['mu']:.2f} ± " in page
 

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -49,7 +50,7 @@ def weights(path):
 
 
 def steps_of_curve(run):
-    return [line.split(",")[:2] for line in (run / "learning_curve.csv").read_text().splitlines()[1:]]
+    return [line.split(",")[:2] for line in (run / "learning_curve.csv").read_text(encoding="utf-8").splitlines()[1:]]
 
 
 @pytest.fixture(scope="module")
@@ -106,14 +107,14 @@ class TestLock:
 
     def test_a_run_says_whose_lock_it_took_over(self, whole, capsys):
         gone = {"pid": 2**22 + 1, "host": platform.node()}
-        (whole / "run.lock").write_text(json.dumps(gone))
+        (whole / "run.lock").write_text(json.dumps(gone), encoding="utf-8")
         assert train(whole, "--resume") == 0
         assert f"taken over from process {gone['pid']} on {gone['host']}" in capsys.readouterr().out
         assert not (whole / "run.lock").exists()
 
     def test_of_another_machine_nothing_is_known(self, tmp_path):
         path = tmp_path / "run.lock"
-        path.write_text(json.dumps({"pid": 1, "host": "elsewhere"}))
+        path.write_text(json.dumps({"pid": 1, "host": "elsewhere"}), encoding="utf-8")
         said = r"process 1 on elsewhere.*if it has ended, remove .*run\.lock"
         with pytest.raises(TrainingError, match=said), locked(path):
             pytest.fail("taken over")
@@ -129,12 +130,44 @@ class TestLock:
     def test_where_the_system_has_no_locks_the_number_of_the_process_decides(self, tmp_path, monkeypatch):
         monkeypatch.setattr(lock, "fcntl", None)
         path = tmp_path / "run.lock"
-        path.write_text(json.dumps({"pid": os.getpid(), "host": platform.node()}))
+        path.write_text(json.dumps({"pid": os.getpid(), "host": platform.node()}), encoding="utf-8")
         with pytest.raises(TrainingError, match=f"process {os.getpid()} on"), locked(path):
             pass
-        path.write_text(json.dumps({"pid": 2**22 + 1, "host": platform.node()}))
+        path.write_text(json.dumps({"pid": 2**22 + 1, "host": platform.node()}), encoding="utf-8")
         with locked(path) as left_by:
             assert left_by.pid == 2**22 + 1
+
+    def test_on_windows_a_byte_behind_the_text_is_locked(self, tmp_path, monkeypatch):
+        """The way that Windows takes, with its lock played by this system's; open files cannot be removed there."""
+        path, held = tmp_path / "run.lock", []
+
+        class Windows:
+            LK_NBLCK = 2
+
+            @staticmethod
+            def locking(file, mode, size):
+                assert (mode, size) == (Windows.LK_NBLCK, 1)
+                assert os.lseek(file, 0, os.SEEK_CUR) > path.stat().st_size
+                flock.flock(file, flock.LOCK_EX | flock.LOCK_NB)
+                held.append(file)
+
+        flock = pytest.importorskip("fcntl")
+        plain = Path.unlink
+
+        def unlink(self, missing_ok=False):
+            for file in held:
+                with pytest.raises(OSError):  # noqa: PT011 - closed
+                    os.fstat(file)
+            plain(self, missing_ok=missing_ok)
+
+        monkeypatch.setattr(lock, "msvcrt", Windows)
+        monkeypatch.setattr(Path, "unlink", unlink)
+        with locked(path) as left_by:
+            assert left_by is None
+            with pytest.raises(TrainingError, match=f"process {os.getpid()} on"), locked(path):
+                pytest.fail("held twice")
+            assert path.exists()
+        assert not path.exists()
 
 
 class TestStopped:
@@ -179,6 +212,7 @@ class TestStopped:
         assert steps_of_curve(out) == steps_of_curve(whole)
         assert len(list((out / "policies").iterdir())) == len(list((whole / "policies").iterdir()))
 
+    @pytest.mark.skipif(not hasattr(signal, "pause"), reason="Windows ends a process that is sent a signal")
     @pytest.mark.usefixtures("heeds_ctrl_c")
     @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
     def test_ctrl_c_and_sigterm_save(self, number, status, whole, tmp_path, monkeypatch, capsys):
@@ -220,6 +254,7 @@ class TestStopped:
 
 
 class TestFullDisk:
+    @pytest.mark.skipif(sys.platform != "linux", reason="finds the file's name in /proc")
     @pytest.mark.parametrize("name", ["checkpoint.pt", "learning_curve.csv", "learning_curve.png", "last.zip"])
     def test_a_full_disk_leaves_the_last_good_state(self, name, whole, tmp_path, monkeypatch, capsys):
         """Every file is written beside the old one first; the disk is full when one of them gets there."""

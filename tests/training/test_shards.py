@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 
 import numpy as np
@@ -180,7 +178,7 @@ class TestErrors:
     def test_a_worker_that_dies(self, shards):
         shards.reset()
         processes = shards._workers.processes
-        os.kill(processes[1].pid, signal.SIGKILL)
+        processes[1].kill()
         processes[1].join()
         with pytest.raises(WorkerError, match="ended without an answer"):
             shards.step(first_legal(shards.action_masks()))

@@ -82,11 +82,11 @@ def test_the_estimate_is_about_what_the_rollouts_take():
 def test_memory_is_read_where_the_system_tells_it(tmp_path, monkeypatch):
     assert sizes.free_memory() is None or sizes.free_memory() > 2**20
     group = tmp_path / "memory.max"
-    group.write_text("3000000\n")
-    (tmp_path / "memory.current").write_text("2000000\n")
-    (tmp_path / "memory.stat").write_text("anon 100\ninactive_file 500000\nactive_file 7\n")
+    group.write_text("3000000\n", encoding="utf-8")
+    (tmp_path / "memory.current").write_text("2000000\n", encoding="utf-8")
+    (tmp_path / "memory.stat").write_text("anon 100\ninactive_file 500000\nactive_file 7\n", encoding="utf-8")
     assert free_of_group(tmp_path) == 1_500_000
-    group.write_text("max\n")
+    group.write_text("max\n", encoding="utf-8")
     assert free_of_group(tmp_path) is None
     monkeypatch.setattr(sizes, "free_memory", lambda: None)
     sizes.check_memory({"anything": 10**30})

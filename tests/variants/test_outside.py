@@ -20,7 +20,13 @@ pytestmark = [pytest.mark.xdist_group("outside"), pytest.mark.thorough]
 def run(*command, cwd, status=0, **environment):
     """What a command prints; its errors are in the failure message."""
     done = subprocess.run(
-        [*map(str, command)], cwd=cwd, capture_output=True, text=True, input="", env={**os.environ, **environment}
+        [*map(str, command)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        input="",
+        env={**os.environ, **environment},
+        encoding="utf-8",
     )
     assert done.returncode == status, f"{command} gave {done.returncode}:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     return done.stdout + done.stderr
@@ -66,6 +72,7 @@ assert len(mahjong_env.VARIANTS) == 6
             capture_output=True,
             text=True,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
+            encoding="utf-8",
         ).stderr
     )
 
@@ -130,8 +137,8 @@ def test_training_evaluation_and_policy_files(python):
 def test_a_second_distribution_of_that_name_is_an_error_of_this_variant_alone(site, python, tmp_path):
     other = tmp_path / "other_guangdong-2.0.dist-info"
     other.mkdir()
-    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: other-guangdong\nVersion: 2.0\n")
-    (other / "entry_points.txt").write_text("[mahjong_env.variants]\nguangdong = elsewhere:RULES\n")
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: other-guangdong\nVersion: 2.0\n", encoding="utf-8")
+    (other / "entry_points.txt").write_text("[mahjong_env.variants]\nguangdong = elsewhere:RULES\n", encoding="utf-8")
     # The working directory is on the path of `python -c` and `python -m`.
     told = python("-m", "mahjong_env", "rules", "--variant", "guangdong", status=2)
     assert told.startswith("error: the variant 'guangdong' is registered more than once, by ")

@@ -11,8 +11,8 @@ import pytest
 
 import mahjong_env
 from mahjong_env import RecordError
-from mahjong_env.records import GameRecord, Recorder
-from mahjong_env.viewer import notebook_html, viewer_html
+from mahjong_env.records import GameRecord, Recorder, RecordWriter
+from mahjong_env.viewer import notebook_html, show, viewer_html
 from mahjong_env.viewer.story import frames_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -90,6 +90,19 @@ def test_a_notebook_shows_the_page_in_a_frame():
     assert "height:500px" in frame
 
 
+def test_show_displays_itself_in_a_notebook(tmp_path):
+    first, second = record_of("hebei", seed=1), record_of("wuhan", seed=2)
+    path = tmp_path / "games.jsonl"
+    with RecordWriter(path) as writer:
+        writer.write(first, second)
+    assert show(second)._repr_html_() == notebook_html(second)
+    assert show(path, match=2, height=500)._repr_html_() == notebook_html(second, 500)
+    assert repr(show(path)) == f"<a match of hebei, {len(first.actions)} actions: shown in a notebook>"
+    for match, error in ((3, "has no match 3"), (0, "counted from 1")):
+        with pytest.raises(RecordError, match=error):
+            show(path, match=match)
+
+
 def test_records_that_cannot_be_played_make_no_page():
     record = record_of("hebei")
     told = {**json.loads(record.to_json()), "points": [0, 0, 0]}
@@ -108,7 +121,7 @@ def test_a_browser_shows_a_frame(tmp_path):
     def dom(address):
         flags = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-sync"
         command = [CHROMIUM, *flags.split(), f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", address]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, encoding="utf-8").stdout
 
     shown = dom(f"{page.as_uri()}#{number + 1}")
     table, event = frames[number]["table"], frames[number]["event"]

@@ -67,7 +67,7 @@ def cluster():
 
 @pytest.fixture
 def agents(tmp_path):
-    (tmp_path / "on_the_cluster.py").write_text(AGENTS)
+    (tmp_path / "on_the_cluster.py").write_text(AGENTS, encoding="utf-8")
     return f"{tmp_path}/on_the_cluster.py"
 
 
@@ -177,6 +177,7 @@ class TestTheDriver:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            encoding="utf-8",
         )
         for _ in range(1200):
             if len(list((tmp_path / "out").glob(".parts-*/*.npz"))) >= 2 or started.poll() is not None:

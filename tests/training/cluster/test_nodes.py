@@ -41,7 +41,7 @@ def address(tmp_path):
     for name, code in (("lacking", LACKING), ("other", OTHER)):
         folder = tmp_path / name
         folder.mkdir()
-        (folder / "sitecustomize.py").write_text(code)
+        (folder / "sitecustomize.py").write_text(code, encoding="utf-8")
         path = f"{folder}:{Path(__file__).parents[3]}"
         cluster.add_node(**size, env_vars={"PYTHONPATH": path, "RAY_worker_niceness": "0"})
     yield cluster.address

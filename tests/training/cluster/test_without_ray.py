@@ -56,7 +56,9 @@ class TestVersions:
 
     def test_another_process_finds_the_same(self):
         code = "from training.cluster.versions import versions; print(dict(versions()))"
-        said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        said = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8"
+        ).stdout
         assert said.strip() == str(dict(versions()))
 
     def test_differences_are_named(self):

@@ -1,0 +1,163 @@
+"""What rules are worth: paired deals, struck rows, and numbers that can be checked by hand."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from mahjong_env import VARIANTS, RulesError, rules, score
+from training.__main__ import main
+from training.rule_values import changes_of, compare, without_row
+from training.rule_values.comparing import every_knob, sentences
+from training.rule_values.measures import Influence, _mean, _spread
+
+
+def test_the_same_rules_make_no_difference():
+    played = rules("hebei")
+    base, (same, scaled) = compare(played, changes_of(played, ["cap=none", "base_score=2"]), deals=40)
+    assert same.deals_that_differ == 0
+    assert all(one.mean == one.half_width == 0 for one in same.differences.values())
+    # Twice the base score: the same hands, wins pay twice, kongs do not.
+    assert scaled.differences["discards"].half_width == 0
+    assert scaled.measures.numbers["win_points"].value == pytest.approx(2 * base.numbers["win_points"].value)
+    assert base.points.sum() == 0
+    assert base.numbers["dealer_points"].value == base.points[:, 0].mean()
+    assert base.numbers["sigma"].value == pytest.approx(base.points.std())
+    assert sum(base.numbers[f"seat_{seat}_points"].value for seat in (1, 2)) == pytest.approx(
+        -base.numbers["dealer_points"].value
+    )
+    words = list(sentences(base, [same, scaled]))
+    assert words[0] == "cap=none: not one deal is paid differently."
+    assert "a win brings more, by" in words[1]
+
+
+def test_where_a_rule_does_not_come_up_the_deal_is_played_alike():
+    """Chance belongs to deals: a knob that changes some hands leaves all others as they are."""
+    played = rules("hebei")
+    _, (closed,) = compare(played, changes_of(played, ["closed_hand_on_discard=false"]), deals=60)
+    assert 0 < closed.deals_that_differ < 0.5
+
+
+def test_rows_and_what_they_bring():
+    base, _ = compare(rules("hebei"), [], deals=60)
+    assert 20 < base.rows["Dealer Win"][0].value < 80
+    assert base.rows["Dealer Win"][1].value > base.rows["Dealer Win"][0].value  # it doubles what is paid
+    assert all(0 < share.value <= 100 for _, share in base.rows.values())
+
+
+def test_a_struck_row_is_not_scored():
+    hand = {"hand": "123m 456m 789m 22p 55s", "winning_tile": "2p", "source": "discard", "from_seat": 2}
+    played = rules("hebei")
+    assert dict(score(played, **hand).rows) == {"Dealer Win": 2, "Closed Hand": 2, "One Dragon": 2}
+    struck = without_row(played, "one dragon")
+    assert dict(score(struck, **hand).rows) == {"Dealer Win": 2, "Closed Hand": 2}
+    assert struck.knobs == played.knobs
+    assert without_row(played, "one dragon") is struck
+    # Without both patterns it is a Ping Hu, which nobody may win on a discard.
+    plain = score(without_row(struck, "Closed Hand"), **hand)
+    assert not plain.legal
+    assert "Ping Hu" in plain.reason
+
+
+def test_what_a_struck_row_took_the_place_of_comes_back():
+    hand = {"hand": "1122334455667m", "winning_tile": "7m", "source": "draw"}
+    played = rules("hebei")
+    assert "Pure Seven Pairs" in dict(score(played, **hand).rows)
+    rows = dict(score(without_row(played, "Pure Seven Pairs"), **hand).rows)
+    assert "Pure One Suit" in rows
+    assert "Pure Seven Pairs" not in rows
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_every_row_can_be_struck_out_and_is_never_scored_then(variant):
+    played = rules(variant)
+    base, _ = compare(played, [], deals=60)
+    often = sorted(base.rows, key=lambda name: -base.rows[name][0].value)[:3]
+    _, found = compare(played, changes_of(played, rows=often), deals=60)
+    for name, one in zip(often, found, strict=True):
+        assert one.change.name == f"without {name}"
+        assert name not in one.measures.rows
+    for row in played.rows:
+        assert without_row(played, row.name).rows != played.rows
+
+
+def test_several_changes_together():
+    (both,) = changes_of(rules("hebei"), ["cap=4", "players=4"], ["Closed Hand"], together=True)
+    assert (both.rules.cap, both.rules.players) == (4, 4)
+    assert both.name == "cap=4, players=4, without Closed Hand"
+    struck = next(row for row in both.rules.rows if row.name == "Closed Hand")
+    assert not struck.per_hand(range(3)).any()
+
+
+def test_every_knob_is_turned_to_each_of_its_other_values():
+    tried, unknown = every_knob(rules("hebei", cap=8))
+    assert {"players=4", "cap=none", "rotation=true", "closed_hand_on_discard=false"} <= set(tried)
+    assert not {"players=3", "cap=8"} & set(tried)
+    assert unknown == ["base_score", "initial_points"]
+    assert "rotation=true" not in every_knob(rules("hebei", players=4))[0]  # which cannot be
+
+
+def test_influence_is_what_a_ratio_follows():
+    totals, counts = np.array([3, 0, 5, 4]), np.array([1, 0, 2, 1])
+    found = _mean(totals, counts)
+    assert found.value == 3
+    assert found.of_deal.tolist() == [0, 0, -1, 1]
+    assert found.less(found).half_width == 0
+    assert _mean(totals, np.zeros(4)).value == 0
+    assert _spread(np.array([[3, -3], [1, -1]])).value == pytest.approx(np.sqrt(5))
+
+
+def test_intervals_of_differences_cover():
+    rng, covered = np.random.default_rng(5), []
+    for _ in range(1000):
+        shared = rng.normal(0, 5, 80)
+        one, two = (shared + rng.normal(mean, 1, 80) for mean in (0.0, 0.3))
+        by = np.ones(80)
+        difference = _mean(two, by).less(_mean(one, by))
+        covered.append(difference.low <= 0.3 <= difference.high)
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.022)
+    assert isinstance(_mean(one, by), Influence)
+
+
+def test_the_command(tmp_path, capsys):
+    words = ["rules", "--variant", "hebei", "--knob", "cap=2", "--knob", "cap=4", "--rows", "closed hand"]
+    assert main([*words, "--deals", "30", "--out", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert "Hebei: 30 deals, greedy at all seats" in told
+    assert "without Closed Hand: " in told
+    found = json.loads((tmp_path / "rules.json").read_text())
+    assert [one["change"] for one in found["changes"]] == ["cap=2", "cap=4", "without Closed Hand"]
+    assert found["changes"][0]["differences"]["win_points"]["mean"] < 0
+    assert (tmp_path / "rules.csv").read_text().startswith("rules,number,mean,low,high,difference")
+    assert (tmp_path / "rules.png").read_bytes().startswith(b"\x89PNG")
+    assert max(map(len, told.splitlines()[:-1])) <= 100
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--deals", "0"], "--deals must be at least 1"),
+        (["--deals", "1"], "--deals must be at least 2"),
+        (["--knobs", "cap"], "a knob is written"),
+        (["--knobs", "colour=red"], "colour"),
+        (["--rows", "Nothing"], "hebei has no row 'Nothing'; there are Dealer Win"),
+        (["--together"], "--together makes one change"),
+        (["--all-knobs", "--knobs", "cap=2"], "--all-knobs turns each knob by itself"),
+        (["--agents", "greedy", "greedy"], "--agents names one agent, or 3"),
+        (["--agents", "nobody"], "nobody"),
+        (["--seed", "-1"], "--seed must be from 0"),
+    ],
+)
+def test_bad_input_is_one_line(words, said, capsys):
+    assert main(["rules", "--variant", "hebei", *words]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: ")
+    assert said in told
+
+
+def test_no_row_that_is_not_there():
+    with pytest.raises(RulesError, match="has no row"):
+        without_row(rules("wuhan"), "Closed")

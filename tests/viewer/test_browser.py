@@ -1,0 +1,92 @@
+"""The viewer in a real browser: keys, slider, touch, both languages, a phone's width, and what the agents thought."""
+
+import numpy as np
+import pytest
+
+import mahjong_env
+from mahjong_env.records import Recorder
+from mahjong_env.viewer import viewer_html
+from support.browser import NARROW, WIDE, chromium, messages
+
+pytestmark = pytest.mark.thorough
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """A match of two hands with notes of every kind."""
+    engine, rng = mahjong_env.make_engine("hebei", 1, seed=4, num_hands=2), np.random.default_rng(4)
+    records = []
+    recorder = Recorder(engine, lambda *ended: records.extend(ended), agents=["a", "b", "c"])
+    while engine.seat_to_act[0] >= 0:
+        legal = np.flatnonzero(engine.action_mask[0])
+        win = mahjong_env.action("win")
+        choice = int(win if win in legal else rng.choice(legal))
+        names = [mahjong_env.ACTIONS[number] for number in legal]
+        note = {
+            "probabilities": {name: 1 / len(names) for name in names},
+            "value": -1.25,
+            "intervals": {names[0]: [-2.5, -1.0, 0.5]},
+        }
+        recorder.step([choice], notes=[note])
+    path = tmp_path_factory.mktemp("viewer") / "page.html"
+    path.write_text(viewer_html(records[0]), encoding="utf-8")
+    return path.as_uri()
+
+
+def text(browser, selector):
+    return browser.execute_script(f"return document.querySelector({selector!r}).textContent")
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+def test_a_match_is_looked_at(page, size):
+    from selenium.webdriver.common.keys import Keys
+
+    with chromium(size) as browser:
+        browser.get(page)
+        press = browser.find_element("tag name", "body").send_keys
+        count = browser.execute_script("return frames.length")
+        assert text(browser, "#place") == f"1 / {count}"
+        # What the agent thought of its choice, and what the laboratory found.
+        thought = text(browser, "#thought")
+        assert "-1.25" in thought
+        assert "[-2.50, 0.50]" in thought
+        press(Keys.ARROW_RIGHT)
+        assert text(browser, "#place") == f"2 / {count}"
+        press(Keys.END)
+        assert text(browser, "#place") == f"{count} / {count}"
+        press(Keys.ARROW_LEFT, Keys.HOME)
+        assert text(browser, "#place") == f"1 / {count}"
+        # One seat's eyes, by a key; all hands open again by another.
+        closed = "return [...document.querySelectorAll('#table .hand [data-kind=\"-1\"]')].length"
+        assert browser.execute_script(closed) == 0
+        press("1")
+        assert browser.execute_script(closed) >= 26
+        press("a")
+        # The slider goes anywhere: to a hand that was won, with its rows, payments and reasons.
+        end = browser.execute_script("return frames.findIndex((one) => one.event.type === 'end')")
+        slide = (
+            "const s = document.getElementById('slider'); s.value = arguments[0]; s.dispatchEvent(new Event('input'))"
+        )
+        browser.execute_script(slide, end)
+        assert text(browser, "#place") == f"{end + 1} / {count}"
+        event = browser.execute_script("return frames[Number(document.getElementById('slider').value)].event")
+        if event["winner"] >= 0:
+            assert "won the hand" in text(browser, "#reasons")
+        browser.find_element("id", "language").click()
+        assert browser.execute_script("return document.documentElement.lang") == "zh"
+        names = browser.execute_script(
+            "return [...document.querySelectorAll('#table .tile')].map((one) => one.ariaLabel)"
+        )
+        assert all(names)
+        assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+        assert browser.execute_script("return document.getElementById('slider').getAttribute('aria-valuetext')")
+        swipe = """
+            const table = document.getElementById('table');
+            const at = (x) => new Touch({identifier: 1, target: table, clientX: x, clientY: 5});
+            show(3);
+            table.dispatchEvent(new TouchEvent('touchstart', {touches: [at(200)], changedTouches: [at(200)]}));
+            table.dispatchEvent(new TouchEvent('touchend', {touches: [], changedTouches: [at(50)]}));
+            return document.getElementById('place').textContent;
+        """
+        assert browser.execute_script(swipe) == f"5 / {count}"
+        assert messages(browser) == []

@@ -1,0 +1,268 @@
+"""``python -m training benchmark``: the standing table, every level against every other one, on every variant.
+
+A row says what an agent brings, alone against copies of each level, on deals that are always the same. It depends on
+nothing but the agent and the levels, which never change (`agents.levels`): whoever adds an agent gets a row that can be
+compared with all the others.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from agents import Agent, make_agent
+from agents.levels import LEVELS
+from mahjong_env import VARIANTS, Rules, __version__
+from mahjong_env import rules as rules_of
+from training.config import BenchmarkConfig, EvaluateConfig
+from training.errors import InterruptedRunError, TrainingError
+from training.folders import check_file, write_text
+from training.interrupts import exit_status, stopping_in_order
+from training.lineups import Block, Standing, blocks, one_against_copies, play_block, summarise
+from training.luck import weights_of
+from training.parts import Parts
+from training.play import Played
+from training.pool import play_in_processes, set_threads
+from training.progress import status
+from training.sigma import sigma
+from training.sizes import check_counts, check_seed, check_threads
+from training.statistics import Estimate
+
+START: Final = "<!-- benchmark -->"
+END: Final = "<!-- end of benchmark -->"
+_FILES: Final = ("benchmark.json", "benchmark.md")
+_CLOSED_GREEDY, _GREEDY = LEVELS.index("greedy?claims=false"), LEVELS.index("greedy")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What an agent brings against copies of each level in one variant.
+
+    Attributes:
+        agent: its text for `make_agent`.
+        standings: by the number of the level.
+    """
+
+    agent: str
+    standings: dict[int, Standing]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The standing table of one variant.
+
+    Attributes:
+        rules: what was played.
+        sigma: the unit, in points.
+        levels: the levels that were played against, by number.
+        rows: one for each agent.
+    """
+
+    rules: Rules
+    sigma: float
+    levels: tuple[int, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def mark(self) -> int:
+        """The better greedy: closed greedy if it is clearly better than greedy, else greedy; the number of a level."""
+        for row in self.rows:
+            if row.agent == LEVELS[_CLOSED_GREEDY] and _GREEDY in row.standings:
+                return _CLOSED_GREEDY if row.standings[_GREEDY].points.low > 0 else _GREEDY
+        return _GREEDY if _GREEDY in self.levels else self.levels[0]
+
+    def in_sigma(self, row: Row, level: int) -> Estimate | None:
+        """Return the points of a row against copies of a level, in sigma; None against itself."""
+        if level not in row.standings:
+            return None
+        points = row.standings[level].points
+        return Estimate(points.mean / self.sigma, points.low / self.sigma, points.high / self.sigma)
+
+
+def run(config: BenchmarkConfig) -> list[Table]:
+    """Play what has not been played yet, print the table and write it.
+
+    Raises:
+        MahjongError: settings or agents that cannot be used, files that cannot be written.
+        InterruptedRunError: Ctrl-C or SIGTERM; what was played is kept.
+    """
+    variants, levels = _checked(config)
+    for name in _FILES:
+        check_file(config.out / name)
+    if config.readme is not None:
+        check_file(config.readme)
+        _between(config.readme)
+    agents = tuple(dict.fromkeys([*(LEVELS[level] for level in levels), *config.agents]))
+    made = {spec: make_agent(spec) for spec in agents}
+    set_threads(config.threads)
+    try:
+        with stopping_in_order(), status() as progress:
+            tables = [_table(variant, levels, made, config, progress) for variant in variants]
+    except KeyboardInterrupt as interrupt:
+        text = f"interrupted; what was played is kept in {config.out}: the same command goes on with it"
+        raise InterruptedRunError(text, exit_status(interrupt)) from None
+    text = markdown(tables, config)
+    print(text)
+    data = {
+        "mahjong_env": __version__,
+        "date": time.strftime("%Y-%m-%d"),
+        "command": command(config),
+        "deals": config.deals,
+        "seed": config.seed,
+        "unit": "points per hand, 95 % intervals clustered by deal, luck taken off",
+        "variants": [_as_json(table) for table in tables],
+    }
+    write_text(config.out / "benchmark.json", json.dumps(data, indent=1) + "\n")
+    write_text(config.out / "benchmark.md", text + "\n" + _matrices(tables))
+    if config.readme is not None:
+        before, after = _between(config.readme)
+        write_text(config.readme, f"{before}{START}\n{text}\n{END}{after}")
+    return tables
+
+
+def _checked(config: BenchmarkConfig) -> tuple[list[Rules], tuple[int, ...]]:
+    check_counts(deals=config.deals, processes=config.processes)
+    check_threads(config.threads)
+    check_seed(config.seed)
+    levels = config.levels or tuple(range(len(LEVELS)))
+    unknown = [level for level in levels if not 0 <= level < len(LEVELS)]
+    if unknown:
+        raise TrainingError(f"there is no level {unknown[0]}; levels are 0 to {len(LEVELS) - 1}")
+    variants = [rules_of(name) for name in config.variants or sorted(VARIANTS)]
+    for rules in variants:
+        weights_of(rules)
+    return variants, tuple(dict.fromkeys(levels))
+
+
+def _table(
+    rules: Rules,
+    levels: tuple[int, ...],
+    agents: dict[str, Agent],
+    config: BenchmarkConfig,
+    progress: Callable[[str], object],
+) -> Table:
+    progress(f"{rules.title}: sigma")
+    unit = sigma(rules)
+    rows = []
+    for spec in agents:
+        standings = {}
+        for level in levels:
+            if LEVELS[level] != spec:
+                pair = (spec, LEVELS[level])
+                progress(f"{rules.title}: {spec} against {rules.people - 1} x {LEVELS[level]}")
+                standings[level] = _pair(rules, pair, [agents[name] for name in pair], config)
+        rows.append(Row(spec, standings))
+    return Table(rules, unit, levels, tuple(rows))
+
+
+def _pair(rules: Rules, pair: tuple[str, str], agents: Sequence[Agent], config: BenchmarkConfig) -> Standing:
+    """Play one agent against copies of another, but for the parts that are kept."""
+    kept = Parts(config.out, rules, pair, agents, config.seed)
+    lineup = one_against_copies(0, 1, rules.people)
+    every = blocks(lineup, config.deals, control_variates=True)
+    missing = [block for block in every if kept.get(block) is None]
+    fresh: Iterator[Played] = _fresh(rules, pair, agents, missing, config)
+    parts = []
+    for block in every:
+        part = kept.get(block)
+        if part is None:
+            part = next(fresh)
+            kept.put(block, part)
+        parts.append(part)
+    return summarise(rules, lineup, parts).of(0)
+
+
+def _fresh(
+    rules: Rules, pair: tuple[str, str], agents: Sequence[Agent], missing: list[Block], config: BenchmarkConfig
+) -> Iterator[Played]:
+    if config.processes == 1 or len(missing) < 2:
+        return (play_block(rules, agents, block, config.seed) for block in missing)
+    played = EvaluateConfig(
+        variant=rules.name, agents=pair, seed=config.seed, processes=config.processes, threads=config.threads
+    )
+    return play_in_processes(played, missing)
+
+
+# --- Text --------------------------------------------------------------------------------------------------------
+
+
+def command(config: BenchmarkConfig) -> str:
+    """Return the command that makes this table again."""
+    words = ["python", "-m", "training", "benchmark"]
+    for option, values in (("variants", config.variants), ("levels", config.levels), ("agents", config.agents)):
+        if values:
+            words += [f"--{option}", *map(str, values)]
+    words += ["--deals", str(config.deals), "--seed", str(config.seed)]
+    return shlex.join(words)
+
+
+def markdown(tables: Sequence[Table], config: BenchmarkConfig) -> str:
+    """Return the table as README shows it: an agent a row, a variant a column, against the better greedy."""
+    lines = [
+        f"Points a hand in sigma, one against copies of the better greedy, {config.deals:,} deals from every seat, "
+        f"± 95 % ({time.strftime('%Y-%m-%d')}, `{command(config)}`):",
+        "",
+        "| agent | " + " | ".join(table.rules.title for table in tables) + " |",
+        "|---|" + "---|" * len(tables),
+        "| *the better greedy is* | " + " | ".join(f"*{LEVELS[table.mark]}*" for table in tables) + " |",
+    ]
+    for number, row in enumerate(tables[0].rows):
+        cells = [_cell(table, table.rows[number], table.mark) for table in tables]
+        lines.append(f"| {_title(row.agent)} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _matrices(tables: Sequence[Table]) -> str:
+    """Return every agent against every level, a table for each variant."""
+    text = []
+    for table in tables:
+        heads = " | ".join(f"{table.rules.people - 1} x {LEVELS[level]}" for level in table.levels)
+        text += [f"\n## {table.rules.title}\n", f"sigma = {table.sigma:.2f} points\n"]
+        text += [f"| one, against | {heads} |", "|---|" + "---|" * len(table.levels)]
+        for row in table.rows:
+            text.append(f"| {_title(row.agent)} | {' | '.join(_cell(table, row, level) for level in table.levels)} |")
+    return "\n".join(text) + "\n"
+
+
+def _title(spec: str) -> str:
+    return f"{LEVELS.index(spec)}: {spec}" if spec in LEVELS else spec
+
+
+def _cell(table: Table, row: Row, level: int) -> str:
+    found = table.in_sigma(row, level)
+    if found is None:
+        return "0"
+    text = f"{found.mean:+.3f} ± {found.half_width:.3f}"
+    return f"**{text}**" if found.is_clear_of_zero else text
+
+
+def _as_json(table: Table) -> dict[str, Any]:
+    return {
+        "variant": table.rules.name,
+        "version": table.rules.version,
+        "sigma": table.sigma,
+        "mark": LEVELS[table.mark],
+        "rows": [
+            {"agent": row.agent, "against": {LEVELS[level]: asdict(one) for level, one in row.standings.items()}}
+            for row in table.rows
+        ],
+    }
+
+
+def _between(readme: Path) -> tuple[str, str]:
+    """Return what stands before and behind the table in a file.
+
+    Raises:
+        TrainingError: there is no place for it.
+    """
+    text = readme.read_text(encoding="utf-8") if readme.exists() else ""
+    before, start, rest = text.partition(START)
+    _, end, after = rest.partition(END)
+    if not start or not end:
+        raise TrainingError(f"{readme}: nothing shows where the table goes; it needs the lines {START} and {END}")
+    return before, after

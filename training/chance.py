@@ -1,0 +1,95 @@
+"""Chance that the games of one deal have in common, so that they differ only by what their agents do differently.
+
+A deal is played in several orders of seats. If an agent drew lots afresh in each of them, the games would soon differ
+by these lots alone, and little of what the deal brings would cancel: common random numbers are the usual remedy.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_env.basics.chance import mix
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_LOW_HALF, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
+_DECISIONS = np.uint64(1 << 20)
+_CALLS = np.arange(1, 4097, dtype=np.uint64) * _GOLDEN
+
+
+class SharedChance(np.random.Generator):
+    """A generator whose `random` gives every row of a view numbers of its own, which follow from the row's key.
+
+    ``random((n, ...))``, with n the number of rows, depends on the key of each row and on how often it was called
+    for them, on nothing else. Every other request is answered by an ordinary stream: agents that ask for such numbers
+    are served as well, only that their games have less in common.
+    """
+
+    def __init__(self, seed: np.random.SeedSequence) -> None:
+        super().__init__(np.random.PCG64(seed))
+        self._keys: NDArray[np.uint64] = np.zeros(0, np.uint64)
+        self._calls = 0
+
+    def decide(self, keys: NDArray[np.uint64]) -> Self:
+        """Begin decisions: [n] a key for each row of the view that an agent is about to be shown."""
+        self._keys, self._calls = keys, 0
+        return self
+
+    def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        """Return numbers from 0 to below 1, as `numpy.random.Generator.random` does."""
+        shape = (size,) if isinstance(size, int | np.integer) else size
+        if out is not None or shape is None or len(shape) == 0 or shape[0] != len(self._keys) or not len(self._keys):
+            return super().random(size, dtype, out)
+        self._calls += 1
+        keys = mix(self._keys + _CALLS[self._calls % len(_CALLS)])
+        each = int(np.prod(shape[1:], dtype=np.int64))
+        numbers = _floats if np.dtype(dtype) == np.float32 else _doubles
+        return numbers(keys, each).reshape(shape)
+
+
+def decision_keys(deals: NDArray[np.uint64], people: NDArray[Any], number: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return [n] keys of decisions.
+
+    Args:
+        deals: [n] keys of the deals.
+        people: [n] who decides.
+        number: [n] how many decisions the person has made in the game before.
+    """
+    place = people.astype(np.uint64) * _DECISIONS + number.astype(np.uint64)
+    return mix(deals + place * _GOLDEN)
+
+
+def deal_keys(seed: int, deals: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return [n] keys of deals from their numbers, for the agents' chance: it has nothing to do with the tiles."""
+    state = np.random.SeedSequence(seed, spawn_key=(0xA6E17,)).generate_state(1, np.uint64)
+    return mix(deals.astype(np.uint64) * _GOLDEN ^ state[0])
+
+
+def _doubles(keys: NDArray[np.uint64], each: int) -> NDArray[np.float64]:
+    """Return [n, each] numbers of 53 bits."""
+    places = np.arange(1, each + 1, dtype=np.uint64) * _GOLDEN
+    numbers = mix(keys[:, None] + places) >> np.uint64(11)
+    return numbers.astype(np.float64) * 2.0**-53
+
+
+def _floats(keys: NDArray[np.uint64], each: int) -> NDArray[np.float32]:
+    """Return [n, each] numbers of 24 bits, three times as fast: 32-bit halves of the key, mixed in turn.
+
+    The mixing function is Chris Wellons's lowbias32 (https://github.com/skeeto/hash-prospector).
+    """
+    low, high = (keys & _LOW_HALF).astype(np.uint32), (keys >> _HALF).astype(np.uint32)
+    places = np.arange(1, each + 1, dtype=np.uint32) * np.uint32(0x9E3779B9)
+    numbers = _mix32(low[:, None] ^ places)
+    numbers = _mix32(numbers + high[:, None]) >> np.uint32(8)
+    return numbers.astype(np.float32) * np.float32(2.0**-24)
+
+
+def _mix32(values: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    values ^= values >> np.uint32(16)
+    values *= np.uint32(0x7FEB352D)
+    values ^= values >> np.uint32(15)
+    values *= np.uint32(0x846CA68B)
+    values ^= values >> np.uint32(16)
+    return values

@@ -1,0 +1,148 @@
+"""What is measured of hands that were played by some rules, with all that paired intervals need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents import Agent
+from mahjong_env import Rules, make_engine
+from training.paired_chance import pair
+from training.play import Played, play_out
+from training.statistics import Estimate, ratio
+
+MOST_GAMES: Final = 4096
+"""Deals that are played at once, so that memory stays small."""
+
+MEASURES: Final[Mapping[str, str]] = {
+    "dealer_points": "points a hand of the dealer",
+    "dealer_wins": "hands that the dealer wins",
+    "drawn": "hands that nobody wins",
+    "self_drawn": "wins by self-draw",
+    "win_points": "points that a win brings",
+    "discards": "discards in a hand",
+    "kongs": "kongs in a hand",
+    "sigma": "standard deviation of a seat's points in a hand",
+}
+"""What is measured, and in words; ``seat_1_points`` and so on are the points of the seats after the dealer."""
+
+
+@dataclass(frozen=True)
+class Influence:
+    """A number, and how much each deal has moved it: what intervals of it, and of differences, follow from.
+
+    Attributes:
+        value: the number.
+        of_deal: [n] how far each deal pulls it from the mean of all; their mean is 0.
+    """
+
+    value: float
+    of_deal: NDArray[np.float64]
+
+    def estimate(self) -> Estimate:
+        """Return the number with its 95 % interval."""
+        return _moved(ratio(self.of_deal, np.ones(len(self.of_deal))), self.value)
+
+    def less(self, other: Influence) -> Estimate:
+        """Return how much greater it is than the same number by other rules on the same deals."""
+        difference = self.of_deal - other.of_deal
+        return _moved(ratio(difference, np.ones(len(difference))), self.value - other.value)
+
+
+def _moved(spread: Estimate, value: float) -> Estimate:
+    half = spread.half_width
+    return Estimate(value, value - half, value + half)
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What n deals came to by some rules.
+
+    Attributes:
+        rules: the rules.
+        points: [n, P] points by seats counted from the dealer (by persons from the dealer, where people sit out).
+        numbers: what was measured, by name; see `MEASURES`.
+        rows: for each row that was scored, by name: how many of 100 wins score it, and the share of all points of
+            wins that are paid for hands with it, in %.
+    """
+
+    rules: Rules
+    points: NDArray[np.int64]
+    numbers: Mapping[str, Influence]
+    rows: Mapping[str, tuple[Influence, Influence]]
+
+
+def measure_rules(rules: Rules, agents: tuple[Agent, ...], *, deals: int, seed: int) -> Measures:
+    """Play deals by some rules; deal i has the same cards by whatever rules with the same tiles.
+
+    Args:
+        rules: what is played, one hand a deal.
+        agents: one for all seats, or one for each person.
+        deals: how many.
+        seed: of the deals and of the agents' chance, which belongs to the deals: where the rules make no difference,
+            agents do the same.
+
+    Returns:
+        What was measured.
+    """
+    parts, dealers, discards = [], [], []
+    whole = make_engine(rules, deals, seed=seed)
+    for block, first in enumerate(range(0, deals, MOST_GAMES)):
+        numbers = np.arange(first, min(first + MOST_GAMES, deals))
+        engine = whole.select(numbers)
+        dealers.append(engine.dealer.astype(np.intp))
+        seats = np.arange(rules.people) if len(agents) > 1 else np.zeros(rules.people, np.intp)
+        who = np.tile(seats, (len(numbers), 1))
+        paired = pair(agents, np.arange(len(numbers)), int(np.random.SeedSequence([seed, block]).generate_state(1)[0]))
+        parts.append(play_out(engine, paired, who, np.random.default_rng(seed)))
+        discards.append(engine.view(seats=0).num_discards.astype(np.int64))
+    return _measures(rules, Played.joined(parts), np.concatenate(dealers), np.concatenate(discards))
+
+
+def _measures(rules: Rules, played: Played, dealer: NDArray[np.intp], discards: NDArray[np.int64]) -> Measures:
+    every, people = np.arange(len(dealer)), played.points.shape[1]
+    points = played.points[every[:, None], (dealer[:, None] + np.arange(people)) % people]
+    hands, wins = np.ones(len(dealer)), played.wins.sum(axis=1)
+    paid = played.counts["win_points"].sum(axis=1)
+    numbers = {
+        "dealer_points": _mean(points[:, 0], hands),
+        **{f"seat_{offset}_points": _mean(points[:, offset], hands) for offset in range(1, people)},
+        "dealer_wins": _mean(100 * played.wins[every, dealer], hands),
+        "drawn": _mean(100 * played.draws, hands),
+        "self_drawn": _mean(100 * played.self_draws.sum(axis=1), wins),
+        "win_points": _mean(paid, wins),
+        "discards": _mean(discards, hands),
+        "sigma": _spread(points),
+    }
+    kongs = [
+        played.counts[name] for name in ("exposed_kongs", "added_kongs", "concealed_kongs") if name in played.counts
+    ]
+    if kongs:
+        numbers["kongs"] = _mean(np.sum(kongs, axis=0).sum(axis=1), hands)
+    scored = played.rows > 0
+    rows = {
+        row.name: (_mean(100 * scored[:, number], wins), _mean(100 * scored[:, number] * paid, paid))
+        for number, row in enumerate(rules.rows)
+        if scored[:, number].any()
+    }
+    return Measures(rules, points, numbers, rows)
+
+
+def _mean(totals: NDArray[np.generic], counts: NDArray[np.generic]) -> Influence:
+    """Return a total per count; where nothing was counted, 0."""
+    of_deal, by = np.asarray(totals, np.float64), np.asarray(counts, np.float64)
+    if not by.sum():
+        return Influence(0.0, np.zeros(len(by)))
+    value = float(of_deal.sum() / by.sum())
+    return Influence(value, (of_deal - value * by) / by.mean())
+
+
+def _spread(points: NDArray[np.int64]) -> Influence:
+    """Return the standard deviation of a seat's points, whose mean over seats is 0."""
+    squares = (points.astype(np.float64) ** 2).mean(axis=1)
+    value = float(np.sqrt(squares.mean()))
+    return Influence(value, (squares - value**2) / (2 * value) if value else np.zeros(len(points)))
