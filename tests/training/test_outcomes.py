@@ -35,7 +35,7 @@ def test_points_and_wins_are_those_of_the_hands(experience):
 
 
 def test_a_network_foresees_wins(experience, tmp_path):
-    network = learn(experience, sigma(rules("fuzhou")), epochs=6, seed=0)
+    network = learn(experience, sigma(rules("fuzhou")), epochs=40, seed=0)
     held_out = experience.hand % 10 == 0
     found = network(experience.numbers[held_out].astype(np.float32))
     won = experience.win[held_out]
