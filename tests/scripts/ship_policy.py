@@ -1,6 +1,6 @@
 """Ship the policy of a run: copy it to agents/policies, and measure what its card says.
 
-`PYTHONPATH=tests python -m scripts.ship_policy VARIANT RUN --deals 1000 --value-deals 50` plays it against copies of
+`PYTHONPATH=tests python -m scripts.ship_policy VARIANT RUN` plays it against copies of
 every level on deals that no run, gate or evaluation has played, and writes agents/policies/VARIANT.zip and .md.
 """
 
@@ -22,7 +22,6 @@ from training.sigma import sigma
 SEED = 3_900_000_000
 """Below the seeds of `training.gate`, far above those of anything else."""
 LEVELS = ("random", "greedy?claims=false", "greedy", "value")
-SLOW = {"value"}
 CARD = """# {title}: the shipped policy
 
 `make_agent("policy:{variant}")`; {weights:,} weights over the strong inputs of `agents/action_inputs.py`.
@@ -50,13 +49,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("variant", choices=sorted(VARIANTS))
     parser.add_argument("run", type=Path, help="the run folder")
-    parser.add_argument("--deals", type=int, default=1000)
+    parser.add_argument("--many", nargs="+", default=["greedy"], help="levels that it is measured against thoroughly")
+    parser.add_argument("--deals", type=int, default=5000, help="deals against these")
+    parser.add_argument("--few", type=int, default=300, help="deals against the other levels")
     parser.add_argument("--value-deals", type=int, default=50, help="deals against value, which is slow")
     parser.add_argument("--notes", default="", help="what did not work")
     parser.add_argument("--seeds", default="one", help="how many runs of other seeds there were")
     arguments = parser.parse_args()
     rules, policy = VARIANTS[arguments.variant], arguments.run / "best.zip"
     saved = PolicyFile.read(policy)
+    deals = dict.fromkeys(LEVELS, arguments.few) | dict.fromkeys(arguments.many, arguments.deals)
+    deals["value"] = arguments.value_deals
     config = json.loads((arguments.run / "config.json").read_text(encoding="utf-8"))
     trained = saved.training
     card = CARD.format(
@@ -72,7 +75,7 @@ def main() -> None:
         seeds=arguments.seeds,
         measured_seed=SEED,
         sigma=sigma(rules),
-        rows="\n".join(_rows(rules, f"policy:{policy}", arguments.deals, arguments.value_deals)),
+        rows="\n".join(_rows(rules, f"policy:{policy}", deals)),
         notes=arguments.notes,
     )
     SHIPPED.mkdir(exist_ok=True)
@@ -80,11 +83,11 @@ def main() -> None:
     shutil.copy(policy, SHIPPED / f"{rules.name}.zip")
 
 
-def _rows(rules: Rules, spec: str, deals: int, value_deals: int) -> list[str]:
+def _rows(rules: Rules, spec: str, deals: dict[str, int]) -> list[str]:
     """Measure a policy against every level."""
     agent, unit, rows = make_agent(spec), sigma(rules), []
     for level in LEVELS:
-        other, number = make_agent(level), value_deals if level in SLOW else deals
+        other, number = make_agent(level), deals[level]
         if not number:
             continue
         result = measure(rules, [agent, other], one_against_copies(0, 1, rules.people), deals=number, seed=SEED)

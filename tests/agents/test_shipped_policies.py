@@ -1,0 +1,40 @@
+"""The policies that are installed with the package: small, safe to load, with a card, and able to play."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from agents import make_agent
+from agents.policy_file import SHIPPED, PolicyFile, find_policy
+from mahjong_env import VARIANTS, make_engine
+
+NAMES = sorted(path.stem for path in SHIPPED.glob("*.zip"))
+
+
+def test_all_of_them_take_less_than_five_megabytes():
+    assert NAMES
+    assert set(NAMES) <= set(VARIANTS)
+    assert sum(path.stat().st_size for path in SHIPPED.iterdir()) < 5 * 2**20
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestPolicy:
+    def test_is_found_by_the_name_of_its_variant(self, name):
+        agent = make_agent(f"policy:{name}")
+        engine, rng = make_engine(name, 20, seed=1), np.random.default_rng(0)
+        while (live := np.flatnonzero(engine.seat_to_act >= 0)).size:
+            engine.step(agent.act(engine.view(live), rng), games=live)
+        assert find_policy(name) == SHIPPED / f"{name}.zip"
+
+    def test_its_card_says_how_it_was_made_and_how_strong_it_is(self, name):
+        card, saved = (SHIPPED / f"{name}.md").read_text(encoding="utf-8"), PolicyFile.read(SHIPPED / f"{name}.zip")
+        assert saved.variant == name
+        assert f"python -m training ppo --variant {name}" in card
+        assert f"| learned from | {saved.training['hands']:,} hands, {saved.training['steps']:,} decisions" in card
+        for level in ("random", "greedy", "closed greedy"):
+            assert re.search(rf"^\| {level} \| [\d,]+ \| [+-][\d.]+ ± [\d.]+ \| [+-][\d.]+ ± [\d.]+ \|", card, re.M), (
+                level
+            )
