@@ -41,6 +41,11 @@ class Played:
     counts: dict[str, NDArray[np.int64]]
     rows: NDArray[np.int64]
 
+    def part(self, first: int, last: int) -> Played:
+        """Return what happened in some of the games, ``last`` not among them."""
+        arrays = {item.name: getattr(self, item.name)[first:last] for item in fields(self) if item.name != "counts"}
+        return Played(**arrays, counts={name: array[first:last] for name, array in self.counts.items()})
+
     @classmethod
     def joined(cls, parts: Sequence[Played]) -> Played:
         """Return several parts as one, in order."""
