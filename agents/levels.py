@@ -16,6 +16,8 @@ LEVELS: Final[tuple[str, ...]] = (
     "random",
     "greedy?claims=false",
     "greedy",
+    "value?numbers=none",
+    "search?rollouts=64&nearness=false",
     "value",
     "search?rollouts=64",
 )

@@ -142,7 +142,7 @@ class Discards:
         after = self.hands.take(seat).without(kind, None if wild is None else kind == wild)
         outlook = Outlook(after, other_shapes(self.view.rules))
         distance = self.distance.take(seat)
-        kinds = _that_help(outlook, distance, wild, self.view.rules)
+        kinds = kinds_wanted(outlook, distance, wild, self.view.rules)
         unseen = count_planes(self.view.unseen[self.row])
         return self.row.take(seat), kind, count_tiles(kinds, unseen.take(seat))
 
@@ -180,7 +180,7 @@ class Options:
         """Return [k] uint8 the tiles that help after some of them; ``which`` [k] are indices."""
         rules, row = self.view.rules, self.row
         wild = self.view.wild[row] if rules.has_wild else None
-        kinds = _that_help(self.outlook, self.distance, wild, rules)[which]
+        kinds = kinds_wanted(self.outlook, self.distance, wild, rules)[which]
         return count_tiles(kinds, count_planes(self.view.unseen[row[which]]))
 
 
@@ -252,8 +252,8 @@ def _chow_tiles(
     return [(chow, offered + step) for step in _CHOW_STEPS[chosen[chow] - CHOW].T]
 
 
-def _that_help(outlook: Outlook, distance: NDArray[np.int8], wild: NDArray[np.int8] | None, rules: Rules) -> KindSets:
-    """Return [m] uint64 the kinds whose draw brings hands nearer that are ``distance`` away."""
+def kinds_wanted(outlook: Outlook, distance: NDArray[np.int8], wild: NDArray[np.int8] | None, rules: Rules) -> KindSets:
+    """Return [m] uint64 the kinds whose draw brings hands nearer that are ``distance`` away, wild kinds among them."""
     kinds = outlook.kinds_that_help(distance)
     if wild is not None:
         tile = np.where(wild >= 0, BIT_OF_KIND.take(wild, mode="wrap"), _NO_KIND)

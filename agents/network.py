@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import PolicyFileError
+from agents.features import Features, scales_of
 from agents.inputs import (
     BEHIND_LIMIT,
     NEAREST_LIMIT,
@@ -21,6 +22,7 @@ from agents.inputs import (
     OBSERVATION_SIZE,
     PIECES,
     PLANE_LENGTH,
+    SIZE,
     policy_inputs,
 )
 from agents.lookahead import look_ahead
@@ -51,10 +53,12 @@ class NetworkSpec:
     Attributes:
         width: units of each hidden layer.
         layers: hidden layers, at least one.
+        added: added inputs (`agents.features`).
     """
 
     width: int = 256
     layers: int = 2
+    added: int = 0
 
 
 class PolicyNetwork(nn.Module):
@@ -63,20 +67,29 @@ class PolicyNetwork(nn.Module):
     logits[a] = dense(h)[a] + gate(h)[group of a, :] . facts(a): the facts of an action are how far behind the best
     action it leaves the hand (one-hot) and how many tiles would help after it; the gate lets the table decide how much
     speed counts.
+
+    Attributes:
+        spec: its sizes.
+        features: what adds the inputs that are added.
     """
 
     scale: Tensor
     group: Tensor
     thresholds: Tensor
+    added_scale: Tensor
+    features: Features | None = None
 
-    def __init__(self, spec: NetworkSpec) -> None:
-        """Build the network with fresh weights."""
+    def __init__(self, spec: NetworkSpec, features: Features | None = None) -> None:
+        """Build the network with fresh weights, for inputs to which ``features`` adds ``spec.added``."""
         super().__init__()
-        self.spec = spec
+        self.spec, self.features = spec, features
+        if spec.added:
+            scales = np.ones(spec.added, np.float32) if features is None else scales_of(features)
+            self.register_buffer("added_scale", torch.as_tensor(scales))
         self.register_buffer("scale", torch.as_tensor(_scales()), persistent=False)
         self.register_buffer("group", torch.as_tensor(_groups()), persistent=False)
         self.register_buffer("thresholds", torch.arange(1, _THRESHOLDS + 1).float(), persistent=False)
-        sizes = [self._input_size(), *[spec.width] * spec.layers]
+        sizes = [self._input_size() + spec.added, *[spec.width] * spec.layers]
         layers: list[nn.Module] = []
         for size, next_size in pairwise(sizes):
             layer = nn.Linear(size, next_size)
@@ -91,6 +104,16 @@ class PolicyNetwork(nn.Module):
     @staticmethod
     def _input_size() -> int:
         return OBSERVATION_SIZE + (_THRESHOLDS - 1) * PLANE_LENGTH + NUM_ACTIONS + NEAREST_LIMIT + 1
+
+    def inputs(self, view: View) -> NDArray[np.int8]:
+        """Return [n, F] int8 what the network is shown of n seats."""
+        return policy_inputs(view, look_ahead(view), self.features)
+
+    def foresee(self, view: View) -> NDArray[np.float32]:
+        """Return [n] float32 the values of what n seats see."""
+        with torch.inference_mode():
+            values: NDArray[np.float32] = self.forward_critic(torch.from_numpy(self.inputs(view)).float())[:, 0].numpy()
+        return values
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """Return [n, 109] logits, illegal actions not masked, and [n, 1] values, for inputs [n, F] float."""
@@ -112,10 +135,11 @@ class PolicyNetwork(nn.Module):
         """Return the last hidden layer, and the facts of each action [n, 109, facts]."""
         hand = inputs[:, :PLANE_LENGTH, None] >= self.thresholds
         planes = inputs[:, PLANE_LENGTH:OBSERVATION_SIZE] * self.scale
-        ahead = inputs[:, OBSERVATION_SIZE:]
+        ahead = inputs[:, OBSERVATION_SIZE:SIZE]
         behind, helping = ahead[:, :NUM_ACTIONS], ahead[:, NUM_ACTIONS:-1] / _HELP_SCALE
         near = nn.functional.one_hot(ahead[:, -1].long(), NEAREST_LIMIT + 1)
-        hidden = self.trunk(torch.cat([hand.flatten(1).float(), planes, helping, near.float()], dim=1))
+        added = [inputs[:, SIZE:] * self.added_scale] if self.spec.added else []
+        hidden = self.trunk(torch.cat([hand.flatten(1).float(), planes, helping, near.float(), *added], dim=1))
         facts = torch.stack([*(behind == k for k in range(BEHIND_LIMIT)), helping], dim=2).float()
         return hidden, facts
 
@@ -149,7 +173,7 @@ def _groups() -> np.ndarray:
 
 def choose(network: PolicyNetwork, view: View, rng: np.random.Generator, *, sample: bool) -> NDArray[np.int64]:
     """Return [n] the actions that a network finds best, or draws."""
-    inputs = policy_inputs(view, look_ahead(view))
+    inputs = network.inputs(view)
     actions = np.empty(len(view), np.int64)
     for start in range(0, len(view), _MOST_ROWS):
         rows = slice(start, start + _MOST_ROWS)
@@ -169,12 +193,18 @@ def _choose(
     return logits.argmax(axis=1)
 
 
-def network_from(saved: PolicyFile, path: Path) -> PolicyNetwork:
+def network_from(saved: PolicyFile, path: Path, features: Features | None = None) -> PolicyNetwork:
     """Build the network of a policy file.
 
+    Args:
+        saved: what is in the file.
+        path: the file.
+        features: what adds the inputs that are added.
+
     Raises:
-        PolicyFileError: its weights do not fit its own sizes, or are no finite numbers.
+        PolicyFileError: its weights do not fit its own sizes, or are no finite numbers; or it has other added inputs.
     """
+    _check_features(saved, path, features)
     try:
         spec = NetworkSpec(**saved.network)
         # Before anything is made in sizes that only the header names: they might take all memory.
@@ -183,11 +213,27 @@ def network_from(saved: PolicyFile, path: Path) -> PolicyNetwork:
             raise ValueError(f"{spec}, but hidden layers of {hidden}")
         if not all(np.isrealobj(array) and np.isfinite(array).all() for array in saved.weights.values()):
             raise ValueError("some are no finite real numbers")
-        network = PolicyNetwork(spec)
+        network = PolicyNetwork(spec, features)
         network.load_state_dict({name: torch.as_tensor(array) for name, array in saved.weights.items()})
     except (RuntimeError, TypeError, ValueError) as error:
         raise PolicyFileError(f"{path}: its weights do not fit its network ({error})") from error
     return network.eval()
+
+
+def _check_features(saved: PolicyFile, path: Path, features: Features | None) -> None:
+    """Check that exactly those inputs are added that the network was trained with.
+
+    They are somebody's code, which a policy file never runs by itself: whoever loads the policy names them.
+    """
+    needed, given = saved.network.get("added", 0), 0 if features is None else len(features.facts)
+    if needed == given:
+        return
+    if not given:
+        raise PolicyFileError(
+            f"{path}: trained with {needed} added inputs, {saved.training.get('features')}; if you trust that code, "
+            f"load it with them: policy:{path}?features={saved.training.get('features')}"
+        )
+    raise PolicyFileError(f"{path}: trained with {needed} added inputs; {features!r} adds {given}")
 
 
 def weights_of(network: PolicyNetwork) -> dict[str, NDArray[Any]]:

@@ -98,6 +98,11 @@ class Outlook:
             self._to_orphans = np.where(hands.closed, distance_to_orphans(self._counts), _OUT_OF_REACH)
             self.distance = np.minimum(self.distance, self._to_orphans)
 
+    @property
+    def short_of_sets(self) -> NDArray[np.int8]:
+        """[m] tiles short of sets and a pair, wild tiles not counted."""
+        return self._cheapest.short
+
     def kinds_to_spare(self, wild: NDArray[Any] | None) -> KindSets:
         """Return [m] uint64 the kinds of which a tile may go without raising the distance.
 

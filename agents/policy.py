@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from agents.action_inputs import action_inputs
 from agents.action_network import ARCHITECTURE, ActionNetwork, draw, greatest_of_rows
 from agents.base import PolicyFileError
+from agents.features import Features, find_features
 from agents.policy_file import PolicyFile, find_policy
 from mahjong_env import View
 
@@ -25,7 +26,9 @@ class PolicyAgent:
         name: folder and name of the file.
     """
 
-    def __init__(self, place: str | Path, *, sample: bool = False, any_variant: bool = False) -> None:
+    def __init__(
+        self, place: str | Path, *, sample: bool = False, any_variant: bool = False, features: str | None = None
+    ) -> None:
         """Load a policy.
 
         Args:
@@ -33,6 +36,7 @@ class PolicyAgent:
                 the name of a folder in ``runs/``.
             sample: draw actions with the network's probabilities instead of taking the most probable one.
             any_variant: also play variants that the policy was not trained for.
+            features: the added inputs that it was trained with, if there are any (`agents.features`).
 
         Raises:
             PolicyFileError: there is no such file, or it cannot be used with this version.
@@ -43,7 +47,7 @@ class PolicyAgent:
         self.name = f"{path.parent.name}/{path.stem}" if path.parent.name else path.stem
         self.name += ", sampled" if sample else ""
         self.variant: str | None = None if any_variant else saved.variant
-        self.network = _network_from(saved, path)
+        self.network = _network_from(saved, path, None if features is None else find_features(features))
         self._sample = sample
 
     @classmethod
@@ -74,11 +78,11 @@ class PolicyAgent:
         return inputs.action[best].astype(np.int64)
 
 
-def _network_from(saved: PolicyFile, path: Path) -> PolicyNetwork | ActionNetwork:
+def _network_from(saved: PolicyFile, path: Path, features: Features | None) -> PolicyNetwork | ActionNetwork:
     if saved.architecture != ARCHITECTURE:
         from agents.network import network_from
 
-        return network_from(saved, path)
+        return network_from(saved, path, features)
     try:
         return ActionNetwork(saved.weights)
     except (TypeError, ValueError) as error:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from agents.base import Agent, AgentError
 from agents.greedy import GreedyAgent
 from agents.lookahead import WIN, look_ahead
-from agents.value import pays_to_stay_closed
+from agents.nearness import shipped_nearness
+from agents.promise import pays_to_stay_closed
 from mahjong_env import Engine, View
 
 _MOST_GAMES: Final = 8192
@@ -36,13 +37,17 @@ class SearchAgent:
         name: "search".
     """
 
-    def __init__(self, *, rollouts: int = 64, milliseconds: int | None = None, clear: float = _CLEAR) -> None:
+    def __init__(
+        self, *, rollouts: int = 64, milliseconds: int | None = None, clear: float = _CLEAR, nearness: bool = True
+    ) -> None:
         """Choose the budget.
 
         Args:
             rollouts: worlds for each decision, at most.
             milliseconds: time for each row of a view instead; what is chosen then depends on the machine.
             clear: standard errors by which an action must be better than the policy's own choice.
+            nearness: whether the hands of the others are drawn as near to a win as such hands are by then
+                (`agents.nearness`); False: uniformly, so that they are as far away as at the deal.
 
         Raises:
             AgentError: a budget that is not a number above 0.
@@ -52,6 +57,7 @@ class SearchAgent:
                 raise AgentError(f"search: {what} is an integer from 1, not {budget!r}")
         self.name = "search"
         self._rollouts, self._milliseconds, self._clear = rollouts, milliseconds, clear
+        self._nearness = nearness
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         """Choose the policy's action, or one that is clearly better; see `agents.Agent.act`."""
@@ -111,7 +117,7 @@ class SearchAgent:
         size = max(1, _MOST_GAMES // (worlds * _MOST_ACTIONS))
         for start in range(0, len(rows), size):
             part = rows[start : start + size]
-            engine = view.take(part).worlds(worlds, rng)
+            engine = view.take(part).worlds(worlds, rng, shipped_nearness(view.rules) if self._nearness else None)
             tried = np.flatnonzero(alive & np.isin(row, part))
             first = np.searchsorted(part, row[tried]) * worlds
             games = first[:, None] + np.arange(worlds)

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from agents import Agent
+from agents.features import Features
 from agents.inputs import NUM_ACTIONS, SIZE
 from mahjong_env import Rules
 from mahjong_env.environments.opponents import OpponentPool
+from training.rewards import Reward
 
 Step = tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]
 
@@ -29,22 +31,32 @@ class RewardSpec:
         shaping: weight of the potential -distance to a win, which adds ``shaping * (distance before - discount *
             distance after)``; the potential of a finished hand is 0, so that the best policy stays the same.
         discount: the learner's discount factor, which the shaping needs.
+        function: what is made of the points before they are scaled; None: nothing. See `training.rewards`.
     """
 
     scale: float = 1.0
     shaping: float = 0.0
     discount: float = 1.0
+    function: Reward | None = None
 
 
-def learner_spaces() -> tuple[spaces.Box, spaces.Discrete]:
-    """Return the spaces of one table: [F] int8 inputs, 109 actions."""
-    return spaces.Box(-128, 127, (SIZE,), np.int8), spaces.Discrete(NUM_ACTIONS)
+def learner_spaces(features: Features | None = None) -> tuple[spaces.Box, spaces.Discrete]:
+    """Return the spaces of one table: [F] int8 inputs, those that are added included, and 109 actions."""
+    added = 0 if features is None else len(features.facts)
+    return spaces.Box(-128, 127, (SIZE + added,), np.int8), spaces.Discrete(NUM_ACTIONS)
 
 
 class BatchVecEnv(VecEnv):
     """B tables that share their rules, their opponents and their rewards, so that they share their attributes too."""
 
-    def __init__(self, rules: Rules, num_tables: int, opponents: Sequence[Agent], reward: RewardSpec | None) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        num_tables: int,
+        opponents: Sequence[Agent],
+        reward: RewardSpec | None,
+        features: Features | None = None,
+    ) -> None:
         """Take down what is played, by whom, and for what.
 
         Args:
@@ -52,12 +64,14 @@ class BatchVecEnv(VecEnv):
             num_tables: B.
             opponents: who may sit at the other seats, all equally likely; an agent may be named several times.
             reward: what the learner is paid.
+            features: what is added to its inputs.
         """
+        self.features = features
         self.render_mode = None  # VecEnv's constructor asks for it
         self.rules = rules
         self._opponents = list(opponents)
         self._reward = reward or RewardSpec()
-        super().__init__(num_tables, *learner_spaces())
+        super().__init__(num_tables, *learner_spaces(features))
 
     @property
     def opponents(self) -> list[Agent]:

@@ -70,6 +70,12 @@ class TrainConfig:
     reward_scale: float | None = None
     """The reward is the points received until the next decision, times this. Not given: one divided by the standard
     deviation of what the teacher wins in a hand."""
+    reward: str = "points"
+    """What the learner is paid: points, sigma, clipped?limit=2, ranked, distance?weight=0.1, value?policy=FILE, or
+    FILE.py:NAME of your own; see docs/rewards_and_features.md. With another reward than points --reward-scale is 1 if
+    it is not given."""
+    features: str | None = None
+    """Inputs that are added to the network's: FILE.py:CLASS of your own; see docs/rewards_and_features.md."""
     shaping: float = 0.0
     """Weight of potential-based shaping on the distance to a win; 0.3 is good without a warm start."""
     width: int = 256
@@ -82,6 +88,9 @@ class TrainConfig:
     """Deals of each of these measurements, played from every seat against each of --evaluation-agents."""
     evaluation_agents: tuple[str, ...] = ("random", "greedy")
     """Whom it is measured against, one at a time, in all other seats; best.zip has the highest mean over them."""
+    record: str | None = None
+    """A file to which the record of every game is appended (JSON lines; docs/records.md); with several processes one
+    file for each, with its number behind the name."""
     processes: int = 1
     """Processes that play the tables, each its share of them; 1: no others than this one. --processes 2 --threads 2
     uses two cores."""
@@ -150,6 +159,12 @@ class PpoConfig:
     """Deals of each gate: other deals every time, on which the learner must beat what best.zip is."""
     processes: int = 1
     """Processes that play the hands; the result is the same with any number."""
+    ray: str | None = None
+    """Play the hands on a Ray cluster: local (one on this machine, with --processes actors or one for each core), auto
+    (the one that this node belongs to) or HOST:PORT. The result is the same. See docs/cluster.md."""
+    ahead: bool = False
+    """Let the next update's hands be played while the learner learns: it then learns from hands that were played with
+    weights one update old, and neither waits for the other."""
     threads: int = 1
     """Threads of torch, which learns while the processes wait."""
     device: str = "auto"
@@ -193,6 +208,8 @@ class EvaluateConfig:
     """Also play the teachers of trained policies, and what these were before they learned (clone.zip)."""
     details: bool = False
     """Also print how the agents play: turns and worth of wins, costs of deal-ins, melds."""
+    record: Path | None = None
+    """A file to which the record of every game is appended (JSON lines; docs/records.md)."""
     out: Path | None = None
     """Folder for evaluation.json, .csv, .html and .png; nothing is written if not given."""
     processes: int = 1
@@ -253,6 +270,10 @@ class RecordConfig:
     """Also write records (JSON lines), which the viewer shows."""
     processes: int = 1
     """Processes that play at the same time; the files are the same with any number."""
+    ray: str | None = None
+    """Play on a Ray cluster whose nodes share the folder --out: local (one on this machine, with --processes workers or
+    one for each core), auto (the one that this node belongs to) or HOST:PORT. The files are the same. See
+    docs/cluster.md."""
     threads: int = 1
     """Threads of torch, for policies."""
 

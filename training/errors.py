@@ -11,6 +11,10 @@ class WriteError(TrainingError):
     """A file or folder that cannot be written; what stood there is as it was."""
 
 
+class RewardError(TrainingError):
+    """A reward that does not exist, that cannot be made as asked, or that does not return a number for each learner."""
+
+
 class BlindSeedError(TrainingError):
     """Deals of a blind test that the same agents have played before."""
 

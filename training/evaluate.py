@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from agents import Agent, make_agent
 from mahjong_env import Rules
+from mahjong_env.records import RecordWriter
 from mahjong_env.ruleset.knobs import read_rules
 from training import exports, report
 from training.blind import BlindTest, check_blind
@@ -132,6 +133,10 @@ def _prepare(config: EvaluateConfig) -> tuple[_Plan, EvaluateConfig]:
     if not config.agents:
         raise TrainingError("--agents is empty: name at least one")
     played = read_rules(config.variant, config.knobs)
+    if config.record is not None:
+        if config.processes > 1 or config.ray is not None:
+            raise TrainingError("--record is for one process: leave --processes and --ray out")
+        RecordWriter(config.record).close()
     check_evaluation(config)
     entrants = with_references(config.agents) if config.teachers else [Entrant(spec) for spec in config.agents]
     agents = tuple(make_agent(entrant.spec) for entrant in entrants)
@@ -224,7 +229,7 @@ def _fresh(
         yield from zip(missing, play_in_processes(config, missing), strict=True)
     else:
         for block in missing:
-            yield block, play_block(plan.rules, plan.agents, block, config.seed)
+            yield block, play_block(plan.rules, plan.agents, block, config.seed, config.record)
 
 
 def _play_shard(common: tuple[Rules, Sequence[Agent], int], block: Block) -> Played:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from agents import Agent
 from mahjong_env import Rules, make_engine
+from mahjong_env.records import GameRecord, RecordWriter
 from training.chance import SharedChance, deal_keys
 from training.designs import Seatings, one_against_copies, orders_of
 from training.errors import TrainingError
@@ -152,8 +154,18 @@ def blocks(
     ]
 
 
-def play_block(rules: Rules, agents: Sequence[Agent], block: Block, seed: int) -> Played:
-    """Play every deal of a block in each order of its line-up; the games of a deal stand beside each other."""
+def play_block(
+    rules: Rules, agents: Sequence[Agent], block: Block, seed: int, record: str | Path | None = None
+) -> Played:
+    """Play every deal of a block in each order of its line-up; the games of a deal stand beside each other.
+
+    Args:
+        rules: what is played, one hand a game.
+        agents: who may play.
+        block: what is played.
+        seed: of the deals and of the agents' choices.
+        record: a file to which the records of the games are appended, when all of them have ended.
+    """
     orders = np.array(block.orders, np.intp)
     deals = np.arange(block.first, block.last)
     # The first block has chance as it was when line-ups were played in one stream of it: their results stay the same.
@@ -162,7 +174,14 @@ def play_block(rules: Rules, agents: Sequence[Agent], block: Block, seed: int) -
     of_game = np.repeat(deals, len(orders))
     engine = make_engine(rules, block.last, seed=seed).select(of_game)
     weights = weights_of(rules) if block.control_variates else None
-    return play_out(engine, agents, np.tile(orders, (len(deals), 1)), rng, deal_keys(seed, of_game), weights)
+    who, keys = np.tile(orders, (len(deals), 1)), deal_keys(seed, of_game)
+    if record is None:
+        return play_out(engine, agents, who, rng, keys, weights)
+    found: list[GameRecord] = []
+    with RecordWriter(record) as writer:
+        played = play_out(engine, agents, who, rng, keys, weights, lambda *ended: found.extend(ended))
+        writer.write(*found)
+    return played
 
 
 def measure(

@@ -13,6 +13,7 @@ from stable_baselines3.common.type_aliases import Schedule
 from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 
+from agents.features import Features
 from agents.network import NetworkSpec, PolicyNetwork
 from training.config import Optimisation
 
@@ -27,10 +28,11 @@ class TablePolicy(MaskableActorCriticPolicy):
         lr_schedule: Schedule,
         *,
         network: NetworkSpec,
+        features: Features | None = None,
         **kwargs: Any,
     ) -> None:
         """Build the policy; what is not named here is `MaskableActorCriticPolicy`'s."""
-        self._spec = network
+        self._spec, self._features = network, features
         super().__init__(
             observation_space, action_space, lr_schedule, features_extractor_class=FlattenExtractor, **kwargs
         )
@@ -44,18 +46,20 @@ class TablePolicy(MaskableActorCriticPolicy):
 
     def _build(self, lr_schedule: Schedule) -> None:
         # The base class would put two linear layers behind `mlp_extractor`; this network has its own heads.
-        self.mlp_extractor = PolicyNetwork(self._spec)  # type: ignore[assignment]
+        self.mlp_extractor = PolicyNetwork(self._spec, self._features)  # type: ignore[assignment]
         self.action_net = nn.Identity()
         self.value_net = nn.Identity()  # type: ignore[assignment]
         options = {"lr": lr_schedule(1)} | self.optimizer_kwargs
         self.optimizer = self.optimizer_class(self.parameters(), **options)
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
-        return super()._get_constructor_parameters() | {"network": self._spec}
+        return super()._get_constructor_parameters() | {"network": self._spec, "features": self._features}
 
 
-def new_learner(env: VecEnv, network: NetworkSpec, ppo: Optimisation, seed: int) -> MaskablePPO:
-    """Make a MaskablePPO with a fresh network for some tables."""
+def new_learner(
+    env: VecEnv, network: NetworkSpec, ppo: Optimisation, seed: int, features: Features | None = None
+) -> MaskablePPO:
+    """Make a MaskablePPO with a fresh network for some tables, whose inputs ``features`` adds to."""
     return MaskablePPO(
         TablePolicy,
         env,
@@ -68,7 +72,7 @@ def new_learner(env: VecEnv, network: NetworkSpec, ppo: Optimisation, seed: int)
         clip_range=ppo.clip,
         ent_coef=ppo.entropy,
         vf_coef=ppo.value,
-        policy_kwargs={"network": network},
+        policy_kwargs={"network": network, "features": features},
         stats_window_size=2000,
         seed=seed,
         device="cpu",

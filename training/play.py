@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent
-from mahjong_env import Engine
-from mahjong_env.environments.players import ask, choose_actions
+from mahjong_env import Engine, StepResult
+from mahjong_env.environments.players import agent_name, ask, choose_actions
+from mahjong_env.records import Recorder
 from training.chance import SharedChance, decision_keys
 from training.hand_statistics import HandStatistics
 from training.luck import Luck
@@ -39,6 +40,11 @@ class Played:
     draws: NDArray[np.int64]
     counts: dict[str, NDArray[np.int64]]
     rows: NDArray[np.int64]
+
+    def part(self, first: int, last: int) -> Played:
+        """Return what happened in some of the games, ``last`` not among them."""
+        arrays = {item.name: getattr(self, item.name)[first:last] for item in fields(self) if item.name != "counts"}
+        return Played(**arrays, counts={name: array[first:last] for name, array in self.counts.items()})
 
     @classmethod
     def joined(cls, parts: Sequence[Played]) -> Played:
@@ -82,6 +88,7 @@ def play_out(
     rng: np.random.Generator,
     deals: NDArray[np.uint64] | None = None,
     weights: NDArray[np.float64] | None = None,
+    record: Callable[..., None] | None = None,
 ) -> Played:
     """Play all games of an engine to their end.
 
@@ -93,10 +100,15 @@ def play_out(
         deals: [B] keys of the deals. With them games of the same deal have as much chance in common as can be: `rng`
             is then a `training.chance.SharedChance`.
         weights: [F] of control variates: then ``counts["luck"]`` says how lucky everybody was, see `training.luck`.
+        record: takes the record of every game when it has ended, as `RecordWriter.write` does.
 
     Returns:
         What happened.
     """
+    step: Callable[..., StepResult] = engine.step
+    if record is not None:
+        names = [agent_name(agent) for agent in agents]
+        step = Recorder(engine, record, agents=lambda game: [names[number] for number in who[game]]).step
     statistics = HandStatistics(engine)
     games, people = who.shape
     points = np.zeros((games, people), np.int64)
@@ -113,7 +125,7 @@ def play_out(
             actions = choose_actions(engine, live, agents, who[live, seats], rng)
         else:
             actions = chance.choose(live, seats, agents, who[live, seats])
-        result = engine.step(actions, games=live)
+        result = step(actions, games=live)
         statistics.add(live, seats, actions, result)
         if luck is not None:
             luck.add(live)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from importlib.metadata import version
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +19,8 @@ from agents.policy import PolicyAgent
 from agents.policy_file import PolicyFile
 from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
+from training.cluster.session import check_address
+from training.collecting import Players, new_players
 from training.config import PpoConfig
 from training.curve import curve_rows, describe, measure_learner, plot_curve
 from training.errors import InterruptedRunError, TrainingError, WriteError
@@ -100,6 +100,8 @@ def _check(config: PpoConfig) -> None:
         raise TrainingError(f"--critic-hands must be at least 0, not {config.critic_hands}")
     if config.teacher not in (None, *TEACHERS) and not str(config.teacher).startswith(_POLICY):
         raise TrainingError(f"--teacher is one of {', '.join(TEACHERS)}, {_POLICY}NAME, not {config.teacher!r}")
+    if config.ray is not None:
+        check_address(config.ray, config.processes)
     if config.device not in ("auto", "cpu", "cuda"):
         raise TrainingError(f"--device is auto, cpu or cuda, not {config.device!r}")
     if config.device == "cuda" and not torch.cuda.is_available():
@@ -122,9 +124,7 @@ class PpoRun:
         self.folder = folder
         self.rules: Rules = read_rules(config.variant, config.knobs)
         self.judges = [make_agent(spec) for spec in config.evaluation_agents]
-        for spec in config.opponents:
-            if spec != SNAPSHOT:
-                make_agent(spec)
+        self._opponents = {spec: make_agent(spec) for spec in config.opponents if spec != SNAPSHOT}
         teacher = config.teacher or _better_teacher(self.rules, config.seed)
         self.config = replace(config, teacher=teacher)
         start = _weights_of(teacher, config.width) if teacher.startswith(_POLICY) else None
@@ -136,12 +136,15 @@ class PpoRun:
         self.seconds = 0.0
         self.best = self.learner.actor.arrays()
         self.snapshots: list[Weights] = []
-        self._pool = ProcessPoolExecutor(config.processes, get_context("spawn")) if config.processes > 1 else None
+        self._begun: list[Any] | None = None
+        self._begun_with = self.best, self.snapshots
+        self._players: Players[Common, tuple[int, ...], Hands] = new_players(
+            _play_part, processes=config.processes, ray=config.ray
+        )
 
     def close(self) -> None:
         """End the processes that play, if there are any."""
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+        self._players.close()
 
     # --- The run ------------------------------------------------------------------------------------------------
     def run(self) -> None:
@@ -193,27 +196,44 @@ class PpoRun:
     def _update(self, *, only_critic: bool, progress: float) -> None:
         start = time.monotonic()
         hands = self._play()
+        if self.config.ahead:
+            self._begin(self.updates + 1)
         said = self.learner.update(hands, number=self.updates, progress=progress, only_critic=only_critic)
         self.updates += 1
         self.hands += len(hands.points)
         self.decisions += len(hands)
         self.seconds += time.monotonic() - start
+        said["hands/updates behind"] = float(self.config.ahead and self.updates > 1)
         said["hands/points in sigma"] = float(hands.points[hands.learner].mean()) / self.learner.sigma
         for name, number in said.items():
             self._board.add_scalar(name, number, self.hands)
 
     def _play(self) -> Hands:
-        """Play an update's hands; in processes if there are several."""
+        """Play an update's hands, or wait for those that play them already."""
+        if self._begun is None:
+            self._begin(self.updates)
+        begun, self._begun = self._begun, None
+        return Hands.joined(self._players.finish(begun or []))
+
+    def _begin(self, update: int) -> None:
+        """Let an update's hands be played, with the learner as it is."""
+        self._begun_with = self.learner.actor.arrays(), self.snapshots
+        self._hand_out(update)
+
+    def _hand_out(self, update: int) -> None:
         config = self.config
-        named = [spec for spec in config.opponents if spec != SNAPSHOT]
-        snapshots = self.snapshots if SNAPSHOT in config.opponents else []
-        weights, size = self.learner.actor.arrays(), config.tables // config.parts
-        tasks = [
-            (self.rules, weights, named, snapshots, size, config.opponent_share, (config.seed, self.updates, part))
-            for part in range(config.parts)
-        ]
-        played = map(_play_part, tasks) if self._pool is None else self._pool.map(_play_part, tasks)
-        return Hands.joined(list(played))
+        # Another machine may have none of the files that a spec names.
+        named = [self._opponents[spec] if config.ray else spec for spec in config.opponents if spec != SNAPSHOT]
+        weights, snapshots = self._begun_with
+        common = Common(
+            self.rules,
+            weights,
+            named,
+            snapshots if SNAPSHOT in config.opponents else [],
+            config.tables // config.parts,
+            config.opponent_share,
+        )
+        self._begun = self._players.begin(common, [(config.seed, update, part) for part in range(config.parts)])
 
     # --- Measuring and saving -----------------------------------------------------------------------------------
     def measure(self, phase: str, say: Any = print) -> None:
@@ -292,6 +312,9 @@ class PpoRun:
         """
         counts = {name: getattr(self, name) for name in ("updates", "hands", "decisions", "measured", "seconds")}
         weights = {"best": _tensors(self.best), "snapshots": [_tensors(weights) for weights in self.snapshots]}
+        if self._begun is not None:
+            played_by, against = self._begun_with
+            weights["begun with"] = [_tensors(played_by), *map(_tensors, against)]
         write_checkpoint(self.folder.checkpoint, self.learner.state() | counts | weights)
 
     def load(self) -> None:
@@ -313,18 +336,30 @@ class PpoRun:
             self.seconds = float(state["seconds"])
             self.best = _arrays(state["best"])
             self.snapshots = [_arrays(weights) for weights in state["snapshots"]]
+            begun = [_arrays(weights) for weights in state.get("begun with", ())]
         except Exception as error:  # torch and dictionaries of anything have a dozen kinds
             raise TrainingError(f"{path}: damaged or of another version; it does not fit this run") from error
         self.folder.forget_after(self.decisions)
+        if begun and self.config.ahead:
+            self._begun_with = begun[0], begun[1:]
+            self._hand_out(self.updates)
 
 
-Task = tuple[Rules, Weights, Sequence[str], Sequence[Weights], int, float, tuple[int, ...]]
+class Common(NamedTuple):
+    """What all parts of an update's hands have in common; see `training.self_play.play_hands`."""
+
+    rules: Rules
+    weights: Weights
+    named: Sequence[Agent | str]
+    snapshots: Sequence[Weights]
+    tables: int
+    share: float
 
 
-def _play_part(task: Task) -> Hands:
-    rules, weights, named, snapshots, tables, share, seed = task
-    others = [make_agent(spec) for spec in named] + [_agent(of_past, sample=True) for of_past in snapshots]
-    return play_hands(rules, ActionNetwork(weights), others, tables=tables, share=share, seed=seed)
+def _play_part(common: Common, seed: tuple[int, ...]) -> Hands:
+    others = [*map(make_agent, common.named), *(_agent(of_past, sample=True) for of_past in common.snapshots)]
+    network = ActionNetwork(common.weights)
+    return play_hands(common.rules, network, others, tables=common.tables, share=common.share, seed=seed)
 
 
 def _agent(weights: Weights, *, sample: bool = False) -> PolicyAgent:

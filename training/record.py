@@ -9,6 +9,7 @@ from typing import Any, Final
 from agents import make_agent
 from mahjong_env import MissingExtraError
 from mahjong_env.ruleset.knobs import read_rules
+from training.cluster.session import check_address
 from training.config import RecordConfig
 from training.datasets.layout import Settings
 from training.datasets.writing import write_dataset
@@ -37,6 +38,8 @@ def settings_of(config: RecordConfig) -> Settings:
     check_counts(hands=config.hands, num_hands=config.num_hands, processes=config.processes)
     check_threads(config.threads)
     check_seed(config.seed)
+    if config.ray is not None:
+        check_address(config.ray, config.processes)
     if not 0 < len(config.agents) <= _MOST_AGENTS:
         raise DatasetError(f"--agents names 1 to {_MOST_AGENTS} agents, not {len(config.agents)}")
     if config.hands > _MOST_HANDS:
@@ -91,7 +94,12 @@ def run(config: RecordConfig) -> Settings:
     try:
         with bar, stopping_in_order():
             shards = write_dataset(
-                settings, config.out, processes=config.processes, threads=config.threads, progress=progress
+                settings,
+                config.out,
+                processes=config.processes,
+                threads=config.threads,
+                ray=config.ray,
+                progress=progress,
             )
     except KeyboardInterrupt as interrupt:
         message = (

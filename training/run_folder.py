@@ -18,7 +18,7 @@ from training.lock import locked
 from training.references import CLONE
 
 # What may differ between a run and its continuation.
-_FREE: Final = ("resume", "out", "total_steps", "hands", "processes", "threads", "device")
+_FREE: Final = ("resume", "out", "total_steps", "hands", "processes", "threads", "device", "record")
 
 # Of the learning curve's columns, those that are drawn.
 _CURVE_NUMBERS: Final = ("points", "points_low", "points_high", "wins")

@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from pickle import PicklingError
 from time import process_time
 from typing import Any
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import CloudpickleWrapper, SubprocVecEnv
 
 from agents import Agent
+from agents.features import Features
 from agents.inputs import NUM_ACTIONS
 from mahjong_env import Rules
 from training.batch_env import BatchVecEnv, RewardSpec, Step, learner_spaces
@@ -32,12 +34,19 @@ from training.vec_env import TableVecEnv
 
 
 def new_tables(
-    rules: Rules, num_tables: int, opponents: Sequence[Agent], *, processes: int, seed: int
+    rules: Rules,
+    num_tables: int,
+    opponents: Sequence[Agent],
+    *,
+    processes: int,
+    seed: int,
+    features: Features | None = None,
+    record: str | Path | None = None,
 ) -> TableVecEnv | ShardedVecEnv:
     """Deal tables in this process, or in several others if there are to be more than one; see `ShardedVecEnv`."""
     if processes == 1:
-        return TableVecEnv(rules, num_tables, opponents, seed=seed)
-    return ShardedVecEnv(rules, num_tables, opponents, processes=processes, seed=seed)
+        return TableVecEnv(rules, num_tables, opponents, seed=seed, features=features, record=record)
+    return ShardedVecEnv(rules, num_tables, opponents, processes=processes, seed=seed, features=features, record=record)
 
 
 def shard_seed(seed: int, number: int) -> int:
@@ -64,6 +73,8 @@ class ShardedVecEnv(BatchVecEnv):
         processes: int,
         seed: int = 0,
         reward: RewardSpec | None = None,
+        features: Features | None = None,
+        record: str | Path | None = None,
     ) -> None:
         """Start the workers and let them deal.
 
@@ -74,6 +85,8 @@ class ShardedVecEnv(BatchVecEnv):
             processes: N, workers; B must be a multiple.
             seed: of the deals, the seats, and the opponents' choices.
             reward: what the learner is paid.
+            features: what is added to its inputs.
+            record: a file to which records are appended: each worker has its own, with its number behind the name.
 
         Raises:
             TrainingError: the tables cannot be shared out evenly.
@@ -81,7 +94,7 @@ class ShardedVecEnv(BatchVecEnv):
         """
         if processes < 1 or num_tables % processes:
             raise TrainingError(f"{num_tables} tables cannot be shared out evenly among {processes} processes")
-        super().__init__(rules, num_tables, opponents, reward)
+        super().__init__(rules, num_tables, opponents, reward, features)
         self.processes = processes
         self._mask = np.zeros((num_tables, NUM_ACTIONS), np.bool_)
         self._chosen: NDArray[np.int64] = np.zeros(num_tables, np.int64)
@@ -91,7 +104,7 @@ class ShardedVecEnv(BatchVecEnv):
         self._workers = SubprocVecEnv([partial(_Worker, number) for number in range(processes)])
         try:
             share = num_tables // processes
-            self._ask("open", CloudpickleWrapper((rules, share, self._opponents, self._reward, seed)))
+            self._ask("open", CloudpickleWrapper((rules, share, self._opponents, self._reward, seed, features, record)))
         except BaseException:
             self.close()
             raise
@@ -225,8 +238,13 @@ class _Worker(gymnasium.Env[Any, Any]):
 
     def _open(self, sent: CloudpickleWrapper) -> None:
         torch.set_num_threads(1)
-        rules, num_tables, opponents, reward, seed = sent.var
-        self._tables = TableVecEnv(rules, num_tables, opponents, seed=shard_seed(seed, self._number), reward=reward)
+        rules, num_tables, opponents, reward, seed, features, record = sent.var
+        seed = shard_seed(seed, self._number)
+        path = None if record is None else Path(record)
+        own = None if path is None else path.with_name(f"{path.stem}-{self._number}{path.suffix}")
+        self._tables = TableVecEnv(
+            rules, num_tables, opponents, seed=seed, reward=reward, features=features, record=own
+        )
 
     def _take_over(self, sent: CloudpickleWrapper) -> None:
         self._tables.opponents, self._tables.reward = sent.var

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agents import Agent, make_agent
+from agents.features import find_features
 from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
 from training.config import TrainConfig, check_shares
@@ -20,6 +21,7 @@ from training.errors import InterruptedRunError, TrainingError, WorkerError, Wri
 from training.folders import make_folder, naming, write_bytes
 from training.interrupts import exit_status, how_to_go_on, stopping_in_order
 from training.lineups import LineupResult
+from training.rewards import find_reward
 from training.run_folder import RunFolder
 from training.sizes import check_counts, check_seed, check_threads, check_training
 
@@ -126,17 +128,27 @@ class Training:
         teachers = {spec: make_agent(spec) for spec in ([config.teacher] if config.teacher else candidates)}
         named = {spec: make_agent(spec) for spec in set(config.opponents) - {SELF}}
         # The opponents are put in their places below: "self" needs the network, and that needs the tables.
-        self.env = new_tables(self.rules, config.tables, self.others, processes=config.processes, seed=config.seed)
+        features = None if config.features is None else find_features(config.features)
+        reward = None if config.reward == "points" else find_reward(config.reward)
+        self.env = new_tables(
+            self.rules,
+            config.tables,
+            self.others,
+            processes=config.processes,
+            seed=config.seed,
+            features=features,
+            record=config.record,
+        )
         with ExitStack() as on_error:
             on_error.callback(self.close)
-            network = NetworkSpec(config.width, config.layers)
-            self.model = new_learner(self.env, network, config.optimisation, config.seed)
+            self.spec = NetworkSpec(config.width, config.layers, 0 if features is None else len(features.facts))
+            self.model = new_learner(self.env, self.spec, config.optimisation, config.seed, features)
             learner = PolicyAgent.playing(self.network, name=SELF, sample=True)
             self.env.opponents = [named.get(spec, learner) for spec in config.opponents]
             self.teacher = self._choose_teacher(teachers)
             on_error.pop_all()
         config = self.config
-        self.env.reward = RewardSpec(config.reward_scale or 1.0, config.shaping, config.optimisation.discount)
+        self.env.reward = RewardSpec(config.reward_scale or 1.0, config.shaping, config.optimisation.discount, reward)
         self.seconds = 0.0
         self.best_points = -float("inf")
         self.warm_started = config.warm_start_steps == 0
@@ -155,7 +167,8 @@ class Training:
         spec, best = max(trials.items(), key=lambda trial: trial[1].points)
         for trial in trials.values():
             print(f"teacher {trial.player.name}: {trial.points:+.2f} points a hand against the opponents")
-        scale = config.reward_scale or round(1 / max(best.spread, 1e-6), 6)
+        usual = round(1 / max(best.spread, 1e-6), 6) if config.reward == "points" else 1.0
+        scale = config.reward_scale or usual
         self.config = replace(config, teacher=spec, reward_scale=scale)
         return best.player
 
@@ -291,7 +304,7 @@ class Training:
         return PolicyFile(
             variant=self.rules.name,
             variant_version=self.rules.version,
-            network=asdict(NetworkSpec(config.width, config.layers)),
+            network=asdict(self.spec),
             weights=weights_of(self.network),
             knobs=self.rules.knobs,
             training={
@@ -300,6 +313,8 @@ class Training:
                 "warm_start_steps": config.warm_start_steps,
                 "teacher": config.teacher if config.warm_start_steps else None,
                 "teachers": list(config.teachers) if config.warm_start_steps else [],
+                "reward": config.reward,
+                "features": config.features,
                 "seed": config.seed,
                 "points": points,
             },

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent, look_ahead
+from agents.features import Features
 from agents.inputs import NUM_ACTIONS, policy_inputs
 from agents.lookahead import FAR, Lookahead
 from mahjong_env import Engine, Rules, View
@@ -16,6 +18,7 @@ from mahjong_env import rules as read_rules
 from mahjong_env.environments.learning_seats import ROTATE, LearningSeats
 from mahjong_env.environments.opponents import OpponentPool
 from training.batch_env import BatchVecEnv, RewardSpec, Step
+from training.rewards import Paid, pay, potential
 
 __all__ = ["RewardSpec", "TableVecEnv"]
 
@@ -40,6 +43,8 @@ class TableVecEnv(BatchVecEnv):
         seed: int = 0,
         reward: RewardSpec | None = None,
         seat: int | str | None = ROTATE,
+        features: Features | None = None,
+        record: str | Path | None = None,
     ) -> None:
         """Set up the tables; `reset` deals.
 
@@ -50,11 +55,20 @@ class TableVecEnv(BatchVecEnv):
             seed: of the deals, the seats, and the opponents' choices.
             reward: what the learner is paid.
             seat: the learner's place, if it is not to move; see `LearningSeats`.
+            features: what is added to its inputs.
+            record: a file to which the record of every hand is appended.
         """
         self._seats = LearningSeats(
-            read_rules(rules), num_tables, opponents=OpponentPool(opponents), seat=seat, on_illegal="raise"
+            read_rules(rules),
+            num_tables,
+            opponents=OpponentPool(opponents),
+            seat=seat,
+            on_illegal="raise",
+            record=record,
         )
-        super().__init__(rules, num_tables, opponents, reward)
+        super().__init__(rules, num_tables, opponents, reward, features)
+        self._final_points = np.zeros((num_tables, self.engine.num_people), np.int64)
+        self._potential: tuple[object, NDArray[np.float32] | None] = (None, None)
         self._first_seed: int | None = seed
         self._rng = np.random.default_rng(seed)
         self._all = np.arange(num_tables)
@@ -99,32 +113,48 @@ class TableVecEnv(BatchVecEnv):
         Returns:
             [B, F] int8 inputs, [B] float32 rewards, [B] bool dones, infos: all of them fresh.
         """
-        before = self._distance
+        before, (of, potential_before), learner = self._distance, self._potential, self.learner
         self._infos = [{} for _ in range(self.num_envs)]
         self._decisions += 1
         self._seats.step(self._all, self._chosen, self._rng, on_end=self._end_episodes)
         inputs = self._observe()
         dones = self._seats.ended.copy()
-        rewards = self._seats.earned.astype(np.float32) * np.float32(self.reward.scale)
+        rewards = self._earned(learner, dones) * np.float32(self.reward.scale)
+        shaped_by, potential_after = self._potential
+        if potential_before is not None and potential_after is not None and of is shaped_by:
+            ahead = np.where(dones, np.float32(0), potential_after)
+            rewards += np.float32(self.reward.scale) * (np.float32(self.reward.discount) * ahead - potential_before)
         if self.reward.shaping:
             after = np.where(dones, 0.0, self._distance)
             rewards += np.float32(self.reward.shaping) * (before - self.reward.discount * after).astype(np.float32)
         return inputs, rewards, dones, self._infos
+
+    def _earned(self, learner: NDArray[np.int8], dones: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Return [B] what the reward makes of the points that these learners were paid in the step."""
+        earned = self._seats.earned
+        if self.reward.function is None:
+            return earned.astype(np.float32)
+        totals = self.engine.points.astype(np.int64) - self.rules.starting_points
+        totals[dones] = self._final_points[dones]
+        return pay(self.reward.function, Paid(self.rules, earned.copy(), totals, learner.astype(np.int64), dones))
 
     def action_masks(self) -> NDArray[np.bool_]:
         """[B, 109] legal actions of the learners."""
         return self._mask
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Close the file of records, if there is one."""
+        self._seats.engine.close_record()
 
     # --- Episodes -----------------------------------------------------------------------------------------------
     def _end_episodes(self, tables: NDArray[np.intp]) -> None:
         """Say how the episodes of these tables have ended, before new ones begin there."""
         seats = self._seats
         learner = seats.learner[tables]
-        last = policy_inputs(self.engine.view(games=tables, seats=learner), _no_actions(len(tables)))
-        points = self.engine.points[tables, learner] - self.rules.starting_points
+        view = self.engine.view(games=tables, seats=learner)
+        last = policy_inputs(view, _no_actions(len(tables)), self.features)
+        self._final_points[tables] = self.engine.points[tables] - self.rules.starting_points
+        points = self._final_points[tables, learner]
         for row, table in enumerate(tables.tolist()):
             self._infos[table] = {
                 "terminal_observation": last[row],
@@ -139,7 +169,10 @@ class TableVecEnv(BatchVecEnv):
         self._mask = view.action_mask
         ahead = look_ahead(view)
         self._distance = ahead.distance.min(axis=1).astype(np.float32)
-        return policy_inputs(view, ahead)
+        function = self.reward.function
+        if function is not None:
+            self._potential = function, potential(function, view)
+        return policy_inputs(view, ahead, self.features)
 
 
 def _no_actions(n: int) -> Lookahead:

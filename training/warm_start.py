@@ -12,11 +12,11 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from agents import Agent, look_ahead
-from agents.inputs import policy_inputs
+from agents import Agent
 from agents.network import PolicyNetwork
-from mahjong_env import Rules, View, make_engine
+from mahjong_env import Rules, make_engine
 from training.datasets import Decisions
+from training.datasets.reading import Inputs
 from training.errors import DatasetError
 from training.play import play_out
 from training.shards import ShardedVecEnv
@@ -154,16 +154,12 @@ def returns_to_go(
     return returns, complete
 
 
-def network_inputs(view: View) -> NDArray[np.int8]:
-    """Return [n, F] what a network is shown (`agents.inputs`) of a view."""
-    return policy_inputs(view, look_ahead(view))
-
-
-def read_lessons(decisions: Decisions, scale: float, *, size: int, seed: int) -> Iterator[Lessons]:
+def read_lessons(decisions: Decisions, inputs: Inputs, scale: float, *, size: int, seed: int) -> Iterator[Lessons]:
     """Return lessons from recorded games, again and again, in another order each time.
 
     Args:
         decisions: the recorded decisions.
+        inputs: what the network is shown of a view.
         scale: what a point is worth to the learner; returns are undiscounted.
         size: how many lessons at once; the last ones of a pass may be fewer.
         seed: of the order.
@@ -174,7 +170,7 @@ def read_lessons(decisions: Decisions, scale: float, *, size: int, seed: int) ->
     if not len(decisions):
         raise DatasetError("the dataset has no decisions of this teacher")
     while True:
-        for batch in decisions.batches(size, inputs=network_inputs, seed=seed):
+        for batch in decisions.batches(size, inputs=inputs, seed=seed):
             returns = batch["return"] * np.float32(scale)
             yield Lessons(batch["inputs"], batch["mask"], batch["action"], returns)
         seed += 1
@@ -239,7 +235,7 @@ class WarmStart:
         fits = []
         most = min(decisions, _MOST_DECISIONS)
         scale, seed = env.reward.scale, int(self._rng.integers(2**31)) if recorded is not None else 0
-        kept = None if recorded is None else read_lessons(recorded, scale, size=most, seed=seed)
+        kept = None if recorded is None else read_lessons(recorded, self._network.inputs, scale, size=most, seed=seed)
         for start in range(0, decisions, _MOST_DECISIONS):
             size = min(_MOST_DECISIONS, decisions - start)
             if kept is not None:

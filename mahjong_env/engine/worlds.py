@@ -10,6 +10,7 @@ import numpy as np
 from mahjong_env.basics.errors import ViewError
 from mahjong_env.basics.types import BoolArray, Games, Int64Array
 from mahjong_env.engine import hidden
+from mahjong_env.engine.nearness import Nearness
 
 if TYPE_CHECKING:
     from mahjong_env.engine.batch import Engine
@@ -42,7 +43,7 @@ class Origin:
         """Have the view keep what it shows before the games move on."""
         self.engine.watch(view)
 
-    def worlds(self, count: int, rng: np.random.Generator) -> Engine:
+    def worlds(self, count: int, rng: np.random.Generator, nearness: Nearness | None = None) -> Engine:
         """Copies of the games with all that their seats have not seen drawn anew; see `View.worlds`."""
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise ViewError(f"the count of worlds is an integer from 1, not {count!r}")
@@ -59,5 +60,5 @@ class Origin:
             raise ViewError(f"row {waiting[0]}: the seat is not to act; worlds are drawn for seats that are")
         worlds = self.engine.select(np.repeat(self.games, count))
         worlds.auto_reset = False
-        hidden.resample(worlds._context, np.arange(worlds.num_games), np.repeat(self.seats, count), rng)
+        hidden.resample(worlds._context, np.arange(worlds.num_games), np.repeat(self.seats, count), rng, nearness)
         return worlds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -63,6 +64,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         render_mode: str | None = None,
         num_hands: int = 1,
         start: str | None = None,
+        record: str | os.PathLike[str] | None = None,
         **knobs: Any,
     ) -> None:
         """Set up a table.
@@ -73,10 +75,12 @@ class MahjongAEC(AECEnv[str, Any, Any]):
                 window or on the terminal, see `mahjong_env.environments.screen`).
             num_hands: hands of a match.
             start: see `mahjong_env.make_engine`.
+            record: a file to which the record of every match is appended (`mahjong_env.records`).
             **knobs: house rules of the variant.
 
         Raises:
             RulesError: a value that is not valid; the message lists those that are.
+            RecordError: the file of records cannot be written, or holds something else.
         """
         super().__init__()  # type: ignore[no-untyped-call]
         played = read_arguments(MahjongAEC, variant, knobs)
@@ -90,6 +94,8 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         self.render_mode = render_mode
         self.engine = HeldEngine(played, 1, num_hands=num_hands, start=start)
         self.engine.tell = self._begin
+        if record is not None:
+            self.engine.record_to(record)
         self.possible_agents = [person_name(person) for person in range(played.people)]
         self.agents = list(self.possible_agents)
         self._person = {agent: person for person, agent in enumerate(self.possible_agents)}
@@ -236,7 +242,8 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         return render_game(self.engine, 0, self.render_mode, self._last_hand)
 
     def close(self) -> None:
-        """Nothing has to be released."""
+        """Close the file of records, if there is one; a match that has not ended is appended as it stands."""
+        self.engine.close_record()
 
 
 class Guarded(OrderEnforcingWrapper[str, Any, Any]):
@@ -286,13 +293,25 @@ def environments(variant: str | Rules) -> tuple[Callable[..., MahjongAEC], Calla
     """
 
     def raw_env(
-        *, render_mode: str | None = None, num_hands: int = 1, start: str | None = None, **knobs: Any
+        *,
+        render_mode: str | None = None,
+        num_hands: int = 1,
+        start: str | None = None,
+        record: str | os.PathLike[str] | None = None,
+        **knobs: Any,
     ) -> MahjongAEC:
         """One game as a bare PettingZoo environment; the arguments are those of `MahjongAEC`."""
-        return MahjongAEC(variant, render_mode=render_mode, num_hands=num_hands, start=start, **knobs)
+        return MahjongAEC(variant, render_mode=render_mode, num_hands=num_hands, start=start, record=record, **knobs)
 
-    def env(*, render_mode: str | None = None, num_hands: int = 1, start: str | None = None, **knobs: Any) -> Wrapped:
+    def env(
+        *,
+        render_mode: str | None = None,
+        num_hands: int = 1,
+        start: str | None = None,
+        record: str | os.PathLike[str] | None = None,
+        **knobs: Any,
+    ) -> Wrapped:
         """The same, wrapped: actions out of bounds and calls out of order are refused."""
-        return wrapped(raw_env(render_mode=render_mode, num_hands=num_hands, start=start, **knobs))
+        return wrapped(raw_env(render_mode=render_mode, num_hands=num_hands, start=start, record=record, **knobs))
 
     return raw_env, env

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.engine.scene import Deal
 from mahjong_env.engine.snapshot import Snapshot
+from mahjong_env.records import Recorder, RecordWriter
 from mahjong_env.ruleset.questions import Rules
 
 
@@ -20,29 +22,72 @@ class HeldEngine(Engine):
     The environment plays with `play` and `deal_anew`. Whoever calls `step`, `reset` or `restore` instead changes the
     games behind its back; it is told, and goes on from there.
 
+    With `record_to` every match is appended to a file of records when it ends. Copies of the engine do not record.
+
     Attributes:
         tell: called when somebody else has changed the games.
     """
 
     tell: Callable[[], None] | None = None
-    play = Engine.step
-    deal_anew = Engine.reset
+    _recorder: Recorder | None = None
+    _writer: RecordWriter | None = None
+
+    def record_to(self, path: str | os.PathLike[str], agents: Callable[[int], Sequence[str]] = lambda game: ()) -> None:
+        """Append the record of every match that ends, of those that are just beginning on.
+
+        Args:
+            path: the file; see `RecordWriter`.
+            agents: a function of the number of a game that says who played, by person.
+
+        Raises:
+            RecordError: the file cannot be written, or holds something else.
+        """
+        self._writer = RecordWriter(path)
+        self._recorder = Recorder(self, self._writer.write, agents=agents)
+
+    def close_record(self) -> None:
+        """Append what has been played of matches that have not ended, and close the file, if there is one."""
+        if self._recorder is not None and self._writer is not None:
+            self._recorder.close()
+            self._writer.close()
+            self._recorder = self._writer = None
+
+    def play(self, actions: Any, games: Any = None, *, out: Mapping[str, Any] | None = None) -> StepResult:
+        """See `Engine.step`."""
+        if self._recorder is None:
+            return super().step(actions, games, out=out)
+        return self._recorder.note_step(lambda: super(HeldEngine, self).step(actions, games, out=out), actions, games)
+
+    def deal_anew(self, seed: int | None = None, deals: Deal | Sequence[Deal] | None = None, games: Any = None) -> None:
+        """See `Engine.reset`."""
+        if self._recorder is None:
+            super().reset(seed, deals, games)
+            return
+        self._recorder.note_reset(lambda: super(HeldEngine, self).reset(seed, deals, games), deals, games)
 
     def step(self, actions: Any, games: Any = None, *, out: Mapping[str, Any] | None = None) -> StepResult:
         """See `Engine.step`; the environment is told."""
-        result = super().step(actions, games, out=out)
+        result = self.play(actions, games, out=out)
         self._tell()
         return result
 
     def reset(self, seed: int | None = None, deals: Deal | Sequence[Deal] | None = None, games: Any = None) -> None:
         """See `Engine.reset`; the environment is told."""
-        super().reset(seed, deals, games)
+        self.deal_anew(seed, deals, games)
         self._tell()
 
     def restore(self, snapshot: Snapshot) -> None:
-        """See `Engine.restore`; the environment is told."""
+        """See `Engine.restore`; the environment is told. Matches that were under way are not recorded."""
         super().restore(snapshot)
+        if self._recorder is not None:
+            self._recorder.forget()
         self._tell()
+
+    def resample_hidden(self, seats: Any, rng: np.random.Generator, games: Any = None) -> None:
+        """See `Engine.resample_hidden`. Matches that were under way are not recorded: they had other cards."""
+        super().resample_hidden(seats, rng, games)
+        if self._recorder is not None:
+            self._recorder.forget(games)
 
     def _tell(self) -> None:
         if self.tell is not None:

@@ -11,6 +11,7 @@ It alone says what an episode is and what its learner is paid:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ from mahjong_env.engine.scene import Deal
 from mahjong_env.environments.hand_info import hand_info
 from mahjong_env.environments.held_engine import HeldEngine
 from mahjong_env.environments.opponents import Opponent, OpponentPool, Seating
-from mahjong_env.environments.players import choose_actions
+from mahjong_env.environments.players import agent_name, choose_actions
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import NO_SEAT
 
@@ -72,6 +73,7 @@ class LearningSeats:
         num_hands: int = 1,
         start: str | None = None,
         on_illegal: str = "end",
+        record: str | os.PathLike[str] | None = None,
     ) -> None:
         """Set the tables up; `begin` deals.
 
@@ -84,6 +86,7 @@ class LearningSeats:
             num_hands: hands of a match.
             start: see `mahjong_env.make_engine`.
             on_illegal: see `ON_ILLEGAL`.
+            record: a file to which the record of every match is appended (`mahjong_env.records`).
 
         Raises:
             MahjongError: a value that is not valid; the message lists those that are.
@@ -111,6 +114,8 @@ class LearningSeats:
         self._has_begun = False
         self._is_interrupted = False
         self.engine.tell = self.catch_up
+        if record is not None:
+            self.engine.record_to(record, self.names)
 
     # --- Who plays --------------------------------------------------------------------------------------------
     @property
@@ -125,6 +130,14 @@ class LearningSeats:
     @opponents.setter
     def opponents(self, opponents: Any) -> None:
         self._seating.replace(opponents)
+
+    def names(self, game: int) -> tuple[str, ...]:
+        """Who plays in a game, by person: "learner", and the names of the others."""
+        learner = int(self.learner[game])
+        agents, who = self._seating.agents, self._seating.who[game].tolist()
+        return tuple(
+            "learner" if person == learner else agent_name(agents[number]) for person, number in enumerate(who)
+        )
 
     # --- What is seen -----------------------------------------------------------------------------------------
     def observe(self, games: Games) -> Int8Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, ClassVar, Final
 
 import gymnasium
@@ -65,6 +66,7 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
         illegal_reward: float = -1.0,
         observation: str = FLAT,
         render_mode: str | None = None,
+        record: str | os.PathLike[str] | None = None,
         **knobs: Any,
     ) -> None:
         """Set up a table.
@@ -82,6 +84,7 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
             observation: "flat", "planes" or "dict".
             render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (shown in a
                 window or on the terminal, see `mahjong_env.environments.screen`).
+            record: a file to which the record of every match is appended (`mahjong_env.records`).
             **knobs: house rules of the variant.
 
         Raises:
@@ -99,6 +102,7 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
             num_hands=num_hands,
             start=start,
             on_illegal=on_illegal,
+            record=record,
         )
         self.observation_space = observation_space(self._form)
         self.action_space = Discrete(NUM_ACTIONS)
@@ -167,6 +171,11 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
     def render(self) -> Any:
         """The table, all hands open: text, [804, 750, 3] uint8 pixels, or shown, by the render mode."""
         return render_game(self.engine, 0, self.render_mode, self._seats.last_hand(0))
+
+    def close(self) -> None:
+        """Close the file of records, if there is one; a match that has not ended is appended as it stands."""
+        self._seats.engine.close_record()
+        super().close()
 
     @property
     def _is_over(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
@@ -78,6 +79,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         observation: str = FLAT,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         render_mode: str | None = None,
+        record: str | os.PathLike[str] | None = None,
         **knobs: Any,
     ) -> None:
         """Set up ``num_envs`` tables; the other arguments are those of `SingleSeatEnv`.
@@ -94,6 +96,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
             observation: see `SingleSeatEnv`.
             autoreset_mode: an `AutoresetMode`, or its name or value as a text: "same_step", "NextStep", ...
             render_mode: None, "ansi" (texts) or "rgb_array" (pictures as pixels).
+            record: a file to which the record of every match is appended (`mahjong_env.records`).
             **knobs: house rules of the variant.
 
         Raises:
@@ -113,6 +116,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
             num_hands=num_hands,
             start=start,
             on_illegal=on_illegal,
+            record=record,
         )
         self.num_envs = num_envs
         self.single_observation_space = observation_space(self._form)
@@ -227,6 +231,10 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
             render_game(self.engine, game, self.render_mode, self._seats.last_hand(game))
             for game in range(self.num_envs)
         )
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Close the file of records, if there is one; matches that have not ended are appended as they stand."""
+        self._seats.engine.close_record()
 
     # --- What is answered -------------------------------------------------------------------------------------
     def _is_over(self) -> BoolArray:

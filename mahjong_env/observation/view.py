@@ -20,6 +20,7 @@ from mahjong_env.state.arrays import MAX_MELDS, MELD_PLACES, SLOT_OF_OFFSET
 
 if TYPE_CHECKING:
     from mahjong_env.engine.batch import Engine
+    from mahjong_env.engine.nearness import Nearness
     from mahjong_env.ruleset.questions import Rules
 
 
@@ -30,7 +31,7 @@ class Origin(Protocol):
         """Some of them."""
         ...
 
-    def worlds(self, count: int, rng: np.random.Generator) -> Any:
+    def worlds(self, count: int, rng: np.random.Generator, nearness: Nearness | None = None) -> Any:
         """An engine of games that continue theirs."""
         ...
 
@@ -183,7 +184,7 @@ class View:
         """The names of the arrays, in the order of declaration."""
         return tuple(item.name for item in fields(cls) if item.name not in ("rules", "origin"))
 
-    def worlds(self, count: int, rng: np.random.Generator) -> Engine:
+    def worlds(self, count: int, rng: np.random.Generator, nearness: Nearness | None = None) -> Engine:
         """Games that continue these positions, with everything that each seat has not seen drawn anew.
 
         The hands of the others, their hidden kongs and the wall are redrawn uniformly among what is possible, and
@@ -193,6 +194,8 @@ class View:
         Args:
             count: worlds for each row.
             rng: where chance comes from.
+            nearness: how near to a win the hands of the others are, by turns and melds. Without it they are as far
+                away as at the deal, however late it is.
 
         Returns:
             An engine of n * count games; those of row i are ``i * count`` to ``(i + 1) * count - 1``. It does not
@@ -204,7 +207,7 @@ class View:
         """
         if self.origin is None:
             raise ViewError("this view has left its engine (it was pickled or copied), so that it has no worlds")
-        worlds: Engine = self.origin.worlds(count, rng)
+        worlds: Engine = self.origin.worlds(count, rng, nearness)
         return worlds
 
     def __getstate__(self) -> dict[str, Any]:

@@ -36,15 +36,22 @@ class Recorder:
         engine: the games; step and reset them through the recorder only.
     """
 
-    def __init__(self, engine: Engine, write: Callable[..., None], *, agents: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        write: Callable[..., None],
+        *,
+        agents: Sequence[str] | Callable[[int], Sequence[str]] = (),
+    ) -> None:
         """Begin with matches that are just beginning.
 
         Args:
             engine: the games, as they were dealt: what was played before is not known to the recorder.
             write: takes `GameRecord`s, as `RecordWriter.write` does.
-            agents: who plays, by person.
+            agents: who plays, by person; or a function of the number of a game that says so, when its match has ended.
         """
-        self.engine, self._write, self._agents = engine, write, tuple(agents)
+        self.engine, self._write = engine, write
+        self._agents = agents if callable(agents) else (lambda game: agents)
         rules = engine.rules
         defaults = {item.name: item.default for item in fields(rules)}
         self._knobs = {name: value for name, value in rules.knobs.items() if value != defaults[name]}
@@ -54,13 +61,18 @@ class Recorder:
         self._notes: dict[int, dict[int, dict[str, Any]]] = {}
         self._first_step = np.zeros(engine.num_games, np.int64)
         self._first_hand = np.zeros(engine.num_games, np.int64)
+        self._is_known = np.ones(engine.num_games, np.bool_)  # everything since the deal has been seen
         self._begin(np.arange(engine.num_games))
 
     def reset(self, seed: int | None = None, deals: Any = None, games: Any = None) -> None:
         """Begin new matches, as `Engine.reset` does; those that were running are recorded as they stand."""
+        self.note_reset(lambda: self.engine.reset(seed, deals, games), deals, games)
+
+    def note_reset(self, deal: Callable[[], None], deals: Any = None, games: Any = None) -> None:
+        """Note that ``deal()`` deals these games anew, for those who do that themselves; see `reset`."""
         which = np.arange(self.engine.num_games) if games is None else np.atleast_1d(games)
-        snapshot = [self._record(int(game), is_complete=False) for game in which if self._length(int(game))]
-        self.engine.reset(seed, deals, games)
+        snapshot = [self._record(game, is_complete=False) for game in self._under_way(which)]
+        deal()
         self._write(*snapshot)
         listed = [deals] * len(which) if isinstance(deals, Deal) or deals is None else deals
         self._begin(which)
@@ -74,9 +86,15 @@ class Recorder:
             games: the games to step; None: all.
             notes: for each action what its agent thought (`GameRecord.notes`), or None.
         """
+        return self.note_step(lambda: self.engine.step(actions, games), actions, games, notes=notes)
+
+    def note_step(
+        self, play: Callable[[], StepResult], actions: Any, games: Any = None, *, notes: Sequence[Any] | None = None
+    ) -> StepResult:
+        """Note that ``play()`` plays these actions, for those who do that themselves; see `step`."""
         engine = self.engine
         is_live = engine.state.actor != NO_SEAT
-        result = engine.step(actions, games)
+        result = play()
         which = np.arange(engine.num_games) if games is None else np.arange(engine.num_games)[games]
         played = np.full(engine.num_games, _OVER)
         played[which] = actions
@@ -87,21 +105,29 @@ class Recorder:
         self._steps.append(played)
         ended = which[result.done]
         if ended.size:
-            self._write(*self._records(ended, result))
+            self._write(*self._records(ended[self._is_known[ended]], result))
             self._begin(ended)
         if len(self._steps) > _MOST_STEPS_KEPT:
             self._drop_old_steps()
         return result
 
+    def forget(self, games: Any = None) -> None:
+        """Write nothing of the matches of these games (None: of all) any more: they have been changed otherwise."""
+        self._is_known[slice(None) if games is None else games] = False
+
+    def _under_way(self, games: Any) -> list[int]:
+        return [int(game) for game in games if self._is_known[game] and self._length(int(game))]
+
     def close(self) -> None:
         """Write the matches that have not ended, as far as they have been played."""
-        running = [game for game in range(self.engine.num_games) if self._length(game)]
+        running = self._under_way(range(self.engine.num_games))
         self._write(*(self._record(game, is_complete=False) for game in running))
         self._begin(np.array(running, np.intp))
 
     def _begin(self, games: Games) -> None:
         """Note where the matches of these games begin, which have just been dealt (or are over)."""
         state = self.engine.state
+        self._is_known[games] = True
         self._first_step[games] = self._dropped + len(self._steps)
         for game in games.tolist():
             self._notes.pop(game, None)
@@ -117,6 +143,8 @@ class Recorder:
 
     def _records(self, games: Games, result: StepResult) -> list[GameRecord]:
         """The matches of games that have just ended; their points are those after their last hand."""
+        if not games.size:
+            return []
         first = int(self._first_step[games].min()) - self._dropped
         columns = np.stack([step[games] for step in self._steps[first:]], axis=1)
         points = dict(zip(result.outcome.game.tolist(), result.outcome.points.tolist(), strict=True))
@@ -143,7 +171,7 @@ class Recorder:
             actions=tuple(self._actions(game) if actions is None else actions),
             points=tuple(engine.state.points[game].tolist() if points is None else points),
             is_complete=is_complete,
-            agents=self._agents,
+            agents=tuple(self._agents(game)),
             notes=self._notes.get(game, {}),
         )
 

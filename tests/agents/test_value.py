@@ -1,26 +1,113 @@
-"""Value: imagined hands are complete and priced by the variant, and its choices are legal, repeatable and better."""
+"""Value: what actions leave is described alike however rows are ordered, and the agent plays what promises most."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from agents import GreedyAgent
-from agents.chances import chance_to_win
-from agents.imagined import Melds, complete, lay_open, price
-from agents.plans import KINDS_OF_PLAN, NUM_PLANS, PAIRS, PUNGS
-from agents.value import ValueAgent, pays_to_stay_closed
-from mahjong_env import VARIANTS, make_engine, rules, score
-from mahjong_env.hands import encode, short_of_sets_and_pair, suit_summaries
-from mahjong_env.hands.kind_sets import unpack
-from mahjong_env.scoring.wins import Source
-from training.lineups import measure
+from agents import AgentError, GreedyAgent, make_agent
+from agents.afterstates import TYPE_OF, Afterstates, actions_but_wins
+from agents.lookahead import PASS, PUNG, WIN, look_ahead
+from agents.outcomes import Outcome, OutcomeNetwork, read_network, shipped_network
+from agents.value import ValueAgent, usual_policy
+from mahjong_env import VARIANTS, Deal, action, make_engine, rules
+from mahjong_env.testing import random_actions
+
+ALL = sorted(VARIANTS)
 
 
-@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def in_mid_hand(variant, games=24, steps=40, seed=5):
+    engine = make_engine(variant, games, seed=seed, auto_reset=True)
+    rng = np.random.default_rng(1)
+    for _ in range(steps):
+        engine.step(random_actions(engine.action_mask, rng))
+    return engine
+
+
+def some_network(variant, *, margin=0.0, seed=0):
+    """A network whose weights are noise, for as many inputs as the variant has."""
+    view = make_engine(variant, 1).view()
+    inputs = actions_but_wins(view, np.array([0])).numbers().shape[1]
+    rng, sizes = np.random.default_rng(seed), (inputs, 64, 32, 5)
+    weights = tuple(rng.normal(0, size**-0.5, (after, size)).astype(np.float32) for size, after in pairwise(sizes))
+    return OutcomeNetwork(weights, tuple(np.zeros(len(part), np.float32) for part in weights), 4.0, margin)
+
+
+@pytest.mark.parametrize("variant", ALL)
+def test_afterstates_are_every_legal_action_but_wins(variant):
+    view = in_mid_hand(variant).view()
+    left = actions_but_wins(view, np.arange(len(view)))
+    listed = np.zeros_like(view.action_mask)
+    listed[left.row, left.action] = True
+    expected = view.action_mask.copy()
+    expected[:, WIN] = False
+    np.testing.assert_array_equal(listed, expected)
+    assert (np.diff(left.row) >= 0).all()
+
+
+@pytest.mark.parametrize("variant", ALL)
+def test_distances_are_those_of_the_lookahead(variant):
+    view = in_mid_hand(variant).view()
+    left, ahead = actions_but_wins(view, np.arange(len(view))), look_ahead(view)
+    expected = ahead.distance[left.row, left.action]
+    np.testing.assert_array_equal(left.distance, np.maximum(expected, 1))
+    nearest = ahead.distance.min(axis=1)[left.row]
+    # The lookahead counts what helps for the nearest actions only, and not for complete hands.
+    at = np.flatnonzero((expected == nearest) & (left.outlook.distance > 0) & (left.type == 0))
+    np.testing.assert_array_equal(left.help[at], ahead.help[left.row, left.action][at])
+
+
+@pytest.mark.parametrize("variant", ALL)
+def test_numbers_are_small_and_do_not_depend_on_their_neighbours(variant):
+    view = in_mid_hand(variant).view()
+    left = actions_but_wins(view, np.arange(len(view)))
+    numbers = left.numbers()
+    assert numbers.dtype == np.float32
+    assert np.isfinite(numbers).all()
+    assert np.abs(numbers).max() < 12
+    order = np.random.default_rng(0).permutation(len(left.row))
+    other = Afterstates(view, left.row[order], left.action[order]).numbers()
+    np.testing.assert_allclose(other, numbers[order], atol=1e-6)
+
+
+def test_a_claim_makes_a_meld_and_a_pass_does_not():
+    engine = make_engine("hebei", 1, seed=0)
+    engine.reset(deals=Deal(hands=("1m", "11m 258m 147p 258s 12z", "369m"), dealer=0))
+    engine.step([action("discard 1m")])
+    view = engine.view()
+    left = Afterstates(view, np.array([0, 0]), np.array([PUNG, PASS]))
+    assert left.num_melds.tolist() == [1, 0]
+    assert left.tiles.sum(axis=1).tolist() == [11, 13]
+    assert TYPE_OF[[PUNG, PASS]].tolist() == [4, 6]
+
+
+def test_points_are_chances_times_points():
+    parts = [np.array([value], np.float32) for value in (0.25, 2.0, 0.1, -3.0, 0.05)]
+    assert Outcome(*parts).points[0] == pytest.approx(0.25 * 2 - 0.1 * 3 + 0.05)
+
+
+def test_it_plays_what_promises_most_unless_the_usual_action_is_within_the_margin():
+    view = in_mid_hand("hebei").view()
+    network = some_network("hebei")
+    left = actions_but_wins(view, np.arange(len(view)))
+    points = network(left.numbers()).points
+    chosen = ValueAgent.of(network).act(view, np.random.default_rng(0))
+    asked = np.flatnonzero(~view.action_mask[:, WIN] & (view.action_mask.sum(axis=1) > 1))
+    assert asked.size > 5
+    for row in asked:
+        of_row = np.flatnonzero(left.row == row)
+        assert points[of_row][left.action[of_row] == chosen[row]] == points[of_row].max()
+    usual = usual_policy(view.rules).act(view, np.random.default_rng(0))
+    assert (chosen != usual).any()
+    careful = ValueAgent.of(some_network("hebei", margin=100.0)).act(view, np.random.default_rng(0))
+    np.testing.assert_array_equal(careful, usual)
+
+
+@pytest.mark.parametrize("variant", ALL)
 def test_plays_legal_actions_to_the_end_and_the_same_ones_again(variant):
-    engine = make_engine(variant, 12, seed=6)
-    rng, agent = np.random.default_rng(0), ValueAgent(samples=1)
+    engine, agent, rng = make_engine(variant, 12, seed=6), ValueAgent(), np.random.default_rng(0)
     while (live := np.flatnonzero(engine.seat_to_act >= 0)).size:
         view = engine.view(games=live)
         seed = int(rng.integers(1000))
@@ -30,61 +117,38 @@ def test_plays_legal_actions_to_the_end_and_the_same_ones_again(variant):
         engine.step(chosen, games=live)
 
 
-def test_imagined_hands_are_complete_and_keep_to_their_plan():
-    rng = np.random.default_rng(1)
-    natural = np.zeros((90, 34), np.int8)
-    for row in natural:
-        np.add.at(row, rng.permutation(np.repeat(np.arange(34), 4))[:13], 1)
-    plan = np.arange(90) % NUM_PLANS
-    wilds = (np.arange(90) % 3).astype(np.int8)
-    sets = np.full(90, 4)
-    counts, last = complete(natural, wilds, sets, plan, 4 - natural, rng)
-    np.testing.assert_array_equal(counts.sum(axis=1), 14 - wilds)
-    assert (counts * ~unpack(KINDS_OF_PLAN)[plan] == 0).all()
-    assert (counts[np.arange(90), last] > 0).all() or (wilds > 0).any()
-    by_sets = plan <= PUNGS
-    assert (short_of_sets_and_pair(suit_summaries(encode(counts[by_sets]))) <= wilds[by_sets]).all()
-    assert ((counts[plan == PAIRS] % 2).sum(axis=1) <= wilds[plan == PAIRS]).all()
+def test_it_wins_when_it_may():
+    engine = make_engine("hebei", 1, seed=0)
+    engine.reset(deals=Deal(hands=("123m 456m 789m 123p 55p", "", ""), dealer=0))
+    assert ValueAgent.of(some_network("hebei")).act(engine.view(), np.random.default_rng(0)) == action("win")
 
 
-def test_prices_are_those_of_the_scoring():
+def test_house_rules_have_no_numbers():
+    assert shipped_network(rules("hebei", all_pungs=2)) is None
+
+
+def test_the_frozen_level_plays_as_promise():
+    agent = make_agent("value?numbers=none")
+    assert agent.name == "promise"
+
+
+def test_a_network_is_read_as_it_was_written(tmp_path):
+    network = some_network("fuzhou", margin=0.03)
+    np.savez_compressed(tmp_path / "numbers.npz", **network.arrays("fuzhou"))
+    read = read_network(tmp_path / "numbers.npz", "fuzhou")
+    numbers = np.random.default_rng(0).normal(size=(5, network.weights[0].shape[1])).astype(np.float32)
+    np.testing.assert_array_equal(read(numbers).points, network(numbers).points)
+    assert (read.sigma, read.margin) == (4.0, pytest.approx(0.03))
+
+
+def test_a_file_without_numbers(tmp_path):
+    (tmp_path / "no.npz").write_bytes(b"no")
     view = make_engine("hebei", 1, seed=0).view()
-    counts = np.zeros((1, 34), np.int8)
-    counts[0, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]] = 1
-    counts[0, 13] = 2
-    nobody = Melds(*(np.full((1, 5), empty, np.int8) for empty in (0, -1, -1)))
-    nothing, row = np.zeros(1, np.int8), np.zeros(1, np.intp)
-    paid = price(view, row, counts, nothing, np.array([8]), nobody, Source.DRAW)
-    described = score(
-        "hebei",
-        hand="12345678m 123p 55p",
-        winning_tile="9m",
-        source="draw",
-        dealer=[0, 1, None, 2][view.dealer[0]],
-    )
-    assert paid.tolist() == [described.payments[0]]
-    opened, laid, some = lay_open(counts, nothing, np.array([4]), nobody, np.random.default_rng(0))
-    assert some.all()
-    assert opened.sum() == 11
-    assert laid.type[0, 0] == 1
-    assert price(view, row, opened, nothing, opened.argmax(axis=1), laid, Source.DRAW) < paid
+    for name in ("no.npz", "missing.npz"):
+        with pytest.raises(AgentError, match=r"has no network of hebei"):
+            ValueAgent(numbers=str(tmp_path / name)).act(view, np.random.default_rng(0))
 
 
-def test_where_closed_hands_are_worth_more():
-    assert {name for name in VARIANTS if pays_to_stay_closed(rules(name))} == {"hebei"}
-
-
-def test_chances_fall_with_distance_and_rise_with_help_and_time():
-    def chance(distance, share, turns):
-        one = np.ones(1)
-        return chance_to_win(np.array([distance]), one * share, one, 90 * one, one, one, one * turns, 0.3, 0.3 * one)[0]
-
-    assert 0 < chance(4, 0.4, 12) < chance(2, 0.4, 12) < chance(2, 0.4, 16) < 1
-    assert chance(2, 0.1, 12) < chance(2, 0.2, 12)
-    assert chance(3, 0.4, 2) == 0
-
-
-@pytest.mark.thorough
-def test_beats_greedy_in_wuhan():
-    result = measure(rules("wuhan"), [GreedyAgent(), ValueAgent(samples=2)], (1, 0, 0, 0), deals=60, seed=70)
-    assert result.of(1).points.low > 0
+def test_the_usual_policy_is_the_better_greedy():
+    assert usual_policy(rules("hebei")).name == "closed greedy"
+    assert usual_policy(rules("taiwan")).name == GreedyAgent().name

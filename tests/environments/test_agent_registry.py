@@ -13,7 +13,8 @@ import agents
 from agents import make_agent
 from mahjong_env import AgentError, Deal, MahjongError, make_engine
 from mahjong_env.basics import plugins
-from mahjong_env.environments.agent_registry import ENTRY_POINTS, agent_names, find_agent, parse_agent, read_value
+from mahjong_env.environments.addresses import parse_address, read_value
+from mahjong_env.environments.agent_registry import ENTRY_POINTS, KIND, agent_names, find_agent
 from mahjong_env.environments.players import RandomAgent, ask, choose_actions
 
 CAUTIOUS = textwrap.dedent(
@@ -224,8 +225,8 @@ def test_command_lines_take_a_file(folder):
 
 
 def test_agents_are_named_with_an_argument_and_options():
-    assert parse_agent("random") == ("random", {})
-    assert parse_agent("policy:runs/a.zip?sample=true&temperature=0.5&note=a=b") == (
+    assert parse_address(KIND, "random") == ("random", {})
+    assert parse_address(KIND, "policy:runs/a.zip?sample=true&temperature=0.5&note=a=b") == (
         "policy:runs/a.zip",
         {"sample": "true", "temperature": "0.5", "note": "a=b"},
     )

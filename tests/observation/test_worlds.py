@@ -9,7 +9,9 @@ import gymnasium
 import numpy as np
 import pytest
 
+from agents.nearness import shipped_nearness
 from mahjong_env import VARIANTS, ViewError, make_engine
+from mahjong_env.engine.nearness import Nearness, distances_of_hands
 from mahjong_env.environments.opponents import RandomAgent
 from mahjong_env.state.arrays import Phase
 from mahjong_env.testing.play import choose_actions, view_differences
@@ -183,3 +185,50 @@ def test_opponents_of_many_tables_have_worlds():
         _, _, _, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
     assert agents[0].drawn > 5
     assert agents[1].drawn > 5
+
+
+@pytest.mark.parametrize("variant", ALL)
+def test_hidden_hands_are_as_near_to_a_win_as_asked(variant):
+    """Every hand that can be brought to two tiles short is; the position is the same, no tile is lost."""
+    engine = positions(variant, games=12)
+    chances = np.zeros((1, 1, 4))
+    chances[..., 2] = 1
+    view, state = engine.view(), engine.state
+    worlds = view.worlds(2, np.random.default_rng(0), Nearness(chances))
+    assert view_differences(view.take(np.repeat(np.arange(len(view)), 2)), worlds.view()) == []
+    require_tiles(worlds)
+    require_books(worlds)
+    games, seats = np.arange(worlds.num_games), np.repeat(engine.seat_to_act, 2)
+    rules, start = engine.rules, view.worlds(2, np.random.default_rng(0)).state
+    for step in range(1, rules.seats):
+        other = (seats + step) % rules.seats
+        is_redrawn = (worlds.state.hand[games, other] != state.hand[games // 2, other]).any(axis=1)
+        near = distances_of_hands(worlds.state, rules, games, other)[is_redrawn]
+        assert (near <= distances_of_hands(start, rules, games, other)[is_redrawn]).all()
+        assert (near <= 2).mean() > 0.9
+
+
+@pytest.mark.parametrize("variant", ALL)
+def test_near_worlds_know_nothing_that_is_hidden(variant):
+    engine = positions(variant, games=12)
+    other = engine.select(np.arange(engine.num_games))
+    other.resample_hidden(engine.seat_to_act, np.random.default_rng(11))
+    nearness = shipped_nearness(VARIANTS[variant])
+    assert nearness is not None
+    ours = engine.view().worlds(2, np.random.default_rng(5), nearness).state.arrays()
+    theirs = other.view().worlds(2, np.random.default_rng(5), nearness).state.arrays()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+
+
+@pytest.mark.parametrize("chances", [np.ones((1, 1)), np.full((1, 1, 2), -0.5), np.full((1, 1, 2), 0.4)])
+def test_chances_of_nearness_that_are_none(chances):
+    with pytest.raises(ViewError, match="chances of nearness"):
+        Nearness(chances)
+
+
+def test_distances_are_drawn_as_often_as_their_chances_say():
+    chances = np.array([[[0.2, 0.8, 0.0]], [[0.0, 0.0, 1.0]]])
+    drawn = Nearness(chances).draw(np.repeat([0, 7], 4000), np.repeat(3, 8000), np.random.default_rng(0))
+    np.testing.assert_allclose(np.bincount(drawn[:4000], minlength=3) / 4000, [0.2, 0.8, 0], atol=0.03)
+    assert (drawn[4000:] == 2).all()

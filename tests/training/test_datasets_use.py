@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import torch
 
+from agents import look_ahead
+from agents.inputs import policy_inputs
 from agents.network import NetworkSpec, PolicyNetwork
 from training.__main__ import main
 from training.config import RecordConfig
@@ -19,7 +21,12 @@ from training.datasets.exports import episodes, observe, to_minari, to_parquet
 from training.datasets.teaching import teachers_in
 from training.errors import DatasetError
 from training.record import settings_of
-from training.warm_start import network_inputs, read_lessons
+from training.warm_start import read_lessons
+
+
+def network_inputs(view):
+    return policy_inputs(view, look_ahead(view))
+
 
 EXAMPLE = Path(__file__).parents[2] / "notebooks" / "examples" / "offline_learning.py"
 
@@ -41,7 +48,7 @@ def train(out, *arguments, steps=64):
 
 def test_lessons_are_what_was_recorded(hebei):
     data = open_dataset(hebei).where(agents=["greedy"])
-    lessons = read_lessons(data, 0.5, size=10**6, seed=1)
+    lessons = read_lessons(data, network_inputs, 0.5, size=10**6, seed=1)
     one, other = next(lessons), next(lessons)
     assert len(one) == len(other) == len(data)
     assert one.masks[np.arange(len(one)), one.actions].all()
@@ -50,7 +57,7 @@ def test_lessons_are_what_was_recorded(hebei):
     assert sorted(other.returns) == sorted(one.returns)
     assert (one.actions != other.actions).any()
     with pytest.raises(DatasetError, match="no decisions"):
-        next(read_lessons(data.where(rows=lambda rows: rows["step"] > 9999), 1, size=9, seed=1))
+        next(read_lessons(data.where(rows=lambda rows: rows["step"] > 9999), network_inputs, 1, size=9, seed=1))
 
 
 def test_a_warm_start_imitates_recorded_games(hebei, tmp_path, capsys):

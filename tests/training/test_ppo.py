@@ -198,6 +198,28 @@ class TestRuns:
         ]
 
     @pytest.mark.thorough
+    def test_one_update_ahead_goes_on_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
+        config = replace(CONFIG, ahead=True)
+        straight = ppo_run.run(replace(config, out=tmp_path / "straight"))
+        update, calls = ppo_run.PpoRun._update, []
+
+        def interrupted(self, **arguments):
+            calls.append(arguments)
+            if len(calls) == 4:
+                raise KeyboardInterrupt
+            update(self, **arguments)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ppo_run.PpoRun, "_update", interrupted)
+            with pytest.raises(InterruptedRunError):
+                ppo_run.run(replace(config, out=tmp_path / "run"))
+        folder = ppo_run.run(replace(config, out=tmp_path / "run", resume=True))
+        found, wanted, fresh = (PolicyFile.read(run.last).weights for run in (folder, straight, whole))
+        for key, array in wanted.items():
+            np.testing.assert_array_equal(found[key], array)
+        assert any((array != fresh[key]).any() for key, array in wanted.items())
+
+    @pytest.mark.thorough
     def test_the_result_is_the_same_with_any_number_of_processes(self, whole, tmp_path):
         folder = ppo_run.run(replace(CONFIG, out=tmp_path / "run", processes=2))
         for key, array in PolicyFile.read(whole.last).weights.items():

@@ -17,7 +17,7 @@ Common = TypeVar("Common")
 Shard = TypeVar("Shard")
 Result = TypeVar("Result")
 
-_ATTEMPTS: Final = 5
+ATTEMPTS: Final = 5
 """How often a shard is begun before it is given up: it may itself be what ends its workers."""
 _AHEAD: Final = 2
 """Shards that are handed out for each core: one is done, the next one waits there."""
@@ -50,7 +50,7 @@ def do_shards(
             times, or the object stores and the disks behind them are full.
     """
     # The function goes as code, and not by name: a node without this package has to be able to say so.
-    task = ray.remote(_task()).options(num_cpus=1, max_retries=_ATTEMPTS - 1, retry_exceptions=False)
+    task = ray.remote(_task()).options(num_cpus=1, max_retries=ATTEMPTS - 1, retry_exceptions=False)
     sent, name, expected = ray.put(packed(ray, (work, common))), uuid.uuid4().hex, dict(versions())
     running: dict[Any, int] = {}
     room = _Room(ray)
@@ -84,17 +84,18 @@ def _arrived(ray: Any, running: dict[Any, int], shards: Sequence[Any]) -> Iterat
     done, _ = ray.wait(list(running), num_returns=1, timeout=_LOOK)
     for ref in done:
         place = running.pop(ref)
-        yield place, _result(ray, ref, shards[place])
+        yield place, fetched(ray, ref, shards[place])
 
 
-def _result(ray: Any, ref: Any, shard: Any) -> Any:
+def fetched(ray: Any, ref: Any, shard: Any) -> Any:
+    """Return the result of a shard that has been handed out; see `do_shards` for what is raised."""
     try:
         answer: Answer | str = ray.get(ref)
     except (ray.exceptions.ObjectStoreFullError, ray.exceptions.OutOfDiskError) as error:
         raise WorkerError(f"the object store and the disk behind it are full, at {shard}: {error}") from error
     except ray.exceptions.RayError as error:
         raise WorkerError(
-            f"{shard} could not be done in {_ATTEMPTS} attempts; its workers were killed, ran out of memory, or lost "
+            f"{shard} could not be done in {ATTEMPTS} attempts; its workers were killed, ran out of memory, or lost "
             f"their node: {type(error).__name__}: {str(error).strip()}"
         ) from error
     if isinstance(answer, str):

@@ -9,6 +9,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from mahjong_env.basics.memory import size_text
 from mahjong_env.observation.planes import SHAPE
+from training.cluster import connected, do_shards
 from training.datasets import card, layout
 from training.datasets.layout import Settings
 from training.datasets.playing import play_shard
@@ -63,7 +65,13 @@ def _write_table(path: Path, table: NDArray[Any]) -> int:
 
 
 def write_dataset(
-    settings: Settings, folder: Path, *, processes: int = 1, threads: int = 1, progress: Progress = lambda games: None
+    settings: Settings,
+    folder: Path,
+    *,
+    processes: int = 1,
+    threads: int = 1,
+    ray: str | None = None,
+    progress: Progress = lambda games: None,
 ) -> int:
     """Write the shards of a dataset that are missing.
 
@@ -72,6 +80,7 @@ def write_dataset(
         folder: where it is, or is to be.
         processes: how many processes play.
         threads: threads of torch in each of them.
+        ray: the address of a Ray cluster that plays, see `training.cluster`; its nodes write to the same folder.
         progress: told of how many more games a shard has been written.
 
     Returns:
@@ -92,7 +101,12 @@ def write_dataset(
         write_text(folder / layout.SETTINGS, settings.to_json())
         left = sum(len(settings.games_of(shard)) for shard in missing)
         progress(settings.games - left)
-        for shard, written in _each(settings, folder, missing, processes, threads):
+        each = (
+            _each(settings, folder, missing, processes, threads)
+            if ray is None
+            else _each_on_ray(settings, folder, missing, ray, processes)
+        )
+        for shard, written in each:
             games = len(settings.games_of(shard))
             left -= games
             progress(games)
@@ -215,6 +229,30 @@ def _each(
         raise WorkerError("a worker process ended before its work was done: killed, or out of memory") from error
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _each_on_ray(
+    settings: Settings, folder: Path, shards: Sequence[int], address: str, processes: int
+) -> Iterator[tuple[int, int]]:
+    """Let a cluster write shards; yield each of them with its bytes, as they are done."""
+    if not shards:
+        return
+    workers = processes if processes > 1 else None
+    common = settings, folder.resolve()
+    with connected(address, workers=workers) as ray, closing(do_shards(ray, _write_there, common, shards)) as done:
+        for place, written in done:
+            if not is_whole(settings, folder, shards[place]):
+                raise DatasetError(
+                    f"{folder}: shard {shards[place]} was written on another machine and cannot be seen here; --out "
+                    "must name a folder that all nodes share"
+                )
+            yield shards[place], written
+
+
+def _write_there(common: tuple[Settings, Path], shard: int) -> int:
+    settings, folder = common
+    make_folder(folder)
+    return write_shard(settings, folder, shard)
 
 
 def _begin_worker(threads: int) -> None:

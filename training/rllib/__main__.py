@@ -64,6 +64,8 @@ def run(config: RllibConfig) -> Any:
             seed=config.seed,
         )
         algorithm = settings.build_algo()
+        write_policy(algorithm, config.variant, config.out, knobs=config.knobs)
+        _measured(config, 0)
         begin, decisions = time.monotonic(), 0
         try:
             while (passed := time.monotonic() - begin) < config.minutes * 60:

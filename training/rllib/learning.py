@@ -55,6 +55,7 @@ def ppo(
             num_env_runners=runners,
             num_envs_per_env_runner=tables,
             rollout_fragment_length="auto",
+            sample_timeout_s=1800,  # after a minute RLlib would learn from nothing and not say so
         )
         .multi_agent(policies={LEARNER}, policy_mapping_fn=_everybody, count_steps_by="env_steps")
         .rl_module(

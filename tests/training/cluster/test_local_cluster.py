@@ -160,6 +160,19 @@ class TestShards:
         assert list(do_shards(cluster, big, 1, [])) == []
 
 
+class TestRecording:
+    def test_the_files_are_those_of_one_process_also_when_a_worker_is_killed(self, tmp_path, agents):
+        words = ["record", "--variant", "hebei", "--hands", "60", "--shard-games", "20", "--out"]
+        fatal = f"{agents}:Fatal?marker={tmp_path}/killed"
+        assert main([*words, str(tmp_path / "calm"), "--agents", f"{agents}:First"]) == 0
+        assert main([*words, str(tmp_path / "run"), "--agents", fatal, "--ray", "local"]) == 0
+        assert (tmp_path / "killed0").exists()
+        tables = sorted(path.name for path in (tmp_path / "calm").glob("*.npy"))
+        assert len(tables) == 6
+        for name in tables:
+            assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "calm" / name).read_bytes()
+
+
 class TestTheDriver:
     """Drivers of their own, each with a cluster of its own, that are stopped in the middle."""
 
@@ -179,7 +192,7 @@ class TestTheDriver:
             start_new_session=True,
             encoding="utf-8",
         )
-        for _ in range(1200):
+        for _ in range(6000):
             if len(list((tmp_path / "out").glob(".parts-*/*.npz"))) >= 2 or started.poll() is not None:
                 break
             time.sleep(0.05)

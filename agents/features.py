@@ -1,0 +1,100 @@
+"""Added inputs: numbers of a researcher's own, which a network is shown beside the observation.
+
+A class of a few lines in any file is enough; see docs/rewards_and_features.md::
+
+    class Late:
+        facts = {"tiles left": 1 / 70, "melds of all": 1 / 8}
+
+        def __call__(self, view):
+            return np.stack([view.left, view.num_melds.sum(axis=1)], axis=1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_env import AgentError, View
+from mahjong_env.environments.addresses import Kind, find_maker, make, parse_address
+
+_LOW: Final = -128
+_HIGH: Final = 127
+
+
+@runtime_checkable
+class Features(Protocol):
+    """What turns views into added inputs.
+
+    Attributes:
+        facts: the numbers by name, K in all, and what a network multiplies each with, so that it is about 1.
+    """
+
+    facts: Mapping[str, float]
+
+    def __call__(self, view: View) -> NDArray[Any]:
+        """Return [n, K] integers from -128 to 127 for what n seats see."""
+        ...
+
+
+def find_features(features: Any) -> Features:
+    """Return the added inputs that a text names, or the object itself.
+
+    Args:
+        features: an object with ``facts`` that can be called with a view; or ``module:Class`` or ``file.py:Class``,
+            with ``?option=value&option=value`` behind it.
+
+    Raises:
+        AgentError: there are none of this name, they cannot be made, or are something else.
+    """
+    found = features
+    if isinstance(features, str):
+        address, options = parse_address(_KIND, features)
+        maker = find_maker(_KIND, features, address)
+        if maker is None:
+            raise AgentError(f"no added inputs are called {features!r}; valid are {_valid()}")
+        found = make(_KIND, features, maker, None, options)
+    if not _is_features(found):
+        raise AgentError(f"added inputs have facts and are called with a view; {found!r} is something else")
+    facts = found.facts
+    if not isinstance(facts, Mapping) or not facts or not all(0 < abs(scale) < np.inf for scale in facts.values()):
+        raise AgentError(f"facts of added inputs are scales other than 0 by name, not {facts!r}")
+    kept: Features = found
+    return kept
+
+
+def added_inputs(features: Features, view: View) -> NDArray[np.int8]:
+    """Return [n, K] int8 what is added for a view.
+
+    Raises:
+        AgentError: they are not [n, K] integers from -128 to 127.
+    """
+    added = np.asarray(features(view))
+    wanted = (len(view), len(features.facts))
+    is_whole = added.dtype.kind in "iub"
+    if added.shape != wanted or not is_whole:
+        raise AgentError(f"added inputs are {wanted} integers, not {added.dtype} of shape {added.shape}: {features!r}")
+    if added.size and not (added.min() >= _LOW and added.max() <= _HIGH):
+        at = np.unravel_index(np.abs(added.astype(np.int64)).argmax(), added.shape)
+        raise AgentError(
+            f"added inputs are from {_LOW} to {_HIGH}; {list(features.facts)[at[1]]!r} is {added[at]}: divide it first"
+        )
+    return added.astype(np.int8)
+
+
+def scales_of(features: Features) -> NDArray[np.float32]:
+    """Return [K] float32 what added inputs are multiplied with."""
+    return np.array(list(features.facts.values()), np.float32)
+
+
+def _is_features(one: Any) -> bool:
+    return callable(one) and hasattr(one, "facts") and not isinstance(one, type)
+
+
+def _valid() -> str:
+    return "module:Class, file.py:Class, and in Python objects with facts that are called with a view"
+
+
+_KIND: Final = Kind("inputs", "added inputs", AgentError, "facts", _is_features, _valid)

@@ -1,0 +1,120 @@
+"""Hidden hands as near to a win as those of people who play: what worlds that are drawn uniformly lack.
+
+Tiles that nobody has seen, dealt at random, make hands as far from a win as at the deal, however late it is. A
+`Nearness` says how near hands are by then; `bring_nearer` exchanges tiles of hidden hands with tiles of the wall,
+one that can be spared for one that helps, until each is as near as it was drawn to be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_env.basics.errors import ViewError
+from mahjong_env.basics.tiles import NUM_KINDS
+from mahjong_env.basics.types import BoolArray, Games
+from mahjong_env.hands import encode
+from mahjong_env.hands.kind_sets import unpack
+from mahjong_env.hands.shares import Cheapest, cheapest_hands, kinds_that_help, kinds_to_spare
+from mahjong_env.ruleset.questions import Rules
+from mahjong_env.state.arrays import State
+
+_MOST_EXCHANGES: Final = 9
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """How near to a win hands are.
+
+    Attributes:
+        chances: [T, M, D] float64: after T discards of its seat (those after more are like the last ones) and with M
+            melds, the chance that a hand lacks D tiles of sets and a pair; the last axis sums to 1.
+    """
+
+    chances: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        """Check the chances."""
+        chances = self.chances
+        if chances.ndim != 3 or not np.isfinite(chances).all() or (chances < 0).any():
+            raise ViewError("chances of nearness are an array [turns, melds, distances] of numbers from 0 to 1")
+        if not np.allclose(chances.sum(axis=2), 1):
+            raise ViewError("chances of nearness sum to 1 over the distances")
+
+    def draw(self, turns: NDArray[Any], melds: NDArray[Any], rng: np.random.Generator) -> NDArray[np.intp]:
+        """Draw [n] distances."""
+        last_turn, last_meld = self.chances.shape[0] - 1, self.chances.shape[1] - 1
+        upto = self.chances[np.minimum(turns, last_turn), np.minimum(melds, last_meld)].cumsum(axis=1)
+        drawn: NDArray[np.intp] = (upto[:, :-1] <= rng.random(len(turns))[:, None]).sum(axis=1)
+        return drawn
+
+
+def bring_nearer(
+    state: State, rules: Rules, games: Games, kept: BoolArray, nearness: Nearness, rng: np.random.Generator
+) -> None:
+    """Exchange tiles of hands with the wall, in place, until they are as near as drawn; codes are left to the caller.
+
+    Args:
+        state: the games, their hidden tiles already drawn anew.
+        rules: what is played.
+        games: [n] games.
+        kept: [n, S] hands that stay as they are.
+        nearness: how near the others shall be.
+        rng: where chance comes from.
+    """
+    for seat in range(state.num_seats):
+        row = np.flatnonzero(~kept[:, seat])
+        game = games[row]
+        melds = state.num_melds[game, seat].astype(np.intp)
+        target = nearness.draw(state.river_size[game, seat].astype(np.intp), melds, rng)
+        _exchange(state, game, seat, np.maximum(rules.sets - melds, 0), target, rng)
+
+
+def distances_of_hands(state: State, rules: Rules, games: Games, seats: Games) -> NDArray[np.int8]:
+    """Return [n] how many tiles of sets and a pair hands lack."""
+    short, wilds = _nearest(state, games, seats, _sets_wanted(state, rules, games, seats))
+    return np.maximum(short.short - wilds, np.int8(0))
+
+
+def _sets_wanted(state: State, rules: Rules, games: Games, seats: Games) -> NDArray[np.intp]:
+    return np.maximum(rules.sets - state.num_melds[games, seats].astype(np.intp), 0)
+
+
+def _nearest(state: State, games: Games, seats: Games, sets: NDArray[np.intp]) -> tuple[Cheapest, NDArray[np.int8]]:
+    """Return the cheapest hands [n], and the wild tiles [n] that they do not count."""
+    natural = state.hand[games, seats]
+    wild = state.wild[games].astype(np.intp)
+    every = np.arange(len(games))
+    wilds = np.where(wild >= 0, natural[every, wild], np.int8(0))
+    natural[every, wild] *= wild < 0
+    return cheapest_hands(encode(natural).T, sets), wilds
+
+
+def _exchange(
+    state: State, game: Games, seat: int, sets: NDArray[np.intp], target: NDArray[np.intp], rng: np.random.Generator
+) -> None:
+    """Exchange a tile at a time, until hands are no farther than their targets or nothing in the wall helps."""
+    for _ in range(_MOST_EXCHANGES):
+        hands, wilds = _nearest(state, game, np.full(len(game), seat), sets)
+        far = np.flatnonzero(hands.short - wilds > target)
+        game, sets, target = game[far], sets[far], target[far]
+        wall = state.wall[game]
+        place, length = np.arange(wall.shape[1]), wall.shape[1]
+        is_left = (place >= state.front[game][:, None]) & (place < length - state.back[game][:, None])
+        helps, spare = (unpack(kinds[far]) for kinds in (kinds_that_help(hands), kinds_to_spare(hands)))
+        is_wanted = is_left & (wall < NUM_KINDS) & np.take_along_axis(helps, np.clip(wall, 0, NUM_KINDS - 1), axis=1)
+        spares = spare * state.hand[game, seat]
+        is_wild = np.flatnonzero(state.wild[game] >= 0)
+        spares[is_wild, state.wild[game[is_wild]]] = 0
+        possible = np.flatnonzero(is_wanted.any(axis=1) & (spares > 0).any(axis=1))
+        if not possible.size:
+            return
+        game, sets, target, every = game[possible], sets[possible], target[possible], np.arange(len(possible))
+        taken = (is_wanted[possible] * rng.random((len(possible), length))).argmax(axis=1)
+        given = (spares[possible] * rng.random((len(possible), NUM_KINDS))).argmax(axis=1)
+        state.hand[game, seat, given] -= 1
+        state.hand[game, seat, wall[possible[every], taken]] += 1
+        state.wall[game, taken] = given

@@ -1,0 +1,117 @@
+"""Added inputs of one's own: found, checked, shown to a network, and named again by whoever loads its policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from agents import AgentError, PolicyFileError, look_ahead, make_agent
+from agents.features import added_inputs, find_features
+from agents.inputs import SIZE, policy_inputs
+from agents.network import NetworkSpec, PolicyNetwork
+from mahjong_env import VARIANTS, make_engine
+from training.__main__ import main
+from training.vec_env import TableVecEnv
+
+EXAMPLE = Path(__file__).parents[2] / "notebooks" / "examples" / "my_features.py"
+REWARD = EXAMPLE.with_name("my_reward.py")
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_they_stand_behind_the_inputs(variant):
+    view = make_engine(variant, 5, seed=2).view()
+    late = find_features(f"{EXAMPLE}:Late")
+    inputs = policy_inputs(view, look_ahead(view), late)
+    assert inputs.shape == (5, SIZE + 3)
+    assert inputs.dtype == np.int8
+    assert (inputs[:, :SIZE] == policy_inputs(view, look_ahead(view))).all()
+    assert (inputs[:, SIZE:] == added_inputs(late, view)).all()
+    assert (inputs[:, SIZE] == np.minimum(view.left, 127)).all()
+
+
+def test_the_network_reads_them_at_their_scale():
+    late = find_features(f"{EXAMPLE}:Late")
+    torch.manual_seed(0)
+    network = PolicyNetwork(NetworkSpec(width=16, layers=1, added=3), late)
+    inputs = torch.from_numpy(network.inputs(make_engine("hebei", 4, seed=2).view())).float()
+    values = network.forward_critic(inputs)
+    changed = inputs.clone()
+    changed[:, SIZE + 1] += 8
+    assert not torch.allclose(network.forward_critic(changed), values)
+    assert network.added_scale.tolist() == pytest.approx([1 / 70, 1 / 8, 1 / 8])
+
+
+class Wrong:
+    facts = {"one": 1.0, "two": 0.5}  # noqa: RUF012
+
+    def __init__(self, returned):
+        self.returned = returned
+
+    def __call__(self, view):
+        return self.returned
+
+
+@pytest.mark.parametrize(
+    ("returned", "told"),
+    [
+        (np.zeros((3, 1), int), r"\(3, 2\) integers"),
+        (np.zeros((3, 2)), "float64"),
+        (np.array([[1, 2], [3, 200], [0, 0]]), "'two' is 200"),
+    ],
+)
+def test_what_they_return_is_checked(returned, told):
+    with pytest.raises(AgentError, match=told):
+        added_inputs(Wrong(returned), make_engine("hebei", 3, seed=1).view())
+
+
+@pytest.mark.parametrize(
+    ("features", "told"),
+    [
+        ("late", "no added inputs are called 'late'"),
+        (f"{EXAMPLE}:Early", "it offers Late"),
+        (f"{EXAMPLE}:Late?fast=true", "no option 'fast'"),
+        (3, "something else"),
+        (lambda view: 0, "something else"),
+    ],
+)
+def test_added_inputs_that_there_are_not(features, told):
+    with pytest.raises(AgentError, match=told):
+        find_features(features)
+
+
+def test_tables_show_them():
+    tables = TableVecEnv(VARIANTS["hebei"], 3, [make_agent("greedy")], features=find_features(f"{EXAMPLE}:Late"))
+    inputs = tables.reset()
+    assert inputs.shape == (3, SIZE + 3) == (3, *tables.observation_space.shape)
+    for _ in range(60):
+        inputs, _, dones, infos = tables.step(tables.action_masks().argmax(axis=1))
+        for table in np.flatnonzero(dones):
+            assert infos[table]["terminal_observation"].shape == (SIZE + 3,)
+
+
+@pytest.mark.thorough
+def test_a_run_with_a_reward_and_inputs_of_ones_own(tmp_path, capsys):
+    out = tmp_path / "run"
+    small = ["--tables", "8", "--width", "16", "--warm-start-steps", "200", "--warm-start-epochs", "1"]
+    few = ["--evaluations", "1", "--evaluation-deals", "2", "--evaluation-agents", "random", "--teachers", "greedy"]
+    own = ["--reward", f"{REWARD}:winning_counts", "--features", f"{EXAMPLE}:Late"]
+    run = ["train", "--variant", "hebei", "--out", str(out), "--total-steps", "64", *small, *few, *own]
+    assert main(run) == 0
+    policy = out / "best.zip"
+    with pytest.raises(PolicyFileError, match=r"if you trust that code.*my_features.py:Late"):
+        make_agent(f"policy:{policy}")
+    agent = make_agent(f"policy:{policy}?features={EXAMPLE}:Late")
+    view = make_engine("hebei", 4, seed=9).view()
+    assert view.action_mask[np.arange(4), agent.act(view, np.random.default_rng(0))].all()
+    other = tmp_path / "other.py"
+    other.write_text(
+        "class One:\n    facts = {'one': 1.0}\n    def __call__(self, view):\n        return view.left[:, None]\n"
+    )
+    with pytest.raises(PolicyFileError, match="trained with 3 added inputs"):
+        make_agent(f"policy:{policy}?features={other}:One")
+    capsys.readouterr()
+    assert main(["evaluate", "--variant", "hebei", "--deals", "2", "--agents", f"policy:{policy}", "random"]) == 2
+    assert "if you trust that code" in capsys.readouterr().err

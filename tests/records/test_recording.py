@@ -1,0 +1,182 @@
+"""Records written by environments, evaluation and training: each is the game that was played, to the last point."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections import Counter
+
+import gymnasium
+import numpy as np
+import pytest
+
+import mahjong_env
+from mahjong_env import VARIANTS, RecordError
+from mahjong_env.records import GameRecord, read_records, replay_points
+from training.__main__ import main
+
+
+def checked(path):
+    """The records of a file, each of which has been played again."""
+    records = list(read_records(path))
+    for record in records:
+        assert replay_points(record) == record.points
+    return records
+
+
+def play_aec(env, rng):
+    for agent in env.agent_iter():
+        observation, _, termination, truncation, _ = env.last()
+        over = termination or truncation
+        env.step(None if over else env.action_space(agent).sample(observation["action_mask"]))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_aec(variant, tmp_path):
+    path = tmp_path / "games.jsonl"
+    env = __import__(f"mahjong_env.{variant}_v0", fromlist=["env"]).env(num_hands=2, record=path)
+    for seed in (1, 2):
+        env.reset(seed=seed)
+        play_aec(env, seed)
+        assert len(checked(path)) == seed
+    points = tuple(int(each) for each in env.unwrapped.engine.points[0])
+    assert checked(path)[-1].points == points
+    env.close()
+    env.close()
+
+
+def test_a_match_that_has_not_ended_is_recorded_as_it_stands(tmp_path):
+    env = mahjong_env.hebei_v0.raw_env(record=tmp_path / "games.jsonl")
+    env.reset(seed=3)
+    env.step(env.observe(env.agent_selection)["action_mask"].argmax())
+    env.reset(seed=4)
+    for _ in range(2):
+        env.step(env.observe(env.agent_selection)["action_mask"].argmax())
+    env.close()
+    first, second = checked(tmp_path / "games.jsonl")
+    assert (len(first.actions), len(second.actions)) == (1, 2)
+    assert not first.is_complete
+    assert first.seed != second.seed
+
+
+def test_the_start_of_a_hand_that_was_set_is_recorded(tmp_path):
+    env = mahjong_env.hebei_v0.raw_env(record=tmp_path / "games.jsonl")
+    deal = mahjong_env.Deal(hands=("123m 456m 789m 22p 55s", "", ""))
+    env.reset(seed=3, options={"deal": deal})
+    play_aec(env, 3)
+    env.close()
+    (record,) = checked(tmp_path / "games.jsonl")
+    assert record.deal == deal
+
+
+def test_gymnasium(tmp_path):
+    env = gymnasium.make("mahjong_env/Hangzhou-v0", opponents="greedy", record=tmp_path / "games.jsonl")
+    _, info = env.reset(seed=1)
+    for _ in range(3):
+        over = False
+        while not over:
+            _, _, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
+            over = terminated or truncated
+        _, info = env.reset()
+    env.close()
+    records = checked(tmp_path / "games.jsonl")
+    assert sum(record.is_complete for record in records) >= 3
+    for record in records:
+        assert Counter(record.agents) == {"learner": 1, "greedy": 3}
+
+
+@pytest.mark.parametrize("mode", ["same_step", "next_step"])
+def test_vector(mode, tmp_path):
+    path = tmp_path / "games.jsonl"
+    envs = gymnasium.make_vec("mahjong_env/Hebei-v0", num_envs=6, opponents="greedy", autoreset_mode=mode, record=path)
+    _, infos = envs.reset(seed=1)
+    rng, ended, paid = np.random.default_rng(1), 0, 0
+    for _ in range(60):
+        mask = infos["action_mask"]
+        _, rewards, terminated, _, infos = envs.step((rng.random(mask.shape) * mask).argmax(axis=1))
+        ended += int(terminated.sum())
+        paid += rewards.sum()
+    whole = len(checked(path))
+    assert whole >= ended > 10
+    envs.close()
+    records = checked(path)
+    assert sum(record.is_complete for record in records) == whole
+    begin = mahjong_env.rules("hebei").starting_points
+    earned = sum(record.points[record.agents.index("learner")] - begin for record in records)
+    # What running matches have paid is told with their learners' next decisions.
+    assert abs(earned - paid) <= 6 * 50
+    assert {record.stream for record in records} == set(range(6))
+
+
+def test_what_was_changed_otherwise_is_not_recorded(tmp_path):
+    env = mahjong_env.hebei_v0.raw_env(record=tmp_path / "games.jsonl")
+    env.reset(seed=3)
+    snapshot = env.engine.snapshot()
+    env.step(env.observe(env.agent_selection)["action_mask"].argmax())
+    env.engine.restore(snapshot)
+    play_aec(env, 1)
+    env.reset(seed=3)
+    env.engine.resample_hidden(int(env.engine.seat_to_act[0]), np.random.default_rng(1))
+    play_aec(env, 1)
+    env.reset(seed=5)
+    play_aec(env, 1)
+    env.close()
+    assert len(checked(tmp_path / "games.jsonl")) == 1
+
+
+def test_copies_do_not_record(tmp_path):
+    env = mahjong_env.hebei_v0.raw_env(record=tmp_path / "games.jsonl")
+    env.reset(seed=3)
+    for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        play_aec(twin, 1)
+        twin.close()
+    assert not checked(tmp_path / "games.jsonl")
+    play_aec(env, 1)
+    assert len(checked(tmp_path / "games.jsonl")) == 1
+
+
+def test_recording_changes_nothing(tmp_path):
+    plain, recorded = (
+        gymnasium.make_vec("mahjong_env/Wuhan-v0", num_envs=4, **more) for more in ({}, {"record": tmp_path / "games"})
+    )
+    seen = [envs.reset(seed=2) for envs in (plain, recorded)]
+    for _ in range(30):
+        actions = seen[0][1]["action_mask"].argmax(axis=1)
+        seen = [envs.step(actions)[0::4] for envs in (plain, recorded)]
+        assert (seen[0][0] == seen[1][0]).all()
+    recorded.close()
+
+
+def test_a_file_of_something_else_is_left_as_it_is(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("mine\n")
+    with pytest.raises(RecordError, match="not a file of records"):
+        mahjong_env.hebei_v0.env(record=path)
+    with pytest.raises(RecordError, match="cannot be written"):
+        gymnasium.make("mahjong_env/Hebei-v0", record=tmp_path / "nowhere" / "games.jsonl")
+    assert path.read_text() == "mine\n"
+
+
+@pytest.mark.thorough
+def test_evaluation(tmp_path, capsys):
+    path = tmp_path / "games.jsonl"
+    command = ["evaluate", "--variant", "hebei", "--deals", "3", "--agents", "greedy", "random"]
+    assert main([*command, "--record", str(path)]) == 0
+    records = checked(path)
+    assert len(records) == 2 * 3 * 3  # both against copies of the other, in three orders of seats
+    assert Counter(name for record in records for name in record.agents) == {"greedy": 27, "random": 27}
+    assert all(isinstance(record, GameRecord) and record.is_complete for record in records)
+    assert main([*command, "--record", str(path), "--processes", "2"]) == 2
+    assert "--record is for one process" in capsys.readouterr().err
+
+
+@pytest.mark.thorough
+def test_training(tmp_path):
+    path = tmp_path / "games.jsonl"
+    small = ["--tables", "8", "--width", "16", "--warm-start-steps", "0", "--reward-scale", "1", "--teachers", "greedy"]
+    few = ["--evaluations", "1", "--evaluation-deals", "2", "--evaluation-agents", "random", "--record", str(path)]
+    out = ["--out", str(tmp_path / "run"), "--total-steps", "128"]
+    assert main(["train", "--variant", "hebei", *out, *small, *few]) == 0
+    records = checked(path)
+    assert len(records) > 8
+    assert all(record.agents.count("learner") == 1 for record in records)

@@ -1,0 +1,71 @@
+"""The standing table: rows that depend on an agent and the levels alone, and that are not played twice."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from agents import make_agent
+from mahjong_env import rules
+from training import benchmark
+from training.__main__ import main
+from training.lineups import measure, one_against_copies
+
+AGENT_FILE = """
+class Last:
+    name = "last"
+
+    def act(self, view, rng):
+        return view.action_mask.shape[1] - 1 - view.action_mask[:, ::-1].argmax(axis=1)
+"""
+
+
+@pytest.mark.thorough
+def test_rows_are_kept_and_agents_of_ones_own_join_them(tmp_path, monkeypatch, capsys):
+    readme, own = tmp_path / "README.md", tmp_path / "mine.py"
+    readme.write_text(f"before\n{benchmark.START}\nold\n{benchmark.END}\nafter\n")
+    own.write_text(AGENT_FILE)
+    words = ["benchmark", "--variants", "hebei", "--levels", "0", "2", "--deals", "4", "--out", str(tmp_path / "out")]
+    assert main([*words, "--readme", str(readme)]) == 0
+    told = capsys.readouterr().out
+    assert "| 0: random | " in told
+    text = readme.read_text()
+    assert text.startswith(f"before\n{benchmark.START}\nPoints a hand in sigma")
+    assert text.endswith(f"{benchmark.END}\nafter\n")
+    assert "old" not in text
+    (one,) = json.loads((tmp_path / "out" / "benchmark.json").read_text())["variants"]
+    expected = measure(
+        rules("hebei"),
+        [make_agent("random"), make_agent("greedy")],
+        one_against_copies(0, 1, 3),
+        deals=4,
+        seed=50_000,
+        control_variates=True,
+    )
+    assert one["rows"][0]["against"]["greedy"]["points"]["mean"] == expected.of(0).points.mean
+    played = []
+    plain = benchmark.play_block
+    monkeypatch.setattr(benchmark, "play_block", lambda *given: played.append(given) or plain(*given))
+    assert main([*words, "--agents", f"{own}:Last"]) == 0
+    assert len(played) == 2  # the new agent against both levels; the rest was there
+    (again,) = json.loads((tmp_path / "out" / "benchmark.json").read_text())["variants"]
+    assert again["rows"][:2] == one["rows"]
+    assert (tmp_path / "out" / "benchmark.md").read_text().count("mine.py:Last") == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--levels", "99"), "there is no level 99"),
+        (("--variants", "nowhere"), "nowhere"),
+        (("--deals", "0"), "--deals must be at least 1"),
+        (("--agents", "nobody"), "nobody"),
+        (("--readme", "README.md"), "nothing shows where the table goes"),
+    ],
+)
+def test_bad_input_is_named_before_anything_is_played(words, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(benchmark, "play_block", lambda *_: pytest.fail("has begun to play"))
+    assert main(["benchmark", "--levels", "0", *words]) == 2
+    assert message in capsys.readouterr().err

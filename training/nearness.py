@@ -1,0 +1,91 @@
+"""Count how near to a win hands are, by turns and melds, for `agents.search`: ``python -m training.nearness``."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.nearness import COUNTS_PATH
+from agents.value import usual_policy
+from mahjong_env import VARIANTS, MahjongError, Rules, make_engine
+from mahjong_env.engine.nearness import distances_of_hands
+from training.sizes import check_counts, check_seed
+
+_GAMES: Final = 1024
+_TURNS, _MELDS, _DISTANCES = 25, 6, 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearnessConfig:
+    """Count how near to a win the hands of the better greedy are, in every variant."""
+
+    hands: int = 4096
+    """Hands for each variant."""
+    seed: int = 0
+    """Of the deals and choices."""
+    out: Path = COUNTS_PATH
+    """Where the counts go."""
+
+
+def count(rules: Rules, *, hands: int, seed: int) -> NDArray[np.int64]:
+    """Return [25, 6, 10] how often hands of others had so many discards, melds and tiles short, at each turn."""
+    policy, counts = usual_policy(rules), np.zeros((_TURNS, _MELDS, _DISTANCES), np.int64)
+    most = np.array(counts.shape) - 1
+    for part in range(-(-hands // _GAMES)):
+        rng = np.random.default_rng([seed, part])
+        engine, live = make_engine(rules, _GAMES, seed=seed + part), np.arange(_GAMES)
+        while live.size:
+            view = engine.view(games=live)
+            in_turn = view.action_mask[:, :34].any(axis=1) & (view.num_discards > 0)
+            games = live[in_turn]
+            seats, state = np.arange(rules.seats), engine.state
+            game, seat = np.nonzero(state.turn[games][:, None] != seats)
+            game = games[game]
+            found = [
+                state.river_size[game, seat],
+                state.num_melds[game, seat],
+                distances_of_hands(state, rules, game, seat),
+            ]
+            np.add.at(counts, tuple(np.minimum(np.stack(found, axis=1), most).T), 1)
+            result = engine.step(policy.act(view, rng), games=live)
+            live = live[~result.done]
+    return counts
+
+
+def run(config: NearnessConfig) -> None:
+    """Count for every variant, and write.
+
+    Raises:
+        MahjongError: settings that cannot be used.
+    """
+    check_counts(hands=config.hands)
+    check_seed(config.seed)
+    counts: dict[str, Any] = {}
+    for name, rules in VARIANTS.items():
+        counts[name] = count(rules, hands=config.hands, seed=1_000_003 * (config.seed + 1)).astype(np.uint32)
+        print(f"{rules.title}: {counts[name].sum():,} hands seen")
+    np.savez_compressed(config.out, **counts)
+
+
+def main() -> int:
+    """Run the command line."""
+    import tyro
+
+    try:
+        run(tyro.cli(NearnessConfig, prog="python -m training.nearness", description=__doc__))
+    except MahjongError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
