@@ -108,7 +108,8 @@ def test_a_run_with_a_reward_and_inputs_of_ones_own(tmp_path, capsys):
     assert view.action_mask[np.arange(4), agent.act(view, np.random.default_rng(0))].all()
     other = tmp_path / "other.py"
     other.write_text(
-        "class One:\n    facts = {'one': 1.0}\n    def __call__(self, view):\n        return view.left[:, None]\n"
+        "class One:\n    facts = {'one': 1.0}\n    def __call__(self, view):\n        return view.left[:, None]\n",
+        encoding="utf-8",
     )
     with pytest.raises(PolicyFileError, match="trained with 3 added inputs"):
         make_agent(f"policy:{policy}?features={other}:One")

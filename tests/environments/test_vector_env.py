@@ -225,6 +225,6 @@ def test_deals_and_rendering():
     envs.reset(seed=1, options={"deal": Deal(hands=("1122334455667m",), dealer=0)})
     texts = envs.render()
     assert len(texts) == 2
-    assert all("hand      1122334455667m" in text for text in texts)
+    assert all("hand     1122334455667m" in text for text in texts)
     with pytest.raises(ValueError, match="'ansi', 'rgb_array' and None"):
         gymnasium.make_vec(HEBEI, num_envs=2, render_mode="human")

@@ -39,8 +39,8 @@ def test_commands_exist(line, tmp_path):
         assert words[1] in MAKE_TARGETS
     elif words[0] == "python":
         assert words[1] == "-m"
-        if "training" in words:
-            # The commands that learn are run by tests/learning and .ci/run; here only their options are checked.
+        if "training" in words or "--browser" in words:
+            # What learns is run by tests of its own and by .ci/run, the page by tests/play; here options are checked.
             help_text = subprocess.run(
                 [sys.executable, *words[1:4], "--help"],
                 check=True,

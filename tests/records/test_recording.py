@@ -149,12 +149,12 @@ def test_recording_changes_nothing(tmp_path):
 
 def test_a_file_of_something_else_is_left_as_it_is(tmp_path):
     path = tmp_path / "notes.txt"
-    path.write_text("mine\n")
+    path.write_text("mine\n", encoding="utf-8")
     with pytest.raises(RecordError, match="not a file of records"):
         mahjong_env.hebei_v0.env(record=path)
     with pytest.raises(RecordError, match="cannot be written"):
         gymnasium.make("mahjong_env/Hebei-v0", record=tmp_path / "nowhere" / "games.jsonl")
-    assert path.read_text() == "mine\n"
+    assert path.read_text(encoding="utf-8") == "mine\n"
 
 
 @pytest.mark.thorough

@@ -24,17 +24,17 @@ class Last:
 @pytest.mark.thorough
 def test_rows_are_kept_and_agents_of_ones_own_join_them(tmp_path, monkeypatch, capsys):
     readme, own = tmp_path / "README.md", tmp_path / "mine.py"
-    readme.write_text(f"before\n{benchmark.START}\nold\n{benchmark.END}\nafter\n")
-    own.write_text(AGENT_FILE)
+    readme.write_text(f"before\n{benchmark.START}\nold\n{benchmark.END}\nafter\n", encoding="utf-8")
+    own.write_text(AGENT_FILE, encoding="utf-8")
     words = ["benchmark", "--variants", "hebei", "--levels", "0", "2", "--deals", "4", "--out", str(tmp_path / "out")]
     assert main([*words, "--readme", str(readme)]) == 0
     told = capsys.readouterr().out
     assert "| 0: random | " in told
-    text = readme.read_text()
+    text = readme.read_text(encoding="utf-8")
     assert text.startswith(f"before\n{benchmark.START}\nPoints a hand in sigma")
     assert text.endswith(f"{benchmark.END}\nafter\n")
     assert "old" not in text
-    (one,) = json.loads((tmp_path / "out" / "benchmark.json").read_text())["variants"]
+    (one,) = json.loads((tmp_path / "out" / "benchmark.json").read_text(encoding="utf-8"))["variants"]
     expected = measure(
         rules("hebei"),
         [make_agent("random"), make_agent("greedy")],
@@ -49,9 +49,9 @@ def test_rows_are_kept_and_agents_of_ones_own_join_them(tmp_path, monkeypatch, c
     monkeypatch.setattr(benchmark, "play_block", lambda *given: played.append(given) or plain(*given))
     assert main([*words, "--agents", f"{own}:Last"]) == 0
     assert len(played) == 2  # the new agent against both levels; the rest was there
-    (again,) = json.loads((tmp_path / "out" / "benchmark.json").read_text())["variants"]
+    (again,) = json.loads((tmp_path / "out" / "benchmark.json").read_text(encoding="utf-8"))["variants"]
     assert again["rows"][:2] == one["rows"]
-    assert (tmp_path / "out" / "benchmark.md").read_text().count("mine.py:Last") == 3
+    assert (tmp_path / "out" / "benchmark.md").read_text(encoding="utf-8").count("mine.py:Last") == 3
 
 
 @pytest.mark.parametrize(

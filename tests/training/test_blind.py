@@ -27,7 +27,7 @@ def _elsewhere(tmp_path, monkeypatch):
 
 
 def ledger():
-    return [json.loads(line) for line in Path(LEDGER).read_text().splitlines()]
+    return [json.loads(line) for line in Path(LEDGER).read_text(encoding="utf-8").splitlines()]
 
 
 class TestSeeds:
@@ -90,8 +90,8 @@ class TestRecord:
     def test_results_name_the_test(self, tmp_path, capsys):
         words = ["evaluate", "--variant", "hebei", "--agents", "random", "--deals", "2", "--blind", "3"]
         assert main([*words, "--out", str(tmp_path / "out")]) == 0
-        assert json.loads((tmp_path / "out" / "evaluation.json").read_text())["blind"] == 3
-        assert "blind test 3" in (tmp_path / "out" / "evaluation.html").read_text()
+        assert json.loads((tmp_path / "out" / "evaluation.json").read_text(encoding="utf-8"))["blind"] == 3
+        assert "blind test 3" in (tmp_path / "out" / "evaluation.html").read_text(encoding="utf-8")
 
 
 class TestErrors:
@@ -103,10 +103,10 @@ class TestErrors:
 
     @pytest.mark.parametrize("text", ["{}\n", "not json\n", "[1]\n"])
     def test_a_damaged_record(self, text):
-        Path(LEDGER).write_text(text)
+        Path(LEDGER).write_text(text, encoding="utf-8")
         with pytest.raises(TrainingError, match=r"blind_tests\.jsonl, line 1"):
             evaluate(CONFIG)
-        assert Path(LEDGER).read_text() == text
+        assert Path(LEDGER).read_text(encoding="utf-8") == text
 
     def test_a_record_that_cannot_be_written(self):
         Path(LEDGER).mkdir()

@@ -152,7 +152,7 @@ class TestLuck:
 
 class TestWeights:
     def test_every_variant_has_some(self):
-        known = json.loads(WEIGHTS_FILE.read_text())["variants"]
+        known = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["variants"]
         assert sorted(known) == sorted(VARIANTS)
         for variant, one in known.items():
             assert one["hands"] >= 1000
@@ -174,11 +174,11 @@ class TestWeights:
             words = ["luck", "--variant", variant, "--hands", "40", "--out", str(path)]
             assert main(words) == 0
         assert "luck leaves" in capsys.readouterr().out
-        known = json.loads(path.read_text())["variants"]
+        known = json.loads(path.read_text(encoding="utf-8"))["variants"]
         assert sorted(known) == ["hebei", "wuhan"]
-        first = path.read_text()
+        first = path.read_text(encoding="utf-8")
         assert main(words) == 0
-        assert path.read_text() == first
+        assert path.read_text(encoding="utf-8") == first
 
     def test_a_file_that_cannot_be_written(self, tmp_path, capsys):
         assert main(["luck", "--variant", "hebei", "--hands", "4", "--out", str(tmp_path)]) == 2

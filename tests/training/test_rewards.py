@@ -66,7 +66,7 @@ def test_rewards_in_a_file(tmp_path):
     assert potential(reward, None) is None
     patient = find_reward(f"{EXAMPLE}:Patient?weight=0.5")
     assert patient.weight == 0.5
-    (tmp_path / "ready.py").write_text("double = lambda paid: 2 * paid.points\n")
+    (tmp_path / "ready.py").write_text("double = lambda paid: 2 * paid.points\n", encoding="utf-8")
     with pytest.raises(RewardError):
         find_reward(f"{tmp_path / 'ready.py'}:missing")
 

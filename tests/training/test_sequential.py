@@ -91,7 +91,7 @@ class TestStopping:
         assert "3 of 10 parts are kept" in capsys.readouterr().err
         assert main([*words, "--out", str(tmp_path / "a")]) == 0
         assert main([*words, "--out", str(tmp_path / "b"), "--processes", "2"]) == 0
-        one, other = ((tmp_path / name / "evaluation.json").read_text() for name in "ab")
+        one, other = ((tmp_path / name / "evaluation.json").read_text(encoding="utf-8") for name in "ab")
         assert one == other
         assert json.loads(one)["looks"] == list(looks(120))
         assert "looks at up to 120 deals" in " ".join(capsys.readouterr().out.split())

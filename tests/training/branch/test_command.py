@@ -43,14 +43,14 @@ def test_a_decision_of_a_recorded_game(games, tmp_path, capsys):
     told = capsys.readouterr().out
     assert "12 worlds, hidden tiles drawn anew" in told
     record = list(read_records(games))[1]
-    found = json.loads((tmp_path / "branch.json").read_text())
+    found = json.loads((tmp_path / "branch.json").read_text(encoding="utf-8"))
     decision = found["decisions"][0]
     assert (decision["decision"], decision["taken"]) == (4, ACTIONS[record.actions[4]])
     for line in decision["actions"]:
         assert " ".join(line["sentence"].split()) in " ".join(told.split())
-    lines = list(csv.DictReader((tmp_path / "branch.csv").open()))
+    lines = list(csv.DictReader((tmp_path / "branch.csv").open(encoding="utf-8", newline="")))
     assert [line["action"] for line in lines] == [line["action"] for line in decision["actions"]]
-    page = (tmp_path / "branch.html").read_text()
+    page = (tmp_path / "branch.html").read_text(encoding="utf-8")
     assert page.count("<li>") == len(lines)
     assert 'src="http' not in page
     assert sorted(path.name for path in tmp_path.iterdir()) == ["branch.csv", "branch.html", "branch.json"]
@@ -60,7 +60,7 @@ def test_a_decision_of_a_recorded_game(games, tmp_path, capsys):
 def test_a_review_ranks_the_decisions_and_goes_on_where_it_stopped(games, tmp_path, monkeypatch, capsys):
     words = ("--record", games, "--review", "--seat", 1, "--worlds", 6, "--notes", tmp_path / "notes.jsonl")
     assert run(*words, "--out", tmp_path / "whole") == 0
-    whole = (tmp_path / "whole" / "branch.json").read_text()
+    whole = (tmp_path / "whole" / "branch.json").read_text(encoding="utf-8")
     decisions = json.loads(whole)["decisions"]
     assert len(decisions) > 5
     assert {decision["seat"] for decision in decisions} == {1}
@@ -81,7 +81,7 @@ def test_a_review_ranks_the_decisions_and_goes_on_where_it_stopped(games, tmp_pa
     monkeypatch.setattr(command, "branch", lambda *a, **s: (played.append(s["seed"]), branch(*a, **s))[1])
     assert run(*words, "--out", tmp_path / "again") == 0
     assert len(set(played)) == len(played)  # nothing was played twice
-    assert (tmp_path / "again" / "branch.json").read_text() == whole
+    assert (tmp_path / "again" / "branch.json").read_text(encoding="utf-8") == whole
     assert not [path for path in (tmp_path / "again").iterdir() if path.name.startswith(".")]
 
 
@@ -94,9 +94,11 @@ def test_notes_are_in_the_format_and_shown_by_the_viewer(games, tmp_path):
     number, note = next(iter(record.notes.items()))
     assert note["intervals"][ACTIONS[plain.actions[number]]] == [0, 0, 0]
     assert all(low <= mean <= high for low, mean, high in note["intervals"].values())
-    schema = json.loads(resources.files("mahjong_env.records").joinpath("record.schema.json").read_text("utf-8"))
-    jsonschema.validate(json.loads(notes.read_text()), schema)
-    broken = json.loads(notes.read_text())
+    schema = json.loads(
+        resources.files("mahjong_env.records").joinpath("record.schema.json").read_text(encoding="utf-8")
+    )
+    jsonschema.validate(json.loads(notes.read_text(encoding="utf-8")), schema)
+    broken = json.loads(notes.read_text(encoding="utf-8"))
     broken["notes"][str(number)]["intervals"] = {"pass": [0, 1]}
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(broken, schema)
@@ -107,7 +109,7 @@ def test_a_deal_and_actions(tmp_path, capsys):
     hand = "123456789m 11p 55s 5s"
     words = ("--variant", "hebei", "--deal.hands", hand, "--worlds", 10, "--out", tmp_path)
     assert run(*words) == 0
-    best = json.loads((tmp_path / "branch.json").read_text())["decisions"][0]["actions"][0]
+    best = json.loads((tmp_path / "branch.json").read_text(encoding="utf-8"))["decisions"][0]["actions"][0]
     assert best["action"] == "win"
     assert best["against_best"]["low"] > 0
     assert run(*words, "--actions", "discard 5s", "--notes", tmp_path / "notes.jsonl") == 0

@@ -74,7 +74,7 @@ def same(one, other):
 
 
 def test_actors_play_the_same_hands_also_when_one_is_killed(cluster, tmp_path):
-    (tmp_path / "in_training.py").write_text(AGENTS)
+    (tmp_path / "in_training.py").write_text(AGENTS, encoding="utf-8")
     first, fatal = (f"{tmp_path}/in_training.py:{name}" for name in ("First", f"Fatal?marker={tmp_path}/killed"))
     calm = weights(replace(CONFIG, opponents=(first,), out=tmp_path / "calm"))
     killed = weights(replace(CONFIG, opponents=(fatal,), out=tmp_path / "run", ray="local"))

@@ -128,10 +128,10 @@ def test_the_command(tmp_path, capsys):
     told = capsys.readouterr().out
     assert "Hebei: 30 deals, greedy at all seats" in told
     assert "without Closed Hand: " in told
-    found = json.loads((tmp_path / "rules.json").read_text())
+    found = json.loads((tmp_path / "rules.json").read_text(encoding="utf-8"))
     assert [one["change"] for one in found["changes"]] == ["cap=2", "cap=4", "without Closed Hand"]
     assert found["changes"][0]["differences"]["win_points"]["mean"] < 0
-    assert (tmp_path / "rules.csv").read_text().startswith("rules,number,mean,low,high,difference")
+    assert (tmp_path / "rules.csv").read_text(encoding="utf-8").startswith("rules,number,mean,low,high,difference")
     assert (tmp_path / "rules.png").read_bytes().startswith(b"\x89PNG")
     assert max(map(len, told.splitlines()[:-1])) <= 100
 
