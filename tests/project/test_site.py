@@ -70,6 +70,7 @@ def test_pages_of_the_variants_are_up_to_date(tmp_path):
 PYTHON = [(page, place) for page in WITH_CODE for place in range(len(code_blocks("python", page)))]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("page", "place"), PYTHON, ids=lambda value: value.stem if isinstance(value, Path) else str(value)
 )

@@ -73,6 +73,7 @@ def test_a_variant_passes_at_large(variant, seed):
     testing.check_variant(variant, games=64, seed=seed, official=False, **KNOBS.get(variant, {}))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 def test_the_official_kits_pass(variant):
     check_official(variant, **KNOBS.get(variant, {}))

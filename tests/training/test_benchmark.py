@@ -12,6 +12,8 @@ from training import benchmark
 from training.__main__ import main
 from training.lineups import measure, one_against_copies
 
+pytestmark = pytest.mark.thorough
+
 AGENT_FILE = """
 class Last:
     name = "last"
@@ -21,7 +23,6 @@ class Last:
 """
 
 
-@pytest.mark.thorough
 def test_rows_are_kept_and_agents_of_ones_own_join_them(tmp_path, monkeypatch, capsys):
     readme, own = tmp_path / "README.md", tmp_path / "mine.py"
     readme.write_text(f"before\n{benchmark.START}\nold\n{benchmark.END}\nafter\n", encoding="utf-8")

@@ -17,6 +17,8 @@ from training.lineups import Block, measure, play_block, summarise
 from training.luck import UNIT, WEIGHTS_FILE, Luck, weights_of
 from training.luck_features import FEATURES, surprises
 
+pytestmark = pytest.mark.thorough
+
 
 def play(variant, agents, games, seed, weights=None, each=lambda engine, luck: None, **knobs):
     engine = make_engine(rules(variant, **knobs), games, seed=seed)
@@ -119,7 +121,6 @@ class TestLuck:
             found.append(dict(zip(games.tolist(), luck.by_person().tolist(), strict=True)))
         assert found[0][2] == found[1][2]
 
-    @pytest.mark.thorough
     @pytest.mark.parametrize("variant", sorted(VARIANTS))
     def test_it_narrows_intervals(self, variant):
         """By how much depends on the variant and the agents: docs/evaluation.md has what was measured."""

@@ -20,6 +20,8 @@ from training.errors import InterruptedRunError, TrainingError
 from training.ppo import Actor, Learner, advantages, log_softmax
 from training.self_play import Hands, play_hands
 
+pytestmark = pytest.mark.thorough
+
 CONFIG = PpoConfig(
     variant="hebei",
     teacher="greedy",
@@ -197,7 +199,6 @@ class TestRuns:
             line.split(",")[5:] for line in whole.curve.read_text(encoding="utf-8").splitlines()
         ]
 
-    @pytest.mark.thorough
     def test_one_update_ahead_goes_on_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
         config = replace(CONFIG, ahead=True)
         straight = ppo_run.run(replace(config, out=tmp_path / "straight"))
@@ -219,7 +220,6 @@ class TestRuns:
             np.testing.assert_array_equal(found[key], array)
         assert any((array != fresh[key]).any() for key, array in wanted.items())
 
-    @pytest.mark.thorough
     def test_the_result_is_the_same_with_any_number_of_processes(self, whole, tmp_path):
         folder = ppo_run.run(replace(CONFIG, out=tmp_path / "run", processes=2))
         for key, array in PolicyFile.read(whole.last).weights.items():

@@ -110,6 +110,7 @@ def test_records_that_cannot_be_played_make_no_page():
         viewer_html(GameRecord.from_json(json.dumps(told)))
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 def test_a_browser_shows_a_frame(tmp_path):
     record = record_of("wuhan", seed=5)

@@ -20,6 +20,8 @@ from training.branch.branches import Branches
 from training.branch.playing import branch
 from training.branch.words import points_text, sentences
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory):
@@ -56,7 +58,6 @@ def test_a_decision_of_a_recorded_game(games, tmp_path, capsys):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["branch.csv", "branch.html", "branch.json"]
 
 
-@pytest.mark.thorough
 def test_a_review_ranks_the_decisions_and_goes_on_where_it_stopped(games, tmp_path, monkeypatch, capsys):
     words = ("--record", games, "--review", "--seat", 1, "--worlds", 6, "--notes", tmp_path / "notes.jsonl")
     assert run(*words, "--out", tmp_path / "whole") == 0

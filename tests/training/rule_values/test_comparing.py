@@ -13,6 +13,8 @@ from training.rule_values import changes_of, compare, without_row
 from training.rule_values.comparing import every_knob, sentences
 from training.rule_values.measures import Influence, _mean, _spread
 
+pytestmark = pytest.mark.thorough
+
 
 def test_the_same_rules_make_no_difference():
     played = rules("hebei")
@@ -70,7 +72,6 @@ def test_what_a_struck_row_took_the_place_of_comes_back():
     assert "Pure Seven Pairs" not in rows
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 def test_every_row_can_be_struck_out_and_is_never_scored_then(variant):
     played = rules(variant)
