@@ -5,6 +5,7 @@ This module needs torch; nothing imports it until such a policy is loaded or tra
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -204,6 +205,8 @@ def network_from(saved: PolicyFile, path: Path, features: Features | None = None
     Raises:
         PolicyFileError: its weights do not fit its own sizes, or are no finite numbers; or it has other added inputs.
     """
+    if not isinstance(saved.network, Mapping):
+        raise PolicyFileError(f"{path}: its weights do not fit its network (no sizes, but {saved.network!r})")
     _check_features(saved, path, features)
     try:
         spec = NetworkSpec(**saved.network)

@@ -93,6 +93,8 @@ class PolicyFile:
                 raise PolicyFileError(
                     f"{path}: a policy file of format {found}; this version reads formats 1 and {FORMAT}"
                 )
+            if not header.get("inputs"):
+                raise PolicyFileError(f"{path}: the file does not say which inputs its policy was trained with")
             policy = cls(weights=weights, **header)
             policy._check_versions(path)
         except PolicyFileError:

@@ -113,7 +113,7 @@ def test_advertised_agents_can_be_loaded(python: Path, tmp_path: Path):
     )
     assert run(python, "-I", "-c", load, cwd=tmp_path).splitlines() == [
         "greedy True",
-        "policy policies need torch: pip install 'mahjong-env[train]'",
+        "policy True",  # shipped policies need numpy alone; torch is asked for where a file needs it
         "search True",
         "value True",
     ]

@@ -182,7 +182,7 @@ class TestEvaluate:
     def test_writes_nothing_unless_asked(self, tmp_path, monkeypatch, capsys):
         monkeypatch.chdir(tmp_path)
         assert evaluate("--agents", "random", "--deals", 2, variant="taiwan") == 0
-        assert "3 x random" in capsys.readouterr().out
+        assert "4 x random" in capsys.readouterr().out
         assert not list(tmp_path.iterdir())
 
     def test_agents_of_one_name_are_told_apart(self, run, capsys):

@@ -112,7 +112,8 @@ assert str(table) == "guangdong_v0"
 def test_the_command_line(python):
     assert "kong's replacement" in " ".join(python("-m", "mahjong_env", "rules", "--variant", "guangdong").split())
     hand = ("--hand", "1122334455667m", "--winning-tile", "7m", "--source", "draw", "--knob", "base_score=2")
-    assert "points    32" in python("-m", "mahjong_env", "score", "--variant", "guangdong", *hand)
+    explained = python("-m", "mahjong_env", "score", "--variant", "guangdong", *hand)
+    assert "the hand is worth 32" in " ".join(explained.split())
     shown = python("-m", "mahjong_env", "show", "--variant", "guangdong", "--seed", "1", "--agents", "greedy")
     assert "payments" in shown
     assert "chow" not in shown
