@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Final
+
+from mahjong_env import MahjongError
+from training.errors import InterruptedRunError
 
 CTRL_C: Final = 130
 """The exit status of a process that ends because of Ctrl-C, as shells have it."""
@@ -48,3 +52,22 @@ def exit_status(interrupt: KeyboardInterrupt) -> int:
 def how_to_go_on() -> str:
     """Return what goes on with a run that stopped: what the Makefile says, or the option."""
     return os.environ.get(AGAIN) or "--resume"
+
+
+def status_of(command: Callable[[], object]) -> int:
+    """Run a command; return its exit status: 0, 2 after an error, 130 after Ctrl-C, 143 after SIGTERM.
+
+    What stopped it is printed in one line.
+    """
+    try:
+        command()
+    except InterruptedRunError as interrupt:
+        print(interrupt, file=sys.stderr)
+        return interrupt.status
+    except MahjongError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return CTRL_C
+    return 0

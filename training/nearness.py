@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from agents.nearness import COUNTS_PATH
 from agents.value import usual_policy
-from mahjong_env import VARIANTS, MahjongError, Rules, make_engine
+from mahjong_env import VARIANTS, Rules, make_engine
 from mahjong_env.engine.nearness import distances_of_hands
+from training.interrupts import status_of
 from training.sizes import check_counts, check_seed
 
 _GAMES: Final = 1024
@@ -76,15 +77,7 @@ def main() -> int:
     """Run the command line."""
     import tyro
 
-    try:
-        run(tyro.cli(NearnessConfig, prog="python -m training.nearness", description=__doc__))
-    except MahjongError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
-    return 0
+    return status_of(lambda: run(tyro.cli(NearnessConfig, prog="python -m training.nearness", description=__doc__)))
 
 
 if __name__ == "__main__":

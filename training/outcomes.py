@@ -21,9 +21,10 @@ from torch.nn import functional
 
 from agents.outcomes import NUMBERS_PATH, OutcomeNetwork
 from agents.value import ValueAgent, usual_policy
-from mahjong_env import MahjongError, Rules
+from mahjong_env import Rules
 from mahjong_env.ruleset.knobs import read_rules
 from training.experience import Experience, collect
+from training.interrupts import status_of
 from training.lineups import measure, one_against_copies
 from training.sigma import sigma
 from training.sizes import check_counts, check_seed
@@ -199,15 +200,7 @@ def main() -> int:
     """Run the command line."""
     import tyro
 
-    try:
-        run(tyro.cli(OutcomesConfig, prog="python -m training.outcomes", description=__doc__))
-    except MahjongError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
-    return 0
+    return status_of(lambda: run(tyro.cli(OutcomesConfig, prog="python -m training.outcomes", description=__doc__)))
 
 
 if __name__ == "__main__":

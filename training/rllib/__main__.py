@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mahjong_env import MahjongError, MissingExtraError
 from mahjong_env.ruleset.knobs import gather, read_rules
 from training.errors import TrainingError
+from training.interrupts import status_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,18 +108,7 @@ def main(arguments: list[str] | None = None) -> int:
         print("error: the command line needs tyro: pip install 'mahjong-env[evaluate]'", file=sys.stderr)
         return 2
     words = gather(sys.argv[1:] if arguments is None else arguments)
-    try:
-        run(tyro.cli(RllibConfig, prog="python -m training.rllib", args=words))
-    except MissingExtraError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except MahjongError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
-    return 0
+    return status_of(lambda: run(tyro.cli(RllibConfig, prog="python -m training.rllib", args=words)))
 
 
 if __name__ == "__main__":
