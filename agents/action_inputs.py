@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.far_plans import FAR_PLANS, Standing, far_plans
 from agents.lookahead import (
     ADDED_KONG,
     CHOW,
@@ -32,18 +33,22 @@ from agents.lookahead import (
     look_ahead,
     tiles_after,
 )
+from agents.next_draws import next_draws
+from agents.outlook import Concealed
 from agents.plans import PAIRS, PUNGS, weigh
+from agents.promise import melds_after
 from mahjong_env import OBSERVATION_VERSION, View
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.hands.codes import RANKS, SUIT
 from mahjong_env.hands.kind_sets import BIT_OF_KIND, count_planes
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Raised when the meaning of an input changes, so that older policy files are refused."""
 
 _GROUPS: Final = ("discard", "concealed kong", "added kong", "chow", "pung", "kong", "win", "pass")
 _GROUP_STARTS: Final = (0, CONCEALED_KONG, ADDED_KONG, CHOW, PUNG, KONG, WIN, PASS)
 _PLANS: Final = ("one suit", "one suit and honours", "pungs", "pairs")
+_PLACES: Final = {"two below": -2, "below": -1, "above": 1, "two above": 2}
 _NEVER: Final = 9  # the distance of a plan that is no longer possible
 _OTHERS: Final = (1, 2, 3)
 _MARKS: Final = 4
@@ -80,6 +85,17 @@ ACTION_FACTS: Final[Mapping[str, float]] = {
     "own wind": 1.0,
     "dragon": 1.0,
     "never melded": 1.0,
+    # Version 2:
+    **{f"held {place}": 0.5 for place in _PLACES},
+    **{f"unseen {place}": 0.3 for place in _PLACES},
+    **{f"distance to {plan}": 0.2 for plan in FAR_PLANS},
+    **{f"away from {plan}": 1.0 for plan in FAR_PLANS},
+    "next help": 0.05,
+    "next help lacking": 0.1,
+    "wait by draw": 0.03,
+    "wait by draw lacking": 0.05,
+    "wait by discard": 0.03,
+    "wait by discard lacking": 0.05,
 }
 """The numbers for each action, by name, with their scales: A in all."""
 
@@ -113,8 +129,18 @@ TABLE_FACTS: Final[Mapping[str, float]] = {
     **{f"most of mark {number}": 0.5 for number in range(_MARKS)},
     "kongs in a row": 1.0,
     "closing": 1.0,
+    # Version 2:
+    **{f"distance to {plan}": 0.2 for plan in FAR_PLANS},
+    "best next help": 0.05,
+    "best wait by draw": 0.03,
+    "best wait by discard": 0.03,
+    "own pungs": 0.5,
+    **{f"pungs of {slot}": 0.5 for slot in _OTHERS},
 }
 """The numbers for each row of a view, by name, with their scales: C in all."""
+
+SIZES: Final = {1: (47, 64), VERSION: (len(ACTION_FACTS), len(TABLE_FACTS))}
+"""How many facts of actions and of the table each version of the inputs has; later versions add theirs at the end."""
 
 _SUIT: Final = SUIT.astype(np.intp)
 _RANK: Final = np.arange(NUM_KINDS) % RANKS
@@ -145,13 +171,20 @@ def action_inputs(view: View) -> ActionInputs:
     seats = _Seats(view)
     facts = seats.of_actions(row, action)
     table = seats.of_table()
+    facts |= {name: numbers for name, numbers in seats.late_facts(row, action).items()}
+    table |= seats.late_table(row)
     return ActionInputs(row, action, _columns(facts, ACTION_FACTS), _columns(table, TABLE_FACTS))
 
 
-def fingerprint() -> str:
-    """Return a short text that changes whenever the layout of the inputs does."""
-    layout = repr((OBSERVATION_VERSION, VERSION, list(ACTION_FACTS.items()), list(TABLE_FACTS.items()))).encode()
-    return hashlib.sha256(layout).hexdigest()[:16]
+def fingerprint(version: int = VERSION) -> str:
+    """Return a short text that changes whenever the layout of the inputs does.
+
+    Args:
+        version: the layout of an earlier version, whose facts are the first ones of this version's.
+    """
+    facts, table = SIZES[version]
+    layout = (OBSERVATION_VERSION, version, [*ACTION_FACTS.items()][:facts], [*TABLE_FACTS.items()][:table])
+    return hashlib.sha256(repr(layout).encode()).hexdigest()[:16]
 
 
 def _columns(numbers: Mapping[str, Any], names: Mapping[str, float]) -> NDArray[np.int8]:
@@ -186,6 +219,7 @@ class _Seats:
         self.longest = self.of_suit.argmax(axis=1)
         self.hands = replace(concealed(view, self.every), counts=count_planes(self.natural))
         self.plan_distance, self.spare = self._plans()
+        self.far = self._far_plans(self.hands, self.natural, view.meld_type[:, 0], view.meld_kind[:, 0])
 
     # --- Plans --------------------------------------------------------------------------------------------------
     def _plans(self) -> tuple[NDArray[np.int8], NDArray[np.uint64]]:
@@ -314,6 +348,80 @@ class _Seats:
         """Return [n, slots] the melds of each slot if they are all of one suit, else 0."""
         number = self.view.num_melds
         return np.where(self.melds_of_suit[:, :, :3].max(axis=2) == number, number, 0)
+
+    # --- What version 2 added ---------------------------------------------------------------------------------------
+    def _far_plans(
+        self, hands: Concealed, natural: NDArray[np.int8], meld_type: NDArray[np.int8], meld_kind: NDArray[np.int8]
+    ) -> Standing:
+        return far_plans(hands, natural, meld_type, meld_kind, has_wild=self.view.rules.has_wild)
+
+    def late_facts(self, row: NDArray[np.intp], action: NDArray[np.intp]) -> dict[str, Any]:
+        """Return the numbers of `ACTION_FACTS` that version 2 added, [m] each."""
+        kind = self._kind_of(row, action)
+        facts = self._places(row, kind) | self._far_facts(row, action, kind)
+        distance = self.ahead.distance[row, action]
+        self.draws = next_draws(self.view, row, action, distance, distance == self.nearest[row])
+        names = {"next help": "next_help", "wait by draw": "by_draw", "wait by discard": "by_discard"}
+        for name, of_draws in names.items():
+            number = getattr(self.draws, of_draws)
+            facts[name] = number
+            facts[f"{name} lacking"] = np.where(number > 0, self._best(row, number)[row] - number, 0)
+        return facts
+
+    def _best(self, row: NDArray[np.intp], number: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return [n] the greatest of the numbers [m] of each row's actions."""
+        best = np.zeros(len(self.every), np.int8)
+        np.maximum.at(best, row, number)
+        return best
+
+    def _places(self, row: NDArray[np.intp], kind: NDArray[np.intp]) -> dict[str, Any]:
+        """Return what is held and unseen one and two ranks away in the suit, above and below."""
+        facts: dict[str, Any] = {}
+        for name, step in _PLACES.items():
+            there = kind + step
+            same = (there >= 0) & (there < 3 * RANKS) & (kind < 3 * RANKS)
+            there = np.where(same, there, 0)
+            same &= _SUIT[there] == _SUIT[kind]
+            facts[f"held {name}"] = self.natural[row, there] * same
+            facts[f"unseen {name}"] = self.view.unseen[row, there] * same
+        return facts
+
+    def _far_facts(self, row: NDArray[np.intp], action: NDArray[np.intp], kind: NDArray[np.intp]) -> dict[str, Any]:
+        is_discard = action < CONCEALED_KONG
+        spared = (self.far.spare[row] & BIT_OF_KIND[kind][:, None]) != 0
+        lost = is_discard[:, None] & (~spared | (kind == self.wild[row])[:, None])
+        after = np.minimum(self.far.distance[row] + lost, _NEVER).astype(np.int8)
+        changed = np.flatnonzero(~is_discard & (action < WIN))
+        after[changed] = self._far_after(row[changed], action[changed])
+        away = after - np.stack([self._least(row, column) for column in after.T], axis=1)[row]
+        return {f"distance to {plan}": after[:, place] for place, plan in enumerate(FAR_PLANS)} | {
+            f"away from {plan}": np.minimum(away[:, place], 3) for place, plan in enumerate(FAR_PLANS)
+        }
+
+    def _least(self, row: NDArray[np.intp], number: NDArray[np.int8]) -> NDArray[np.int8]:
+        least = np.full(len(self.every), _NEVER, np.int8)
+        np.minimum.at(least, row, number)
+        return least
+
+    def _far_after(self, row: NDArray[np.intp], action: NDArray[np.intp]) -> NDArray[np.int8]:
+        """Return [k, 3] distances to the far plans after claims and kongs."""
+        natural = tiles_after(self.view, row, action)
+        some = np.flatnonzero(self.wild[row] >= 0)
+        natural[some, self.wild[row[some]]] = 0
+        melds = melds_after(self.view, row, action)
+        return self._far_plans(hands_after(self.view, row, action), natural, melds.type, melds.kind).distance
+
+    def late_table(self, row: NDArray[np.intp]) -> dict[str, Any]:
+        """Return the numbers of `TABLE_FACTS` that version 2 added, [n] each; after `late_facts`."""
+        facts: dict[str, Any] = {
+            f"distance to {plan}": self.far.distance[:, place] for place, plan in enumerate(FAR_PLANS)
+        }
+        facts["best next help"] = self._best(row, self.draws.next_help)
+        facts["best wait by draw"] = self._best(row, self.draws.by_draw)
+        facts["best wait by discard"] = self._best(row, self.draws.by_discard)
+        pungs = (self.view.meld_type > MeldType.CHOW).sum(axis=2)
+        facts["own pungs"] = pungs[:, 0]
+        return facts | {f"pungs of {slot}": pungs[:, slot] for slot in _OTHERS}
 
     # --- The table ----------------------------------------------------------------------------------------------
     def of_table(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from agents.action_inputs import TABLE_FACTS, ActionInputs, action_inputs
 from agents.action_network import ActionNetwork, draw, log_probabilities
 from mahjong_env import Rules, View, make_engine
 from mahjong_env.environments.players import choose_actions
+from training.luck import UNIT, Luck
 
 LEARNER: Final = 0
 """The number of the learner among those who play."""
@@ -89,6 +90,7 @@ def play_hands(
     tables: int,
     share: float,
     seed: Sequence[int],
+    weights: NDArray[np.float64] | None = None,
 ) -> Hands:
     """Play one hand at each table to its end.
 
@@ -107,6 +109,8 @@ def play_hands(
     learner = _Learner(network)
     agents = (learner, *others)
     points = np.zeros((tables, rules.people), np.int64)
+    luck = Luck(engine, weights) if weights is not None else None
+    paid = np.zeros((tables, rules.people))
     hints = np.zeros((tables, rules.people, len(HINTS)), np.int8)
     hints[:, :, -1] = _UNKNOWN
     steps = np.arange(1, rules.people)
@@ -121,9 +125,14 @@ def play_hands(
             others_know = hints[game[:, None], (person[:, None] + steps) % rules.people].reshape(len(game), -1)
             hints[game, person] = _hints(learner.decided.table)
             decided = (getattr(learner.decided, item.name) for item in fields(_Decided))
-            kept.append((*decided, others_know, game * rules.people + person, points[game, person]))
+            kept.append((*decided, others_know, game * rules.people + person, paid[game, person]))
         points[games] += engine.step(actions, games=games).rewards
-    return _as_hands(kept, who == LEARNER, points)
+        if luck is not None:
+            luck.add(games)
+            paid[games] = points[games] - luck.by_person()[games] / UNIT
+        else:
+            paid[games] = points[games]
+    return _as_hands(kept, who == LEARNER, points, paid)
 
 
 def _seating(tables: int, people: int, others: int, share: float, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -143,13 +152,16 @@ def _hints(table: NDArray[np.int8]) -> NDArray[np.int8]:
 
 
 def _as_hands(
-    kept: Sequence[tuple[NDArray[np.generic], ...]], learner: NDArray[np.bool_], points: NDArray[np.int64]
+    kept: Sequence[tuple[NDArray[np.generic], ...]],
+    learner: NDArray[np.bool_],
+    points: NDArray[np.int64],
+    paid: NDArray[np.float64],
 ) -> Hands:
     columns: Iterator[NDArray[Any]] = (np.concatenate(column) for column in zip(*kept, strict=True))
     facts, table, count, chosen, log_probability, others, chain, before = columns
     order = np.argsort(chain, kind="stable")
     is_last = np.append(np.diff(chain[order]) > 0, True)
-    then = np.where(is_last, points.ravel()[chain[order]], np.append(before[order][1:], 0))
+    then = np.where(is_last, paid.ravel()[chain[order]], np.append(before[order][1:], 0))
     reward = np.empty(len(chain), np.float32)
     reward[order] = then - before[order]
     return Hands(facts, table, count, chosen, log_probability, others, chain, reward, learner, points)
