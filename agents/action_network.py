@@ -52,7 +52,7 @@ def shapes(width: int) -> dict[str, tuple[int, ...]]:
 
 
 def widened(weights: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return weights over an earlier version of the inputs as weights over the inputs as they are: 0 for what is new."""
+    """Return weights over the inputs of an earlier version as weights over those of this one: 0 for what is new."""
     wider = dict(weights)
     for name, rows in (("prior", len(ACTION_FACTS)), ("facts", len(ACTION_FACTS)), ("table", len(TABLE_FACTS))):
         array = weights[name]

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from agents.outlook import Concealed
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.hands.codes import POWER, RANKS, SUIT, encode
+from mahjong_env.hands.codes import POWER, RANKS, encode
 from mahjong_env.hands.kind_sets import BIT_OF_KIND, KindSets, count_members, pack, unpack
 from mahjong_env.hands.shares import cheapest_hands, kinds_to_spare
 
 FAR_PLANS: Final = ("one dragon", "flower dragon", "a wild pair")
-"""Runs 123, 456 and 789 of one suit; the same, each of another suit; sets, and a wild tile that any tile makes a pair."""
+"""Runs 123, 456, 789 of one suit; the same, each of another suit; sets, and a wild tile that any tile makes a pair."""
 IMPOSSIBLE: Final = 9
 _RUNS: Final = np.array([[7 << RANKS * suit + 3 * part for part in range(3)] for suit in range(3)], np.uint64)
 """[3, 3] uint64: the run of each suit and part as a set of kinds."""
@@ -61,9 +61,7 @@ def far_plans(
     held = pack(natural > 0)
     is_run = (meld_type == MeldType.CHOW) & (meld_kind % 3 == 0)
     runs = np.where(is_run, np.uint64(7) << np.maximum(meld_kind, 0).astype(np.uint64), np.uint64(0))
-    found = [
-        _dragon(hands, natural, held, runs, patterns) for patterns in (_ONE_DRAGON, _FLOWER_DRAGON)
-    ]
+    found = [_dragon(hands, natural, held, runs, patterns) for patterns in (_ONE_DRAGON, _FLOWER_DRAGON)]
     found.append(_wild_pair(hands, natural, has_wild=has_wild))
     distance = np.stack([np.minimum(distance, IMPOSSIBLE) for distance, _ in found], axis=1)
     return Standing(distance.astype(np.int8), np.stack([spare for _, spare in found], axis=1))
@@ -92,9 +90,7 @@ def _of_runs(runs: KindSets, pattern: KindSets) -> KindSets:
     return kinds
 
 
-def _wild_pair(
-    hands: Concealed, natural: NDArray[np.int8], *, has_wild: bool
-) -> tuple[NDArray[np.int8], KindSets]:
+def _wild_pair(hands: Concealed, natural: NDArray[np.int8], *, has_wild: bool) -> tuple[NDArray[np.int8], KindSets]:
     """Return distance and spare kinds for sets alone, with one wild tile kept beside them."""
     if not has_wild:
         return np.full(len(natural), IMPOSSIBLE, np.int8), np.full(len(natural), np.uint64(0))
@@ -107,6 +103,3 @@ def _wild_pair(
     found = cheapest_hands(codes, hands.sets)
     distance = found.short - np.maximum(hands.wilds - 1, 0) + (hands.wilds == 0)
     return np.maximum(distance, 0).astype(np.int8), kinds_to_spare(found) & ~BIT_OF_KIND[honour]
-
-
-assert (SUIT[_FIRST_HONOUR:] == 3).all()

@@ -1,4 +1,4 @@
-"""What the next draws would make of a hand: the waits that actions leave, their worth, and the help after one draw more.
+"""What the next draws would make of a hand: what the waits that actions leave are worth, the help after one draw.
 
 The help that `agents.lookahead` counts looks one draw ahead. Near the end this is not enough: of two hands that the
 same number of tiles brings to a wait, one may come to wait for eight tiles and the other for two; and of two waits one
@@ -103,7 +103,9 @@ def _hands_left(view: View, row: NDArray[np.intp], action: NDArray[np.intp], dis
     wilds[some] = natural[some, wild]
     natural[some, wild] = 0
     counts = count_planes(natural) if any(other_shapes(view.rules)) else None
-    every = _Hands(np.arange(len(row)), row, natural, replace(hands_after(view, row, action), wilds=wilds, counts=counts))
+    every = _Hands(
+        np.arange(len(row)), row, natural, replace(hands_after(view, row, action), wilds=wilds, counts=counts)
+    )
     is_claim = (action >= CHOW) & (action < KONG)
     claims = np.flatnonzero(is_claim)
     if not claims.size:
@@ -167,8 +169,10 @@ def _add_waits(view: View, hands: _Hands, melds: Melds, found: NextDraws, at: ND
         return
     won = _with(view, hands, which, kind)
     tiles = view.unseen[won.row, kind] / unit(view.rules)
-    for source, to in ((Source.DRAW, found.by_draw), (Source.DISCARD, found.by_discard)):
-        paid = price(view, won.row, won.natural, won.hands.wilds, kind, melds.take(won.of), source)
+    both = won.take(np.tile(np.arange(len(kind)), 2))  # to be priced at once, which is quicker
+    sources = np.repeat(np.array([Source.DRAW, Source.DISCARD], np.int8), len(kind))
+    prices = price(view, both.row, both.natural, both.hands.wilds, np.tile(kind, 2), melds.take(both.of), sources)
+    for paid, to in zip(np.split(prices, 2), (found.by_draw, found.by_discard), strict=True):
         sums = np.bincount(which, paid * tiles, minlength=len(hands.of))
         roots = 10 * np.sqrt(np.maximum(sums, 0))
         np.maximum.at(to, at[hands.of], np.clip(np.rint(roots), 0, _MOST).astype(np.int8))

@@ -153,8 +153,8 @@ class PpoConfig:
     """Take the luck of the draws off what is paid (training/luck.py): the same mean, and less noise to learn from.
     It is left out where luck explains less than a third of the spread of points (Wuhan)."""
     average: float = 0.9
-    """The policy that is measured and saved is an average of the weights after the updates, in which each update's count
-    this much less than the next one's; 0: the last weights alone."""
+    """What is measured and saved is an average of the weights after the updates, in which those of one update count so
+    much less than those of the next; 0: the last weights alone."""
     evaluations: int = 5
     """How often the learner is measured (and saved) on the way."""
     evaluation_deals: int = 500

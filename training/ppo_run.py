@@ -372,7 +372,9 @@ class Common(NamedTuple):
 def _play_part(common: Common, seed: tuple[int, ...]) -> Hands:
     others = [*map(make_agent, common.named), *(_agent(of_past, sample=True) for of_past in common.snapshots)]
     network = ActionNetwork(common.weights)
-    return play_hands(common.rules, network, others, tables=common.tables, share=common.share, seed=seed, weights=common.luck)
+    return play_hands(
+        common.rules, network, others, tables=common.tables, share=common.share, seed=seed, luck_weights=common.luck
+    )
 
 
 def _agent(weights: Weights, *, sample: bool = False) -> PolicyAgent:

@@ -53,7 +53,8 @@ class Hands:
         others: [n, (P - 1) * H] int8 what the other seats knew of their hands when they last decided, next seat first.
             Hidden from players: for critics alone.
         chain: [n] intp the chain: hand * P + person.
-        reward: [n] float32 points from the decision to the next one of its chain, or to the end of the hand.
+        reward: [n] float32 points from the decision to the next one of its chain, or to the end of the hand, less the
+            luck of the draws in between.
         learner: [hands, P] bool persons that the learner played for.
         points: [hands, P] int64 points of the hands.
     """
@@ -90,7 +91,7 @@ def play_hands(
     tables: int,
     share: float,
     seed: Sequence[int],
-    weights: NDArray[np.float64] | None = None,
+    luck_weights: NDArray[np.float64] | None = None,
 ) -> Hands:
     """Play one hand at each table to its end.
 
@@ -102,6 +103,7 @@ def play_hands(
         share: at so many of the tables, from 0 to 1, the learner has one seat, and one of the others all other seats;
             at the rest it has all seats.
         seed: of the deals and of all choices.
+        luck_weights: [F] of the control variates that are taken off the rewards (`training.luck`); None: off nothing.
     """
     rng = np.random.default_rng(np.random.SeedSequence(list(seed)))
     who = _seating(tables, rules.people, len(others), share, rng)
@@ -109,7 +111,7 @@ def play_hands(
     learner = _Learner(network)
     agents = (learner, *others)
     points = np.zeros((tables, rules.people), np.int64)
-    luck = Luck(engine, weights) if weights is not None else None
+    luck = None if luck_weights is None else Luck(engine, luck_weights)
     paid = np.zeros((tables, rules.people))
     hints = np.zeros((tables, rules.people, len(HINTS)), np.int8)
     hints[:, :, -1] = _UNKNOWN
@@ -127,11 +129,10 @@ def play_hands(
             decided = (getattr(learner.decided, item.name) for item in fields(_Decided))
             kept.append((*decided, others_know, game * rules.people + person, paid[game, person]))
         points[games] += engine.step(actions, games=games).rewards
+        paid[games] = points[games]
         if luck is not None:
             luck.add(games)
-            paid[games] = points[games] - luck.by_person()[games] / UNIT
-        else:
-            paid[games] = points[games]
+            paid[games] -= luck.by_person()[games] / UNIT
     return _as_hands(kept, who == LEARNER, points, paid)
 
 
