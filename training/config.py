@@ -133,15 +133,15 @@ class PpoConfig:
     """Hands that only the critic learns from, before the policy moves."""
     width: int = 64
     """Units of each layer of the policy's network."""
-    learning_rate: float = 3e-3
+    learning_rate: float = 2e-2
     """At the beginning; it falls linearly to a tenth."""
-    batch_size: int = 8192
+    batch_size: int = 32768
     """Decisions in a minibatch."""
-    epochs: int = 2
+    epochs: int = 3
     """Passes over the decisions of an update."""
     clip: float = 0.2
     """How far an update may move the probability of an action."""
-    gae_lambda: float = 0.95
+    gae_lambda: float = 0.8
     """How far ahead advantages look."""
     entropy: float = 0.0
     """Weight of the entropy bonus."""
