@@ -137,6 +137,8 @@ def _prepare(config: EvaluateConfig) -> tuple[_Plan, EvaluateConfig]:
         if config.processes > 1 or config.ray is not None:
             raise TrainingError("--record is for one process: leave --processes and --ray out")
         RecordWriter(config.record).close()
+    elif config.thoughts:
+        raise TrainingError("--thoughts says what records hold: name a file for them (--record)")
     check_evaluation(config)
     entrants = with_references(config.agents) if config.teachers else [Entrant(spec) for spec in config.agents]
     agents = tuple(make_agent(entrant.spec) for entrant in entrants)
@@ -229,7 +231,10 @@ def _fresh(
         yield from zip(missing, play_in_processes(config, missing), strict=True)
     else:
         for block in missing:
-            yield block, play_block(plan.rules, plan.agents, block, config.seed, config.record)
+            yield (
+                block,
+                play_block(plan.rules, plan.agents, block, config.seed, config.record, thoughts=config.thoughts),
+            )
 
 
 def _play_shard(common: tuple[Rules, Sequence[Agent], int], block: Block) -> Played:
