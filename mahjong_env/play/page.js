@@ -7,10 +7,10 @@ Object.assign(words.en, {
   claim: (tile) => `Do you want ${tile}?`, rob: (tile) => `Do you rob ${tile}?`,
   opening: "Before the first turn: do you want to win?",
   would: (agent) => `${agent} would:`, away: "tiles away", helps: "what would help", count: "tiles",
-  afterwards: ", then ", winNow: (value) => `You may win now: the hand is worth ${value}.`,
+  afterwards: ", then", winNow: (value) => `You may win now: the hand is worth ${value}.`,
   choice: "choice", errors: { lost: "The server does not answer. Is the program still running?" }, thinking: "The others play…",
-  written: (file, match) => `This is match ${match} of ${file}.`, unwritten: "Save the record first; then, where it is:",
-  look: "look at it again, step by step", review: "find out what every choice of yours was worth",
+  written: (file, match) => `This is match ${match} of ${file}.`, unwritten: "Save the record; then, in the folder where it is:",
+  look: "To look at it again, step by step:", review: "To find out what each of your choices was worth:",
   keys: "Keys: ← → choose, Enter plays it; W win, P pung, C chow, K kong, X pass, H hint, N next hand, Space hurries the others.",
 });
 Object.assign(words.zh, {
@@ -30,7 +30,7 @@ Object.assign(words.zh, {
   },
   thinking: "其他人在打……",
   written: (file, match) => `这是 ${file} 中的第 ${match} 场。`, unwritten: "先保存记录，再在同一文件夹中运行：",
-  look: "逐步回看", review: "复盘：你的每个选择值多少",
+  look: "逐步回看：", review: "复盘，看你的每个选择值多少：",
   keys: "按键：← → 选择，回车 确定；W 胡，P 碰，C 吃，K 杠，X 过，H 提示，N 下一局，空格 加快。",
 });
 
@@ -138,7 +138,7 @@ function afterwards() {
   const { file, match, look, review } = state.afterwards;
   $("hints").replaceChildren(make("p", {}, match ? say().written(file, match) : say().unwritten),
     ...[[look, "look"], [review, "review"]].map(([command, what]) =>
-      make("p", {}, make("code", { id: what }, command), make("span", { class: "faint" }, say()[what]))));
+      make("p", {}, say()[what], make("code", { id: what }, command))));
 }
 
 function points() {
@@ -233,7 +233,7 @@ function showHint() {
     const helps = make("div", { class: "tiles" }, ...one.helps.map(([kind, count]) =>
       make("span", {}, tile(kind, shown.table.wild), ` ×${count}`)));
     const choice = make("td", {}, actionDrawn(one.action, shown.table));
-    if (one.then) choice.append(make("span", { class: "action" }, say().afterwards, actionDrawn(one.then, shown.table)));
+    if (one.then) choice.append(make("span", { class: "action" }, make("span", { class: "word" }, say().afterwards), actionDrawn(one.then, shown.table)));
     return make("tr", {}, choice, make("td", { class: "number" }, one.distance), make("td", { class: "number" }, one.tiles),
       make("td", {}, helps));
   });

@@ -18,6 +18,7 @@ from threading import Lock
 from typing import Any, Final
 
 from mahjong_env.basics.errors import MahjongError
+from mahjong_env.drawing.words import marks_in_chinese
 from mahjong_env.play.errors import PlayError, RequestError, StaleError
 from mahjong_env.play.match import DOWNLOAD, PersonsMatch
 from mahjong_env.play.page import PAGE_POLICY, play_html
@@ -222,6 +223,6 @@ def _about(match: PersonsMatch) -> dict[str, Any]:
         "agents": match.names,
         "people": rules.people,
         "person": match.person,
-        "marks": dict(rules.marks_in_chinese),
+        "marks": marks_in_chinese(rules),
         "variant": rules.name,
     }

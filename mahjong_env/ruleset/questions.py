@@ -7,7 +7,6 @@ answers differently. All questions are about arrays of games: ``games`` [n] are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -141,11 +140,6 @@ class Rules:
         At most `MAX_MARKS`.
         """
         return _marks(self.circumstances)
-
-    @property
-    def marks_in_chinese(self) -> Mapping[str, str]:
-        """The Chinese words for marks, by name; those that have none are left out."""
-        return {item.name: item.chinese for item in self.circumstances if item.is_mark and item.chinese}
 
     # --- The table --------------------------------------------------------------------------------------------
     @property

@@ -22,7 +22,7 @@ function thought(frame) {
   const rows = names.slice(0, 14).map((name) => {
     const mark = name === frame.chosen ? make("span", { class: "faint" }, ` ← ${say().chosen}`) : "";
     return make("tr", name === frame.chosen ? { class: "chosen" } : {}, make("td", {}, actionDrawn(name, frame.table), mark),
-      ...columns.map(([known, , shown]) => make("td", { class: "number" }, ...(name in known ? shown(known[name]) : []))));
+      ...columns.map(([known, , shown]) => make("td", { class: "number" }, ...(name in known && (known !== intervals || name !== frame.chosen) ? shown(known[name]) : []))));
   });
   box.append(make("table", {}, headings("", ...columns.map(([, heading]) => heading)), make("tbody", {}, ...rows)));
 }
@@ -52,12 +52,12 @@ function chart() {
     const path = document.createElementNS("http://www.w3.org/2000/svg", "polyline");
     path.setAttribute("points", points);
     path.setAttribute("fill", "none");
-    path.setAttribute("stroke", colour);
+    path.style.stroke = colour;
     path.setAttribute("stroke-width", width);
     path.setAttribute("vector-effect", "non-scaling-stroke");
     svg.append(path);
   };
-  const colours = ["#c4142b", "#1b6fd0", "#1c8a3c", "#b07400"];
+  const colours = [0, 1, 2, 3].map((i) => `var(--line${i})`);
   const legend = make("p", {});
   for (let i = 0; i < data.people; i += 1) {
     line(all.map((held, j) => `${x(j)},${y(held[i])}`).join(" "), colours[i], 2.5);

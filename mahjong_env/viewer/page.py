@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from mahjong_env.basics.tiles import KIND_NAMES, NUM_ALL_KINDS
 from mahjong_env.drawing.tiles import HEIGHT, WIDTH, tile_name, tile_svg
+from mahjong_env.drawing.words import marks_in_chinese
 from mahjong_env.records import GameRecord, nth_record
 from mahjong_env.viewer.reasons import DEALERS_SHARE, REASONS
 from mahjong_env.viewer.story import frames_of
@@ -37,7 +38,7 @@ def viewer_html(record: GameRecord) -> str:
         "agents": list(record.agents),
         # Where one person has played, the match is told to that person.
         "person": record.agents.index("you") if record.agents.count("you") == 1 else None,
-        "marks": dict(rules.marks_in_chinese),
+        "marks": marks_in_chinese(rules),
         "seats": rules.seats,
         "people": rules.people,
         "hidesConcealedKongs": rules.hides_concealed_kongs,

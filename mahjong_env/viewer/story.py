@@ -105,4 +105,6 @@ def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str,
     points, table = outcome.points[0].tolist(), _plain(before)
     for place in filter(None, table["places"]):
         place["points"] = points[place["person"]]
+    persons = [place and place["person"] for place in table["places"]]
+    table["turn"] = persons.index(winner) if winner >= 0 else None
     return {"table": table, "event": event, "points": points, "paid": result.rewards[0].tolist()}

@@ -46,7 +46,7 @@ const words = {
     view: "视角", all: "全部明牌", language: "English", first: "开头", back: "上一步", on: "下一步", last: "结尾",
     play: "播放", pause: "暂停", left: "张剩余", wild: "赖子/财神", indicator: "翻牌", dealer: "庄",
     dice: "骰子", points: "分数", nobody: "无人", you: "你",
-    hand: (number, of) => (of ? `第 ${number} 局（共 ${of} 局）` : `第 ${number} 局`), round: (wind) => `${wind}风圈`,
+    hand: (number, of) => (of ? `第 ${number}/${of} 局` : `第 ${number} 局`), round: (wind) => `${wind}风圈`,
     thought: (who) => `${who}的选择`, chosen: "所打", expected: "期望分数", probability: "概率",
     promised: "预期分数", more: "比所打的多得的分数（95% 区间）",
     keys: "按键：← → 一步，Home End 首尾，空格 播放，0-3 某家视角，A 全部明牌。手机上可滑动。",
