@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent
-from mahjong_env import Engine, StepResult
+from mahjong_env import Engine, Rules, StepResult, make_engine
+from mahjong_env.basics.chance import fold_seed
 from mahjong_env.environments.players import agent_name, ask, choose_actions
-from mahjong_env.records import Recorder
+from mahjong_env.records import Recorder, deal_again
 from training.chance import SharedChance, decision_keys
 from training.hand_statistics import HandStatistics
 from training.luck import Luck
@@ -56,6 +57,19 @@ class Played:
         }
         counts = {name: np.concatenate([part.counts[name] for part in parts]) for name in parts[0].counts}
         return cls(**arrays, counts=counts)
+
+
+def deal(rules: Rules, deals: NDArray[np.int64], seed: int) -> Engine:
+    """Return an engine with these deals of a seed; each of them is the same wherever it is dealt, with what others.
+
+    Args:
+        rules: what is played, one hand a game.
+        deals: [B] their numbers.
+        seed: of the deals.
+    """
+    engine = make_engine(rules, len(deals), seed=seed)
+    deal_again(engine, fold_seed(seed), deals)
+    return engine
 
 
 class Chance:

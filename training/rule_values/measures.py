@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent
-from mahjong_env import Rules, make_engine
+from mahjong_env import Rules
 from training.paired_chance import pair
-from training.play import Played, play_out
+from training.play import Played, deal, play_out
 from training.statistics import Estimate, ratio
 
 MOST_GAMES: Final = 4096
@@ -90,10 +90,9 @@ def measure_rules(rules: Rules, agents: tuple[Agent, ...], *, deals: int, seed: 
         What was measured.
     """
     parts, dealers, discards = [], [], []
-    whole = make_engine(rules, deals, seed=seed)
     for block, first in enumerate(range(0, deals, MOST_GAMES)):
         numbers = np.arange(first, min(first + MOST_GAMES, deals))
-        engine = whole.select(numbers)
+        engine = deal(rules, numbers, seed)
         dealers.append(engine.dealer.astype(np.intp))
         seats = np.arange(rules.people) if len(agents) > 1 else np.zeros(rules.people, np.intp)
         who = np.tile(seats, (len(numbers), 1))
