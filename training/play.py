@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from mahjong_env.records import Recorder, deal_again
 from training.chance import SharedChance, decision_keys
 from training.hand_statistics import HandStatistics
 from training.luck import Luck
+
+_COUNTS: Final = "counts."
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,21 @@ class Played:
         """Return what happened in some of the games, ``last`` not among them."""
         arrays = {item.name: getattr(self, item.name)[first:last] for item in fields(self) if item.name != "counts"}
         return Played(**arrays, counts={name: array[first:last] for name, array in self.counts.items()})
+
+    def arrays(self) -> dict[str, NDArray[np.int64]]:
+        """Return everything as arrays by name, for a file."""
+        own = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "counts"}
+        return own | {_COUNTS + name: array for name, array in self.counts.items()}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[np.int64]]) -> Played:
+        """Return what `arrays` has given.
+
+        Raises:
+            KeyError: something is missing.
+        """
+        counts = {name.removeprefix(_COUNTS): array for name, array in arrays.items() if name.startswith(_COUNTS)}
+        return cls(**{item.name: arrays[item.name] for item in fields(cls) if item.name != "counts"}, counts=counts)
 
     @classmethod
     def joined(cls, parts: Sequence[Played]) -> Played:
