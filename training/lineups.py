@@ -172,9 +172,10 @@ def play_block(
     # The first block has chance as it was when line-ups were played in one stream of it: their results stay the same.
     key = (block.number,) if block.number else ()
     rng = SharedChance(np.random.SeedSequence([seed, *block.lineup], spawn_key=key))
-    engine = deal(rules, deals, seed).select(np.repeat(np.arange(len(deals)), len(orders)))
+    of_game = np.repeat(deals, len(orders))
+    engine = deal(rules, of_game, seed)
     weights = weights_of(rules) if block.control_variates else None
-    who, keys = np.tile(orders, (len(deals), 1)), deal_keys(seed, np.repeat(deals, len(orders)))
+    who, keys = np.tile(orders, (len(deals), 1)), deal_keys(seed, of_game)
     if record is None:
         return play_out(engine, agents, who, rng, keys, weights)
     found: list[GameRecord] = []

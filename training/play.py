@@ -82,12 +82,13 @@ def deal(rules: Rules, deals: NDArray[np.int64], seed: int) -> Engine:
 
     Args:
         rules: what is played, one hand a game.
-        deals: [B] their numbers.
+        deals: [B] their numbers, which may be repeated.
         seed: of the deals.
     """
-    engine = make_engine(rules, len(deals), seed=seed)
-    deal_again(engine, fold_seed(seed), deals)
-    return engine
+    numbers, places = np.unique(deals, return_inverse=True)
+    engine = make_engine(rules, len(numbers), seed=seed)
+    deal_again(engine, fold_seed(seed), numbers)
+    return engine.select(places)  # fresh games, that have not moved yet
 
 
 class Chance:
