@@ -59,7 +59,7 @@ class SearchAgent:
         self.name = "search"
         self._rollouts, self._milliseconds, self._clear = rollouts, milliseconds, clear
         self._nearness = nearness
-        # A minute's worth: with fewer games, worlds are drawn and played out in batches too small for numpy.
+        # About a minute: with fewer games, worlds are drawn and played out in batches too small for numpy.
         self.games_at_once = max(1, 6400 // rollouts if milliseconds is None else 3000 // milliseconds)
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
