@@ -16,20 +16,19 @@ from training.sizes import check_counts, check_threads
 
 
 class Workers(Protocol):
-    """Settings that say where work is done.
-
-    Attributes:
-        processes: how many processes; of a local cluster its workers.
-        ray: the address of a cluster, see `training.cluster`; None: no cluster.
-        threads: threads of torch in each process; on a cluster it is one.
-    """
+    """Settings that say where work is done."""
 
     @property
-    def processes(self) -> int: ...  # noqa: D102 described above
+    def processes(self) -> int:
+        """How many processes; of a local cluster its workers."""
+
     @property
-    def ray(self) -> str | None: ...  # noqa: D102
+    def ray(self) -> str | None:
+        """The address of a cluster, see `training.cluster`; None: no cluster."""
+
     @property
-    def threads(self) -> int: ...  # noqa: D102
+    def threads(self) -> int:
+        """Threads of torch in each process; on a cluster it is one."""
 
 
 Settings = TypeVar("Settings", bound=Workers)
