@@ -15,6 +15,7 @@ from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, In
 from mahjong_env.engine import hidden
 from mahjong_env.engine.arguments import (
     MOST_HANDS,
+    all_true,
     as_array,
     axes_of,
     check_count,
@@ -33,6 +34,7 @@ from mahjong_env.engine.snapshot import Snapshot, describe_games
 from mahjong_env.engine.step import take_step
 from mahjong_env.engine.worlds import Origin
 from mahjong_env.observation import planes as observation
+from mahjong_env.observation.kept import KeptObservations
 from mahjong_env.observation.view import View
 from mahjong_env.observation.visibility import Sight
 from mahjong_env.ruleset.questions import Rules
@@ -82,9 +84,10 @@ class Engine:
         self.num_hands = num_hands
         self.auto_reset = bool(auto_reset)
         self.start = start or ("random" if num_hands == 1 and rules.ends_by_hands else "first")
-        self._all_games = numbers_up_to(num_games)
+        self._all_games, self._all_present = numbers_up_to(num_games), all_true(num_games)
         self._moves_of, self._moves_of_all = np.zeros(num_games, np.int64), 0
         self._views: list[ref[View]] = []
+        self._kept: KeptObservations | None = None
         self.state = State.allocate(axes_of(rules, num_games))
         self._context = self._new_context()
         self.reset(seed=fold_seed(seed) if seed is None else seed)
@@ -149,7 +152,12 @@ class Engine:
         g, table_seats, present = self._who_looks(games, seats)
         if out is not None:
             check_buffer("out", out, (len(g), *self.observation_shape), np.int8)
-        return observation.observe(Sight(self.state, self.rules, g, table_seats, present, self.num_hands), out)
+        seen = Sight(self.state, self.rules, g, table_seats, present, self.num_hands)
+        if not seen.all_asked:
+            return observation.observe(seen, out)
+        if self._kept is None:
+            self._kept = KeptObservations(self.state, self.rules, self.num_hands)
+        return self._kept.observe(seen, out)
 
     def view(self, games: Any = None, seats: Any = None) -> View:
         """The same as `observe`, with the action mask and the same facts as named arrays, for agents."""
@@ -175,8 +183,8 @@ class Engine:
         self._views.clear()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies and pickles have no views."""
-        return {**self.__dict__, "_views": []}
+        """Copies and pickles have no views, and keep their own observations."""
+        return {**self.__dict__, "_views": [], "_kept": None}
 
     def _note_moves(self, games: Any, numbers: Games) -> None:
         self._keep_views()
@@ -290,9 +298,9 @@ class Engine:
         twin = object.__new__(type(self))
         twin.rules, twin.num_games, twin.num_hands = self.rules, len(g), self.num_hands
         twin.auto_reset, twin.start = self.auto_reset, self.start
-        twin._all_games = numbers_up_to(len(g))
+        twin._all_games, twin._all_present = numbers_up_to(len(g)), all_true(len(g))
         twin._moves_of, twin._moves_of_all = np.zeros(len(g), np.int64), 0
-        twin._views = []
+        twin._views, twin._kept = [], None
         twin.state = self.state.rows(g)
         twin._context = twin._new_context()
         return twin
@@ -314,6 +322,7 @@ class Engine:
             raise SnapshotError(f"games are restored from a Snapshot, not from {type(snapshot).__name__}")
         self._keep_views()
         snapshot.put_back(self._header(), self.state.arrays())
+        self.state.changes.note_all(slice(None))
         self._moves_of_all += 1
 
     def resample_hidden(self, seats: Any, rng: np.random.Generator, games: Any = None) -> None:
@@ -332,6 +341,7 @@ class Engine:
         g, table_seats, _ = self._who_looks(games, seats)
         self._note_moves(games, g)
         hidden.resample(self._context, g, table_seats, rng)
+        self.state.changes.note_all(g)
 
     # --- Checks and translations ---------------------------------------------------------------------------------
     def _game_numbers(self, games: Any, *, repeats: bool = False) -> Games:
@@ -375,7 +385,8 @@ class Engine:
         g = self._game_numbers(games, repeats=True)
         state = self.state
         if seats is None:
-            return g, np.maximum(state.actor[g], _FIRST).astype(np.intp), np.ones(len(g), np.bool_)
+            present = self._all_present if games is None else np.ones(len(g), np.bool_)
+            return g, np.maximum(state.actor[g], _FIRST, dtype=np.intp), present
         persons = as_array("seats", seats)
         if persons.ndim and persons.shape != g.shape:
             raise ActionError(f"seats are one for all games or {len(g)}, not of shape {persons.shape}")

@@ -4,6 +4,9 @@ A piece is declared together with the function that writes it, and knows nothing
 follows from the order of declaration, and so do the tables of the documentation, the ranges that the conformance
 kit checks and the scales of networks. The same holds for a fact, which is one number, or one for each slot, in the
 piece "facts".
+
+A declaration also says what stays as it is in the course of a hand, or until a seat discards or lays tiles open: that
+is not written anew for every observation (kept.py).
 """
 
 from __future__ import annotations
@@ -26,6 +29,32 @@ Numbers = float | tuple[float, ...]
 
 
 @dataclass(frozen=True)
+class Blocks:
+    """A row of numbers for each slot, one after another from the first place of a piece on.
+
+    Attributes:
+        width: numbers of a row.
+        read: reads them from what is seen: [n, slots, width] int8; None: all are 0 in this variant.
+        changes: what a seat does that changes its row, of those in `mahjong_env.state.changes`.
+    """
+
+    width: int
+    read: Callable[[Any], Int8Array | None]
+    changes: tuple[int, ...]
+
+    def write(self, seen: Any, out: Int8Array) -> None:
+        """Write the rows of all slots, and 0 into the places after them; see `Piece.write`."""
+        places = out.reshape(len(out), -1)
+        used, rows = SLOTS * self.width, self.read(seen)
+        if rows is None:
+            clear(places)
+            return
+        put(places[:, :used].reshape(len(out), SLOTS, self.width), rows)
+        if used < places.shape[1]:
+            clear(places[:, used:])
+
+
+@dataclass(frozen=True)
 class Piece:
     """One piece of the observation.
 
@@ -39,6 +68,9 @@ class Piece:
         high: the greatest number.
         scale: about how large its numbers are; networks divide by it.
         is_code: whether its numbers are names of things (kinds, seats) rather than amounts.
+        stays: whether its numbers stay the same in the course of a hand, until somebody is paid or declares a kong.
+        renew: of a piece of which a part stays: writes the others again; arguments as of ``write``.
+        blocks: of a piece with a row of numbers for each slot: the rows.
     """
 
     name: str
@@ -49,6 +81,9 @@ class Piece:
     high: Numbers = 1
     scale: Numbers = 1
     is_code: bool = False
+    stays: bool = False
+    renew: Callable[[Any, Int8Array], None] | None = field(default=None, repr=False)
+    blocks: Blocks | None = field(default=None, repr=False)
 
     def spread(self, numbers: Numbers) -> NDArray[np.float64]:
         """[planes, 34] the numbers of ``low``, ``high`` or ``scale``, one for each place."""
@@ -72,6 +107,7 @@ class Fact:
         by_slot: whether it takes a place for each slot.
         is_open_ended: whether there may be greater numbers, and lesser ones if ``low`` is negative, which are shown as
             the greatest and the least.
+        stays: whether it stays the same in the course of a hand.
     """
 
     name: str
@@ -82,6 +118,7 @@ class Fact:
     scale: float = 1
     by_slot: bool = False
     is_open_ended: bool = False
+    stays: bool = False
 
     @property
     def places(self) -> int:
@@ -116,6 +153,13 @@ class Layout:
             start += piece.planes
         self.shape = (start, NUM_KINDS)
         self._writers = [(piece.write, self._planes[piece.name]) for piece in self.pieces]
+        stays = {piece.name: piece.stays or piece.renew is not None for piece in self.pieces}
+        self._staying = [(piece.write, self._planes[piece.name]) for piece in self.pieces if stays[piece.name]]
+        self._changing = [
+            (piece.renew or piece.write, self._planes[piece.name])
+            for piece in self.pieces
+            if not piece.stays and not piece.blocks
+        ]
 
     def planes(self, name: str) -> slice:
         """The planes of a piece; `KeyError` if there is no such piece."""
@@ -130,6 +174,24 @@ class Layout:
         for write, planes in self._writers:
             write(seen, out[:, planes])
         return out
+
+    def write_staying(self, seen: Any, out: Int8Array) -> None:
+        """Write the pieces of which something stays the same for some time."""
+        for write, planes in self._staying:
+            write(seen, out[:, planes])
+
+    def renew(self, seen: Any, out: Int8Array) -> None:
+        """Write what does not stay into observations in which the rest stands."""
+        for write, planes in self._changing:
+            write(seen, out[:, planes])
+
+    def blocks(self) -> list[tuple[Blocks, int]]:
+        """The rows of slots of all pieces, and the place [of C * 34] where the first one begins."""
+        return [
+            (piece.blocks, self._planes[piece.name].start * NUM_KINDS)
+            for piece in self.pieces
+            if piece.blocks is not None
+        ]
 
     def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Two [C, 34]: the least and the greatest number of each place."""
@@ -192,11 +254,18 @@ def lay_out_facts(facts: Iterable[Fact], meaning: str) -> tuple[Piece, dict[str,
     rest = planes * NUM_KINDS - end
 
     columns = [(fact, places[fact.name], places[fact.name].start) for fact in facts]
+    changing = [column for column in columns if not column[0].stays]
 
     def write(seen: Any, out: Int8Array) -> None:
-        # Apart from the observations, where it stays in the processor's cache; they are written once.
-        rows = np.zeros((len(out), planes * NUM_KINDS), np.int8)
-        for fact, place, start in columns:
+        clear(out)
+        write_some(columns, seen, out)
+
+    def renew(seen: Any, out: Int8Array) -> None:
+        write_some(changing, seen, out)
+
+    def write_some(some: list[tuple[Fact, slice, int]], seen: Any, out: Int8Array) -> None:
+        rows = out.reshape(len(out), planes * NUM_KINDS)
+        for fact, place, start in some:
             numbers = shown(fact, seen)
             if numbers is None:
                 continue
@@ -204,7 +273,6 @@ def lay_out_facts(facts: Iterable[Fact], meaning: str) -> tuple[Piece, dict[str,
                 put_slots(rows[:, place], numbers)
             else:
                 rows[:, start] = numbers
-        put(out.reshape(rows.shape), rows)
 
     def spread(numbers: list[Any], other: float) -> tuple[float, ...]:
         return tuple(
@@ -219,6 +287,7 @@ def lay_out_facts(facts: Iterable[Fact], meaning: str) -> tuple[Piece, dict[str,
         low=spread([fact.low for fact in facts], 0),
         high=spread([fact.high for fact in facts], 0),
         scale=spread([fact.scale for fact in facts], 1),
+        renew=renew,
     )
     return piece, places
 

@@ -44,7 +44,7 @@ _LONGEST: Final = 2**15 - 1  # hands that int16 can count
 # Arrays, as numpy turns plain numbers into arrays in every call.
 _NOTHING, _NOBODY = np.array(NO_TILE, np.int8), np.array(NO_SEAT, np.int8)
 _ZERO, _ONE = np.array(0, np.int8), np.array(1, np.int8)
-_CLAIM: Final = np.array(Phase.CLAIM, np.int8)
+_CLAIM, _OPENING = np.array(Phase.CLAIM, np.int8), np.array(Phase.OPENING, np.int8)
 _CONCEALED: Final = np.array(MeldType.CONCEALED_KONG, np.int8)
 _NO_ROWS: Final = np.zeros(0, np.intp)
 _NO_KINDS: Final = np.zeros(0, np.int8)
@@ -74,7 +74,7 @@ class Sight(Looker):
     @cached_property
     def _awaits_rob(self) -> Games:
         """[m] rows that see a kong which may still be robbed as it will stand."""
-        if self._all_asked:
+        if self.all_asked:
             return _NO_ROWS
         return np.flatnonzero(~self.is_asked & (self._phase == Phase.ROB))
 
@@ -88,7 +88,7 @@ class Sight(Looker):
     def hand(self) -> Int8Array:
         """[n, 34]."""
         hand: Int8Array = self._of_own(self.state.hand)
-        return hand if self.present.all() else hand * self.present[:, None]
+        return hand if self.rules.people == self.rules.seats else hand * self.present[:, None]
 
     @property
     def codes(self) -> Int32Array:
@@ -99,7 +99,9 @@ class Sight(Looker):
     @property
     def drawn(self) -> Int8Array:
         """[n]."""
-        own_turn = self.is_asked & (self.state.turn[self.games] == self.seat)
+        own_turn = self.state.turn[self.games] == self.seat
+        if not self.all_asked:
+            own_turn &= self.is_asked
         return np.where(own_turn, self.state.drawn[self.games], _NOTHING)
 
     @cached_property
@@ -161,7 +163,7 @@ class Sight(Looker):
     @cached_property
     def _fresh_flowers(self) -> Games:
         """[m] rows that do not see yet which flowers another seat has just laid open."""
-        if self._all_asked or not self.rules.uses_flowers:
+        if self.all_asked or not self.rules.uses_flowers:
             return _NO_ROWS
         return np.flatnonzero(self._unseen_draw & self.state.flower_draw[self.games])
 
@@ -241,31 +243,33 @@ class Sight(Looker):
     def action_mask(self) -> BoolArray:
         """[n, 109]."""
         mask = self.state.mask.take(self.games, axis=0)
-        if not self._all_asked:
+        if not self.all_asked:
             mask[~self.is_asked] = False
         return mask
 
     @property
     def phase(self) -> Int8Array:
         """[n]."""
-        return self._phase if self._all_asked else self._phase * self.is_asked
+        return self._phase if self.all_asked else self._phase * self.is_asked
 
     @cached_property
     def _opening_tiles(self) -> tuple[Int8Array, Int8Array] | None:
         """[n] the tiles offered before the first turn, and those that would be given up for them; None: none."""
-        rows = np.flatnonzero(self.phase == Phase.OPENING) if self.rules.opening_stages else ()
-        if not len(rows):
+        if not self.rules.opening_stages:
+            return None
+        rows = (self.phase == _OPENING).nonzero()[0]
+        if not rows.size:
             return None
         offered, given = (np.full(len(self), NO_TILE, np.int8) for _ in range(2))
         stage = self.state.stage[self.games[rows]]
-        offered[rows], given[rows] = self.rules.opening_tiles(self.state, self._own.take(rows), stage)
+        offered[rows], given[rows] = self.rules.opening_tiles(self.state, self.own.take(rows), stage)
         return offered, given
 
     @property
     def offered(self) -> Int8Array:
         """[n]."""
         offered = self.state.offered[self.games]
-        if not self._all_asked:
+        if not self.all_asked:
             offered = np.where(self.is_asked, offered, _NOTHING)
         if self._opening_tiles is not None:
             offered = np.maximum(offered, self._opening_tiles[0])
@@ -275,7 +279,7 @@ class Sight(Looker):
     def offered_from(self) -> Int8Array:
         """[n]."""
         is_given = self.state.offered[self.games] >= _ZERO
-        if not self._all_asked:
+        if not self.all_asked:
             is_given &= self.is_asked
         return np.where(is_given, self._slot(self.state.offered_by[self.games]), _NOBODY)
 
@@ -287,7 +291,7 @@ class Sight(Looker):
     @property
     def opening(self) -> Int8Array:
         """[n]."""
-        return (self.state.stage[self.games] + _ONE) * (self.phase == Phase.OPENING)
+        return (self.state.stage[self.games] + _ONE) * (self.phase == _OPENING)
 
     # --- The turn ------------------------------------------------------------------------------------------------
     @property
@@ -301,7 +305,7 @@ class Sight(Looker):
     def left(self) -> Int16Array:
         """[n]."""
         left = self.state.left(self.games)
-        if not self._all_asked:
+        if not self.all_asked:
             left = np.where(self._unseen_draw, self.state.left_before_draw[self.games], left)
         return left
 
@@ -309,19 +313,19 @@ class Sight(Looker):
     def kong_draws(self) -> Int8Array:
         """[n]."""
         draws = self.state.kong_draws[self.games]
-        return draws if self._all_asked else draws * self.is_asked
+        return draws if self.all_asked else draws * self.is_asked
 
     @property
     def flower_draw(self) -> BoolArray:
         """[n]."""
         flower = self.state.flower_draw[self.games]
-        return flower if self._all_asked else flower & self.is_asked
+        return flower if self.all_asked else flower & self.is_asked
 
     @property
     def closing(self) -> BoolArray:
         """[n]."""
         closing = self.state.closing[self.games]
-        return closing if self._all_asked else closing & self.is_asked
+        return closing if self.all_asked else closing & self.is_asked
 
     # --- The hand and the match ----------------------------------------------------------------------------------
     @property
