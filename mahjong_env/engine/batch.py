@@ -34,7 +34,7 @@ from mahjong_env.engine.snapshot import Snapshot, describe_games
 from mahjong_env.engine.step import take_step
 from mahjong_env.engine.worlds import Origin
 from mahjong_env.observation import planes as observation
-from mahjong_env.observation.kept import KeptObservations
+from mahjong_env.observation.kept import FEW_GAMES, KeptObservations
 from mahjong_env.observation.view import View
 from mahjong_env.observation.visibility import Sight
 from mahjong_env.ruleset.questions import Rules
@@ -153,7 +153,7 @@ class Engine:
         if out is not None:
             check_buffer("out", out, (len(g), *self.observation_shape), np.int8)
         seen = Sight(self.state, self.rules, g, table_seats, present, self.num_hands)
-        if not seen.all_asked:
+        if self.num_games > FEW_GAMES or not seen.all_asked:
             return observation.observe(seen, out)
         if self._kept is None:
             self._kept = KeptObservations(self.state, self.rules, self.num_hands)
@@ -322,7 +322,7 @@ class Engine:
             raise SnapshotError(f"games are restored from a Snapshot, not from {type(snapshot).__name__}")
         self._keep_views()
         snapshot.put_back(self._header(), self.state.arrays())
-        self.state.changes.note_all(slice(None))
+        self.state.note_change(slice(None))
         self._moves_of_all += 1
 
     def resample_hidden(self, seats: Any, rng: np.random.Generator, games: Any = None) -> None:
@@ -341,7 +341,7 @@ class Engine:
         g, table_seats, _ = self._who_looks(games, seats)
         self._note_moves(games, g)
         hidden.resample(self._context, g, table_seats, rng)
-        self.state.changes.note_all(g)
+        self.state.note_change(g)
 
     # --- Checks and translations ---------------------------------------------------------------------------------
     def _game_numbers(self, games: Any, *, repeats: bool = False) -> Games:

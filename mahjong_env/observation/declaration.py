@@ -5,8 +5,8 @@ follows from the order of declaration, and so do the tables of the documentation
 kit checks and the scales of networks. The same holds for a fact, which is one number, or one for each slot, in the
 piece "facts".
 
-A declaration also says what stays as it is in the course of a hand, or until a seat discards or lays tiles open: that
-is not written anew for every observation (kept.py).
+A declaration also says what stays as it is in the course of a hand: that need not be written anew for every observation
+(kept.py).
 """
 
 from __future__ import annotations
@@ -29,32 +29,6 @@ Numbers = float | tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Blocks:
-    """A row of numbers for each slot, one after another from the first place of a piece on.
-
-    Attributes:
-        width: numbers of a row.
-        read: reads them from what is seen: [n, slots, width] int8; None: all are 0 in this variant.
-        changes: what a seat does that changes its row, of those in `mahjong_env.state.changes`.
-    """
-
-    width: int
-    read: Callable[[Any], Int8Array | None]
-    changes: tuple[int, ...]
-
-    def write(self, seen: Any, out: Int8Array) -> None:
-        """Write the rows of all slots, and 0 into the places after them; see `Piece.write`."""
-        places = out.reshape(len(out), -1)
-        used, rows = SLOTS * self.width, self.read(seen)
-        if rows is None:
-            clear(places)
-            return
-        put(places[:, :used].reshape(len(out), SLOTS, self.width), rows)
-        if used < places.shape[1]:
-            clear(places[:, used:])
-
-
-@dataclass(frozen=True)
 class Piece:
     """One piece of the observation.
 
@@ -70,7 +44,6 @@ class Piece:
         is_code: whether its numbers are names of things (kinds, seats) rather than amounts.
         stays: whether its numbers stay the same in the course of a hand, until somebody is paid or declares a kong.
         renew: of a piece of which a part stays: writes the others again; arguments as of ``write``.
-        blocks: of a piece with a row of numbers for each slot: the rows.
     """
 
     name: str
@@ -83,7 +56,6 @@ class Piece:
     is_code: bool = False
     stays: bool = False
     renew: Callable[[Any, Int8Array], None] | None = field(default=None, repr=False)
-    blocks: Blocks | None = field(default=None, repr=False)
 
     def spread(self, numbers: Numbers) -> NDArray[np.float64]:
         """[planes, 34] the numbers of ``low``, ``high`` or ``scale``, one for each place."""
@@ -153,12 +125,8 @@ class Layout:
             start += piece.planes
         self.shape = (start, NUM_KINDS)
         self._writers = [(piece.write, self._planes[piece.name]) for piece in self.pieces]
-        stays = {piece.name: piece.stays or piece.renew is not None for piece in self.pieces}
-        self._staying = [(piece.write, self._planes[piece.name]) for piece in self.pieces if stays[piece.name]]
-        self._changing = [
-            (piece.renew or piece.write, self._planes[piece.name])
-            for piece in self.pieces
-            if not piece.stays and not piece.blocks
+        self._renewers = [
+            (piece.renew or piece.write, self._planes[piece.name]) for piece in self.pieces if not piece.stays
         ]
 
     def planes(self, name: str) -> slice:
@@ -175,23 +143,10 @@ class Layout:
             write(seen, out[:, planes])
         return out
 
-    def write_staying(self, seen: Any, out: Int8Array) -> None:
-        """Write the pieces of which something stays the same for some time."""
-        for write, planes in self._staying:
-            write(seen, out[:, planes])
-
     def renew(self, seen: Any, out: Int8Array) -> None:
-        """Write what does not stay into observations in which the rest stands."""
-        for write, planes in self._changing:
+        """Write all that does not stay into observations [n, C, 34] in which the rest stands."""
+        for write, planes in self._renewers:
             write(seen, out[:, planes])
-
-    def blocks(self) -> list[tuple[Blocks, int]]:
-        """The rows of slots of all pieces, and the place [of C * 34] where the first one begins."""
-        return [
-            (piece.blocks, self._planes[piece.name].start * NUM_KINDS)
-            for piece in self.pieces
-            if piece.blocks is not None
-        ]
 
     def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Two [C, 34]: the least and the greatest number of each place."""
@@ -257,16 +212,17 @@ def lay_out_facts(facts: Iterable[Fact], meaning: str) -> tuple[Piece, dict[str,
     changing = [column for column in columns if not column[0].stays]
 
     def write(seen: Any, out: Int8Array) -> None:
-        clear(out)
-        write_some(columns, seen, out)
+        # Apart from the observations, where it stays in the processor's cache; they are written once.
+        rows = np.zeros((len(out), planes * NUM_KINDS), np.int8)
+        write_some(columns, seen, rows)
+        put(out.reshape(rows.shape), rows)
 
     def renew(seen: Any, out: Int8Array) -> None:
-        write_some(changing, seen, out)
+        write_some(changing, seen, out.reshape(len(out), planes * NUM_KINDS))
 
-    def write_some(some: list[tuple[Fact, slice, int]], seen: Any, out: Int8Array) -> None:
-        rows = out.reshape(len(out), planes * NUM_KINDS)
+    def write_some(some: list[tuple[Fact, slice, int]], seen: Any, rows: Int8Array) -> None:
         for fact, place, start in some:
-            numbers = shown(fact, seen)
+            numbers = shown(fact, seen) if fact.is_open_ended else fact.read(seen)
             if numbers is None:
                 continue
             if fact.by_slot:

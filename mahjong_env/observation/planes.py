@@ -18,11 +18,10 @@ import numpy as np
 
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.basics.tiles import FIRST_HONOUR, FLOWERS, NUM_ALL_KINDS, NUM_KINDS
+from mahjong_env.basics.tiles import FIRST_HONOUR, FLOWERS, NO_TILE, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import Int8Array
 from mahjong_env.observation.declaration import (
     SLOTS,
-    Blocks,
     Layout,
     Numbers,
     Piece,
@@ -34,7 +33,6 @@ from mahjong_env.observation.declaration import (
 )
 from mahjong_env.observation.facts import FACTS
 from mahjong_env.state.arrays import CLAIMED, MAX_DISCARDS, MAX_MELDS, MELD_PLACES
-from mahjong_env.state.changes import DISCARDS, EXPOSED
 
 OBSERVATION_VERSION: Final = 1
 """Moves whenever the layout of observations or the meaning of a number in them does; see CHANGELOG.md."""
@@ -42,11 +40,10 @@ OBSERVATION_VERSION: Final = 1
 _NUM_FLOWERS: Final = NUM_ALL_KINDS - FLOWERS
 _LONGEST_HAND: Final = 30  # discards of a hand, about
 _DIGITS: Final = 5
+# Arrays, as numpy turns plain numbers into arrays in every call.
 _HUNDRED: Final = np.array(100, np.int32)
-_NOTHING: Final = np.array(0, np.int8)
+_NO_TILE: Final = np.array(NO_TILE, np.int8)
 
-_Write = Callable[[Any, Int8Array], None]
-_Read = Callable[[Any], Int8Array | None]
 _pieces: list[Piece] = []
 
 
@@ -60,33 +57,12 @@ def _piece(
     scale: Numbers = 1,
     is_code: bool = False,
     stays: bool = False,
-) -> Callable[[_Write], _Write]:
+) -> Callable[[Callable[[Any, Int8Array], None]], Callable[[Any, Int8Array], None]]:
     """Declare the function below it as the writer of the next piece; the arguments are those of `Piece`."""
 
-    def declare(write: _Write) -> _Write:
+    def declare(write: Callable[[Any, Int8Array], None]) -> Callable[[Any, Int8Array], None]:
         _pieces.append(Piece(name, planes, meaning, write, low, high, scale, is_code, stays))
         return write
-
-    return declare
-
-
-def _piece_of_slots(
-    name: str,
-    planes: int,
-    *,
-    width: int,
-    changes: tuple[int, ...],
-    meaning: str,
-    high: Numbers,
-    scale: Numbers = 1,
-    is_code: bool = False,
-) -> Callable[[_Read], _Read]:
-    """Declare the function below it as the reader of the next piece; the arguments are those of `Piece`, `Blocks`."""
-
-    def declare(read: _Read) -> _Read:
-        blocks = Blocks(width, read, changes)
-        _pieces.append(Piece(name, planes, meaning, blocks.write, 0, high, scale, is_code, blocks=blocks))
-        return read
 
     return declare
 
@@ -118,9 +94,9 @@ def _drawn(seen: Any, out: Int8Array) -> None:
 def _offered(seen: Any, out: Int8Array) -> None:
     put_one_hot(out, seen.offered)
     if seen.rules.opening_stages:
-        given_up = seen.given_up
-        row = (given_up >= _NOTHING).nonzero()[0]
-        out[row, 0, given_up[row]] = -1
+        row = (seen.given_up > _NO_TILE).nonzero()[0]
+        if row.size:
+            out[row, 0, seen.given_up[row]] = -1
 
 
 @_piece("wild", meaning="1 at the wild kind", stays=True)
@@ -144,66 +120,56 @@ def _hidden_kongs(seen: Any, out: Int8Array) -> None:
 # --- What lies on the table -------------------------------------------------------------------------------------------
 
 
-_TABLE: Final = 3 * NUM_KINDS
-
-
-@_piece_of_slots(
+@_piece(
     "table",
     3 * SLOTS,
-    width=_TABLE,
-    changes=(DISCARDS, EXPOSED),
     meaning="for each slot: discards lying there (count); number of its latest discard of the kind, 1 = the hand's "
     "first, also if it was claimed; tiles in melds that are seen by all (count)",
     high=(4, 127, 4),
     scale=(2, _LONGEST_HAND, 4),
 )
-def _table(seen: Any) -> Int8Array:
-    table: Int8Array = seen.table
-    return table.reshape(*table.shape[:2], _TABLE)
+def _table(seen: Any, out: Int8Array) -> None:
+    put(out.reshape(len(out), SLOTS, 3 * NUM_KINDS), seen.table.reshape(len(out), SLOTS, 3 * NUM_KINDS))
 
 
-_RIVER_PLANES: Final = -(-SLOTS * MAX_DISCARDS // NUM_KINDS)
+_RIVER: Final = SLOTS * MAX_DISCARDS
+_RIVER_PLANES: Final = -(-_RIVER // NUM_KINDS)
 
 
-@_piece_of_slots(
+@_piece(
     "river",
     _RIVER_PLANES,
-    width=MAX_DISCARDS,
-    changes=(DISCARDS,),
     meaning=f"for each slot, in {MAX_DISCARDS} places one after another, its discards in their order: kind + 1, and "
     f"{CLAIMED} more if it was claimed (`melds` says by whom); 0 after the last",
-    high=_up_to(2 * CLAIMED, SLOTS * MAX_DISCARDS, _RIVER_PLANES),
+    high=_up_to(2 * CLAIMED, _RIVER, _RIVER_PLANES),
     is_code=True,
 )
-def _river(seen: Any) -> Int8Array:
-    river: Int8Array = seen.river
-    return river
+def _river(seen: Any, out: Int8Array) -> None:
+    row = out.reshape(len(out), _RIVER_PLANES * NUM_KINDS)
+    put(row[:, :_RIVER], seen.river.reshape(len(out), _RIVER))
+    clear(row[:, _RIVER:])
 
 
-@_piece_of_slots(
+@_piece(
     "flowers",
     SLOTS,
-    width=NUM_KINDS,
-    changes=(EXPOSED,),
     meaning="for each slot: places 0-7 flowers F1-F4 S1-S4 exposed; places 27-33 honours exposed as flowers",
     high=SLOTS * tuple(np.repeat([1, 0, 4], [_NUM_FLOWERS, FIRST_HONOUR - _NUM_FLOWERS, NUM_KINDS - FIRST_HONOUR])),
 )
-def _flowers(seen: Any) -> Int8Array | None:
+def _flowers(seen: Any, out: Int8Array) -> None:
     if not seen.rules.uses_flowers:
-        return None
-    row = seen.flowers[..., :NUM_KINDS].copy()  # none is of a suit
-    row[..., :_NUM_FLOWERS] = seen.flowers[..., FLOWERS:]
-    return row
+        clear(out)
+        return
+    put(out, seen.flowers[..., :NUM_KINDS])  # none is of a suit
+    put(out[..., :_NUM_FLOWERS], seen.flowers[..., FLOWERS:])
 
 
 _MELD: Final = np.array([MeldType.CONCEALED_KONG, NUM_KINDS, 3, NUM_KINDS, MAX_DISCARDS, 0])
 
 
-@_piece_of_slots(
+@_piece(
     "melds",
     SLOTS,
-    width=NUM_KINDS,
-    changes=(EXPOSED,),
     meaning="for each slot, for each of five melds in order, six places: type (1 chow, 2 pung, 3 exposed kong, 4 "
     "added kong, 5 concealed kong); kind + 1 (lowest of a chow; 0 if hidden); whose discard made it (1 the player "
     "after the owner, 2 across, 3 before, 0 nobody's); claimed kind + 1; number of that discard "
@@ -211,9 +177,8 @@ _MELD: Final = np.array([MeldType.CONCEALED_KONG, NUM_KINDS, 3, NUM_KINDS, MAX_D
     high=SLOTS * (*np.tile(_MELD, MAX_MELDS).tolist(), *[0] * (NUM_KINDS - MAX_MELDS * MELD_PLACES)),
     is_code=True,
 )
-def _melds(seen: Any) -> Int8Array:
-    melds: Int8Array = seen.meld_list
-    return melds
+def _melds(seen: Any, out: Int8Array) -> None:
+    put(out, seen.meld_list)
 
 
 # --- Plain numbers ----------------------------------------------------------------------------------------------------
@@ -233,13 +198,13 @@ _pieces.append(_facts)
     stays=True,
 )
 def _points(seen: Any, out: Int8Array) -> None:
-    row = out[:, 0]
-    clear(row)
+    rows = np.zeros((len(out), NUM_KINDS), np.int8)
     for digit, numbers in enumerate(_digits(seen.points)):
-        put_slots(row[:, SLOTS * digit : SLOTS * (digit + 1)], numbers)
+        put_slots(rows[:, SLOTS * digit : SLOTS * (digit + 1)], numbers)
     if seen.rules.people > seen.rules.seats:
         for digit, numbers in enumerate(_digits(seen.points_sitting_out)):
-            row[:, SLOTS * _DIGITS + digit] = numbers
+            rows[:, SLOTS * _DIGITS + digit] = numbers
+    put(out[:, 0], rows)
 
 
 def _digits(numbers: Any) -> Iterator[Any]:

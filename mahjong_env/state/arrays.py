@@ -11,7 +11,6 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
 from mahjong_env.hands import SUIT
-from mahjong_env.state.changes import DISCARDS, EXPOSED, Changes
 from mahjong_env.state.declared import (
     CLAIMED,
     DISCARDED,
@@ -79,20 +78,27 @@ class State(Arrays):
     """A batch of B games; row i of every array is game i. Whose tiles are meant is said by `Seats`."""
 
     num_seats: int = field(init=False, repr=False)  # S
-    changes: Changes = field(init=False, repr=False)  # what has moved since somebody has last looked
+    has_changed: BoolArray = field(init=False, repr=False)  # [B] see `note_change`
     _flat: Flat = field(init=False, repr=False)  # the same memory, for the verbs
     _wall_size: Int16Array = field(init=False, repr=False)  # W, as an array without axes
 
     def __post_init__(self) -> None:
         """Make the views; the arrays are never replaced."""
         self.num_seats = int(self.hand.shape[1])
-        self.changes = Changes(*self.person_at.shape)
+        self.has_changed = np.ones(len(self.phase), np.bool_)
         self._flat = Flat(self.arrays())
         self._wall_size = np.array(self.wall.shape[1], np.int16)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles have views of their own arrays."""
         return _from_arrays, (self.arrays(),)
+
+    def note_change(self, games: Any) -> None:
+        """Note that in these games something has changed that usually stays the same until a hand ends.
+
+        A hand was dealt, somebody was paid, or a kong was declared; observations (observation/kept.py) look it up.
+        """
+        self.has_changed[games] = True
 
     # --- Seats ---------------------------------------------------------------------------------------------------
     def seats(self, games: Games, seat: Any) -> Seats:
@@ -187,7 +193,6 @@ class State(Arrays):
     def expose_flower(self, seats: Seats, kind: Any) -> None:
         """Lay one flower a game open; it has not been in the hand."""
         self._flat.flowers[self._flat.flower(seats.index, kind)] += _COUNTS[1]
-        self.changes.seats[EXPOSED][seats.index] = True
 
     def discard(self, seats: Seats, kind: Any) -> None:
         """Move one tile a game from the hand to the seat's river; nothing is drawn any more."""
@@ -201,7 +206,6 @@ class State(Arrays):
         flat.river[flat.discard(index, place)] = kind + _ONE
         flat.river_size[index] = place + _ONE
         self.drawn[seats.game] = _NO_TILE
-        self.changes.seats[DISCARDS][index] = True
 
     def lying_discards(self, game: int, seat: int) -> Int8Array:
         """[n] the kinds of one seat's discards that nobody has claimed, the oldest first."""
@@ -216,7 +220,6 @@ class State(Arrays):
         flat.river[latest] += _CLAIMED
         flat.river_claimed[latest] = SLOT_OF_OFFSET[self.num_seats][(claimer - givers.seat) % self.num_seats]
         self.undisturbed[givers.game] = False
-        self.changes.seats[DISCARDS][index] = True
 
     def lay_meld(
         self,
@@ -258,7 +261,6 @@ class State(Arrays):
                 flat.public[flat.seen(index, MELDED, kind + step)] += _COUNTS[tiles]
         if meld_type == MeldType.PUNG:
             flat.open_pung[flat.tile(index, kind)] = True
-        self.changes.seats[EXPOSED][index] = True
 
     def add_to_pung(self, seats: Seats, kind: Any) -> Int8Array:
         """Turn the open pungs of these kinds into added kongs; [n] the seats that once gave the pungs."""
@@ -270,7 +272,6 @@ class State(Arrays):
         flat.public[flat.seen(index, MELD_LIST, number * np.intp(MELD_PLACES))] = MeldType.ADDED_KONG
         flat.public[flat.seen(index, MELDED, kind)] += _ONE
         flat.open_pung[flat.tile(index, kind)] = False
-        self.changes.seats[EXPOSED][index] = True
         return flat.meld_from[place]
 
     def melds_made(self, seats: Seats) -> Int8Array:
