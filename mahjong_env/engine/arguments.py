@@ -8,7 +8,7 @@ import numpy as np
 
 from mahjong_env.basics.errors import ActionError, RulesError
 from mahjong_env.basics.memory import free_memory, size_text
-from mahjong_env.basics.types import BoolArray, Games
+from mahjong_env.basics.types import Games
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import State
 
@@ -103,10 +103,3 @@ def numbers_up_to(number: int) -> Games:
     numbers = np.arange(number)
     numbers.flags.writeable = False
     return numbers
-
-
-def all_true(number: int) -> BoolArray:
-    """[number] True everywhere, read-only."""
-    flags = np.ones(number, np.bool_)
-    flags.flags.writeable = False
-    return flags

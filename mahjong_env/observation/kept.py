@@ -1,8 +1,8 @@
 """Observations of which what stays the same in the course of a hand is kept, so that only the rest is written.
 
 For every seat its observation is kept as far as it stays the same until a hand is dealt, somebody is paid or a kong is
-declared (`Piece.stays`, `Fact.stays`). Looking is then one copy, into which the rest is written. That pays for few games,
-where every numpy call counts; many games take more memory than processors keep at hand.
+declared (`Piece.stays`, `Fact.stays`). Looking is then one copy, into which the rest is written. That pays for few
+games, where every numpy call counts; many games take more memory than processors keep at hand.
 """
 
 from __future__ import annotations
