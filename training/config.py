@@ -216,6 +216,9 @@ class EvaluateConfig:
     """Also print how the agents play: turns and worth of wins, costs of deal-ins, melds."""
     record: Path | None = None
     """A file to which the record of every game is appended (JSON lines; docs/records.md)."""
+    thoughts: bool = False
+    """Also record what agents thought of their choices: the probabilities of policies, what each action promises to
+    value and search; the viewer shows it."""
     out: Path | None = None
     """Folder for evaluation.json, .csv, .html and .png; nothing is written if not given."""
     processes: int = 1
@@ -340,6 +343,9 @@ class BenchmarkConfig:
     <!-- end of benchmark -->."""
     processes: int = 1
     """Processes that play at the same time; the result is the same with any number."""
+    ray: str | None = None
+    """Play on a Ray cluster: local (one on this machine, with --processes workers or one for each core), auto (the one
+    that this node belongs to) or HOST:PORT. The result is the same. See docs/cluster.md."""
     threads: int = 1
     """Threads of torch, for policies."""
 

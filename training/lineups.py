@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent
-from mahjong_env import Rules, make_engine
+from agents.base import games_at_once
+from mahjong_env import Rules
 from mahjong_env.records import GameRecord, RecordWriter
 from training.chance import SharedChance, deal_keys
 from training.designs import Seatings, one_against_copies, orders_of
 from training.errors import TrainingError
 from training.hand_statistics import RATIOS
 from training.luck import UNIT, weights_of
-from training.play import Played, play_out
+from training.play import Played, deal, play_out
 from training.statistics import Estimate, ratio
 
 __all__ = [
@@ -34,8 +35,6 @@ __all__ = [
     "summarise",
 ]
 
-MOST_GAMES = 6000
-"""Games that are played at once, so that memory stays small."""
 _SHARES = ("points", "wins", "self_draws", "deal_ins")
 
 
@@ -129,6 +128,7 @@ def blocks(
     deals: int,
     seatings: Seatings = "all",
     *,
+    agents: Sequence[Agent] = (),
     control_variates: bool = False,
     looks: Sequence[int] = (),
 ) -> list[Block]:
@@ -138,10 +138,12 @@ def blocks(
         lineup: the agents' numbers, one for each person.
         deals: number of deals.
         seatings: see `Block`.
+        agents: those that the numbers stand for: slow ones have smaller blocks, see `agents.base.games_at_once`.
         control_variates: see `Block`.
         looks: numbers of deals after which a block ends, so that these can be looked at (`training.sequential`).
     """
-    size = max(1, MOST_GAMES // len(orders_of(lineup, seatings)))
+    at_once = games_at_once([agents[number] for number in set(lineup)] if agents else ())
+    size = max(1, at_once // len(orders_of(lineup, seatings)))
     ends = sorted({*looks, deals})
     cuts = [
         (start, min(start + size, end))
@@ -155,7 +157,13 @@ def blocks(
 
 
 def play_block(
-    rules: Rules, agents: Sequence[Agent], block: Block, seed: int, record: str | Path | None = None
+    rules: Rules,
+    agents: Sequence[Agent],
+    block: Block,
+    seed: int,
+    record: str | Path | None = None,
+    *,
+    thoughts: bool = False,
 ) -> Played:
     """Play every deal of a block in each order of its line-up; the games of a deal stand beside each other.
 
@@ -165,21 +173,22 @@ def play_block(
         block: what is played.
         seed: of the deals and of the agents' choices.
         record: a file to which the records of the games are appended, when all of them have ended.
+        thoughts: whether these also say what agents thought of their choices.
     """
-    orders = np.array(block.orders, np.intp)
-    deals = np.arange(block.first, block.last)
+    orders, deals = np.array(block.orders, np.intp), np.arange(block.first, block.last)
     # The first block has chance as it was when line-ups were played in one stream of it: their results stay the same.
     key = (block.number,) if block.number else ()
     rng = SharedChance(np.random.SeedSequence([seed, *block.lineup], spawn_key=key))
     of_game = np.repeat(deals, len(orders))
-    engine = make_engine(rules, block.last, seed=seed).select(of_game)
+    engine = deal(rules, of_game, seed)
     weights = weights_of(rules) if block.control_variates else None
     who, keys = np.tile(orders, (len(deals), 1)), deal_keys(seed, of_game)
     if record is None:
         return play_out(engine, agents, who, rng, keys, weights)
     found: list[GameRecord] = []
     with RecordWriter(record) as writer:
-        played = play_out(engine, agents, who, rng, keys, weights, lambda *ended: found.extend(ended))
+        keep = lambda *ended: found.extend(ended)  # noqa: E731
+        played = play_out(engine, agents, who, rng, keys, weights, keep, thoughts=thoughts)
         writer.write(*found)
     return played
 
@@ -212,7 +221,7 @@ def measure(
     Returns:
         Means and intervals, clustered by deal.
     """
-    every = blocks(lineup, deals, seatings, control_variates=control_variates)
+    every = blocks(lineup, deals, seatings, agents=agents, control_variates=control_variates)
     return summarise(rules, lineup, [play_block(rules, agents, block, seed) for block in every], seatings)
 
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent
-from mahjong_env import Engine, StepResult
-from mahjong_env.environments.players import agent_name, ask, choose_actions
-from mahjong_env.records import Recorder
+from mahjong_env import Engine, Rules, StepResult, make_engine
+from mahjong_env.basics.chance import fold_seed
+from mahjong_env.environments.players import Note, agent_name, ask, choose_actions
+from mahjong_env.records import Recorder, deal_again
 from training.chance import SharedChance, decision_keys
 from training.hand_statistics import HandStatistics
 from training.luck import Luck
+
+_COUNTS: Final = "counts."
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,21 @@ class Played:
         arrays = {item.name: getattr(self, item.name)[first:last] for item in fields(self) if item.name != "counts"}
         return Played(**arrays, counts={name: array[first:last] for name, array in self.counts.items()})
 
+    def arrays(self) -> dict[str, NDArray[np.int64]]:
+        """Return everything as arrays by name, for a file."""
+        own = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "counts"}
+        return own | {_COUNTS + name: array for name, array in self.counts.items()}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[np.int64]]) -> Played:
+        """Return what `arrays` has given.
+
+        Raises:
+            KeyError: something is missing.
+        """
+        counts = {name.removeprefix(_COUNTS): array for name, array in arrays.items() if name.startswith(_COUNTS)}
+        return cls(**{item.name: arrays[item.name] for item in fields(cls) if item.name != "counts"}, counts=counts)
+
     @classmethod
     def joined(cls, parts: Sequence[Played]) -> Played:
         """Return several parts as one, in order."""
@@ -58,6 +77,20 @@ class Played:
         return cls(**arrays, counts=counts)
 
 
+def deal(rules: Rules, deals: NDArray[np.int64], seed: int) -> Engine:
+    """Return an engine with these deals of a seed; each of them is the same wherever it is dealt, with what others.
+
+    Args:
+        rules: what is played, one hand a game.
+        deals: [B] their numbers, which may be repeated.
+        seed: of the deals.
+    """
+    numbers, places = np.unique(deals, return_inverse=True)
+    engine = make_engine(rules, len(numbers), seed=seed)
+    deal_again(engine, fold_seed(seed), numbers)
+    return engine.select(places)  # fresh games, that have not moved yet
+
+
 class Chance:
     """What games of the same deal have in common while they are played."""
 
@@ -68,7 +101,12 @@ class Chance:
         self._decisions = np.zeros((engine.num_games, engine.num_people), np.int64)
 
     def choose(
-        self, games: NDArray[np.intp], seats: NDArray[np.int8], agents: Sequence[Agent], who: NDArray[np.intp]
+        self,
+        games: NDArray[np.intp],
+        seats: NDArray[np.int8],
+        agents: Sequence[Agent],
+        who: NDArray[np.intp],
+        thoughts: MutableMapping[int, Note] | None = None,
     ) -> NDArray[np.int64]:
         """Let the seats to act be played by their agents; see `mahjong_env.environments.players.choose_actions`."""
         keys = decision_keys(self._deals[games], seats, self._decisions[games, seats])
@@ -77,7 +115,7 @@ class Chance:
         for number, agent in enumerate(agents):
             rows = np.flatnonzero(who == number)
             if rows.size:
-                actions[rows] = ask(agent, self._engine, games[rows], self._rng.decide(keys[rows]))
+                actions[rows] = ask(agent, self._engine, games[rows], self._rng.decide(keys[rows]), thoughts)
         return actions
 
 
@@ -89,6 +127,8 @@ def play_out(
     deals: NDArray[np.uint64] | None = None,
     weights: NDArray[np.float64] | None = None,
     record: Callable[..., None] | None = None,
+    *,
+    thoughts: bool = False,
 ) -> Played:
     """Play all games of an engine to their end.
 
@@ -101,14 +141,18 @@ def play_out(
             is then a `training.chance.SharedChance`.
         weights: [F] of control variates: then ``counts["luck"]`` says how lucky everybody was, see `training.luck`.
         record: takes the record of every game when it has ended, as `RecordWriter.write` does.
+        thoughts: whether these also say what agents thought of their choices.
 
     Returns:
         What happened.
     """
     step: Callable[..., StepResult] = engine.step
+    told: MutableMapping[int, Note] | None = None
     if record is not None:
         names = [agent_name(agent) for agent in agents]
-        step = Recorder(engine, record, agents=lambda game: [names[number] for number in who[game]]).step
+        seated = lambda game: [names[number] for number in who[game]]  # noqa: E731
+        recorder = Recorder(engine, record, agents=seated, thoughts=thoughts)
+        step, told = recorder.step, recorder.thoughts
     statistics = HandStatistics(engine)
     games, people = who.shape
     points = np.zeros((games, people), np.int64)
@@ -122,9 +166,9 @@ def play_out(
             break
         seats = seat[live]
         if chance is None:
-            actions = choose_actions(engine, live, agents, who[live, seats], rng)
+            actions = choose_actions(engine, live, agents, who[live, seats], rng, told)
         else:
-            actions = chance.choose(live, seats, agents, who[live, seats])
+            actions = chance.choose(live, seats, agents, who[live, seats], told)
         result = step(actions, games=live)
         statistics.add(live, seats, actions, result)
         if luck is not None:

@@ -10,10 +10,10 @@ import jsonschema
 import numpy as np
 import pytest
 
-from agents import GreedyAgent
-from mahjong_env import ACTIONS, action, make_engine, rules
-from mahjong_env.records import Recorder, RecordWriter, read_records
+from mahjong_env import ACTIONS, action, rules
+from mahjong_env.records import read_records
 from mahjong_env.viewer import viewer_html
+from support.spread_commands import record_games
 from training.__main__ import main
 from training.branch import command, sentence
 from training.branch.branches import Branches
@@ -26,14 +26,7 @@ pytestmark = pytest.mark.thorough
 @pytest.fixture(scope="module")
 def games(tmp_path_factory):
     """Two recorded hands of Hebei."""
-    path = tmp_path_factory.mktemp("games") / "games.jsonl"
-    engine, agent, rng = make_engine("hebei", 2, seed=7), GreedyAgent(), np.random.default_rng(1)
-    with RecordWriter(path) as writer:
-        recorder = Recorder(engine, writer.write, agents=["greedy"] * 3)
-        while (engine.seat_to_act >= 0).any():
-            live = np.flatnonzero(engine.seat_to_act >= 0)
-            recorder.step(agent.act(engine.view(live), rng), live)
-    return path
+    return record_games(tmp_path_factory.mktemp("games") / "games.jsonl")
 
 
 def run(*words):
@@ -55,7 +48,13 @@ def test_a_decision_of_a_recorded_game(games, tmp_path, capsys):
     page = (tmp_path / "branch.html").read_text(encoding="utf-8")
     assert page.count("<li>") == len(lines)
     assert 'src="http' not in page
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["branch.csv", "branch.html", "branch.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "branch.csv",
+        "branch.html",
+        "branch.json",
+        "match.html",
+    ]
+    assert '"intervals":' in (tmp_path / "match.html").read_text(encoding="utf-8")
 
 
 def test_a_review_ranks_the_decisions_and_goes_on_where_it_stopped(games, tmp_path, monkeypatch, capsys):
