@@ -1,7 +1,7 @@
 """Ship a policy: copy it to agents/policies, and measure what its card says.
 
-`PYTHONPATH=tests python -m scripts.ship_policy VARIANT RUN --blind N` plays best.zip (or --file) of a run against copies
-of every level on the deals of blind test N, records that in agents/policies/blind_tests.jsonl, and writes
+`PYTHONPATH=tests python -m scripts.ship_policy VARIANT RUN --blind N` plays best.zip (or --file) of a run against
+copies of every level on the deals of blind test N, records that in agents/policies/blind_tests.jsonl, and writes
 agents/policies/VARIANT.zip and .md. The card also says what --notes says.
 """
 
