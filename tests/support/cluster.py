@@ -8,6 +8,41 @@ from pathlib import Path
 REASON = "Ray is not installed here; make distributed sets up its own environment and runs these tests"
 
 
+# Fatal kills the worker that plays it, the first time that it is asked anything; then it plays like `First`.
+AGENTS = """
+import os, signal, time
+from pathlib import Path
+
+class First:
+    name = "first"
+
+    def act(self, view, rng):
+        return view.action_mask.argmax(axis=1)
+
+class Fatal(First):
+    def __init__(self, marker: str, times: int = 1):
+        self.marker, self.times = marker, times
+
+    def act(self, view, rng):
+        for number in range(self.times):
+            try:
+                Path(f"{self.marker}{number}").touch(exist_ok=False)
+            except FileExistsError:
+                continue
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().act(view, rng)
+
+class Slow(First):
+    def act(self, view, rng):
+        time.sleep(0.03)
+        return super().act(view, rng)
+
+class Broken(First):
+    def act(self, view, rng):
+        raise ZeroDivisionError("on purpose")
+"""
+
+
 def left_behind(session: int, patience: float = 120.0) -> list[str]:
     """The processes of a session (of a driver started in one of its own) that are alive after some seconds."""
     end = time.monotonic() + patience

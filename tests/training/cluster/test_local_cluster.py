@@ -15,60 +15,15 @@ import pytest
 
 from mahjong_env import MahjongError
 from support.cluster import REASON, left_behind
+from support.spread_commands import COMMANDS, found_by
 from training.__main__ import main
-from training.cluster import connected, do_shards
+from training.cluster import do_shards
 from training.errors import TrainingError
 
 pytest.importorskip("ray", reason=REASON)
-pytestmark = [pytest.mark.thorough, pytest.mark.distributed]
+pytestmark = [pytest.mark.thorough, pytest.mark.distributed, pytest.mark.usefixtures("cluster")]
 
 WORDS = ("evaluate", "--variant", "hebei", "--agents", "random", "greedy", "greedy?claims=false", "--deals", "30")
-
-# Kills the worker that plays it, the first time that it is asked anything; then it plays like `First`.
-AGENTS = """
-import os, signal, time
-from pathlib import Path
-
-class First:
-    name = "first"
-
-    def act(self, view, rng):
-        return view.action_mask.argmax(axis=1)
-
-class Fatal(First):
-    def __init__(self, marker: str, times: int = 1):
-        self.marker, self.times = marker, times
-
-    def act(self, view, rng):
-        for number in range(self.times):
-            try:
-                Path(f"{self.marker}{number}").touch(exist_ok=False)
-            except FileExistsError:
-                continue
-            os.kill(os.getpid(), signal.SIGKILL)
-        return super().act(view, rng)
-
-class Slow(First):
-    def act(self, view, rng):
-        time.sleep(0.03)
-        return super().act(view, rng)
-
-class Broken(First):
-    def act(self, view, rng):
-        raise ZeroDivisionError("on purpose")
-"""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def cluster():
-    with connected("local", workers=2, store=80 * 2**20) as ray:
-        yield ray
-
-
-@pytest.fixture
-def agents(tmp_path):
-    (tmp_path / "on_the_cluster.py").write_text(AGENTS, encoding="utf-8")
-    return f"{tmp_path}/on_the_cluster.py"
 
 
 def evaluate(out, *more):
@@ -83,6 +38,11 @@ def test_the_json_is_that_of_one_process_and_of_two(tmp_path):
         evaluate(tmp_path / "ray", "--ray", "local"),
     }
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "evaluate"])
+def test_other_commands_find_the_same_as_in_one_process(name, tmp_path):
+    assert found_by(name, tmp_path / "one") == found_by(name, tmp_path / "ray", "--ray", "local")
 
 
 def test_agents_of_the_user_need_no_file_on_the_nodes(tmp_path, agents, monkeypatch):
@@ -111,6 +71,16 @@ def test_a_worker_that_is_killed_is_replaced_and_its_shard_played_again(tmp_path
     assert main([*words, "--agents", fatal, "random", "--out", str(tmp_path / "killed"), "--ray", "local"]) == 0
     assert (tmp_path / "killed0").exists()
     found = [(tmp_path / name / "evaluation.json").read_bytes() for name in ("calm", "killed")]
+    assert found[0] == found[1]
+
+
+def test_a_worker_that_is_killed_in_a_study_of_rules(tmp_path, agents):
+    words = ["rules", "--variant", "hebei", "--knobs", "cap=none", "--deals", "4"]
+    assert main([*words, "--agents", f"{agents}:First", "--out", str(tmp_path / "calm")]) == 0
+    fatal = f"{agents}:Fatal?marker={tmp_path}/killed"
+    assert main([*words, "--agents", fatal, "--out", str(tmp_path / "killed"), "--ray", "local"]) == 0
+    assert (tmp_path / "killed0").exists()
+    found = [(tmp_path / name / "rules.json").read_bytes() for name in ("calm", "killed")]
     assert found[0] == found[1]
 
 
