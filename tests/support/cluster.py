@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
+
+from training.cluster import connected
 
 REASON = "Ray is not installed here; make distributed sets up its own environment and runs these tests"
 
@@ -34,13 +38,18 @@ class Fatal(First):
 
 class Slow(First):
     def act(self, view, rng):
-        time.sleep(0.03)
+        time.sleep(0.015)
         return super().act(view, rng)
 
 class Broken(First):
     def act(self, view, rng):
         raise ZeroDivisionError("on purpose")
 """
+
+
+def small_cluster(workers: int) -> AbstractContextManager[Any]:
+    """A local cluster, with as little memory as can be."""
+    return connected("local", workers=workers, store=80 * 2**20)
 
 
 def left_behind(session: int, patience: float = 120.0) -> list[str]:

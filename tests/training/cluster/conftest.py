@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from support.cluster import AGENTS
-from training.cluster import connected
+from support.cluster import AGENTS, small_cluster
 
 
 @pytest.fixture(scope="module")
 def cluster():
-    with connected("local", workers=2, store=80 * 2**20) as ray:
+    with small_cluster(2) as ray:
         yield ray
 
 
