@@ -8,11 +8,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from agents import thoughts
 from agents.base import Agent, AgentError
 from agents.greedy import GreedyAgent
 from agents.lookahead import WIN, look_ahead
 from agents.nearness import shipped_nearness
 from agents.promise import pays_to_stay_closed
+from agents.thoughts import Note
 from mahjong_env import Engine, View
 
 _MOST_GAMES: Final = 8192
@@ -64,19 +66,35 @@ class SearchAgent:
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         """Choose the policy's action, or one that is clearly better; see `agents.Agent.act`."""
+        return self._play(view, rng)
+
+    def think(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Note | None]]:
+        """Choose, and tell what each action that was tried brought more than the policy's own, which is 0.
+
+        See `mahjong_env.environments.players.Thinker`.
+        """
+        notes: list[Note | None] = [None] * len(view)
+        return self._play(view, rng, notes), notes
+
+    def _play(self, view: View, rng: np.random.Generator, notes: list[Note | None] | None = None) -> NDArray[np.int64]:
+        """Return [n] actions; ``notes`` [n] are filled in where they are wanted."""
         policy: Agent = GreedyAgent(claims=not pays_to_stay_closed(view.rules))
         chosen = np.array(policy.act(view, rng), np.int64)
         doubtful = np.flatnonzero(~view.action_mask[:, WIN] & (view.action_mask.sum(axis=1) > 1))
         size = max(1, _MOST_GAMES // (_FIRST_WORLDS * _MOST_ACTIONS))
         for start in range(0, len(doubtful), size):
             rows = doubtful[start : start + size]
-            chosen[rows] = self._search(view.take(rows), chosen[rows], policy, rng)
+            row, action, tries = self._search(view.take(rows), chosen[rows], policy, rng)
+            if notes is not None:
+                for at, note in zip(rows, thoughts.values(len(rows), row, action, tries.mean()), strict=True):
+                    notes[at] = note
+            chosen[rows] = self._best(chosen[rows], row, action, tries)
         return chosen
 
     def _search(
         self, view: View, usual: NDArray[np.int64], policy: Agent, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """Return [n] the best actions of a few rows."""
+    ) -> tuple[NDArray[np.intp], NDArray[np.int64], _Tries]:
+        """Try actions in a few rows: the row and the action of each, and what they brought."""
         row, action = _promising(view, usual)
         own = action == usual[row]
         tries = _Tries(len(row))
@@ -93,7 +111,14 @@ class SearchAgent:
             if self._milliseconds is not None and (perf_counter() - started) * 1000 > self._milliseconds * len(view):
                 break
             worlds *= 2
-        gain = np.where(~own & (tries.mean() > self._clear * tries.error()), tries.mean(), 0.0)
+        return row, action, tries
+
+    def _best(
+        self, usual: NDArray[np.int64], row: NDArray[np.intp], action: NDArray[np.int64], tries: _Tries
+    ) -> NDArray[np.int64]:
+        """Return [n] the usual actions, but for those than which another one is clearly better."""
+        is_better = (action != usual[row]) & (tries.mean() > self._clear * tries.error())
+        gain = np.where(is_better, tries.mean(), 0.0)
         best = usual.copy()
         for number in np.argsort(gain, kind="stable"):
             if gain[number] > 0:

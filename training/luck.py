@@ -57,6 +57,15 @@ def weights_of(rules: Rules) -> NDArray[np.float64]:
     return np.array([by_name.get(name, 0.0) for name in FEATURES])
 
 
+def share_left(rules: Rules) -> float | None:
+    """Return the share of the spread of points that the shipped weights leave to a variant; None if there are none."""
+    try:
+        known = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["variants"]
+    except FileNotFoundError:
+        return None
+    return float(known[rules.name]["left"]) if rules.name in known else None
+
+
 class Luck:
     """The luck of B freshly dealt games, while they are played.
 
