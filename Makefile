@@ -9,7 +9,7 @@ BIN     := $(VENV)/bin
 VARIANT ?= hebei
 # How to learn: ppo (by self-play, over strong inputs; up to GAMES hands) or sb3 (MaskablePPO, up to STEPS decisions).
 METHOD  ?= ppo
-GAMES   ?= 160000
+GAMES   ?= 320000
 STEPS   ?= 1000000
 DEALS   ?= 2000
 RUN     ?= runs/$(VARIANT)

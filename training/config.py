@@ -113,7 +113,7 @@ class PpoConfig:
     """The run folder; runs/<variant> if not given."""
     resume: bool = False
     """Go on with the run in the folder, up to --hands."""
-    hands: int = 160_000
+    hands: int = 320_000
     """Hands that are learned from; a hand is 50 to 70 decisions."""
     seed: int = 0
     """Of the deals, the weights and all choices."""

@@ -62,7 +62,7 @@ def test_recipes_say_what_they_do_in_short_lines(environment, tmp_path):
     assert len(told.splitlines()) == 2 + 2  # make says twice which folder it is in
     assert max(map(len, told.splitlines())) < 100 + len(str(tmp_path))
     assert "-m training" not in told
-    assert "-m training ppo --hands 160000" in make("V=1", *words)[1]
+    assert "-m training ppo --hands 320000" in make("V=1", *words)[1]
     assert "-m training train --total-steps 1000000 --variant hebei" in make("V=1", "METHOD=sb3", *words)[1]
 
 

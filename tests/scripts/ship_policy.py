@@ -24,7 +24,7 @@ from training.blind import BlindTest
 from training.config import PpoConfig
 from training.lineups import blocks, one_against_copies, play_block, summarise
 from training.play import Played
-from training.ppo_run import weights_of_luck
+from training.ppo_run import TEACHERS, weights_of_luck
 from training.seeds import blind_seed
 from training.sigma import sigma
 from training.statistics import Estimate, ratio
@@ -80,6 +80,7 @@ def main() -> None:
             "steps": saved.training["steps"] + arguments.decisions,
             "seconds": saved.training["seconds"] + 60 * arguments.minutes,
             "teacher": arguments.teacher or saved.training["teacher"],
+            "teachers": list(dict.fromkeys([arguments.teacher or saved.training["teacher"], *TEACHERS])),
         }
         saved = PolicyFile(**{**_fields(saved), "training": {**saved.training, **every}})
     deals = {
@@ -89,6 +90,7 @@ def main() -> None:
         "value": arguments.value_deals,
     }
     config = json.loads((arguments.run / "config.json").read_text(encoding="utf-8"))
+    command = arguments.command or _command(config)
     trained, begun = saved.training, time.monotonic()
     rows = _rows(rules, f"policy:{policy}", deals, arguments.blind)
     notes = Path(arguments.notes).read_text(encoding="utf-8") if Path(arguments.notes).is_file() else arguments.notes
@@ -96,7 +98,7 @@ def main() -> None:
         title=rules.title,
         variant=rules.name,
         weights=sum(array.size for array in saved.weights.values()),
-        command=arguments.command or _command(config),
+        command=command,
         seed=trained["seed"],
         hands=trained["hands"],
         decisions=trained["steps"],
@@ -167,6 +169,8 @@ def _command(config: dict) -> str:
     free = ("variant", "out", "resume", "processes", "threads", "device")
     words = ["python -m training ppo", f"--variant {config['variant']}"]
     for name, usual in default.items():
+        if name not in config:
+            raise SystemExit(f"the run is of an earlier version (it has no {name}): say --command")
         value = tuple(config[name]) if isinstance(config[name], list) else config[name]
         if name not in free and value != usual:
             text = " ".join(value) if isinstance(value, tuple) else str(value)
