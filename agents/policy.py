@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,8 @@ from agents.action_inputs import action_inputs
 from agents.action_network import ARCHITECTURE, ActionNetwork, draw, greatest_of_rows
 from agents.base import PolicyFileError
 from agents.features import Features, find_features
-from agents.policy_file import PolicyFile, find_policy
-from mahjong_env import View
+from agents.policy_file import SHIPPED, PolicyFile, find_policy
+from mahjong_env import VARIANTS, Rules, View
 
 if TYPE_CHECKING:
     from agents.network import PolicyNetwork
@@ -76,6 +77,23 @@ class PolicyAgent:
         scores = self.network.scores(inputs)
         best = draw(scores, inputs.row, rng) if self._sample else greatest_of_rows(scores, inputs.row)
         return inputs.action[best].astype(np.int64)
+
+    def scores(self, view: View) -> NDArray[np.float64] | None:
+        """Return [n, 109] how much the network likes each action, -inf for illegal ones; None if it cannot tell."""
+        if not isinstance(self.network, ActionNetwork):
+            return None
+        inputs = action_inputs(view)
+        liked = np.full(view.action_mask.shape, -np.inf)
+        liked[inputs.row, inputs.action] = self.network.scores(inputs)
+        return liked
+
+
+@cache
+def shipped_policy(rules: Rules) -> PolicyAgent | None:
+    """Return the policy that is shipped for these very rules, None if there is none."""
+    if VARIANTS.get(rules.name) != rules or not (SHIPPED / f"{rules.name}.zip").is_file():
+        return None
+    return PolicyAgent(rules.name)
 
 
 def _network_from(saved: PolicyFile, path: Path, features: Features | None) -> PolicyNetwork | ActionNetwork:
