@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.base import Agent
-from agents.lookahead import concealed, look_ahead
+from agents.lookahead import CONCEALED_KONG, concealed, look_ahead
 from agents.outlook import other_shapes
-from agents.plan_play import follow_plans
+from agents.plan_play import CLOSED, OPEN, follow_plans
 from agents.plans import ANY, possible_plans, weigh
 from agents.policy import PolicyAgent
 from mahjong_env import View
@@ -62,6 +62,9 @@ def candidates(
     if plans:
         planned_row, planned = plans_within_reach(view, plans)
         begun = follow_plans(view.take(planned_row), planned, rng)
+        # A plan that begins with what the base plays anyway can wait for the next decision.
+        other = np.flatnonzero(begun != usual[planned_row])
+        planned_row, planned, begun = planned_row[other], planned[other], begun[other]
         row, action = np.concatenate([row, planned_row]), np.concatenate([action, begun])
         plan = np.concatenate([plan, planned])
         sorted_ = np.argsort(row, kind="stable")
@@ -82,7 +85,7 @@ def preferences(view: View, base: Agent) -> NDArray[np.float64]:
 
 
 def plans_within_reach(view: View, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return rows and plans, the nearest ones of each row; any shape, which is the base's own plan, is left out."""
+    """Return rows and plans: any shape with claims and without, then the nearest others; ``most`` for each row."""
     every = np.arange(len(view))
     natural = view.natural_hand
     hands = replace(concealed(view, every), counts=count_planes(natural))
@@ -95,6 +98,10 @@ def plans_within_reach(view: View, most: int) -> tuple[NDArray[np.intp], NDArray
     near = np.flatnonzero((plan != ANY) & (distance <= nearest[row] + _REACH))
     near = near[np.lexsort((plan[near], distance[near], row[near]))]
     row, plan = row[near], plan[near]
-    first = np.searchsorted(row, row)
-    kept = np.arange(len(row)) - first < most
+    # With claims or without is asked where there is something to claim.
+    asked = np.flatnonzero(~view.action_mask[:, :CONCEALED_KONG].any(axis=1))
+    row, plan = np.concatenate([asked, asked, row]), np.concatenate([asked * 0 + OPEN, asked * 0 + CLOSED, plan])
+    order = np.argsort(row, kind="stable")
+    row, plan = row[order], plan[order]
+    kept = np.arange(len(row)) - np.searchsorted(row, row) < most
     return row[kept], plan[kept]

@@ -17,9 +17,10 @@ LEVELS: Final[tuple[str, ...]] = (
     "greedy?claims=false",
     "greedy",
     "value?numbers=none",
-    "search?rollouts=64&nearness=false",
+    "search?rollouts=64&base=usual&nearness=false",
     "value",
-    "search?rollouts=64",
+    "search?rollouts=64&base=usual",
+    "policy",
 )
 """What plays at each level, from 0 on."""
 

@@ -7,9 +7,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.greedy import GreedyAgent
 from agents.lookahead import CHOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN
 from agents.outlook import other_shapes
-from agents.plans import possible_plans, weigh
+from agents.plans import NUM_PLANS, possible_plans, weigh
 from agents.promise import DISCARD, discards_for, options_of
 from mahjong_env import ACTIONS, View
 
@@ -20,20 +21,30 @@ _RANK[PASS] = _RANK[DISCARD] = 1
 _RANK[CHOW : PUNG + 1] = 2
 _IMPOSSIBLE: Final = np.int16(1000)
 
+OPEN: Final = NUM_PLANS
+"""Any shape, with claims."""
+CLOSED: Final = NUM_PLANS + 1
+"""Any shape, without claims."""
+_GREEDY: Final = {OPEN: GreedyAgent(), CLOSED: GreedyAgent(claims=False)}
+
 
 def follow_plans(view: View, plan: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int64]:
     """Choose actions that follow plans: a win if there is one, else what leaves the fewest tiles short of the plan.
 
     Args:
         view: what n seats see.
-        plan: [n] the plan of each (`agents.plans`).
+        plan: [n] the plan of each (`agents.plans`), or `OPEN` or `CLOSED`.
         rng: what decides between equally good discards.
 
     Returns:
         [n] int64 legal actions.
     """
     actions = np.full(len(view), WIN, np.int64)
-    rows = np.flatnonzero(~view.action_mask[:, WIN])
+    for manner, greedy in _GREEDY.items():
+        rows = np.flatnonzero(plan == manner)
+        if rows.size:
+            actions[rows] = greedy.act(view if len(rows) == len(view) else view.take(rows), rng)
+    rows = np.flatnonzero(~view.action_mask[:, WIN] & (plan < NUM_PLANS))
     if not rows.size:
         return actions
     options = options_of(view, rows)

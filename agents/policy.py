@@ -14,6 +14,7 @@ from agents.action_network import ARCHITECTURE, ActionNetwork, draw, greatest_of
 from agents.base import PolicyFileError
 from agents.features import Features, find_features
 from agents.policy_file import SHIPPED, PolicyFile, find_policy
+from agents.value import usual_policy
 from mahjong_env import VARIANTS, Rules, View
 
 if TYPE_CHECKING:
@@ -28,13 +29,19 @@ class PolicyAgent:
     """
 
     def __init__(
-        self, place: str | Path, *, sample: bool = False, any_variant: bool = False, features: str | None = None
+        self,
+        place: str | Path | None = None,
+        *,
+        sample: bool = False,
+        any_variant: bool = False,
+        features: str | None = None,
     ) -> None:
         """Load a policy.
 
         Args:
             place: a variant, for the policy that is shipped for it; a policy file; a run folder (its ``best.zip``), or
-                the name of a folder in ``runs/``.
+                the name of a folder in ``runs/``. None: the policy that is shipped for the rules that are played, and
+                the better greedy where there is none; the other arguments then say nothing.
             sample: draw actions with the network's probabilities instead of taking the most probable one.
             any_variant: also play variants that the policy was not trained for.
             features: the added inputs that it was trained with, if there are any (`agents.features`).
@@ -43,6 +50,10 @@ class PolicyAgent:
             PolicyFileError: there is no such file, or it cannot be used with this version.
             MissingExtraError: the policy is a network over whole observations, and torch is not installed.
         """
+        self.network: PolicyNetwork | ActionNetwork | None = None
+        if place is None:
+            self.name = "policy"
+            return
         path = find_policy(str(place))
         saved = PolicyFile.read(path)
         self.name = f"{path.parent.name}/{path.stem}" if path.parent.name else path.stem
@@ -64,6 +75,8 @@ class PolicyAgent:
         Raises:
             PolicyFileError: the policy was trained for another variant than the one played.
         """
+        if self.network is None:
+            return (shipped_policy(view.rules) or usual_policy(view.rules)).act(view, rng)
         if self.variant not in (None, view.rules.name):
             raise PolicyFileError(
                 f"policy {self.name} was trained for {self.variant}, not for {view.rules.name}; "

@@ -99,9 +99,7 @@ class SearchAgent:
             return shipped_policy(rules) or usual_policy(rules)
         return usual_policy(rules) if isinstance(self._base, str) else self._base
 
-    def _search(
-        self, view: View, usual: NDArray[np.int64], base: Agent, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def _search(self, view: View, usual: NDArray[np.int64], base: Agent, rng: np.random.Generator) -> NDArray[np.int64]:
         """Return [n] the best actions of a few rows."""
         tried = candidates(view, usual, base, self._actions, self._plans, rng)
         own = (tried.action == usual[tried.row]) & (tried.plan == NO_PLAN)

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from agents import Agent, make_agent
 from agents.levels import LEVELS
-from mahjong_env import VARIANTS, Rules, __version__
+from mahjong_env import VARIANTS, AgentError, Rules, __version__
 from mahjong_env import rules as rules_of
 from training.config import BenchmarkConfig, EvaluateConfig
 from training.errors import InterruptedRunError, TrainingError
@@ -106,6 +106,10 @@ def run(config: BenchmarkConfig) -> list[Table]:
     except KeyboardInterrupt as interrupt:
         text = f"interrupted; what was played is kept in {config.out}: the same command goes on with it"
         raise InterruptedRunError(text, exit_status(interrupt)) from None
+    except AgentError as error:
+        raise AgentError(
+            f"{error}.\nWhat was played is kept in {config.out}: the same command goes on with it"
+        ) from error
     text = markdown(tables, config)
     print(text)
     data = {
