@@ -50,9 +50,11 @@ class PromiseAgent:
 
     Attributes:
         name: "promise".
+        games_at_once: see `agents.base.games_at_once`.
     """
 
     name = "promise"
+    games_at_once: Final = 1000
 
     def __init__(self, *, samples: int = 3, margin: float = 1.0) -> None:
         """Choose the manner.

@@ -41,6 +41,7 @@ class SearchAgent:
 
     Attributes:
         name: "search".
+        games_at_once: see `agents.base.games_at_once`.
     """
 
     def __init__(
@@ -82,6 +83,8 @@ class SearchAgent:
         self._rollouts, self._milliseconds, self._clear = rollouts, milliseconds, clear
         self._nearness, self._actions, self._plans = nearness, actions, plans
         self._base = base if base in (SHIPPED, USUAL) else make_agent(base)
+        # About a minute: with fewer games, worlds are drawn and played out in batches too small for numpy.
+        self.games_at_once = max(1, 6400 // rollouts if milliseconds is None else 3000 // milliseconds)
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         """Choose the base's action, or one that is clearly better; see `agents.Agent.act`."""

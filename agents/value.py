@@ -30,7 +30,10 @@ class ValueAgent:
 
     Attributes:
         name: "value".
+        games_at_once: see `agents.base.games_at_once`.
     """
+
+    games_at_once: Final = 1000
 
     def __init__(self, *, numbers: str = "shipped", margin: float | None = None) -> None:
         """Choose the numbers.

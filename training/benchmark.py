@@ -10,16 +10,17 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from agents import Agent, make_agent
 from agents.levels import LEVELS
 from mahjong_env import VARIANTS, AgentError, Rules, __version__
 from mahjong_env import rules as rules_of
-from training.config import BenchmarkConfig, EvaluateConfig
+from training.config import BenchmarkConfig
 from training.errors import InterruptedRunError, TrainingError
 from training.folders import check_file, write_text
 from training.interrupts import exit_status, stopping_in_order
@@ -27,10 +28,11 @@ from training.lineups import Block, Standing, blocks, one_against_copies, play_b
 from training.luck import weights_of
 from training.parts import Parts
 from training.play import Played
-from training.pool import play_in_processes, set_threads
-from training.progress import status
+from training.pool import set_threads
+from training.progress import TimeLeft, status
 from training.sigma import sigma
-from training.sizes import check_counts, check_seed, check_threads
+from training.sizes import check_counts, check_seed
+from training.spread import check_workers, spread
 from training.statistics import Estimate
 
 START: Final = "<!-- benchmark -->"
@@ -97,12 +99,11 @@ def run(config: BenchmarkConfig) -> list[Table]:
     if config.readme is not None:
         check_file(config.readme)
         _between(config.readme)
-    agents = tuple(dict.fromkeys([*(LEVELS[level] for level in levels), *config.agents]))
-    made = {spec: make_agent(spec) for spec in agents}
+    agents = _agents(config)
     set_threads(config.threads)
     try:
         with stopping_in_order(), status() as progress:
-            tables = [_table(variant, levels, made, config, progress) for variant in variants]
+            tables = _tables(variants, levels, agents, config, progress)
     except KeyboardInterrupt as interrupt:
         text = f"interrupted; what was played is kept in {config.out}: the same command goes on with it"
         raise InterruptedRunError(text, exit_status(interrupt)) from None
@@ -130,66 +131,107 @@ def run(config: BenchmarkConfig) -> list[Table]:
 
 
 def _checked(config: BenchmarkConfig) -> tuple[list[Rules], tuple[int, ...]]:
-    check_counts(deals=config.deals, processes=config.processes)
-    check_threads(config.threads)
+    check_counts(deals=config.deals)
+    check_workers(config)
     check_seed(config.seed)
     levels = config.levels or tuple(range(len(LEVELS)))
     unknown = [level for level in levels if not 0 <= level < len(LEVELS)]
     if unknown:
         raise TrainingError(f"there is no level {unknown[0]}; levels are 0 to {len(LEVELS) - 1}")
-    variants = [rules_of(name) for name in config.variants or sorted(VARIANTS)]
+    variants = _variants(config)
     for rules in variants:
         weights_of(rules)
     return variants, tuple(dict.fromkeys(levels))
 
 
-def _table(
-    rules: Rules,
+def _variants(config: BenchmarkConfig) -> list[Rules]:
+    return [rules_of(name) for name in config.variants or sorted(VARIANTS)]
+
+
+def _agents(config: BenchmarkConfig) -> dict[str, Agent]:
+    levels = config.levels or range(len(LEVELS))
+    return {spec: make_agent(spec) for spec in dict.fromkeys([*(LEVELS[level] for level in levels), *config.agents])}
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """One agent against copies of another in a variant: what is played, and what of it is kept."""
+
+    rules: Rules
+    agent: str
+    level: int
+    kept: Parts
+    blocks: list[Block]
+
+    @property
+    def specs(self) -> tuple[str, str]:
+        return self.agent, LEVELS[self.level]
+
+    def standing(self, fresh: Mapping[Block, Played]) -> Standing:
+        """Return how the agent did, from blocks that have been played now and others that are kept."""
+        parts = [fresh.get(block) or self.kept.get(block) for block in self.blocks]
+        return summarise(self.rules, self.blocks[0].lineup, [part for part in parts if part is not None]).of(0)
+
+
+def _tables(
+    variants: Sequence[Rules],
     levels: tuple[int, ...],
-    agents: dict[str, Agent],
+    agents: Mapping[str, Agent],
     config: BenchmarkConfig,
     progress: Callable[[str], object],
-) -> Table:
-    progress(f"{rules.title}: sigma")
-    unit = sigma(rules)
-    rows = []
-    for spec in agents:
-        standings = {}
-        for level in levels:
-            if LEVELS[level] != spec:
-                pair = (spec, LEVELS[level])
-                progress(f"{rules.title}: {spec} against {rules.people - 1} x {LEVELS[level]}")
-                standings[level] = _pair(rules, pair, [agents[name] for name in pair], config)
-        rows.append(Row(spec, standings))
-    return Table(rules, unit, levels, tuple(rows))
+) -> list[Table]:
+    """Play all blocks of all pairs that are not kept, wherever the settings say, and put the tables together."""
+    pairs = [
+        _pair(rules, spec, level, agents, config)
+        for rules in variants
+        for spec in agents
+        for level in levels
+        if LEVELS[level] != spec
+    ]
+    fresh: list[dict[Block, Played]] = [{} for _ in pairs]
+    todo = [(n, block) for n, pair in enumerate(pairs) for block in pair.blocks if pair.kept.get(block) is None]
+    shards = [(variants.index(pairs[n].rules), *pairs[n].specs, block) for n, block in todo]
+    left = TimeLeft(len(todo))
+    progress(f"part 1 of {len(todo)}")
+    with closing(spread(config, _play_shard, _common(config, agents), shards, _common)) as done:
+        for number, (place, played) in enumerate(done, start=1):
+            of_pair, block = todo[place]
+            pair = pairs[of_pair]
+            fresh[of_pair][block] = played
+            pair.kept.put(block, played)
+            left.done()
+            next_one = f"{pair.rules.title}: {pair.agent} against {pair.rules.people - 1} x {LEVELS[pair.level]}"
+            progress(f"part {number} of {len(todo)}, {next_one}{left}")
+    tables = []
+    for rules in variants:
+        progress(f"{rules.title}: sigma")
+        rows: dict[str, dict[int, Standing]] = {spec: {} for spec in agents}
+        for pair, played_now in zip(pairs, fresh, strict=True):
+            if pair.rules is rules:
+                rows[pair.agent][pair.level] = pair.standing(played_now)
+        tables.append(Table(rules, sigma(rules), levels, tuple(Row(spec, found) for spec, found in rows.items())))
+    return tables
 
 
-def _pair(rules: Rules, pair: tuple[str, str], agents: Sequence[Agent], config: BenchmarkConfig) -> Standing:
-    """Play one agent against copies of another, but for the parts that are kept."""
-    kept = Parts(config.out, rules, pair, agents, config.seed)
+def _pair(rules: Rules, spec: str, level: int, agents: Mapping[str, Agent], config: BenchmarkConfig) -> _Pair:
+    specs = (spec, LEVELS[level])
+    players = [agents[name] for name in specs]
     lineup = one_against_copies(0, 1, rules.people)
-    every = blocks(lineup, config.deals, control_variates=True)
-    missing = [block for block in every if kept.get(block) is None]
-    fresh: Iterator[Played] = _fresh(rules, pair, agents, missing, config)
-    parts = []
-    for block in every:
-        part = kept.get(block)
-        if part is None:
-            part = next(fresh)
-            kept.put(block, part)
-        parts.append(part)
-    return summarise(rules, lineup, parts).of(0)
+    every = blocks(lineup, config.deals, agents=players, control_variates=True)
+    return _Pair(rules, spec, level, Parts(config.out, rules, specs, players, config.seed), every)
 
 
-def _fresh(
-    rules: Rules, pair: tuple[str, str], agents: Sequence[Agent], missing: list[Block], config: BenchmarkConfig
-) -> Iterator[Played]:
-    if config.processes == 1 or len(missing) < 2:
-        return (play_block(rules, agents, block, config.seed) for block in missing)
-    played = EvaluateConfig(
-        variant=rules.name, agents=pair, seed=config.seed, processes=config.processes, threads=config.threads
-    )
-    return play_in_processes(played, missing)
+_Common: TypeAlias = tuple[list[Rules], Mapping[str, Agent], int]
+
+
+def _common(config: BenchmarkConfig, agents: Mapping[str, Agent] | None = None) -> _Common:
+    """Return what all blocks need: the variants, the agents, the seed."""
+    return _variants(config), _agents(config) if agents is None else agents, config.seed
+
+
+def _play_shard(common: _Common, shard: tuple[int, str, str, Block]) -> Played:
+    (variants, agents, seed), (variant, agent, other, block) = common, shard
+    return play_block(variants[variant], [agents[agent], agents[other]], block, seed)
 
 
 # --- Text --------------------------------------------------------------------------------------------------------

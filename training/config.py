@@ -334,6 +334,9 @@ class BenchmarkConfig:
     <!-- end of benchmark -->."""
     processes: int = 1
     """Processes that play at the same time; the result is the same with any number."""
+    ray: str | None = None
+    """Play on a Ray cluster: local (one on this machine, with --processes workers or one for each core), auto (the one
+    that this node belongs to) or HOST:PORT. The result is the same. See docs/cluster.md."""
     threads: int = 1
     """Threads of torch, for policies."""
 

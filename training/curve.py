@@ -33,7 +33,7 @@ def measure_learner(
     """
     agents = [learner, *others]
     lineups = [one_against_copies(0, other, rules.people) for other in range(1, len(agents))]
-    todo = [blocks(lineup, deals) for lineup in lineups]
+    todo = [blocks(lineup, deals, agents=agents) for lineup in lineups]
     every = [block for of_lineup in todo for block in of_lineup]
     played = play(agents, every, seed) if play else [play_block(rules, agents, block, seed) for block in every]
     parts = iter(played)

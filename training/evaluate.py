@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -16,8 +15,6 @@ from mahjong_env.records import RecordWriter
 from mahjong_env.ruleset.knobs import read_rules
 from training import exports, report
 from training.blind import BlindTest, check_blind
-from training.cluster import connected, do_shards
-from training.cluster.session import check_address
 from training.config import EvaluateConfig
 from training.designs import lineups
 from training.errors import InterruptedRunError, TrainingError
@@ -28,14 +25,15 @@ from training.lineups import Block, blocks, play_block, summarise
 from training.luck import weights_of
 from training.parts import Parts
 from training.play import Played
-from training.pool import play_in_processes, set_threads
-from training.progress import status
+from training.pool import set_threads
+from training.progress import TimeLeft, status
 from training.ratings import rate
 from training.references import Entrant, with_references
 from training.seeds import blind_seed
 from training.sequential import confidence, looks
 from training.sigma import sigma
-from training.sizes import check_counts, check_evaluation, check_lineups, check_seed, check_threads
+from training.sizes import check_counts, check_evaluation, check_lineups, check_seed
+from training.spread import check_workers, ready, spread
 
 _FILES: Final = ("evaluation.json", "evaluation.csv", "evaluation.html", "evaluation.png")
 
@@ -120,11 +118,9 @@ def _blind_test(plan: _Plan, config: EvaluateConfig, parts: Parts) -> Iterator[N
 
 def _prepare(config: EvaluateConfig) -> tuple[_Plan, EvaluateConfig]:
     """Look at everything that a user can get wrong; returns what is played, and the settings with the seed of it."""
-    check_counts(deals=config.deals, processes=config.processes)
-    check_threads(config.threads)
+    check_counts(deals=config.deals)
+    check_workers(config)
     check_seed(config.seed)
-    if config.ray is not None:
-        check_address(config.ray, config.processes)
     if config.until is not None and not 0 < config.until < float("inf"):
         raise TrainingError(f"--until is a number of sigma above 0, not {config.until}")
     if config.blind is not None:
@@ -146,7 +142,7 @@ def _prepare(config: EvaluateConfig) -> tuple[_Plan, EvaluateConfig]:
         weights_of(played)
     when = looks(config.deals) if config.until is not None or config.until_clear else (config.deals,)
     how: dict[str, Any] = {"control_variates": config.control_variates, "looks": when}
-    todo = tuple(blocks(lineup, config.deals, config.seatings, **how) for lineup in all_lineups)
+    todo = tuple(blocks(lineup, config.deals, config.seatings, agents=agents, **how) for lineup in all_lineups)
     return _Plan(played, tuple(entrants), agents, todo, when), config
 
 
@@ -158,16 +154,17 @@ def _play(plan: _Plan, config: EvaluateConfig, kept: Parts, progress: Callable[[
     unit = sigma(plan.rules)
     played: list[list[Played]] = [[] for _ in plan.todo]
     found = None
-    for before, look in zip((0, *plan.looks), plan.looks, strict=False):
-        now = [[block for block in of_lineup if before < block.last <= look] for of_lineup in plan.todo]
-        todo = [block for of_lineup in now for block in of_lineup]
-        with closing(_fresh(plan, config, [block for block in todo if kept.get(block) is None])) as fresh:
-            parts = _parts(todo, every.index, kept, fresh, clock)
-            for of_lineup, blocks_now in zip(played, now, strict=True):
-                of_lineup += islice(parts, len(blocks_now))
-        found = _found(plan, config, look, played, unit)
-        if look < config.deals and _is_decided(found, config):
-            break
+    with ready(config) if missing else nullcontext():
+        for before, look in zip((0, *plan.looks), plan.looks, strict=False):
+            now = [[block for block in of_lineup if before < block.last <= look] for of_lineup in plan.todo]
+            todo = [block for of_lineup in now for block in of_lineup]
+            with closing(_fresh(plan, config, [block for block in todo if kept.get(block) is None])) as fresh:
+                parts = _parts(todo, every.index, kept, fresh, clock)
+                for of_lineup, blocks_now in zip(played, now, strict=True):
+                    of_lineup += islice(parts, len(blocks_now))
+            found = _found(plan, config, look, played, unit)
+            if look < config.deals and _is_decided(found, config):
+                break
     assert found is not None
     return replace(found, ratings=rate(found.results, len(plan.names)))
 
@@ -213,28 +210,27 @@ def _fresh(
     plan: _Plan, config: EvaluateConfig, missing: Sequence[Block]
 ) -> Generator[tuple[Block, Played], None, None]:
     """Play blocks, in this process or wherever the settings say, and yield them as they are done."""
-    if not missing:
-        return
-    if config.ray is not None:
-        workers = config.processes if config.processes > 1 else None
-        common = (plan.rules, plan.agents, config.seed)
-        with (
-            connected(config.ray, workers=workers) as ray,
-            closing(do_shards(ray, _play_shard, common, missing)) as done,
-        ):
-            for place, played in done:
-                yield missing[place], played
-    elif config.processes > 1:
-        config = replace(config, agents=tuple(entrant.spec for entrant in plan.entrants))
-        yield from zip(missing, play_in_processes(config, missing), strict=True)
-    else:
-        for block in missing:
-            yield block, play_block(plan.rules, plan.agents, block, config.seed, config.record)
+    config = replace(config, agents=tuple(entrant.spec for entrant in plan.entrants))
+    with closing(spread(config, _play_shard, _Common(plan.rules, plan.agents, config), missing, _again)) as done:
+        for place, played in done:
+            yield missing[place], played
 
 
-def _play_shard(common: tuple[Rules, Sequence[Agent], int], block: Block) -> Played:
-    rules, agents, seed = common
-    return play_block(rules, agents, block, seed)
+@dataclass(frozen=True)
+class _Common:
+    """What all blocks need."""
+
+    rules: Rules
+    agents: Sequence[Agent]
+    config: EvaluateConfig
+
+
+def _again(config: EvaluateConfig) -> _Common:
+    return _Common(read_rules(config.variant, config.knobs), [make_agent(spec) for spec in config.agents], config)
+
+
+def _play_shard(common: _Common, block: Block) -> Played:
+    return play_block(common.rules, common.agents, block, common.config.seed, common.config.record)
 
 
 def _parts(
@@ -264,21 +260,15 @@ class _Clock:
     """Tells what is being played, and how much longer all of it will take."""
 
     def __init__(self, parts: int, missing: int, names: tuple[str, ...], progress: Callable[[str], object]) -> None:
-        self._parts, self._missing, self._names, self._progress = parts, missing, names, progress
-        self._start, self._done = time.monotonic(), 0
+        self._parts, self._names, self._progress = parts, names, progress
+        self._left = TimeLeft(missing)
 
     def begin(self, number: int, block: Block) -> None:
         who = ", ".join(self._names[agent] for agent in block.lineup)
-        self._progress(f"part {number} of {self._parts}: {who}{self._left()}")
+        self._progress(f"part {number} of {self._parts}: {who}{self._left}")
 
     def end(self) -> None:
-        self._done += 1
-
-    def _left(self) -> str:
-        if not self._done:
-            return ""
-        left = (time.monotonic() - self._start) / self._done * (self._missing - self._done)
-        return f"; about {left / 60:.0f} min left" if left > 90 else f"; about {left:.0f} s left"
+        self._left.done()
 
 
 def run(config: EvaluateConfig) -> Evaluation:

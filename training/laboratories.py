@@ -72,6 +72,13 @@ class BranchConfig:
     """Folder for branch.json, .csv and .html; an interrupted review goes on with the same command."""
     notes: Path | None = None
     """File for the match with all this in its notes: `python -m mahjong_env show FILE --html PAGE` shows them."""
+    processes: int = 1
+    """Processes that play at the same time; the result is the same with any number."""
+    ray: str | None = None
+    """Play on a Ray cluster: local (one on this machine, with --processes workers or one for each core), auto (the one
+    that this node belongs to) or HOST:PORT. The result is the same. See docs/cluster.md."""
+    threads: int = 1
+    """Threads of torch, for policies."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,4 +106,11 @@ class RulesConfig:
     seed: int = 40_000
     """Of the deals and all choices."""
     out: Path | None = None
-    """Folder for rules.json, .csv and .png; nothing is written if not given."""
+    """Folder for rules.json, .csv and .png; an interrupted study goes on with the same command."""
+    processes: int = 1
+    """Processes that play at the same time; the result is the same with any number."""
+    ray: str | None = None
+    """Play on a Ray cluster: local (one on this machine, with --processes workers or one for each core), auto (the one
+    that this node belongs to) or HOST:PORT. The result is the same. See docs/cluster.md."""
+    threads: int = 1
+    """Threads of torch, for policies."""

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent
-from mahjong_env import Rules, make_engine
+from agents.base import games_at_once
+from mahjong_env import Rules
 from mahjong_env.basics.errors import AnswerError
 from mahjong_env.environments.players import agent_name
 from mahjong_env.records import GameRecord, RecordWriter
@@ -20,7 +21,7 @@ from training.designs import Seatings, one_against_copies, orders_of
 from training.errors import TrainingError
 from training.hand_statistics import RATIOS
 from training.luck import UNIT, weights_of
-from training.play import Played, play_out
+from training.play import Played, deal, play_out
 from training.statistics import Estimate, ratio
 
 __all__ = [
@@ -36,8 +37,6 @@ __all__ = [
     "summarise",
 ]
 
-MOST_GAMES = 6000
-"""Games that are played at once, so that memory stays small."""
 _SHARES = ("points", "wins", "self_draws", "deal_ins")
 
 
@@ -131,6 +130,7 @@ def blocks(
     deals: int,
     seatings: Seatings = "all",
     *,
+    agents: Sequence[Agent] = (),
     control_variates: bool = False,
     looks: Sequence[int] = (),
 ) -> list[Block]:
@@ -140,10 +140,12 @@ def blocks(
         lineup: the agents' numbers, one for each person.
         deals: number of deals.
         seatings: see `Block`.
+        agents: those that the numbers stand for: slow ones have smaller blocks, see `agents.base.games_at_once`.
         control_variates: see `Block`.
         looks: numbers of deals after which a block ends, so that these can be looked at (`training.sequential`).
     """
-    size = max(1, MOST_GAMES // len(orders_of(lineup, seatings)))
+    at_once = games_at_once([agents[number] for number in set(lineup)] if agents else ())
+    size = max(1, at_once // len(orders_of(lineup, seatings)))
     ends = sorted({*looks, deals})
     cuts = [
         (start, min(start + size, end))
@@ -168,13 +170,12 @@ def play_block(
         seed: of the deals and of the agents' choices.
         record: a file to which the records of the games are appended, when all of them have ended.
     """
-    orders = np.array(block.orders, np.intp)
-    deals = np.arange(block.first, block.last)
+    orders, deals = np.array(block.orders, np.intp), np.arange(block.first, block.last)
     # The first block has chance as it was when line-ups were played in one stream of it: their results stay the same.
     key = (block.number,) if block.number else ()
     rng = SharedChance(np.random.SeedSequence([seed, *block.lineup], spawn_key=key))
     of_game = np.repeat(deals, len(orders))
-    engine = make_engine(rules, block.last, seed=seed).select(of_game)
+    engine = deal(rules, of_game, seed)
     weights = weights_of(rules) if block.control_variates else None
     who, keys = np.tile(orders, (len(deals), 1)), deal_keys(seed, of_game)
     found: list[GameRecord] = []
@@ -220,7 +221,7 @@ def measure(
     Returns:
         Means and intervals, clustered by deal.
     """
-    every = blocks(lineup, deals, seatings, control_variates=control_variates)
+    every = blocks(lineup, deals, seatings, agents=agents, control_variates=control_variates)
     return summarise(rules, lineup, [play_block(rules, agents, block, seed) for block in every], seatings)
 
 

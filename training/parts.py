@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import io
-import json
-import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +13,9 @@ import numpy as np
 from agents import Agent
 from agents.policy_file import SHIPPED, find_policy
 from mahjong_env import Rules, __version__
-from training.folders import make_folder, write_bytes
+from training.kept import Kept
 from training.lineups import Block
 from training.play import Played
-
-_COUNTS = "counts."
 
 
 class Parts:
@@ -50,19 +44,14 @@ class Parts:
             "agents": [[str(spec), *found] for spec, found in zip(specs, self.digests, strict=True)],
             "seed": seed,
         }
-        name = hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()[:16]
-        self._folder = None if out is None else out / f".parts-{name}"
+        self._kept = Kept(out, "parts", depends_on)
 
     def get(self, block: Block) -> Played | None:
         """Return what happened in a block; None if it was not played, or if its file is damaged."""
-        if self._folder is None:
-            return None
+        found = self._kept.get(self._name(block))
         try:
-            with np.load(self._path(self._folder, block), allow_pickle=False) as arrays:
-                found = dict(arrays)
-            counts = {name.removeprefix(_COUNTS): found.pop(name) for name in list(found) if name.startswith(_COUNTS)}
-            return Played(**found, counts=counts)
-        except Exception:  # zipfile, zlib and numpy have a dozen kinds; what cannot be read is played again
+            return None if found is None else Played.of_arrays(found)
+        except KeyError:
             return None
 
     def put(self, block: Block, played: Played) -> None:
@@ -71,25 +60,17 @@ class Parts:
         Raises:
             WriteError: it cannot be written.
         """
-        if self._folder is None:
-            return
-        arrays = {item.name: getattr(played, item.name) for item in fields(Played) if item.name != "counts"}
-        arrays |= {_COUNTS + name: array for name, array in played.counts.items()}
-        data = io.BytesIO()
-        np.savez_compressed(data, **arrays)
-        make_folder(self._folder)
-        write_bytes(self._path(self._folder, block), data.getvalue())
+        self._kept.put(self._name(block), played.arrays())
 
     def remove(self) -> None:
         """Forget them: the evaluation is finished."""
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        self._kept.remove()
 
     @staticmethod
-    def _path(folder: Path, block: Block) -> Path:
+    def _name(block: Block) -> str:
         lineup = "-".join(map(str, block.lineup))
         how = block.seatings + "-luck" * block.control_variates
-        return folder / f"{lineup}_{how}_{block.number}_{block.first}-{block.last}.npz"
+        return f"{lineup}_{how}_{block.number}_{block.first}-{block.last}"
 
 
 def digests(spec: str, agent: Agent, rules: Rules | None = None) -> list[str]:

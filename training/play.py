@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent
-from mahjong_env import Engine, StepResult
+from mahjong_env import Engine, Rules, StepResult, make_engine
+from mahjong_env.basics.chance import fold_seed
 from mahjong_env.environments.players import agent_name, ask, choose_actions
-from mahjong_env.records import Recorder
+from mahjong_env.records import Recorder, deal_again
 from training.chance import SharedChance, decision_keys
 from training.hand_statistics import HandStatistics
 from training.luck import Luck
+
+_COUNTS: Final = "counts."
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,21 @@ class Played:
         arrays = {item.name: getattr(self, item.name)[first:last] for item in fields(self) if item.name != "counts"}
         return Played(**arrays, counts={name: array[first:last] for name, array in self.counts.items()})
 
+    def arrays(self) -> dict[str, NDArray[np.int64]]:
+        """Return everything as arrays by name, for a file."""
+        own = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "counts"}
+        return own | {_COUNTS + name: array for name, array in self.counts.items()}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[np.int64]]) -> Played:
+        """Return what `arrays` has given.
+
+        Raises:
+            KeyError: something is missing.
+        """
+        counts = {name.removeprefix(_COUNTS): array for name, array in arrays.items() if name.startswith(_COUNTS)}
+        return cls(**{item.name: arrays[item.name] for item in fields(cls) if item.name != "counts"}, counts=counts)
+
     @classmethod
     def joined(cls, parts: Sequence[Played]) -> Played:
         """Return several parts as one, in order."""
@@ -56,6 +75,20 @@ class Played:
         }
         counts = {name: np.concatenate([part.counts[name] for part in parts]) for name in parts[0].counts}
         return cls(**arrays, counts=counts)
+
+
+def deal(rules: Rules, deals: NDArray[np.int64], seed: int) -> Engine:
+    """Return an engine with these deals of a seed; each of them is the same wherever it is dealt, with what others.
+
+    Args:
+        rules: what is played, one hand a game.
+        deals: [B] their numbers, which may be repeated.
+        seed: of the deals.
+    """
+    numbers, places = np.unique(deals, return_inverse=True)
+    engine = make_engine(rules, len(numbers), seed=seed)
+    deal_again(engine, fold_seed(seed), numbers)
+    return engine.select(places)  # fresh games, that have not moved yet
 
 
 class Chance:

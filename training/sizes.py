@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from agents.base import GAMES_AT_ONCE
 from agents.inputs import NUM_ACTIONS, SIZE
 from mahjong_env import Rules
 from mahjong_env.basics.memory import free_memory, size_text
@@ -13,7 +14,6 @@ from mahjong_env.observation.planes import SHAPE
 from training.config import BenchConfig, EvaluateConfig, Optimisation, PpoConfig, RecordConfig, TrainConfig
 from training.designs import orders_of
 from training.errors import TrainingError
-from training.lineups import MOST_GAMES
 
 LARGEST: Final = 10**15
 """No count may be larger: all of them then stay exact wherever they are kept."""
@@ -178,4 +178,4 @@ def _processes(processes: int) -> dict[str, int]:
 def _deals(deals: int, *, people: int, option: str, orders: int = 8) -> dict[str, int]:
     """What is kept of every deal, and the games that are played at once."""
     kept = deals * orders * 8 * (2 + 50 * people)
-    return {f"{option} {deals}": kept + (deals + MOST_GAMES) * _GAME}
+    return {f"{option} {deals}": kept + min(deals * orders, GAMES_AT_ONCE) * _GAME}

@@ -234,7 +234,9 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the file of records, if there is one; matches that have not ended are appended as they stand."""
-        self._seats.engine.close_record()
+        # Gymnasium 1.1 closes what could not be built, too.
+        if "_seats" in vars(self):
+            self._seats.engine.close_record()
 
     # --- What is answered -------------------------------------------------------------------------------------
     def _is_over(self) -> BoolArray:

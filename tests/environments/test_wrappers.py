@@ -18,6 +18,11 @@ import mahjong_env
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
 
+# Older ones lack some of the wrappers, and others of theirs behaved differently.
+pytestmark = pytest.mark.skipif(
+    tuple(map(int, gymnasium.__version__.split(".")[:2])) < (1, 4), reason="the page is about Gymnasium 1.4"
+)
+
 HEBEI = "mahjong_env/Hebei-v0"
 PAGE = (Path(__file__).parents[2] / "docs" / "wrappers.md").read_text(encoding="utf-8")
 STEPS, PICTURES = 60, 3

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import training
-from agents import make_agent
+from agents import base, make_agent
 from mahjong_env import VARIANTS
-from training import lineups, pool
+from training import pool
 from training.__main__ import main
 
 pytestmark = pytest.mark.thorough
@@ -159,7 +159,7 @@ class TestEvaluate:
         assert json.loads((tmp_path / "b" / "evaluation.json").read_text(encoding="utf-8")) == found
 
     def test_is_the_same_in_any_number_of_processes(self, run, tmp_path, monkeypatch):
-        monkeypatch.setattr(lineups, "MOST_GAMES", 9)  # several parts of each line-up
+        monkeypatch.setattr(base, "GAMES_AT_ONCE", 9)  # several parts of each line-up
         arguments = ["--agents", f"policy:{run}?sample=true", "random", "--deals", 5]
         found = []
         for processes in (1, 2):
@@ -176,7 +176,7 @@ class TestEvaluate:
 
     def test_a_process_that_dies(self, monkeypatch, capsys):
         monkeypatch.setattr(pool, "_begin", sys.exit)
-        assert evaluate("--agents", "random", "--deals", 2, "--processes", 2) == 2
+        assert evaluate("--agents", "random", "greedy", "--deals", 2, "--processes", 2) == 2
         assert "a worker process ended before its work was done" in capsys.readouterr().err
 
     def test_writes_nothing_unless_asked(self, tmp_path, monkeypatch, capsys):

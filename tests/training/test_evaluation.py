@@ -267,6 +267,7 @@ class LosesItsWay:
     """Plays the first legal action, and after a while none."""
 
     name = "lost"
+    games_at_once = 6
 
     def __init__(self) -> None:
         self.calls = 0
@@ -277,8 +278,7 @@ class LosesItsWay:
 
 
 class TestInterrupted:
-    def test_a_bad_answer_names_the_deal_and_what_was_played_is_kept(self, tmp_path, monkeypatch, capsys):
-        monkeypatch.setattr(lineups, "MOST_GAMES", 6)
+    def test_a_bad_answer_names_the_deal_and_what_was_played_is_kept(self, tmp_path, capsys):
         words = ["evaluate", "--variant", "hebei", "--deals", "20", "--out", str(tmp_path), "--agents", "random"]
         assert main([*words, f"{__name__}:LosesItsWay"]) == 2
         said = " ".join(capsys.readouterr().err.split())

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from agents import GreedyAgent, RandomAgent
+from agents import GreedyAgent, RandomAgent, base
+from agents.search import SearchAgent
 from mahjong_env import VARIANTS, make_engine, rules
 from mahjong_env.environments.players import choose_actions
 from training import lineups
@@ -86,7 +87,7 @@ class TestMeasure:
 
     def test_blocks_do_not_change_the_deals(self, monkeypatch):
         whole = measure(rules("hebei"), [LastLegal(), LastLegal()], (0, 1, 1), deals=10, seed=5)
-        monkeypatch.setattr(lineups, "MOST_GAMES", 9)
+        monkeypatch.setattr(base, "GAMES_AT_ONCE", 9)
         assert measure(rules("hebei"), [LastLegal(), LastLegal()], (0, 1, 1), deals=10, seed=5) == whole
 
     def test_blocks_are_played_independently(self, monkeypatch):
@@ -94,7 +95,7 @@ class TestMeasure:
         (block,) = lineups.blocks((0, 1, 1), 10)
         played = lineups.play_block(rules("hebei"), [GREEDY, RANDOM], block, 5)
         assert lineups.summarise(rules("hebei"), (0, 1, 1), [played]) == whole
-        monkeypatch.setattr(lineups, "MOST_GAMES", 9)
+        monkeypatch.setattr(base, "GAMES_AT_ONCE", 9)
         several = lineups.blocks((0, 1, 1), 10)
         assert [(block.first, block.last) for block in several] == [(0, 3), (3, 6), (6, 9), (9, 10)]
         backwards = [lineups.play_block(rules("hebei"), [GREEDY, RANDOM], block, 5) for block in several[::-1]]
@@ -105,6 +106,28 @@ class TestMeasure:
         for agents, same in (([RANDOM] * 2, True), ([Integers()] * 2, False)):
             points = [lineups.play_block(rules("hebei"), agents, block, 5).points for block in (several[1], moved)]
             assert np.array_equal(*points) == same
+
+    def test_slow_agents_have_small_blocks(self):
+        class Slow(LastLegal):
+            games_at_once = 9
+
+        sizes = {
+            lineup: [block.last - block.first for block in lineups.blocks(lineup, 7, agents=[LastLegal(), Slow()])]
+            for lineup in ((0, 0, 0), (0, 0, 1), (1, 1, 1))
+        }
+        assert sizes == {(0, 0, 0): [7], (0, 0, 1): [3, 3, 1], (1, 1, 1): [7]}
+        assert SearchAgent(rollouts=6400).games_at_once == SearchAgent(milliseconds=10**6).games_at_once == 1
+
+    def test_a_late_block_is_dealt_alone(self, monkeypatch):
+        """The deals of a block far behind are those of an engine that has all of them."""
+        seen = []
+        monkeypatch.setattr(lineups, "play_out", lambda engine, *rest: seen.append(engine))
+        lineups.play_block(rules("wuhan"), [LastLegal()], lineups.Block((0,) * 4, 3, 50, 52), 5)
+        (engine,) = seen
+        whole = make_engine("wuhan", 52, seed=5)
+        assert engine.num_games == 2
+        for name in ("wall", "hand", "dealer", "seed", "stream"):
+            np.testing.assert_array_equal(getattr(engine.state, name), getattr(whole.state, name)[50:])
 
     def test_what_is_counted_is_what_the_engine_reports(self):
         engine = make_engine("hebei", 200, seed=3)

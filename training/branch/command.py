@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, fields
+from contextlib import closing
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,11 +20,13 @@ from training.branch.playing import branch
 from training.branch.positions import Positions, dealt, decisions_of, read_record, recorded
 from training.branch.results import Findings
 from training.errors import InterruptedRunError, TrainingError
-from training.folders import check_file, make_folder, write_bytes, write_text
+from training.folders import check_file, write_text
 from training.interrupts import exit_status, stopping_in_order
+from training.kept import Kept
 from training.laboratories import BranchConfig, DealConfig
 from training.parts import digests
-from training.progress import status
+from training.progress import TimeLeft, status
+from training.spread import check_workers, spread
 
 _FILES: Final = ("branch.json", "branch.csv", "branch.html")
 _AT_ONCE: Final = 4
@@ -42,14 +41,15 @@ def run(config: BranchConfig) -> Findings:
             before anything is played.
         InterruptedRunError: Ctrl-C or SIGTERM; with a folder, the decisions that were played are kept in it.
     """
-    agents = tuple(make_agent(spec) for spec in config.agents)
-    positions = find_positions(config)
+    check_workers(config)
+    common = _again(config)
+    positions = common.positions
     for file in _files(config):
         check_file(file)
-    kept = _Kept(config, positions.record, agents)
+    kept = _KeptDecisions(config, positions.record, common.agents)
     try:
         with stopping_in_order(), status() as tell:
-            found = _play(config, positions, agents, kept, tell)
+            found = _play(common, kept, tell)
     except KeyboardInterrupt as interrupt:
         raise InterruptedRunError(kept.how_far(len(positions.decision)), exit_status(interrupt)) from None
     page.print_findings(found)
@@ -98,31 +98,55 @@ def _deal(config: DealConfig) -> Deal | None:
     return Deal(**{name: value for name, value in told.items() if value is not None})
 
 
-def _play(
-    config: BranchConfig, positions: Positions, agents: tuple[Agent, ...], kept: _Kept, tell: Callable[[str], object]
-) -> Findings:
-    parts, fresh = [], 0
-    number, begun = len(positions.decision), time.monotonic()
-    for block, first in enumerate(range(0, number, _AT_ONCE)):
-        some = positions.take(np.arange(first, min(first + _AT_ONCE, number)))
-        part = kept.get(block, some)
-        if part is None:
-            seconds = (time.monotonic() - begun) / fresh * (number - first) if fresh else 0.0
-            tell(f"decision {first + 1} of {number}" + (f"; about {seconds:.0f} s left" if fresh else ""))
-            part = branch(
-                some.engine,
-                worlds=config.worlds,
-                agents=agents,
-                taken=some.taken,
-                hindsight=config.hindsight,
-                width=config.width,
-                milliseconds=config.milliseconds,
-                seed=_seed_of(config.seed, block),
-            )
+@dataclass(frozen=True)
+class _Common:
+    """What all blocks of decisions need."""
+
+    config: BranchConfig
+    positions: Positions
+    agents: tuple[Agent, ...]
+
+    def block(self, number: int) -> Positions:
+        """Return the decisions of a block."""
+        first = number * _AT_ONCE
+        return self.positions.take(np.arange(first, min(first + _AT_ONCE, len(self.positions.decision))))
+
+
+def _again(config: BranchConfig) -> _Common:
+    return _Common(config, find_positions(config), tuple(make_agent(spec) for spec in config.agents))
+
+
+def _play_block(common: _Common, block: int) -> Branches:
+    some, config = common.block(block), common.config
+    return branch(
+        some.engine,
+        worlds=config.worlds,
+        agents=common.agents,
+        taken=some.taken,
+        hindsight=config.hindsight,
+        width=config.width,
+        milliseconds=config.milliseconds,
+        seed=_seed_of(config.seed, block),
+    )
+
+
+def _play(common: _Common, kept: _KeptDecisions, tell: Callable[[str], object]) -> Findings:
+    config, number = common.config, len(common.positions.decision)
+    every = range(-(-number // _AT_ONCE))
+    parts = {block: kept.get(block, len(common.block(block).decision)) for block in every}
+    missing = [block for block in every if parts[block] is None]
+    left = TimeLeft(len(missing))
+    tell(f"{number} decisions")
+    with closing(spread(config, _play_block, common, missing, _again)) as done:
+        for place, part in done:
+            block = missing[place]
             kept.put(block, part)
-            fresh += len(some.decision)
-        parts.append(part)
-    return results.findings(positions, join(parts), _settings(config, agents))
+            parts[block] = part
+            left.done()
+            known = sum(len(part.taken) for part in parts.values() if part is not None)
+            tell(f"{known} of {number} decisions{left}")
+    found = join([part for part in parts.values() if part is not None])
+    return results.findings(common.positions, found, _settings(config, common.agents))
 
 
 def _seed_of(seed: int, block: int) -> int:
@@ -159,51 +183,38 @@ def _write(config: BranchConfig, found: Findings) -> None:
         print(f"written: {', '.join(map(str, written))}")
 
 
-class _Kept:
+class _KeptDecisions:
     """Decisions that have been played, kept until all are: an interrupted review goes on with them."""
 
     _ARRAYS = ("seat", "taken", "worlds", "position", "action", "points", "end")
 
     def __init__(self, config: BranchConfig, record: GameRecord, agents: tuple[Agent, ...]) -> None:
         told = asdict(config)
-        for name in ("out", "notes"):
+        for name in ("out", "notes", "processes", "threads", "ray"):
             told.pop(name)
         files = [digests(spec, agent) for spec, agent in zip(config.agents, agents, strict=True)]
-        depends_on = [__version__, np.__version__, record.to_json(), files, told]
-        name = hashlib.sha256(json.dumps(depends_on, sort_keys=True, default=str).encode()).hexdigest()[:16]
         self._rules = record.rules
-        self._folder = None if config.out is None else config.out / f".branch-{name}"
+        self._kept = Kept(config.out, "branch", [__version__, np.__version__, record.to_json(), files, told])
 
-    def get(self, block: int, positions: Positions) -> Branches | None:
+    def get(self, block: int, decisions: int) -> Branches | None:
         """Return what was found; None if nothing was, or if the file is damaged."""
-        if self._folder is None:
+        arrays = self._kept.get(str(block))
+        if arrays is None or set(arrays) != set(self._ARRAYS):
             return None
-        try:
-            with np.load(self._folder / f"{block}.npz", allow_pickle=False) as arrays:
-                found = Branches(self._rules, **{name: arrays[name] for name in self._ARRAYS})
-        except Exception:  # zipfile, zlib and numpy have a dozen kinds; what cannot be read is played again
-            return None
-        return found if len(found.taken) == len(positions.decision) else None
+        found = Branches(self._rules, **arrays)
+        return found if len(found.taken) == decisions else None
 
     def put(self, block: int, found: Branches) -> None:
         """Keep what was found."""
-        if self._folder is None:
-            return
-        data = io.BytesIO()
-        np.savez_compressed(data, **{name: getattr(found, name) for name in self._ARRAYS})
-        make_folder(self._folder)
-        write_bytes(self._folder / f"{block}.npz", data.getvalue())
+        self._kept.put(str(block), {name: getattr(found, name) for name in self._ARRAYS})
 
     def how_far(self, decisions: int) -> str:
         """Say what an interrupted review has kept."""
-        if self._folder is None:
+        if not self._kept.is_kept:
             return "interrupted"
-        done = min(decisions, _AT_ONCE * len(list(self._folder.glob("*.npz"))))
+        done = min(decisions, _AT_ONCE * len(self._kept))
         return f"interrupted; {done} of {decisions} decisions are kept: the same command goes on with them"
 
     def remove(self) -> None:
         """Forget them: all is written."""
-        if self._folder is not None and self._folder.is_dir():
-            for file in self._folder.iterdir():
-                file.unlink(missing_ok=True)
-            self._folder.rmdir()
+        self._kept.remove()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
@@ -16,7 +16,7 @@ from mahjong_env.ruleset.knobs import read_rules
 from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.rows import Row
 from training.errors import TrainingError
-from training.rule_values.measures import Measures, measure_rules
+from training.rule_values.measures import Block, Measures, PlayedBlock, blocks_of, measures_of, play_block
 from training.statistics import Estimate
 
 
@@ -50,6 +50,45 @@ class Comparison:
     deals_that_differ: float
 
 
+@dataclass(frozen=True)
+class Study:
+    """What is played: the same deals by several sets of rules.
+
+    Attributes:
+        rules: the sets of rules; the first is the one that the others are compared with.
+        agents: one for all seats, or one for each person; they are the same by all rules.
+        deals: how many; one hand each.
+        seed: of the deals and the agents' chance.
+    """
+
+    rules: tuple[Rules, ...]
+    agents: tuple[Agent, ...]
+    deals: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        """Check that there are as many agents as can be.
+
+        Raises:
+            TrainingError: as many as neither 1 nor persons.
+        """
+        for one in self.rules:
+            if len(self.agents) not in (1, one.people):
+                raise TrainingError(
+                    f"--agents names one agent, or {one.people} (one for each person), not {len(self.agents)}"
+                )
+
+    @property
+    def blocks(self) -> list[Block]:
+        """All that is played, by every set of rules in turn."""
+        return [block for number in range(len(self.rules)) for block in blocks_of(number, self.deals, self.agents)]
+
+
+def play_of(study: Study, block: Block) -> PlayedBlock:
+    """Play one block of a study."""
+    return play_block(study.rules[block.rules], study.agents, block, study.seed)
+
+
 def compare(
     rules: Rules,
     changes: Sequence[Change],
@@ -57,7 +96,7 @@ def compare(
     agents: Sequence[str | Agent] = ("greedy",),
     deals: int = 4000,
     seed: int = 40_000,
-    tell: Callable[[str], object] = lambda line: None,
+    play: Callable[[Study], Mapping[Block, PlayedBlock]] | None = None,
 ) -> tuple[Measures, list[Comparison]]:
     """Play the same deals by some rules and by each of several changes of them.
 
@@ -67,7 +106,7 @@ def compare(
         agents: one for all seats, or one for each person; they are the same by all rules.
         deals: how many; one hand each.
         seed: of the deals and the agents' chance.
-        tell: told what is being played.
+        play: plays all blocks of a study with `play_of`, wherever it is; None: here.
 
     Returns:
         What was measured by the rules, and what each change came to.
@@ -76,15 +115,14 @@ def compare(
         TrainingError: as many agents as neither 1 nor persons.
     """
     made = tuple(make_agent(agent) for agent in agents)
-    for one in (rules, *(change.rules for change in changes)):
-        if len(made) not in (1, one.people):
-            raise TrainingError(f"--agents names one agent, or {one.people} (one for each person), not {len(made)}")
-    tell("the rules as they are")
-    base = measure_rules(rules, made, deals=deals, seed=seed)
+    study = Study((rules, *(change.rules for change in changes)), made, deals, seed)
+    played = play(study) if play else {block: play_of(study, block) for block in study.blocks}
+    base, *changed = (
+        measures_of(one, [played[block] for block in study.blocks if block.rules == number])
+        for number, one in enumerate(study.rules)
+    )
     found = []
-    for number, change in enumerate(changes, start=1):
-        tell(f"{change.name} ({number} of {len(changes)})")
-        measures = measure_rules(change.rules, made, deals=deals, seed=seed)
+    for change, measures in zip(changes, changed, strict=True):
         differences = {
             name: value.less(base.numbers[name]) for name, value in measures.numbers.items() if name in base.numbers
         }

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent
-from mahjong_env import Rules, make_engine
+from agents.base import games_at_once
+from mahjong_env import Rules
 from training.paired_chance import pair
-from training.play import Played, play_out
+from training.play import Played, deal, play_out
 from training.statistics import Estimate, ratio
 
 MOST_GAMES: Final = 4096
@@ -76,31 +77,87 @@ class Measures:
     rows: Mapping[str, tuple[Influence, Influence]]
 
 
-def measure_rules(rules: Rules, agents: tuple[Agent, ...], *, deals: int, seed: int) -> Measures:
-    """Play deals by some rules; deal i has the same cards by whatever rules with the same tiles.
+@dataclass(frozen=True)
+class Block:
+    """Some deals that are played together by one set of rules; what happens there depends on no other block.
+
+    Attributes:
+        rules: which set of rules, by its number.
+        number: of the block.
+        first, last: its deals, ``last`` not among them.
+    """
+
+    rules: int
+    number: int
+    first: int
+    last: int
+
+    @property
+    def name(self) -> str:
+        """What it is called among what is kept."""
+        return f"{self.rules}_{self.number}_{self.first}-{self.last}"
+
+
+@dataclass(frozen=True)
+class PlayedBlock:
+    """What happened in the n deals of a block.
+
+    Attributes:
+        played: what happened.
+        dealer: [n] intp who dealt.
+        discards: [n] int64 discards of the hand.
+    """
+
+    played: Played
+    dealer: NDArray[np.intp]
+    discards: NDArray[np.int64]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return everything as arrays by name, for a file."""
+        return self.played.arrays() | {"dealer": self.dealer, "discards": self.discards}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> PlayedBlock:
+        """Return what `arrays` has given; a `KeyError` if something is missing."""
+        rest = dict(arrays)
+        dealer, discards = rest.pop("dealer"), rest.pop("discards")
+        return cls(Played.of_arrays(rest), dealer, discards)
+
+
+def blocks_of(rules: int, deals: int, agents: Sequence[Agent]) -> list[Block]:
+    """Return the blocks in which so many deals are played by one set of rules, given by its number."""
+    size = min(MOST_GAMES, games_at_once(agents))
+    return [Block(rules, number, first, min(first + size, deals)) for number, first in enumerate(range(0, deals, size))]
+
+
+def play_block(rules: Rules, agents: Sequence[Agent], block: Block, seed: int) -> PlayedBlock:
+    """Play the deals of a block; deal i has the same cards by whatever rules with the same tiles.
 
     Args:
         rules: what is played, one hand a deal.
         agents: one for all seats, or one for each person.
-        deals: how many.
+        block: the deals.
         seed: of the deals and of the agents' chance, which belongs to the deals: where the rules make no difference,
             agents do the same.
-
-    Returns:
-        What was measured.
     """
-    parts, dealers, discards = [], [], []
-    whole = make_engine(rules, deals, seed=seed)
-    for block, first in enumerate(range(0, deals, MOST_GAMES)):
-        numbers = np.arange(first, min(first + MOST_GAMES, deals))
-        engine = whole.select(numbers)
-        dealers.append(engine.dealer.astype(np.intp))
-        seats = np.arange(rules.people) if len(agents) > 1 else np.zeros(rules.people, np.intp)
-        who = np.tile(seats, (len(numbers), 1))
-        paired = pair(agents, np.arange(len(numbers)), int(np.random.SeedSequence([seed, block]).generate_state(1)[0]))
-        parts.append(play_out(engine, paired, who, np.random.default_rng(seed)))
-        discards.append(engine.view(seats=0).num_discards.astype(np.int64))
-    return _measures(rules, Played.joined(parts), np.concatenate(dealers), np.concatenate(discards))
+    numbers = np.arange(block.first, block.last)
+    engine = deal(rules, numbers, seed)
+    dealer = engine.dealer.astype(np.intp)
+    seats = np.arange(rules.people) if len(agents) > 1 else np.zeros(rules.people, np.intp)
+    own = int(np.random.SeedSequence([seed, block.number]).generate_state(1)[0])
+    paired = pair(agents, np.arange(len(numbers)), own)
+    played = play_out(engine, paired, np.tile(seats, (len(numbers), 1)), np.random.default_rng(seed))
+    return PlayedBlock(played, dealer, engine.view(seats=0).num_discards.astype(np.int64))
+
+
+def measures_of(rules: Rules, blocks: Sequence[PlayedBlock]) -> Measures:
+    """Return what was measured by some rules, from what happened in all blocks, in order."""
+    return _measures(
+        rules,
+        Played.joined([block.played for block in blocks]),
+        np.concatenate([block.dealer for block in blocks]),
+        np.concatenate([block.discards for block in blocks]),
+    )
 
 
 def _measures(rules: Rules, played: Played, dealer: NDArray[np.intp], discards: NDArray[np.int64]) -> Measures:

@@ -10,10 +10,10 @@ import jsonschema
 import numpy as np
 import pytest
 
-from agents import GreedyAgent
-from mahjong_env import ACTIONS, action, make_engine, rules
-from mahjong_env.records import Recorder, RecordWriter, read_records
+from mahjong_env import ACTIONS, action, rules
+from mahjong_env.records import read_records
 from mahjong_env.viewer import viewer_html
+from support.spread_commands import record_games
 from training.__main__ import main
 from training.branch import command, sentence
 from training.branch.branches import Branches
@@ -26,14 +26,7 @@ pytestmark = pytest.mark.thorough
 @pytest.fixture(scope="module")
 def games(tmp_path_factory):
     """Two recorded hands of Hebei."""
-    path = tmp_path_factory.mktemp("games") / "games.jsonl"
-    engine, agent, rng = make_engine("hebei", 2, seed=7), GreedyAgent(), np.random.default_rng(1)
-    with RecordWriter(path) as writer:
-        recorder = Recorder(engine, writer.write, agents=["greedy"] * 3)
-        while (engine.seat_to_act >= 0).any():
-            live = np.flatnonzero(engine.seat_to_act >= 0)
-            recorder.step(agent.act(engine.view(live), rng), live)
-    return path
+    return record_games(tmp_path_factory.mktemp("games") / "games.jsonl")
 
 
 def run(*words):

@@ -1,0 +1,41 @@
+"""Commands that share their work out, small, and what they write: the same wherever it is done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from agents import GreedyAgent
+from mahjong_env import make_engine
+from mahjong_env.records import Recorder, RecordWriter
+from training.__main__ import main
+
+COMMANDS = {
+    "evaluate": (("--variant", "hebei", "--agents", "random", "greedy", "--deals", "20"), "evaluation.json"),
+    "benchmark": (("--variants", "wuhan", "hebei", "--levels", "0", "2", "--deals", "6"), "benchmark.json"),
+    "branch": (("--record", "{games}", "--review", "--seat", "1", "--worlds", "6"), "branch.json"),
+    "rules": (("--variant", "wuhan", "--all-rows", "--deals", "30"), "rules.json"),
+}
+"""By name: their words, and the file that says what was found. {games} is a file of `record_games`."""
+
+
+def record_games(path: Path) -> Path:
+    """Write two recorded hands of Hebei."""
+    engine, agent, rng = make_engine("hebei", 2, seed=7), GreedyAgent(), np.random.default_rng(1)
+    with RecordWriter(path) as writer:
+        recorder = Recorder(engine, writer.write, agents=["greedy"] * 3)
+        while (engine.seat_to_act >= 0).any():
+            live = np.flatnonzero(engine.seat_to_act >= 0)
+            recorder.step(agent.act(engine.view(live), rng), live)
+    return path
+
+
+def found_by(command: str, folder: Path, *more: str) -> bytes:
+    """Run a command; what it has found, as it is written."""
+    words, file = COMMANDS[command]
+    folder.mkdir(exist_ok=True)
+    games = record_games(folder.parent / f"{command}.jsonl") if "{games}" in words else ""
+    words = tuple(word.format(games=games) for word in words)
+    assert main([command, *words, "--out", str(folder), *more]) == 0
+    return (folder / file).read_bytes()
