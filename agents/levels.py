@@ -17,9 +17,9 @@ LEVELS: Final[tuple[str, ...]] = (
     "greedy?claims=false",
     "greedy",
     "value?numbers=none",
-    "search?rollouts=64&base=usual&nearness=false",
+    "search?rollouts=64&base=usual&actions=5&plans=0&clear=2&nearness=false",
     "value",
-    "search?rollouts=64&base=usual",
+    "search?rollouts=64&base=usual&actions=5&plans=0&clear=2",
     "policy",
 )
 """What plays at each level, from 0 on."""

@@ -25,7 +25,7 @@ _MOST_GAMES: Final = 8192
 """Games that are played out at once, so that memory stays small."""
 _FIRST_WORLDS: Final = 16
 _MOST_WORLDS: Final = 4096  # of one decision, when time is the budget
-_CLEAR: Final = 2.0  # standard errors by which an action must be better than the base's own
+_CLEAR: Final = 1.0  # standard errors by which an action must be better than the base's own
 
 
 class SearchAgent:
@@ -35,7 +35,8 @@ class SearchAgent:
     every promising action and then the base at all seats, up to the end of the hand; with ``plans`` it also begins
     plans (one suit, pungs, seven pairs), which are then followed to the end. The differences to the base's own choice,
     world by world, are what counts: they have less noise than the points. After each round the worse half of the
-    candidates is given up (successive halving), and the others are tried on twice as many new worlds.
+    candidates is given up (successive halving), and whatever looks no better than the base's choice; the others are
+    tried on twice as many new worlds.
 
     It knows what its view shows; what is hidden in the real game is drawn anew.
 
@@ -47,13 +48,13 @@ class SearchAgent:
     def __init__(
         self,
         *,
-        rollouts: int = 64,
+        rollouts: int = 256,
         milliseconds: int | None = None,
         clear: float = _CLEAR,
         nearness: bool = True,
         base: str | Agent = SHIPPED,
-        actions: int = 5,
-        plans: int = 0,
+        actions: int = 3,
+        plans: int = 3,
     ) -> None:
         """Choose the budget, and who plays where nothing is clearly better.
 
@@ -116,7 +117,8 @@ class SearchAgent:
                 break
             self._try(view, rows, tried, alive, own, worlds, tries, base, rng)
             played += worlds
-            alive = own | (alive & _better_half(tried.row, tries.mean(), alive & ~own))
+            promising = alive & ~own & (tries.mean() > 0)
+            alive = own | _better_half(tried.row, tries.mean(), promising)
             if self._milliseconds is not None and (perf_counter() - started) * 1000 > self._milliseconds * len(view):
                 break
             worlds *= 2

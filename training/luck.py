@@ -57,6 +57,15 @@ def weights_of(rules: Rules) -> NDArray[np.float64]:
     return np.array([by_name.get(name, 0.0) for name in FEATURES])
 
 
+def has_weights(rules: Rules) -> bool:
+    """Whether weights are shipped for a variant."""
+    try:
+        weights_of(rules)
+    except TrainingError:
+        return False
+    return True
+
+
 class Luck:
     """The luck of B freshly dealt games, while they are played.
 
