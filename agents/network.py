@@ -172,6 +172,18 @@ def _groups() -> np.ndarray:
     return np.searchsorted(_GROUP_STARTS, np.arange(NUM_ACTIONS), side="right") - 1
 
 
+def probabilities_of(network: PolicyNetwork, view: View) -> NDArray[np.float32]:
+    """Return [n, 109] the probabilities that a network gives the legal actions."""
+    inputs = network.inputs(view)
+    shares = np.empty((len(view), NUM_ACTIONS), np.float32)
+    for start in range(0, len(view), _MOST_ROWS):
+        rows = slice(start, start + _MOST_ROWS)
+        logits = _logits_of(network, inputs[rows], view.action_mask[rows])
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        shares[rows] = weights / weights.sum(axis=1, keepdims=True)
+    return shares
+
+
 def choose(network: PolicyNetwork, view: View, rng: np.random.Generator, *, sample: bool) -> NDArray[np.int64]:
     """Return [n] the actions that a network finds best, or draws."""
     inputs = network.inputs(view)
@@ -185,13 +197,19 @@ def choose(network: PolicyNetwork, view: View, rng: np.random.Generator, *, samp
 def _choose(
     network: PolicyNetwork, inputs: NDArray[np.int8], mask: NDArray[np.bool_], rng: np.random.Generator | None
 ) -> NDArray[np.int64]:
-    with torch.inference_mode():
-        logits = network.forward_actor(torch.from_numpy(inputs).float()).numpy()
-    # Even where huge weights give minus infinity, a legal action stands above the illegal ones.
-    logits = np.where(mask, np.maximum(logits, np.finfo(np.float32).min), np.float32(-np.inf))
+    logits = _logits_of(network, inputs, mask)
     if rng is not None:  # the largest of logits with Gumbel noise is a draw from their distribution
-        logits = logits + rng.gumbel(size=logits.shape)
+        return (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
     return logits.argmax(axis=1)
+
+
+def _logits_of(network: PolicyNetwork, inputs: NDArray[np.int8], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
+    with torch.inference_mode():
+        logits: NDArray[np.float32] = network.forward_actor(torch.from_numpy(inputs).float()).numpy()
+    # Even where huge weights give minus infinity, a legal action stands above the illegal ones.
+    smallest = np.finfo(np.float32).min
+    allowed: NDArray[np.float32] = np.where(mask, np.maximum(logits, smallest), np.float32(-np.inf))
+    return allowed
 
 
 def network_from(saved: PolicyFile, path: Path, features: Features | None = None) -> PolicyNetwork:

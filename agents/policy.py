@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.action_inputs import action_inputs
-from agents.action_network import ARCHITECTURE, ActionNetwork, draw, greatest_of_rows
+from agents import thoughts
+from agents.action_inputs import ActionInputs, action_inputs
+from agents.action_network import ARCHITECTURE, ActionNetwork, draw, greatest_of_rows, log_probabilities
 from agents.base import PolicyFileError
 from agents.features import Features, find_features
 from agents.policy_file import SHIPPED, PolicyFile, find_policy
+from agents.thoughts import Note
 from agents.value import usual_policy
 from mahjong_env import VARIANTS, Rules, View
 
@@ -77,19 +79,46 @@ class PolicyAgent:
         """
         if self.network is None:
             return (shipped_policy(view.rules) or usual_policy(view.rules)).act(view, rng)
-        if self.variant not in (None, view.rules.name):
-            raise PolicyFileError(
-                f"policy {self.name} was trained for {self.variant}, not for {view.rules.name}; "
-                "with ?any_variant=true it plays all the same"
-            )
+        self._check_variant(view)
         if not isinstance(self.network, ActionNetwork):
             from agents.network import choose
 
             return choose(self.network, view, rng, sample=self._sample)
         inputs = action_inputs(view)
+        return self._choose(inputs, self.network.scores(inputs), rng)
+
+    def think(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Note | None]]:
+        """Ask the network, and tell its probabilities; see `mahjong_env.environments.players.Thinker`.
+
+        Raises:
+            PolicyFileError: the policy was trained for another variant than the one played.
+        """
+        if self.network is None:
+            shipped = shipped_policy(view.rules)
+            return shipped.think(view, rng) if shipped else (self.act(view, rng), [None] * len(view))
+        self._check_variant(view)
+        if not isinstance(self.network, ActionNetwork):
+            from agents.network import choose, probabilities_of
+
+            row, action = np.nonzero(view.action_mask)
+            shares = probabilities_of(self.network, view)[row, action]
+            actions = choose(self.network, view, rng, sample=self._sample)
+            return actions, thoughts.probabilities(len(view), row, action, shares)
+        inputs = action_inputs(view)
         scores = self.network.scores(inputs)
+        shares = np.exp(log_probabilities(scores, inputs.row))
+        return self._choose(inputs, scores, rng), thoughts.probabilities(len(view), inputs.row, inputs.action, shares)
+
+    def _choose(self, inputs: ActionInputs, scores: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.int64]:
         best = draw(scores, inputs.row, rng) if self._sample else greatest_of_rows(scores, inputs.row)
         return inputs.action[best].astype(np.int64)
+
+    def _check_variant(self, view: View) -> None:
+        if self.variant not in (None, view.rules.name):
+            raise PolicyFileError(
+                f"policy {self.name} was trained for {self.variant}, not for {view.rules.name}; "
+                "with ?any_variant=true it plays all the same"
+            )
 
     def scores(self, view: View) -> NDArray[np.float64] | None:
         """Return [n, 109] how much the network likes each action, -inf for illegal ones; None if it cannot tell."""

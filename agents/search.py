@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from agents import thoughts
 from agents.base import Agent, AgentError
 from agents.candidates import NO_PLAN, Candidates, candidates
 from agents.lookahead import WIN
@@ -15,6 +16,7 @@ from agents.nearness import shipped_nearness
 from agents.policy import shipped_policy
 from agents.registry import make_agent
 from agents.rollouts import play_out
+from agents.thoughts import Note
 from agents.value import usual_policy
 from mahjong_env import Rules, View
 
@@ -89,13 +91,30 @@ class SearchAgent:
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         """Choose the base's action, or one that is clearly better; see `agents.Agent.act`."""
+        return self._play(view, rng)
+
+    def think(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Note | None]]:
+        """Choose, and tell what each action that was tried brought more than the base's own, which is 0.
+
+        See `mahjong_env.environments.players.Thinker`.
+        """
+        notes: list[Note | None] = [None] * len(view)
+        return self._play(view, rng, notes), notes
+
+    def _play(self, view: View, rng: np.random.Generator, notes: list[Note | None] | None = None) -> NDArray[np.int64]:
+        """Return [n] actions; ``notes`` [n] are filled in where they are wanted."""
         base = self._base_for(view.rules)
         chosen = np.array(base.act(view, rng), np.int64)
         doubtful = np.flatnonzero(~view.action_mask[:, WIN] & (view.action_mask.sum(axis=1) > 1))
         size = max(1, _MOST_GAMES // (_FIRST_WORLDS * (self._actions + self._plans)))
         for start in range(0, len(doubtful), size):
             rows = doubtful[start : start + size]
-            chosen[rows] = self._search(view.take(rows), chosen[rows], base, rng)
+            tried, tries = self._search(view.take(rows), chosen[rows], base, rng)
+            if notes is not None:
+                told = thoughts.values(len(rows), tried.row, tried.action, tries.mean())
+                for at, note in zip(rows, told, strict=True):
+                    notes[at] = note
+            chosen[rows] = self._best(chosen[rows], tried, tries)
         return chosen
 
     def _base_for(self, rules: Rules) -> Agent:
@@ -103,8 +122,10 @@ class SearchAgent:
             return shipped_policy(rules) or usual_policy(rules)
         return usual_policy(rules) if isinstance(self._base, str) else self._base
 
-    def _search(self, view: View, usual: NDArray[np.int64], base: Agent, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return [n] the best actions of a few rows."""
+    def _search(
+        self, view: View, usual: NDArray[np.int64], base: Agent, rng: np.random.Generator
+    ) -> tuple[Candidates, _Tries]:
+        """Try candidates in a few rows: what they were, and what they brought."""
         tried = candidates(view, usual, base, self._actions, self._plans, rng)
         own = (tried.action == usual[tried.row]) & (tried.plan == NO_PLAN)
         tries = _Tries(len(tried.row))
@@ -122,7 +143,12 @@ class SearchAgent:
             if self._milliseconds is not None and (perf_counter() - started) * 1000 > self._milliseconds * len(view):
                 break
             worlds *= 2
-        gain = np.where(~own & (tries.mean() > self._clear * tries.error()), tries.mean(), 0.0)
+        return tried, tries
+
+    def _best(self, usual: NDArray[np.int64], tried: Candidates, tries: _Tries) -> NDArray[np.int64]:
+        """Return [n] the usual actions, but for those than which another one is clearly better."""
+        is_better = (tried.action != usual[tried.row]) & (tries.mean() > self._clear * tries.error())
+        gain = np.where(is_better, tries.mean(), 0.0)
         best = usual.copy()
         for number in np.argsort(gain, kind="stable"):
             if gain[number] > 0:

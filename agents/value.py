@@ -8,12 +8,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.afterstates import actions_but_wins
+from agents import thoughts
+from agents.afterstates import Afterstates, Numbers, actions_but_wins
 from agents.base import Agent
 from agents.greedy import GreedyAgent
 from agents.lookahead import WIN
 from agents.outcomes import OutcomeNetwork, read_network, shipped_network
 from agents.promise import PromiseAgent, pays_to_stay_closed
+from agents.thoughts import Note
 from mahjong_env import Rules, View
 
 _ROWS: Final = 256
@@ -59,12 +61,32 @@ class ValueAgent:
         network = self._network(view.rules)
         if network is None:
             return PromiseAgent().act(view, rng)
+        return self._play(network, view, rng)
+
+    def think(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Note | None]]:
+        """Choose what promises most, and tell the points; see `mahjong_env.environments.players.Thinker`."""
+        network = self._network(view.rules)
+        notes: list[Note | None] = [None] * len(view)
+        if network is None:
+            return PromiseAgent().act(view, rng), notes
+        return self._play(network, view, rng, notes), notes
+
+    def _play(
+        self, network: OutcomeNetwork, view: View, rng: np.random.Generator, notes: list[Note | None] | None = None
+    ) -> NDArray[np.int64]:
+        """Return [n] actions; ``notes`` [n] are filled in where they are wanted."""
         actions = usual_policy(view.rules).act(view, rng)
         margin = network.margin if self._margin is None else self._margin
         doubtful = np.flatnonzero(~view.action_mask[:, WIN] & (view.action_mask.sum(axis=1) > 1))
         for start in range(0, len(doubtful), _ROWS):
             rows = doubtful[start : start + _ROWS]
-            actions[rows] = _best(network, view, rows, actions, margin)
+            left = actions_but_wins(view, rows)
+            points = network(left.numbers()).points
+            actions[rows] = _best(left, points + margin * (left.action == actions[left.row]))
+            if notes is not None:
+                told = thoughts.values(len(view), left.row, left.action, points * network.sigma)
+                for row in rows.tolist():
+                    notes[row] = told[row]
         return actions
 
     def _network(self, rules: Rules) -> OutcomeNetwork | None:
@@ -80,12 +102,8 @@ def usual_policy(rules: Rules) -> Agent:
     return GreedyAgent(claims=not pays_to_stay_closed(rules))
 
 
-def _best(
-    network: OutcomeNetwork, view: View, rows: NDArray[np.intp], usual: NDArray[np.int64], margin: float
-) -> NDArray[np.int64]:
-    """Return the best actions of some rows, each of which has at least two; ``usual`` [n] are ahead by the margin."""
-    left = actions_but_wins(view, rows)
-    worth = network(left.numbers()).points + margin * (left.action == usual[left.row])
+def _best(left: Afterstates, worth: Numbers) -> NDArray[np.int64]:
+    """Return the first best action of each row that has any; ``worth`` [m] is what the actions are worth."""
     first = np.flatnonzero(np.diff(left.row, prepend=-1))
     best = np.maximum.reduceat(worth, first)
     at = np.flatnonzero(worth == np.repeat(best, np.diff(first, append=len(worth))))

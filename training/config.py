@@ -210,6 +210,9 @@ class EvaluateConfig:
     """Also print how the agents play: turns and worth of wins, costs of deal-ins, melds."""
     record: Path | None = None
     """A file to which the record of every game is appended (JSON lines; docs/records.md)."""
+    thoughts: bool = False
+    """Also record what agents thought of their choices: the probabilities of policies, what each action promises to
+    value and search; the viewer shows it."""
     out: Path | None = None
     """Folder for evaluation.json, .csv, .html and .png; nothing is written if not given."""
     processes: int = 1

@@ -133,6 +133,8 @@ def _prepare(config: EvaluateConfig) -> tuple[_Plan, EvaluateConfig]:
         if config.processes > 1 or config.ray is not None:
             raise TrainingError("--record is for one process: leave --processes and --ray out")
         RecordWriter(config.record).close()
+    elif config.thoughts:
+        raise TrainingError("--thoughts says what records hold: name a file for them (--record)")
     check_evaluation(config)
     entrants = with_references(config.agents) if config.teachers else [Entrant(spec) for spec in config.agents]
     agents = tuple(make_agent(entrant.spec) for entrant in entrants)
@@ -230,7 +232,8 @@ def _again(config: EvaluateConfig) -> _Common:
 
 
 def _play_shard(common: _Common, block: Block) -> Played:
-    return play_block(common.rules, common.agents, block, common.config.seed, common.config.record)
+    config = common.config
+    return play_block(common.rules, common.agents, block, config.seed, config.record, thoughts=config.thoughts)
 
 
 def _parts(

@@ -159,7 +159,13 @@ def blocks(
 
 
 def play_block(
-    rules: Rules, agents: Sequence[Agent], block: Block, seed: int, record: str | Path | None = None
+    rules: Rules,
+    agents: Sequence[Agent],
+    block: Block,
+    seed: int,
+    record: str | Path | None = None,
+    *,
+    thoughts: bool = False,
 ) -> Played:
     """Play every deal of a block in each order of its line-up; the games of a deal stand beside each other.
 
@@ -169,6 +175,7 @@ def play_block(
         block: what is played.
         seed: of the deals and of the agents' choices.
         record: a file to which the records of the games are appended, when all of them have ended.
+        thoughts: whether these also say what agents thought of their choices.
     """
     orders, deals = np.array(block.orders, np.intp), np.arange(block.first, block.last)
     # The first block has chance as it was when line-ups were played in one stream of it: their results stay the same.
@@ -183,7 +190,8 @@ def play_block(
         if record is None:
             return play_out(engine, agents, who, rng, keys, weights)
         with RecordWriter(record) as writer:
-            played = play_out(engine, agents, who, rng, keys, weights, lambda *ended: found.extend(ended))
+            keep = lambda *ended: found.extend(ended)  # noqa: E731
+            played = play_out(engine, agents, who, rng, keys, weights, keep, thoughts=thoughts)
             writer.write(*found)
         return played
     except AnswerError as error:

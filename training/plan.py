@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 from statistics import NormalDist
 from typing import Final
@@ -88,13 +89,13 @@ def run(config: PlanConfig) -> list[Plan]:
         tell("playing the pilot")
         start = time.perf_counter()
         lineup = one_against_copies(0, 1, rules.people)
-        played = {"deals": config.pilot, "seed": config.seed}
-        result = measure(rules, agents, lineup, **played)
+        play = partial(measure, rules, agents, lineup, deals=config.pilot, seed=config.seed)
+        result = play()
         seconds = (time.perf_counter() - start) / config.pilot
         left = None
         if config.control_variates and has_weights(rules):
             tell("playing it with control variates")
-            without_luck = measure(rules, agents, lineup, **played, control_variates=True)
+            without_luck = play(control_variates=True)
             left = (spread_of(without_luck, 0) / spread_of(result, 0)) ** 2
         unit = sigma(rules)
     spread = spread_of(result, 0)

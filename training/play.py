@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Final
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from agents import Agent
 from mahjong_env import Engine, Rules, StepResult, make_engine
 from mahjong_env.basics.chance import fold_seed
-from mahjong_env.environments.players import agent_name, ask, choose_actions
+from mahjong_env.environments.players import Note, agent_name, ask, choose_actions
 from mahjong_env.records import Recorder, deal_again
 from training.chance import SharedChance, decision_keys
 from training.hand_statistics import HandStatistics
@@ -101,7 +101,12 @@ class Chance:
         self._decisions = np.zeros((engine.num_games, engine.num_people), np.int64)
 
     def choose(
-        self, games: NDArray[np.intp], seats: NDArray[np.int8], agents: Sequence[Agent], who: NDArray[np.intp]
+        self,
+        games: NDArray[np.intp],
+        seats: NDArray[np.int8],
+        agents: Sequence[Agent],
+        who: NDArray[np.intp],
+        thoughts: MutableMapping[int, Note] | None = None,
     ) -> NDArray[np.int64]:
         """Let the seats to act be played by their agents; see `mahjong_env.environments.players.choose_actions`."""
         keys = decision_keys(self._deals[games], seats, self._decisions[games, seats])
@@ -110,7 +115,7 @@ class Chance:
         for number, agent in enumerate(agents):
             rows = np.flatnonzero(who == number)
             if rows.size:
-                actions[rows] = ask(agent, self._engine, games[rows], self._rng.decide(keys[rows]))
+                actions[rows] = ask(agent, self._engine, games[rows], self._rng.decide(keys[rows]), thoughts)
         return actions
 
 
@@ -122,6 +127,8 @@ def play_out(
     deals: NDArray[np.uint64] | None = None,
     weights: NDArray[np.float64] | None = None,
     record: Callable[..., None] | None = None,
+    *,
+    thoughts: bool = False,
 ) -> Played:
     """Play all games of an engine to their end.
 
@@ -134,14 +141,18 @@ def play_out(
             is then a `training.chance.SharedChance`.
         weights: [F] of control variates: then ``counts["luck"]`` says how lucky everybody was, see `training.luck`.
         record: takes the record of every game when it has ended, as `RecordWriter.write` does.
+        thoughts: whether these also say what agents thought of their choices.
 
     Returns:
         What happened.
     """
     step: Callable[..., StepResult] = engine.step
+    told: MutableMapping[int, Note] | None = None
     if record is not None:
         names = [agent_name(agent) for agent in agents]
-        step = Recorder(engine, record, agents=lambda game: [names[number] for number in who[game]]).step
+        seated = lambda game: [names[number] for number in who[game]]  # noqa: E731
+        recorder = Recorder(engine, record, agents=seated, thoughts=thoughts)
+        step, told = recorder.step, recorder.thoughts
     statistics = HandStatistics(engine)
     games, people = who.shape
     points = np.zeros((games, people), np.int64)
@@ -155,9 +166,9 @@ def play_out(
             break
         seats = seat[live]
         if chance is None:
-            actions = choose_actions(engine, live, agents, who[live, seats], rng)
+            actions = choose_actions(engine, live, agents, who[live, seats], rng, told)
         else:
-            actions = chance.choose(live, seats, agents, who[live, seats])
+            actions = chance.choose(live, seats, agents, who[live, seats], told)
         result = step(actions, games=live)
         statistics.add(live, seats, actions, result)
         if luck is not None:

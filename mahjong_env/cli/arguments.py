@@ -68,6 +68,22 @@ def add_agents(parser: argparse.ArgumentParser, who: str) -> None:
     )
 
 
+def add_thoughts(parser: argparse.ArgumentParser) -> None:
+    """--thoughts."""
+    parser.add_argument(
+        "--thoughts",
+        action="store_true",
+        help="also record what agents thought of their choices, for the viewer: the probabilities of a policy, what "
+        "each action promises to value and search",
+    )
+
+
+def check_thoughts(chosen: argparse.Namespace, written: str | None) -> None:
+    """Raise `MahjongError` where thoughts are wanted and nothing is written that could hold them."""
+    if chosen.thoughts and written is None:
+        raise MahjongError("--thoughts says what a record holds: name a file for it (--record FILE)")
+
+
 def read_agents(names: Sequence[str], number: int) -> list[Opponent]:
     """One agent for each of ``number`` persons."""
     if len(names) == 1:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from mahjong_env.cli.arguments import (
     add_agents,
     add_game,
     add_rules,
+    add_thoughts,
+    check_thoughts,
     check_writable,
     read_agents,
     read_rules,
@@ -32,11 +35,12 @@ from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.opponents import Opponent, agent_names, find_agent
 from mahjong_env.environments.players import agent_name
 from mahjong_env.environments.render import Reader, legal_text, table_text
+from mahjong_env.play.afterwards import review_command, show_command
 from mahjong_env.play.match import PersonsMatch
 from mahjong_env.play.server import PlayServer
 from mahjong_env.play.story import Story, situation_text
 from mahjong_env.play.why_not import why_not
-from mahjong_env.records import GameRecord, Recorder, RecordWriter
+from mahjong_env.records import GameRecord, Recorder, RecordWriter, count_records
 from mahjong_env.ruleset.questions import Rules
 
 HELP = """\
@@ -56,6 +60,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--seat", type=int, default=0, help="your person (default: 0)")
     parser.add_argument("--hints", metavar="AGENT", help=f"who answers when you ask for a hint (default: {_HINTS})")
     parser.add_argument("--record", metavar="FILE", help="append the matches that are played to a file of records")
+    add_thoughts(parser)
     browser = parser.add_argument_group("in a browser")
     browser.add_argument("--browser", action="store_true", help="play on a page that this machine's browser shows")
     browser.add_argument("--port", type=int, default=0, help="of the page's server (default: any that is free)")
@@ -70,6 +75,7 @@ def run(chosen: argparse.Namespace) -> int:
         raise MahjongError(f"--seat is a person from 0 to {rules.people - 1}, not {chosen.seat}")
     if not 0 <= chosen.port < 2**16:
         raise MahjongError(f"--port is an integer from 0 to {2**16 - 1}, not {chosen.port}")
+    check_thoughts(chosen, chosen.record)
     if chosen.record is not None:
         check_writable(Path(chosen.record))
     agents, hints = _seated(chosen, rules)  # wrong names are found before anything is done
@@ -79,9 +85,11 @@ def run(chosen: argparse.Namespace) -> int:
     engine = Engine(rules, 1, seed=seed, num_hands=chosen.num_hands)
     print(f"seed {seed}; you are {person_name(chosen.seat)}\n{HELP}\n{LEGEND}\n")
     settings: dict[str, Any] = {"unicode": chosen.unicode, "hints": hints, "colour": has_colour()}
-    play(engine, agents, np.random.default_rng(seed), **settings, record=chosen.record)
-    if chosen.record is not None:
-        print(f"{chosen.record}: look at it with python -m mahjong_env show {chosen.record} --html page.html")
+    keep = None if chosen.record is None else _Kept(chosen.record, chosen.seat)
+    try:
+        play(engine, agents, np.random.default_rng(seed), **settings, keep=keep, thoughts=chosen.thoughts)
+    finally:  # Ctrl-C leaves the table, too
+        print("with --record FILE a match can be looked at again and reviewed" if keep is None else keep.told())
     return 0
 
 
@@ -94,13 +102,14 @@ def _seated(chosen: argparse.Namespace, rules: Rules) -> tuple[list[Opponent | N
 
 def _serve(chosen: argparse.Namespace, rules: Rules, seed: int) -> None:
     """Answer a browser until Ctrl-C; every match has the next seed and agents of its own."""
-    seeds, write = count(seed), None if chosen.record is None else _appended(chosen.record)
+    seeds, write = count(seed), None if chosen.record is None else _Kept(chosen.record, chosen.seat)
 
     def new_match() -> PersonsMatch:
         agents, hints = _seated(chosen, rules)
-        return PersonsMatch(rules, agents, seed=next(seeds), num_hands=chosen.num_hands, hints=hints, write=write)
+        settings: dict[str, Any] = {"num_hands": chosen.num_hands, "hints": hints, "thoughts": chosen.thoughts}
+        return PersonsMatch(rules, agents, seed=next(seeds), **settings, write=write, file=chosen.record or "")
 
-    with PlayServer(new_match, port=chosen.port, told={"record": chosen.record or ""}) as server:
+    with PlayServer(new_match, port=chosen.port) as server:
         print(f"seed {seed}; play at {server.url}\nCtrl-C ends the program", flush=True)
         if not chosen.no_open:
             webbrowser.open(server.url)
@@ -109,14 +118,37 @@ def _serve(chosen: argparse.Namespace, rules: Rules, seed: int) -> None:
         print()
 
 
-def _appended(path: str) -> Callable[..., None]:
-    """What appends records to a file, whole lines at a time."""
+class _Kept:
+    """Appends records to a file, whole lines at a time.
 
-    def write(*records: GameRecord) -> None:
-        with RecordWriter(path) as writer:
-            writer.write(*records)
+    Attributes:
+        match: the number of the last match in the file, from 1; None as long as nothing has been written.
+    """
 
-    return write
+    def __init__(self, path: str, person: int) -> None:
+        self._path, self._person, self._lock = path, person, Lock()
+        self.match: int | None = None
+
+    def __call__(self, *records: GameRecord) -> int | None:
+        """Append, and return the number of the last match."""
+        with self._lock:  # matches of several pages may end at the same time
+            if records:
+                with RecordWriter(self._path) as writer:
+                    writer.write(*records)
+                self.match = count_records(self._path)
+            return self.match
+
+    def told(self) -> str:
+        """How the last match can be looked at."""
+        if self.match is None:
+            return f"nothing was played, and nothing was added to {self._path}"
+        return "\n".join(
+            (
+                f"match {self.match} of {self._path}; to look at it again, and to review your choices:",
+                show_command(self._path, self.match),
+                review_command(self._path, self.match, self._person),
+            )
+        )
 
 
 def play(
@@ -128,7 +160,8 @@ def play(
     hints: Opponent | None = None,
     colour: bool = False,
     read: Callable[[str], str] = input,
-    record: str | None = None,
+    keep: Callable[..., object] | None = None,
+    thoughts: bool = False,
 ) -> None:
     """Play an engine's one game.
 
@@ -140,12 +173,13 @@ def play(
         hints: who is asked for hints.
         colour: write colours.
         read: what reads a line, given a prompt.
-        record: a file of records that the match is appended to, as far as it is played.
+        keep: takes the record of the match, as far as it is played.
+        thoughts: record what agents thought of their choices.
     """
     tell = partial(say, colour=colour)
     you = Reader(agents.index(None), unicode)
     names = ["you" if agent is None else agent_name(agent) for agent in agents]
-    recorder = None if record is None else Recorder(engine, _appended(record), agents=names)
+    recorder = None if keep is None else Recorder(engine, keep, agents=names, thoughts=thoughts)
     story = Story(engine, you, None if recorder is None else recorder.step)
     tell(situation_text(engine, you), "", *story.opening())
     try:
@@ -159,7 +193,7 @@ def play(
                     tell("you have left the table")
                     return
             else:
-                answer = ask(agent, engine, rng)
+                answer = ask(agent, engine, rng, None if recorder is None else recorder.thoughts)
             _, lines = story.play(answer)
             tell(*lines)
     finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from mahjong_env.cli.arguments import (
     add_agents,
     add_game,
     add_rules,
+    add_thoughts,
+    check_thoughts,
     check_writable,
     read_agents,
     read_rules,
@@ -23,12 +25,12 @@ from mahjong_env.cli.arguments import (
 )
 from mahjong_env.cli.terminal import has_colour, say
 from mahjong_env.engine.batch import Engine
-from mahjong_env.environments.players import Opponent
+from mahjong_env.engine.outcome import StepResult
+from mahjong_env.environments.players import Note, Opponent, agent_name
 from mahjong_env.environments.players import ask as ask_agent
 from mahjong_env.environments.render import Reader, table_text
 from mahjong_env.play.story import Story
 from mahjong_env.records import GameRecord, Recorder, RecordWriter, Replay, nth_record
-from mahjong_env.ruleset.questions import Rules
 from mahjong_env.viewer import viewer_html
 
 TABLES = ("none", "hands", "moves")
@@ -52,6 +54,7 @@ def add_to(commands: Any) -> None:
     )
     parser.add_argument("--html", metavar="FILE", help="write the match as a page for a browser instead of telling it")
     parser.add_argument("--record", metavar="FILE", help="append the match that is played to a file of records")
+    add_thoughts(parser)
     parser.set_defaults(run=run)
 
 
@@ -69,8 +72,10 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _show_recorded(chosen: argparse.Namespace) -> None:
-    if chosen.variant is not None or chosen.record is not None:
-        raise MahjongError("a recorded game has its own rules: --variant and --record go without a file of records")
+    if chosen.variant is not None or chosen.record is not None or chosen.thoughts:
+        raise MahjongError(
+            "a recorded game has its own rules: --variant, --record and --thoughts go without a file of records"
+        )
     if chosen.match < 1:
         raise MahjongError(f"--match is an integer from 1, not {chosen.match}")
     record = nth_record(chosen.games, chosen.match)
@@ -83,24 +88,24 @@ def _show_recorded(chosen: argparse.Namespace) -> None:
 
 
 def _show_played(chosen: argparse.Namespace) -> None:
+    check_thoughts(chosen, chosen.record or chosen.html)
     rules, seed = read_rules(chosen), read_seed(chosen)
     agents = read_agents(chosen.agents, rules.people)
-    engine = Engine(rules, 1, seed=seed, num_hands=chosen.num_hands)
-    rng, actions = np.random.default_rng(seed), []
+    engine, rng = Engine(rules, 1, seed=seed, num_hands=chosen.num_hands), np.random.default_rng(seed)
+    records: list[GameRecord] = []
+    names = [agent_name(agent) for agent in agents]
+    recorder = Recorder(engine, lambda *ended: records.extend(ended), agents=names, thoughts=chosen.thoughts)
 
     def choose() -> int:
-        actions.append(ask(agents[int(engine.seat_to_act[0])], engine, rng))
-        return actions[-1]
+        return ask(agents[int(engine.seat_to_act[0])], engine, rng, recorder.thoughts)
 
     if chosen.html is None:
         print(f"seed {seed}")
-        _tell(engine, choose, chosen)
+        _tell(engine, choose, chosen, recorder.step)
     else:
         while engine.seat_to_act[0] >= 0:
-            engine.step([choose()])
-    if chosen.html is None and chosen.record is None:
-        return
-    record = _record(rules, seed, chosen.num_hands, actions, [getattr(agent, "name", "") for agent in agents])
+            recorder.step([choose()])
+    (record,) = records
     if chosen.record is not None:
         with RecordWriter(chosen.record) as writer:
             writer.write(record)
@@ -108,25 +113,20 @@ def _show_played(chosen: argparse.Namespace) -> None:
         _write_page(chosen.html, record)
 
 
-def _record(rules: Rules, seed: int, num_hands: int, actions: list[int], names: list[str]) -> GameRecord:
-    """The record of a match that has been played from its beginning."""
-    records: list[GameRecord] = []
-    engine = Engine(rules, 1, seed=seed, num_hands=num_hands)
-    recorder = Recorder(engine, lambda *ended: records.extend(ended), agents=names)
-    for action in actions:
-        recorder.step([action])
-    return records[0]
-
-
 def _write_page(path: str, record: GameRecord) -> None:
     write_text(Path(path), viewer_html(record))
     print(f"{path}: open it in a browser")
 
 
-def _tell(engine: Engine, choose: Callable[[], int | None], chosen: argparse.Namespace) -> None:
+def _tell(
+    engine: Engine,
+    choose: Callable[[], int | None],
+    chosen: argparse.Namespace,
+    step: Callable[[list[int]], StepResult] | None = None,
+) -> None:
     """Tell a match while it is played; ``choose`` gives the next action, None where a record ends early."""
     colour = has_colour()
-    story = Story(engine, Reader(unicode=chosen.unicode))
+    story = Story(engine, Reader(unicode=chosen.unicode), step)
     print(f"{LEGEND}\n")
     say(*story.opening(), colour=colour)
     is_new = True
@@ -144,6 +144,8 @@ def _tell(engine: Engine, choose: Callable[[], int | None], chosen: argparse.Nam
         print(table_text(engine, unicode=chosen.unicode, colour=colour))
 
 
-def ask(agent: Opponent, engine: Engine, rng: np.random.Generator) -> int:
+def ask(
+    agent: Opponent, engine: Engine, rng: np.random.Generator, thoughts: MutableMapping[int, Note] | None = None
+) -> int:
     """The answer of an agent to the question that an engine of one game asks."""
-    return int(ask_agent(agent, engine, np.zeros(1, np.intp), rng)[0])
+    return int(ask_agent(agent, engine, np.zeros(1, np.intp), rng, thoughts)[0])

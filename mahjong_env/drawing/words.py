@@ -89,6 +89,11 @@ def chinese_names(rules: Rules) -> dict[str, str]:
     return {row.name: row.chinese.split(" ")[0] for row in rules.rows}
 
 
+def marks_in_chinese(rules: Rules) -> dict[str, str]:
+    """The Chinese words for what a variant counts for each seat (`Rules.marks`), by name."""
+    return {item.name: item.chinese for item in rules.circumstances if item.is_mark and item.chinese}
+
+
 def tiles_text(kinds: Iterable[int], unicode: bool = False) -> str:
     """Tiles in the given order, in notation ("123m 55z") or as Unicode characters; "-" for none, -1 is none."""
     listed = [int(kind) for kind in kinds if kind >= 0]

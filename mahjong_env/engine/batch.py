@@ -8,14 +8,13 @@ from weakref import ref
 
 import numpy as np
 
-from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS
 from mahjong_env.basics.chance import fold_seed
-from mahjong_env.basics.errors import ActionError, IllegalActionError, SnapshotError
+from mahjong_env.basics.errors import ActionError, SnapshotError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 from mahjong_env.engine import hidden
+from mahjong_env.engine.addressed import checked_actions, persons_at, who_looks
 from mahjong_env.engine.arguments import (
     MOST_HANDS,
-    as_array,
     axes_of,
     check_count,
     check_flag,
@@ -25,6 +24,7 @@ from mahjong_env.engine.arguments import (
     numbers_up_to,
 )
 from mahjong_env.engine.buffers import check_buffer, check_step_buffers
+from mahjong_env.engine.dealt_ahead import MOST_GAMES, DealtAhead
 from mahjong_env.engine.outcome import Outcome, StepResult
 from mahjong_env.engine.phases import deal, masks, settle
 from mahjong_env.engine.phases.context import Ended, StepContext
@@ -33,15 +33,12 @@ from mahjong_env.engine.snapshot import Snapshot, describe_games
 from mahjong_env.engine.step import take_step
 from mahjong_env.engine.worlds import Origin
 from mahjong_env.observation import planes as observation
+from mahjong_env.observation.kept import FEW_GAMES, KeptObservations
 from mahjong_env.observation.view import View
 from mahjong_env.observation.visibility import Sight
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
 from mahjong_env.state.arrays import NO_SEAT, State
-
-# Arrays, as numpy turns plain numbers into arrays in every call.
-_FIRST = np.array(0, np.int8)
-_END_OF_ACTIONS = np.array(NUM_ACTIONS, np.uint64)
 
 _MANY_VIEWS: Final = 64  # so many are watched before those no longer in use are forgotten
 
@@ -85,6 +82,8 @@ class Engine:
         self._all_games = numbers_up_to(num_games)
         self._moves_of, self._moves_of_all = np.zeros(num_games, np.int64), 0
         self._views: list[ref[View]] = []
+        self._kept: KeptObservations | None = None
+        self._ahead: DealtAhead | None = None
         self.state = State.allocate(axes_of(rules, num_games))
         self._context = self._new_context()
         self.reset(seed=fold_seed(seed) if seed is None else seed)
@@ -106,12 +105,12 @@ class Engine:
     @property
     def seat_to_act(self) -> Int8Array:
         """[B] int8 the person who must act, -1 where the game is over; a fresh array."""
-        return self._persons(np.arange(self.num_games), self.state.actor)
+        return persons_at(self.state, self.state.actor)
 
     @property
     def dealer(self) -> Int8Array:
         """[B] int8 the person who deals; a fresh array."""
-        return self._persons(np.arange(self.num_games), self.state.dealer)
+        return persons_at(self.state, self.state.dealer)
 
     @property
     def action_mask(self) -> BoolArray:
@@ -146,14 +145,21 @@ class Engine:
         Raises:
             ActionError: there are no such games or seats, or ``out`` is another kind of array.
         """
-        g, table_seats, present = self._who_looks(games, seats)
+        g = self._game_numbers(games, repeats=True)
+        table_seats, present = who_looks(self.state, g, seats)
         if out is not None:
             check_buffer("out", out, (len(g), *self.observation_shape), np.int8)
-        return observation.observe(Sight(self.state, self.rules, g, table_seats, present, self.num_hands), out)
+        seen = Sight(self.state, self.rules, g, table_seats, present, self.num_hands)
+        if self.num_games > FEW_GAMES or not seen.all_asked:
+            return observation.observe(seen, out)
+        if self._kept is None:
+            self._kept = KeptObservations(self.state, self.rules, self.num_hands)
+        return self._kept.observe(seen, out)
 
     def view(self, games: Any = None, seats: Any = None) -> View:
         """The same as `observe`, with the action mask and the same facts as named arrays, for agents."""
-        g, table_seats, present = self._who_looks(games, seats)
+        g = self._game_numbers(games, repeats=True)
+        table_seats, present = who_looks(self.state, g, seats)
         seen = Sight(self.state, self.rules, g, table_seats, present, self.num_hands)
         return View.of(seen, Origin(self, g, table_seats, seen.is_asked, self.moves(g)))
 
@@ -175,8 +181,8 @@ class Engine:
         self._views.clear()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies and pickles have no views."""
-        return {**self.__dict__, "_views": []}
+        """Copies and pickles have no views, and keep and deal for themselves."""
+        return {**self.__dict__, "_views": [], "_kept": None, "_ahead": None}
 
     def _note_moves(self, games: Any, numbers: Games) -> None:
         self._keep_views()
@@ -210,7 +216,7 @@ class Engine:
             IllegalActionError: an action that is not legal; nothing in the batch has been changed.
         """
         g = self._game_numbers(games)
-        chosen = self._checked_actions(actions, g)
+        chosen = checked_actions(self.state, actions, g)
         if out is not None:
             check_step_buffers(out, len(g), self.num_people)
         self._note_moves(games, g)
@@ -245,12 +251,20 @@ class Engine:
         flags[0, over_hands] = True
         flags[1, over_hands[over]] = True
         flags[2, over_hands[cut]] = True
-        dealt = over_hands[~over]
+        deal.deal_hands(self._context, np.sort(over_hands[~over]))
         if self.auto_reset:
-            deal.begin_matches(self._context, over_hands[over], at_random=self.start == "random")
-            dealt = over_hands
-        deal.deal_hands(self._context, np.sort(dealt))
+            self._begin_matches(np.sort(over_hands[over]))
         return flags[0, games], flags[1, games], flags[2, games]
+
+    def _begin_matches(self, games: Games, scenes: Scenes | None = None, *, is_same_seed: bool = True) -> None:
+        at_random = self.start == "random"
+        if not is_same_seed or scenes is not None or self.num_games > MOST_GAMES:
+            deal.begin_matches(self._context, games, at_random=at_random)
+            deal.deal_hands(self._context, games, scenes)
+        elif games.size:
+            if self._ahead is None:
+                self._ahead = DealtAhead(self._context, at_random=at_random)
+            self._ahead.begin(games)
 
     def reset(self, seed: int | None = None, deals: Deal | Sequence[Deal] | None = None, games: Any = None) -> None:
         """Begin new matches.
@@ -268,14 +282,12 @@ class Engine:
         folded = None if seed is None else fold_seed(seed)
         scenes = None if deals is None else Scenes.check(deals, self.rules, len(g))
         self._note_moves(games, g)
-        state, context = self.state, self._context
         if folded is not None:
-            state.seed[g] = folded
-            state.stream[g] = g
-            state.hands_dealt[g] = 0
-        deal.begin_matches(context, g, at_random=self.start == "random")
-        deal.deal_hands(context, g, scenes)
-        masks.write_masks(context, g)
+            self.state.seed[g] = folded
+            self.state.stream[g] = g
+            self.state.hands_dealt[g] = 0
+        self._begin_matches(g, scenes, is_same_seed=folded is None)
+        masks.write_masks(self._context, g)
 
     # --- Copies --------------------------------------------------------------------------------------------------
     def select(self, games: Any) -> Engine:
@@ -292,7 +304,7 @@ class Engine:
         twin.auto_reset, twin.start = self.auto_reset, self.start
         twin._all_games = numbers_up_to(len(g))
         twin._moves_of, twin._moves_of_all = np.zeros(len(g), np.int64), 0
-        twin._views = []
+        twin._views, twin._kept, twin._ahead = [], None, None
         twin.state = self.state.rows(g)
         twin._context = twin._new_context()
         return twin
@@ -314,6 +326,7 @@ class Engine:
             raise SnapshotError(f"games are restored from a Snapshot, not from {type(snapshot).__name__}")
         self._keep_views()
         snapshot.put_back(self._header(), self.state.arrays())
+        self.state.note_change(slice(None))
         self._moves_of_all += 1
 
     def resample_hidden(self, seats: Any, rng: np.random.Generator, games: Any = None) -> None:
@@ -329,63 +342,14 @@ class Engine:
         """
         if not isinstance(rng, np.random.Generator):
             raise ActionError(f"rng is a numpy.random.Generator, such as np.random.default_rng(5), not {rng!r}")
-        g, table_seats, _ = self._who_looks(games, seats)
+        g = self._game_numbers(games, repeats=True)
+        table_seats, _ = who_looks(self.state, g, seats)
         self._note_moves(games, g)
         hidden.resample(self._context, g, table_seats, rng)
+        self.state.note_change(g)
 
-    # --- Checks and translations ---------------------------------------------------------------------------------
     def _game_numbers(self, games: Any, *, repeats: bool = False) -> Games:
         return self._all_games if games is None else game_numbers(games, self.num_games, repeats=repeats)
-
-    def _checked_actions(self, actions: Any, games: Games) -> Int64Array:
-        """The actions of the games that are not over."""
-        chosen = as_array("actions", actions)
-        if not chosen.size:
-            chosen = chosen.astype(np.int64)  # an empty list is one of floats
-        if chosen.shape != games.shape or chosen.dtype.kind not in "iu":
-            raise ActionError(
-                f"actions are {games.shape[0]} integers (one for each game), not {chosen.dtype} of shape {chosen.shape}"
-            )
-        state = self.state
-        chosen = chosen.astype(np.int64, copy=False)
-        inside = chosen.view(np.uint64) < _END_OF_ACTIONS  # negative numbers are very large ones
-        # Finished games have no legal action: where all actions are legal, nothing else has to be looked at.
-        is_possible = np.count_nonzero(inside) == len(games)
-        if is_possible and np.count_nonzero(state.are_legal(games, chosen)) == len(games):
-            return chosen
-        live = state.actor[games] != NO_SEAT
-        chosen, games, inside = chosen[live], games[live], inside[live]
-        legal = inside & state.are_legal(games, chosen * inside)
-        if not legal.all():
-            place = int(np.flatnonzero(~legal)[0])
-            raise IllegalActionError(self._illegal(int(games[place]), int(chosen[place])))
-        return chosen
-
-    def _illegal(self, game: int, number: int) -> str:
-        name = f"{ACTIONS[number]!r} ({number})" if 0 <= number < NUM_ACTIONS else str(number)
-        valid = ", ".join(repr(ACTIONS[legal]) for legal in np.flatnonzero(self.state.mask[game]))
-        return f"game {game}, seat {self.seat_to_act[game]}: the action {name} is not legal; legal are {valid}"
-
-    def _persons(self, games: Games, table_seats: Any) -> Int8Array:
-        persons = self.state.person_at[games, table_seats]
-        return np.where(np.asarray(table_seats) >= 0, persons, NO_SEAT).astype(np.int8)
-
-    def _who_looks(self, games: Any, seats: Any) -> tuple[Games, Games, BoolArray]:
-        """Games, the table seats that look, and whether they sit at the table at all."""
-        g = self._game_numbers(games, repeats=True)
-        state = self.state
-        if seats is None:
-            return g, np.maximum(state.actor[g], _FIRST).astype(np.intp), np.ones(len(g), np.bool_)
-        persons = as_array("seats", seats)
-        if persons.ndim and persons.shape != g.shape:
-            raise ActionError(f"seats are one for all games or {len(g)}, not of shape {persons.shape}")
-        if persons.dtype.kind not in "iu" or ((persons < 0) | (persons >= self.num_people)).any():
-            raise ActionError(f"seats are integers from 0 to {self.num_people - 1}, not {seats!r}")
-        persons = np.broadcast_to(persons, g.shape)
-        if self.num_people == self.num_seats:
-            return g, persons.astype(np.intp), np.ones(len(g), np.bool_)
-        sits = state.person_at[g] == persons[:, None]
-        return g, sits.argmax(axis=1), sits.any(axis=1)
 
 
 def make_engine(

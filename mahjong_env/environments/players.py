@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -13,6 +13,9 @@ from mahjong_env.basics.types import BoolArray, Games, Int64Array
 from mahjong_env.engine.batch import Engine
 from mahjong_env.observation.view import View
 
+Note = Mapping[str, Any]
+"""What an agent thought of one choice: "probabilities", "values" and "value" of `GameRecord.notes`."""
+
 
 @runtime_checkable
 class Opponent(Protocol):
@@ -20,6 +23,19 @@ class Opponent(Protocol):
 
     def act(self, view: View, rng: np.random.Generator) -> Any:
         """Choose [n] legal actions for the n seats of a view."""
+        ...
+
+
+@runtime_checkable
+class Thinker(Opponent, Protocol):
+    """An opponent that can also tell what it thought of each choice."""
+
+    def think(self, view: View, rng: np.random.Generator) -> tuple[Any, Sequence[Note | None]]:
+        """Choose as `act` does, with the same chance, and tell why.
+
+        Returns:
+            [n] legal actions; and for each what is to be written in a record (`GameRecord.notes`), or None.
+        """
         ...
 
 
@@ -63,7 +79,12 @@ def agent_name(agent: Any) -> str:
 
 
 def choose_actions(
-    engine: Engine, games: Games, agents: Sequence[Opponent], who: Games, rng: np.random.Generator
+    engine: Engine,
+    games: Games,
+    agents: Sequence[Opponent],
+    who: Games,
+    rng: np.random.Generator,
+    thoughts: MutableMapping[int, Note] | None = None,
 ) -> Int64Array:
     """Let the seats to act be played by their agents, one call for each agent.
 
@@ -73,6 +94,8 @@ def choose_actions(
         agents: who plays.
         who: [n] the number of the agent that plays in each game.
         rng: where chance comes from.
+        thoughts: is given, by number of the game, what agents thought who can tell (`Thinker`); None: they are not
+            asked.
 
     Returns:
         [n] legal actions.
@@ -82,17 +105,23 @@ def choose_actions(
             and the seat.
     """
     if len(agents) == 1:
-        return ask(agents[0], engine, games, rng)
+        return ask(agents[0], engine, games, rng, thoughts)
     actions = np.zeros(len(games), np.int64)
     for number, agent in enumerate(agents):
         rows = np.flatnonzero(who == number)
         if rows.size:
             # Each agent is shown its own games only: one view of all would be made, and then copied in parts.
-            actions[rows] = ask(agent, engine, games[rows], rng)
+            actions[rows] = ask(agent, engine, games[rows], rng, thoughts)
     return actions
 
 
-def ask(agent: Opponent, engine: Engine, games: Games, rng: np.random.Generator) -> Int64Array:
+def ask(
+    agent: Opponent,
+    engine: Engine,
+    games: Games,
+    rng: np.random.Generator,
+    thoughts: MutableMapping[int, Note] | None = None,
+) -> Int64Array:
     """[n] the legal actions that one agent chooses for the seats to act; the arguments are those of `choose_actions`.
 
     Raises:
@@ -101,7 +130,13 @@ def ask(agent: Opponent, engine: Engine, games: Games, rng: np.random.Generator)
     if type(agent) is RandomAgent:
         # What it would do with a view, without making one.
         return choose_at_random(engine.action_mask[games], rng)
-    actions = _checked_answers(agent, agent.act(engine.view(games), rng), engine, games)
+    if thoughts is not None and isinstance(agent, Thinker):
+        answers, notes = agent.think(engine.view(games), rng)
+        told = zip(games.tolist(), notes, strict=True)
+        thoughts.update((game, note) for game, note in told if note)
+    else:
+        answers = agent.act(engine.view(games), rng)
+    actions = _checked_answers(agent, answers, engine, games)
     inside = (actions >= 0) & (actions < NUM_ACTIONS)
     legal = inside & engine.action_mask[games, np.where(inside, actions, 0)]
     if not legal.all():

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Self
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 
 import numpy as np
 
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
 from mahjong_env.observation.declaration import SLOTS
 from mahjong_env.state.arrays import NO_SEAT, SLOT_OF_OFFSET, State
+from mahjong_env.state.seats import Seats
 
 if TYPE_CHECKING:
     from mahjong_env.ruleset.questions import Rules
@@ -33,7 +35,26 @@ SLOT_OF_SEAT: Final = {
     ).reshape(-1)
     for seats, offsets in SLOT_OF_OFFSET.items()
 }
+# [looking seat] where its row begins, without that "nobody".
+_FIRST_SLOT: Final = {seats: np.arange(seats) * (seats + 1) + 1 for seats in SLOT_OF_OFFSET}
 SEAT_AFTER: Final = {seats: np.roll(np.arange(seats, dtype=np.int8), -1) for seats in SLOT_OF_OFFSET}
+
+
+_Value = TypeVar("_Value")
+
+
+class once(Generic[_Value]):  # noqa: N801 a decorator, as `functools.cached_property`, which takes a lock until Python 3.12
+    """A property that is worked out when it is first asked for."""
+
+    def __init__(self, work_out: Callable[[Any], _Value]) -> None:
+        """Decorate a method."""
+        self._work_out, self._name = work_out, work_out.__name__
+        self.__doc__ = work_out.__doc__
+
+    def __get__(self, looker: Any, owner: type | None = None) -> _Value:
+        """Work it out; the instance then has an attribute of that name, which is found first."""
+        value = looker.__dict__[self._name] = self._work_out(looker)
+        return value
 
 
 def of_game(name: str) -> property:
@@ -56,6 +77,8 @@ class Looker:
         seat: [n] the table seat that looks.
         present: [n] False for a person who sits out: he sees the table from this seat, but not its hand.
         is_asked: [n] whether the seat is to act.
+        all_asked: whether all of them are.
+        own: the seats themselves.
     """
 
     def __init__(
@@ -67,12 +90,25 @@ class Looker:
         self.is_asked: BoolArray = state.actor[games] == seat
         if rules.people > rules.seats:
             self.is_asked &= present
-        self._all_asked = np.count_nonzero(self.is_asked) == len(games)
+        self.all_asked = np.count_nonzero(self.is_asked) == len(games)
+        self.own = state.seats(games, seat)
         self._phase = state.phase[games]
-        self._order = _SEAT_AT_SLOT[state.num_seats].take(seat, axis=0)  # [n, 4] the seats in the order of slots
-        self._first_slot = seat * (state.num_seats + 1) + 1  # [n] where a row of SLOT_OF_SEAT begins
-        self._own = state.seats(games, seat)
-        self._at = state.seats(games[:, None], self._order)
+
+    @once
+    def _order(self) -> Games:
+        """[n, 4] the seats in the order of slots."""
+        order: Games = _SEAT_AT_SLOT[self.state.num_seats].take(self.seat, axis=0)
+        return order
+
+    @once
+    def _first_slot(self) -> Games:
+        """[n] where the row of the seat in `SLOT_OF_SEAT` begins."""
+        return _FIRST_SLOT[self.state.num_seats].take(self.seat)
+
+    @once
+    def _at(self) -> Seats:
+        """[n, 4] the same."""
+        return self.state.seats(self.games[:, None], self._order)
 
     def __len__(self) -> int:
         """The number of seats that look."""
@@ -92,7 +128,7 @@ class Looker:
 
     def _of_own(self, array: Any) -> Any:
         """[n, ...] the rows of an array with a seat axis that belong to the looking seat."""
-        return self._own.of(array)
+        return self.own.of(array)
 
     def _slot(self, seat: Any) -> Int8Array:
         """[n] the slots of table seats; -1 for nobody."""

@@ -11,14 +11,14 @@ views do not have yet, give `visibility.Sight` and `View` an array for it first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import numpy as np
 
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.basics.tiles import FIRST_HONOUR, FLOWERS, NUM_ALL_KINDS, NUM_KINDS
+from mahjong_env.basics.tiles import FIRST_HONOUR, FLOWERS, NO_TILE, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import Int8Array
 from mahjong_env.observation.declaration import (
     SLOTS,
@@ -40,7 +40,9 @@ OBSERVATION_VERSION: Final = 1
 _NUM_FLOWERS: Final = NUM_ALL_KINDS - FLOWERS
 _LONGEST_HAND: Final = 30  # discards of a hand, about
 _DIGITS: Final = 5
+# Arrays, as numpy turns plain numbers into arrays in every call.
 _HUNDRED: Final = np.array(100, np.int32)
+_NO_TILE: Final = np.array(NO_TILE, np.int8)
 
 _pieces: list[Piece] = []
 
@@ -54,11 +56,12 @@ def _piece(
     high: Numbers = 1,
     scale: Numbers = 1,
     is_code: bool = False,
+    stays: bool = False,
 ) -> Callable[[Callable[[Any, Int8Array], None]], Callable[[Any, Int8Array], None]]:
     """Declare the function below it as the writer of the next piece; the arguments are those of `Piece`."""
 
     def declare(write: Callable[[Any, Int8Array], None]) -> Callable[[Any, Int8Array], None]:
-        _pieces.append(Piece(name, planes, meaning, write, low, high, scale, is_code))
+        _pieces.append(Piece(name, planes, meaning, write, low, high, scale, is_code, stays))
         return write
 
     return declare
@@ -91,21 +94,22 @@ def _drawn(seen: Any, out: Int8Array) -> None:
 def _offered(seen: Any, out: Int8Array) -> None:
     put_one_hot(out, seen.offered)
     if seen.rules.opening_stages:
-        row = np.flatnonzero(seen.given_up >= 0)
-        out[row, 0, seen.given_up[row]] = -1
+        row = (seen.given_up > _NO_TILE).nonzero()[0]
+        if row.size:
+            out[row, 0, seen.given_up[row]] = -1
 
 
-@_piece("wild", meaning="1 at the wild kind")
+@_piece("wild", meaning="1 at the wild kind", stays=True)
 def _wild(seen: Any, out: Int8Array) -> None:
     put_one_hot(out, seen.wild)
 
 
-@_piece("indicator", meaning="1 at the kind turned up")
+@_piece("indicator", meaning="1 at the kind turned up", stays=True)
 def _indicator(seen: Any, out: Int8Array) -> None:
     put_one_hot(out, seen.indicator)
 
 
-@_piece("hidden_kongs", meaning="4 at own concealed kongs that the others cannot see", high=4, scale=4)
+@_piece("hidden_kongs", meaning="4 at own concealed kongs that the others cannot see", high=4, scale=4, stays=True)
 def _hidden_kongs(seen: Any, out: Int8Array) -> None:
     clear(out)
     row, kind = seen.hidden_kongs
@@ -191,23 +195,27 @@ _pieces.append(_facts)
     low=_up_to(-99, (SLOTS + 1) * _DIGITS),
     high=_up_to(99, (SLOTS + 1) * _DIGITS),
     scale=100,
+    stays=True,
 )
 def _points(seen: Any, out: Int8Array) -> None:
     rows = np.zeros((len(out), NUM_KINDS), np.int8)
-    rest = seen.points
-    for digit in range(_DIGITS):
-        last = np.fmod(rest, _HUNDRED)  # with the sign of the number
-        put_slots(rows[:, SLOTS * digit : SLOTS * (digit + 1)], last)
-        rest = (rest - last) // _HUNDRED
-        if not np.count_nonzero(rest):
-            break
+    for digit, numbers in enumerate(_digits(seen.points)):
+        put_slots(rows[:, SLOTS * digit : SLOTS * (digit + 1)], numbers)
     if seen.rules.people > seen.rules.seats:
-        rest = seen.points_sitting_out
-        for place in range(SLOTS * _DIGITS, (SLOTS + 1) * _DIGITS):
-            last = np.fmod(rest, _HUNDRED)
-            rows[:, place] = last
-            rest = (rest - last) // _HUNDRED
+        for digit, numbers in enumerate(_digits(seen.points_sitting_out)):
+            rows[:, SLOTS * _DIGITS + digit] = numbers
     put(out[:, 0], rows)
+
+
+def _digits(numbers: Any) -> Iterator[Any]:
+    """The digits of numbers in base 100, the last ones first, with their sign; until all that follow are 0."""
+    for _ in range(_DIGITS):
+        last = np.fmod(numbers, _HUNDRED)
+        yield last
+        numbers = numbers - last
+        if not np.count_nonzero(numbers):
+            break
+        numbers //= _HUNDRED
 
 
 # --- What the seat may do ---------------------------------------------------------------------------------------------

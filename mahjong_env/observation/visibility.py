@@ -13,7 +13,6 @@ The rule has three parts.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -22,7 +21,7 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
 from mahjong_env.observation.declaration import SLOTS
-from mahjong_env.observation.looking import EMPTY_SLOT, SEAT_AFTER, SLOT_OF_SEAT, Looker, by_slot, of_game
+from mahjong_env.observation.looking import EMPTY_SLOT, SEAT_AFTER, SLOT_OF_SEAT, Looker, by_slot, of_game, once
 from mahjong_env.state.arrays import (
     DISCARDED,
     LATEST,
@@ -44,7 +43,7 @@ _LONGEST: Final = 2**15 - 1  # hands that int16 can count
 # Arrays, as numpy turns plain numbers into arrays in every call.
 _NOTHING, _NOBODY = np.array(NO_TILE, np.int8), np.array(NO_SEAT, np.int8)
 _ZERO, _ONE = np.array(0, np.int8), np.array(1, np.int8)
-_CLAIM: Final = np.array(Phase.CLAIM, np.int8)
+_TURN, _CLAIM, _OPENING = (np.array(phase, np.int8) for phase in (Phase.TURN, Phase.CLAIM, Phase.OPENING))
 _CONCEALED: Final = np.array(MeldType.CONCEALED_KONG, np.int8)
 _NO_ROWS: Final = np.zeros(0, np.intp)
 _NO_KINDS: Final = np.zeros(0, np.int8)
@@ -71,24 +70,29 @@ class Sight(Looker):
     house_wind = by_slot("house_wind", -1)
     person = by_slot("person_at", NO_SEAT)
 
-    @cached_property
+    @once
     def _awaits_rob(self) -> Games:
         """[m] rows that see a kong which may still be robbed as it will stand."""
-        if self._all_asked:
+        if self.all_asked:
             return _NO_ROWS
         return np.flatnonzero(~self.is_asked & (self._phase == Phase.ROB))
 
-    @cached_property
+    @once
     def _unseen_draw(self) -> BoolArray:
         """[n] whether another seat is in its turn, and what it has drawn is not seen yet."""
         return ~self.is_asked & (self._phase == Phase.TURN)
+
+    @once
+    def _all_in_turn(self) -> bool:
+        """Whether all seats are in their own turn, in which nothing is offered to them."""
+        return self.all_asked and bool(np.count_nonzero(self._phase == _TURN) == len(self))
 
     # --- Tiles ---------------------------------------------------------------------------------------------------
     @property
     def hand(self) -> Int8Array:
         """[n, 34]."""
         hand: Int8Array = self._of_own(self.state.hand)
-        return hand if self.present.all() else hand * self.present[:, None]
+        return hand if self.rules.people == self.rules.seats else hand * self.present[:, None]
 
     @property
     def codes(self) -> Int32Array:
@@ -99,10 +103,12 @@ class Sight(Looker):
     @property
     def drawn(self) -> Int8Array:
         """[n]."""
-        own_turn = self.is_asked & (self.state.turn[self.games] == self.seat)
+        own_turn = self.state.turn[self.games] == self.seat
+        if not self.all_asked:
+            own_turn &= self.is_asked
         return np.where(own_turn, self.state.drawn[self.games], _NOTHING)
 
-    @cached_property
+    @once
     def _public(self) -> Int8Array:
         """[n, 4, L, 34] the public planes of the state."""
         public: Int8Array = self._of_slots(self.state.public)
@@ -113,7 +119,7 @@ class Sight(Looker):
             public[rows, slot, MELD_LIST, meld * MELD_PLACES] = MeldType.ADDED_KONG
         return public
 
-    @cached_property
+    @once
     def _kongs_to_be(self) -> tuple[Games, Int8Array, Games]:
         """[m] slot, kind and place among the melds of the pungs that may still be robbed of a fourth tile."""
         state, games = self.state, self.games[self._awaits_rob]
@@ -147,7 +153,7 @@ class Sight(Looker):
         """[n, 4, 34]."""
         return self._public[:, :, MELDED]
 
-    @cached_property
+    @once
     def flowers(self) -> Int8Array:
         """[n, 4, 42]."""
         flowers: Int8Array = self._of_slots(self.state.flowers)
@@ -158,14 +164,14 @@ class Sight(Looker):
             flowers[rows, slot] -= self.state.fresh_flowers[games]
         return flowers
 
-    @cached_property
+    @once
     def _fresh_flowers(self) -> Games:
         """[m] rows that do not see yet which flowers another seat has just laid open."""
-        if self._all_asked or not self.rules.uses_flowers:
+        if self.all_asked or not self.rules.uses_flowers:
             return _NO_ROWS
         return np.flatnonzero(self._unseen_draw & self.state.flower_draw[self.games])
 
-    @cached_property
+    @once
     def meld_type(self) -> Int8Array:
         """[n, 4, 5]."""
         types: Int8Array = self._of_slots(self.state.meld_type)
@@ -174,7 +180,7 @@ class Sight(Looker):
             types[self._awaits_rob, slot, meld] = MeldType.ADDED_KONG
         return types
 
-    @cached_property
+    @once
     def meld_kind(self) -> Int8Array:
         """[n, 4, 5]."""
         kinds: Int8Array = self._of_slots(self.state.meld_kind, NO_TILE)
@@ -195,7 +201,7 @@ class Sight(Looker):
         """[n, 4, 5]."""
         return self.meld_list[..., 4 : MAX_MELDS * MELD_PLACES : MELD_PLACES]
 
-    @cached_property
+    @once
     def hidden_kongs(self) -> tuple[Games, Int8Array]:
         """[m] rows, and [m] the kinds of their own concealed kongs that the others cannot see."""
         if not self.rules.hides_concealed_kongs:
@@ -207,7 +213,7 @@ class Sight(Looker):
         row, place = row[self.present[row]], place[self.present[row]]
         return row, self.state.meld_kind[self.games[row], self.seat[row], place]
 
-    @cached_property
+    @once
     def unseen_tiles(self) -> Int8Array:
         """[n, 42] tiles of each kind that the seat has not seen, flowers included."""
         unseen = np.repeat(self.rules.deck[None], len(self), axis=0)
@@ -241,31 +247,33 @@ class Sight(Looker):
     def action_mask(self) -> BoolArray:
         """[n, 109]."""
         mask = self.state.mask.take(self.games, axis=0)
-        if not self._all_asked:
+        if not self.all_asked:
             mask[~self.is_asked] = False
         return mask
 
     @property
     def phase(self) -> Int8Array:
         """[n]."""
-        return self._phase if self._all_asked else self._phase * self.is_asked
+        return self._phase if self.all_asked else self._phase * self.is_asked
 
-    @cached_property
+    @once
     def _opening_tiles(self) -> tuple[Int8Array, Int8Array] | None:
         """[n] the tiles offered before the first turn, and those that would be given up for them; None: none."""
-        rows = np.flatnonzero(self.phase == Phase.OPENING) if self.rules.opening_stages else ()
-        if not len(rows):
+        if not self.rules.opening_stages or self._all_in_turn:
+            return None
+        rows = (self.phase == _OPENING).nonzero()[0]
+        if not rows.size:
             return None
         offered, given = (np.full(len(self), NO_TILE, np.int8) for _ in range(2))
         stage = self.state.stage[self.games[rows]]
-        offered[rows], given[rows] = self.rules.opening_tiles(self.state, self._own.take(rows), stage)
+        offered[rows], given[rows] = self.rules.opening_tiles(self.state, self.own.take(rows), stage)
         return offered, given
 
     @property
     def offered(self) -> Int8Array:
         """[n]."""
         offered = self.state.offered[self.games]
-        if not self._all_asked:
+        if not self.all_asked:
             offered = np.where(self.is_asked, offered, _NOTHING)
         if self._opening_tiles is not None:
             offered = np.maximum(offered, self._opening_tiles[0])
@@ -274,8 +282,10 @@ class Sight(Looker):
     @property
     def offered_from(self) -> Int8Array:
         """[n]."""
+        if self._all_in_turn:
+            return np.full(len(self), NO_SEAT, np.int8)
         is_given = self.state.offered[self.games] >= _ZERO
-        if not self._all_asked:
+        if not self.all_asked:
             is_given &= self.is_asked
         return np.where(is_given, self._slot(self.state.offered_by[self.games]), _NOBODY)
 
@@ -287,13 +297,17 @@ class Sight(Looker):
     @property
     def opening(self) -> Int8Array:
         """[n]."""
-        return (self.state.stage[self.games] + _ONE) * (self.phase == Phase.OPENING)
+        if self._all_in_turn:
+            return np.zeros(len(self), np.int8)
+        return (self.state.stage[self.games] + _ONE) * (self.phase == _OPENING)
 
     # --- The turn ------------------------------------------------------------------------------------------------
     @property
     def turn(self) -> Int8Array:
         """[n]."""
         state, games = self.state, self.games
+        if self._all_in_turn:
+            return np.zeros(len(self), np.int8)
         after = SEAT_AFTER[state.num_seats].take(state.offered_by[games])
         return self._slot(np.where(self._phase == _CLAIM, after, state.turn[games]))
 
@@ -301,7 +315,7 @@ class Sight(Looker):
     def left(self) -> Int16Array:
         """[n]."""
         left = self.state.left(self.games)
-        if not self._all_asked:
+        if not self.all_asked:
             left = np.where(self._unseen_draw, self.state.left_before_draw[self.games], left)
         return left
 
@@ -309,19 +323,19 @@ class Sight(Looker):
     def kong_draws(self) -> Int8Array:
         """[n]."""
         draws = self.state.kong_draws[self.games]
-        return draws if self._all_asked else draws * self.is_asked
+        return draws if self.all_asked else draws * self.is_asked
 
     @property
     def flower_draw(self) -> BoolArray:
         """[n]."""
         flower = self.state.flower_draw[self.games]
-        return flower if self._all_asked else flower & self.is_asked
+        return flower if self.all_asked else flower & self.is_asked
 
     @property
     def closing(self) -> BoolArray:
         """[n]."""
         closing = self.state.closing[self.games]
-        return closing if self._all_asked else closing & self.is_asked
+        return closing if self.all_asked else closing & self.is_asked
 
     # --- The hand and the match ----------------------------------------------------------------------------------
     @property
@@ -341,7 +355,7 @@ class Sight(Looker):
             return np.zeros(len(self), np.int16)
         return np.int16(min(self._num_hands - 1, _LONGEST)) - self.hand_in_match
 
-    @cached_property
+    @once
     def marks(self) -> Int16Array:
         """[n, 4, K]."""
         marks: Int16Array = self._of_slots(self.state.marks)
@@ -351,7 +365,7 @@ class Sight(Looker):
             marks[rows, slot] = self.state.marks_before_flowers[self.games[rows]]
         return marks
 
-    @cached_property
+    @once
     def sitting_out(self) -> Int8Array:
         """[n]."""
         if self.rules.people == self.rules.seats:
@@ -359,13 +373,13 @@ class Sight(Looker):
         persons = self.rules.people * (self.rules.people - 1) // 2
         return (persons - self.state.person_at[self.games].sum(axis=1)).astype(np.int8)
 
-    @cached_property
+    @once
     def own_person(self) -> Int8Array:
         """[n]."""
         own = self._of_own(self.state.person_at)
         return np.where(self.present, own, self.sitting_out)
 
-    @cached_property
+    @once
     def points(self) -> Int32Array:
         """[n, 4]."""
         if self.rules.people == self.rules.seats:
@@ -391,7 +405,7 @@ class Sight(Looker):
             paid[:, EMPTY_SLOT] = 0
         return paid
 
-    @cached_property
+    @once
     def points_sitting_out(self) -> Int32Array:
         """[n]."""
         person = self.sitting_out

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CONCEALED_KONG
-from mahjong_env.basics.errors import MahjongError
 from mahjong_env.drawing.seen import seen_table
 from mahjong_env.drawing.table import read_table
 from mahjong_env.drawing.words import chinese_names
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.players import Opponent, agent_name
 from mahjong_env.environments.players import ask as ask_agent
+from mahjong_env.play.afterwards import review_command, show_command
+from mahjong_env.play.errors import PlayError, StaleError
 from mahjong_env.play.hints import advice, prospects, win_now
 from mahjong_env.play.why_not import why_not
 from mahjong_env.records import GameRecord, Recorder
@@ -29,10 +30,8 @@ from mahjong_env.viewer.reasons import reasons_of_a_kong
 from mahjong_env.viewer.story import end_of_hand
 
 Frame = dict[str, Any]
-
-
-class StaleError(MahjongError):
-    """An answer to another question than the one that is being asked."""
+DOWNLOAD: Final = "match.jsonl"
+"""What a page calls the record that it saves."""
 
 
 class PersonsMatch:
@@ -44,6 +43,7 @@ class PersonsMatch:
         position: the number of the question; every answer moves it on.
         waits_for: "answer" (a question is asked), "next" (a hand has ended and the next one waits), "over".
         record: the match as it was played, once it is over.
+        written: the number of the match in its file, from 1, once it is written.
     """
 
     def __init__(
@@ -54,7 +54,9 @@ class PersonsMatch:
         seed: int,
         num_hands: int = 1,
         hints: Opponent | None = None,
-        write: Callable[[GameRecord], None] | None = None,
+        write: Callable[[GameRecord], int | None] | None = None,
+        file: str = "",
+        thoughts: bool = False,
     ) -> None:
         """Deal, and let the agents play until the person is asked.
 
@@ -64,15 +66,18 @@ class PersonsMatch:
             seed: of the cards and of the agents' chance.
             num_hands: hands of the match.
             hints: who is asked for hints; None: nobody.
-            write: is given the record when the match is over.
+            write: is given the record when the match is over; says the number of the match in its file.
+            file: which file that is.
+            thoughts: record what agents thought of their choices.
         """
         self.rules, self.person, self.agents = rules, agents.index(None), agents
         self.engine = Engine(rules, 1, seed=seed, num_hands=num_hands)
-        self._hints, self._write, self._rng = hints, write, np.random.default_rng(seed)
+        self._hints, self._write, self._file, self._rng = hints, write, file, np.random.default_rng(seed)
         self.names = ["you" if agent is None else agent_name(agent) for agent in agents]
-        self._recorder = Recorder(self.engine, self._keep, agents=self.names)
+        self._recorder = Recorder(self.engine, self._keep, agents=self.names, thoughts=thoughts)
         self.position, self.waits_for = 0, "answer"
         self.record: GameRecord | None = None
+        self.written: int | None = None
         self.points_by_hand: list[list[int]] = [self.engine.points[0].tolist()]
         self.frames: list[Frame] = []
         self._last: Frame = {}
@@ -84,14 +89,14 @@ class PersonsMatch:
 
         Raises:
             StaleError: another question is being asked by now.
-            MahjongError: there is no such action, or it is not legal; the message says why. Nothing has changed.
+            PlayError: there is no such action, or it is not legal; the message says why. Nothing has changed.
         """
         self._check(position, "answer")
         if name not in ACTIONS:
-            raise MahjongError(f"there is no action {name!r}; legal are {', '.join(self.legal())}")
+            raise PlayError(f"there is no action {name!r}; legal are {', '.join(self.legal())}", "unknown")
         action = ACTIONS.index(name)
         if not self.engine.action_mask[0, action]:
-            raise MahjongError(f"{name!r} is not legal: {why_not(self.engine, action)}")
+            raise PlayError(f"{name!r} is not legal: {why_not(self.engine, action)}", "illegal")
         self.position += 1
         self.frames = []
         self._step(action)
@@ -139,6 +144,17 @@ class PersonsMatch:
             "legal": self.legal() if asked else [],
             "phase": int(self.engine.state.phase[0]) if asked else Phase.OVER,
             "pointsByHand": self.points_by_hand,
+            "afterwards": self._afterwards() if self.waits_for == "over" else None,
+        }
+
+    def _afterwards(self) -> dict[str, Any]:
+        """How the match can be looked at: in the file that it was written to, or in the one that the page saves."""
+        file, match = (self._file, self.written) if self.written is not None else (DOWNLOAD, 1)
+        return {
+            "file": self._file,
+            "match": self.written,
+            "look": show_command(file, match),
+            "review": review_command(file, match, self.person),
         }
 
     def _is_asked(self) -> bool:
@@ -148,11 +164,11 @@ class PersonsMatch:
     def _check(self, position: int, waits_for: str) -> None:
         if self.waits_for != waits_for:
             now = {"answer": "you are asked", "next": "the hand has ended", "over": "the match is over"}
-            raise StaleError(f"that cannot be done now: {now[self.waits_for]}")
+            raise StaleError(f"that cannot be done now: {now[self.waits_for]}", self.waits_for)
         if position != self.position:
-            raise StaleError(f"that was question {position}; question {self.position} is being asked now")
+            raise StaleError(f"that was question {position}; question {self.position} is being asked now", "stale")
         if waits_for == "answer" and not self._is_asked():
-            raise StaleError("that cannot be done now: it is not your turn")
+            raise StaleError("that cannot be done now: it is not your turn", "turn")
 
     # --- how it goes on ------------------------------------------------------------------------------------------
     def _start_hand(self) -> None:
@@ -168,7 +184,7 @@ class PersonsMatch:
                 # The question itself: the own draw, or the tile that is offered.
                 self._show({"type": "asked"})
                 return
-            self._step(int(ask_agent(agent, self.engine, np.zeros(1, np.intp), self._rng)[0]))
+            self._step(int(ask_agent(agent, self.engine, np.zeros(1, np.intp), self._rng, self._recorder.thoughts)[0]))
 
     def _step(self, action: int) -> None:
         engine, state = self.engine, self.engine.state
@@ -235,4 +251,4 @@ class PersonsMatch:
     def _keep(self, *records: GameRecord) -> None:
         (self.record,) = records
         if self._write is not None:
-            self._write(self.record)
+            self.written = self._write(self.record)

@@ -1,31 +1,36 @@
 "use strict";
 // A person's match: shows what the server sends, and sends what is clicked. The server knows the rules and the tiles.
 Object.assign(words.en, {
-  pace: "Pace of the others", paces: ["at once", "quick", "slow"], you: "you", hint: "Hint", next: "Next hand",
-  again: "New match", save: "Save the record", over: "The match is over.", hands: "hand",
+  pace: "Pace of the others", paces: ["at once", "quick", "slow"], hint: "Hint", next: "Next hand",
+  again: "New match", save: "Save the record", over: "The match is over.",
   turn: "Your turn: choose a tile to discard.", drew: (tile) => `You draw ${tile}.`,
   claim: (tile) => `Do you want ${tile}?`, rob: (tile) => `Do you rob ${tile}?`,
   opening: "Before the first turn: do you want to win?",
-  action: { win: "Win", pass: "Pass", pung: "Pung", kong: "Kong", chow: "Chow", "concealed kong": "Concealed kong", "added kong": "Added kong" },
-  discard: (tile) => `discard ${tile}`, would: (agent) => `${agent} would:`, away: "tiles away", helps: "what would help", count: "tiles",
-  afterwards: (tile) => `then discard ${tile}`, worth: "value", winNow: (value) => `You may win now: the hand is worth ${value}.`,
-  choice: "choice", lost: "The server does not answer. Is the program still running?", thinking: "The others play…",
-  review: "Look at it again: python -m mahjong_env show FILE --html page.html",
-  written: (file) => `Matches are appended to ${file}.`,
+  would: (agent) => `${agent} would:`, away: "tiles away", helps: "what would help", count: "tiles",
+  afterwards: ", then", winNow: (value) => `You may win now: the hand is worth ${value}.`,
+  choice: "choice", errors: { lost: "The server does not answer. Is the program still running?" }, thinking: "The others play…",
+  written: (file, match) => `This is match ${match} of ${file}.`, unwritten: "Save the record; then, in the folder where it is:",
+  look: "To look at it again, step by step:", review: "To find out what each of your choices was worth:",
   keys: "Keys: ← → choose, Enter plays it; W win, P pung, C chow, K kong, X pass, H hint, N next hand, Space hurries the others.",
 });
 Object.assign(words.zh, {
-  pace: "对手速度", paces: ["立即", "快", "慢"], you: "你", hint: "提示", next: "下一局",
-  again: "新的一场", save: "保存记录", over: "本场结束。", hands: "局",
+  pace: "对手速度", paces: ["立即", "快", "慢"], hint: "提示", next: "下一局",
+  again: "新的一场", save: "保存记录", over: "本场结束。",
   turn: "轮到你：请选一张牌打出。", drew: (tile) => `你摸到 ${tile}。`,
   claim: (tile) => `要 ${tile} 吗？`, rob: (tile) => `抢 ${tile} 吗？`,
   opening: "第一巡之前：要胡吗？",
-  action: { win: "胡", pass: "过", pung: "碰", kong: "杠", chow: "吃", "concealed kong": "暗杠", "added kong": "加杠" },
-  discard: (tile) => `打出 ${tile}`, would: (agent) => `${agent} 会：`, away: "差几张", helps: "有用的牌", count: "张数",
-  afterwards: (tile) => `再打 ${tile}`, worth: "值", winNow: (value) => `现在可以胡：这手牌值 ${value}。`,
-  choice: "选择", lost: "服务器没有回应。程序还在运行吗？", thinking: "其他人在打……",
-  review: "复盘：python -m mahjong_env show FILE --html page.html",
-  written: (file) => `对局记录写入 ${file}。`,
+  would: (agent) => `${agent} 会：`, away: "差几张", helps: "有用的牌", count: "张数",
+  afterwards: "，再", winNow: (value) => `现在可以胡：这手牌值 ${value}。`,
+  choice: "选择",
+  errors: {
+    lost: "服务器没有回应。程序还在运行吗？", gone: "没有这一场（或已不在）：请开始新的一场。", early: "本场结束后才能保存记录。",
+    request: "请求无效。", unknown: "没有这个动作。", illegal: "现在不能这样做。", stale: "这一问已经回答过了。",
+    turn: "现在不能这样做：还没轮到你。", answer: "现在不能这样做：正在等你回答。", next: "现在不能这样做：这一局已经结束。",
+    over: "现在不能这样做：本场已经结束。",
+  },
+  thinking: "其他人在打……",
+  written: (file, match) => `这是 ${file} 中的第 ${match} 场。`, unwritten: "先保存记录，再在同一文件夹中运行：",
+  look: "逐步回看：", review: "复盘，看你的每个选择值多少：",
   keys: "按键：← → 选择，回车 确定；W 胡，P 碰，C 吃，K 杠，X 过，H 提示，N 下一局，空格 加快。",
 });
 
@@ -33,6 +38,7 @@ let game = "";
 let state = null; // what the server said last
 let shown = null; // the frame on the table
 let hinted = null;
+let complaint = null;
 let busy = false;
 let hurry = null;
 let pace = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 1;
@@ -42,20 +48,15 @@ const [TURN, OPENING] = [1, 4]; // mahjong_env.state.arrays.Phase
 async function ask(path, body) {
   const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   let answer;
-  try { answer = await fetch(path, options); } catch (error) { throw new Error(say().lost, { cause: error }); }
+  try { answer = await fetch(path, options); } catch (error) { throw Object.assign(new Error("no answer", { cause: error }), { code: "lost" }); }
   const told = await answer.json();
-  if (!answer.ok) throw new Error(told.error);
+  if (!answer.ok) throw Object.assign(new Error(told.error), { code: told.code });
   return told;
 }
 
-function complain(error) { $("error").textContent = error ? error.message : ""; }
-
-function facts(table) {
-  const of = table.num_hands ? ` / ${table.num_hands}` : "";
-  $("title").textContent = `${data.title} ${data.chinese}`;
-  $("facts").textContent = [`${say().hand} ${table.hand_number}${of}`, `${say().winds[table.round_wind]} ${say().round}`,
-    ...(table.deal_words[0] ? [table.deal_words[language === "en" ? 0 : 1]] : []),
-    ...(table.dice ? [`${say().dice} ${table.dice}`] : [])].join(" · ");
+function complain(error) {
+  complaint = error;
+  $("error").textContent = error ? say().errors[error.code] || error.message : "";
 }
 
 function draw(frame) {
@@ -107,26 +108,13 @@ function discards() {
   }
 }
 
-const STEPS = { "chow low": [0, 1, 2], "chow middle": [-1, 0, 1], "chow high": [-2, -1, 0] };
-
-function actionLabel(name) {
-  const table = shown.table;
-  const [verb, kind] = name.startsWith("chow") ? ["chow", -1] : name.includes(" kong ") ?
-    [name.slice(0, name.lastIndexOf(" ")), data.kindNames.indexOf(name.slice(name.lastIndexOf(" ") + 1))] : [name, -1];
-  const offered = table.offered[0];
-  const claimed = name === "pung" || name === "kong" ? [offered] : kind >= 0 ? [kind] : [];
-  const kinds = STEPS[name] ? STEPS[name].map((step) => offered + step) : claimed;
-  return { text: say().action[verb], kinds };
-}
-
 function actions() {
   const box = $("ask");
   box.replaceChildren();
   if (state.waitsFor === "answer") {
     for (const name of state.legal.filter((one) => !one.startsWith("discard "))) {
-      const { text, kinds } = actionLabel(name);
-      const about = [text, ...kinds.map(tileName)].join(" ");
-      box.append(clickable(name, [text, ...kinds.map((kind) => tile(kind, shown.table.wild))], about, name === "win" ? "win" : ""));
+      const button = clickable(name, [actionDrawn(name, shown.table)], actionText(name, shown.table), name === "win" ? "win" : "");
+      box.append(button);
     }
     box.append(simple("hint", say().hint, hint));
   } else if (state.waitsFor === "next") {
@@ -134,7 +122,8 @@ function actions() {
   } else {
     box.append(make("p", {}, say().over), simple("again", say().again, begin));
     const link = make("a", { href: `games/${game}/record`, download: "match.jsonl", id: "save" }, say().save);
-    box.append(link, make("span", { class: "faint" }, data.told.record ? say().written(data.told.record) : "", " ", say().review));
+    box.append(link);
+    afterwards();
   }
 }
 
@@ -144,9 +133,17 @@ function simple(id, text, action) {
   return button;
 }
 
+// How a match that is over can be looked at and reviewed.
+function afterwards() {
+  const { file, match, look, review } = state.afterwards;
+  $("hints").replaceChildren(make("p", {}, match ? say().written(file, match) : say().unwritten),
+    ...[[look, "look"], [review, "review"]].map(([command, what]) =>
+      make("p", {}, say()[what], make("code", { id: what }, command))));
+}
+
 function points() {
   const people = [...Array(data.people).keys()];
-  const rows = state.pointsByHand.map((held, i) => cells(i ? `${say().hands} ${i}` : "", ...people.map((one) => held[one])));
+  const rows = state.pointsByHand.map((held, i) => cells(i ? say().hand(i) : "", ...people.map((one) => held[one])));
   $("points").replaceChildren(make("h3", {}, say().points),
     make("table", {}, headings("", ...people.map(person)), make("tbody", {}, ...rows)));
 }
@@ -218,7 +215,7 @@ function begin() {
 
 async function open(answer) {
   if (answer.game) { game = answer.game; history.replaceState(null, "", `#${game}`); }
-  Object.assign(data, answer.table, { told: data.told });
+  Object.assign(data, answer.table);
   await play(answer);
 }
 
@@ -226,25 +223,19 @@ function hint() {
   return once(async () => { hinted = await ask(`games/${game}/hint`, { position: state.position }); showHint(); });
 }
 
-function choiceText(name) {
-  if (name.startsWith("discard ")) return say().discard(tileName(data.kindNames.indexOf(name.slice(8))));
-  const { text, kinds } = actionLabel(name);
-  return [text, ...kinds.map(tileName)].join(" ");
-}
-
 function showHint() {
   const box = $("hints");
-  box.replaceChildren();
   if (!hinted) return;
+  box.replaceChildren();
   if (hinted.win) box.append(make("h3", {}, say().winNow(hinted.win.value)), scoredRows(hinted.win.rows));
-  if (hinted.advice) box.append(make("h3", {}, `${say().would(hinted.agent)} ${choiceText(hinted.advice)}`));
+  if (hinted.advice) box.append(make("h3", {}, `${say().would(hinted.agent)} ${actionText(hinted.advice, shown.table)}`));
   const rows = hinted.prospects.map((one) => {
     const helps = make("div", { class: "tiles" }, ...one.helps.map(([kind, count]) =>
       make("span", {}, tile(kind, shown.table.wild), ` ×${count}`)));
-    const then = one.then ? `, ${say().afterwards(tileName(data.kindNames.indexOf(one.then.slice(8))))}` : "";
-    const row = cells(choiceText(one.action) + then, one.distance, one.tiles);
-    row.append(make("td", {}, helps));
-    return row;
+    const choice = make("td", {}, actionDrawn(one.action, shown.table));
+    if (one.then) choice.append(make("span", { class: "action" }, make("span", { class: "word" }, say().afterwards), actionDrawn(one.then, shown.table)));
+    return make("tr", {}, choice, make("td", { class: "number" }, one.distance), make("td", { class: "number" }, one.tiles),
+      make("td", {}, helps));
   });
   if (rows.length) box.append(make("table", {}, headings(say().choice, say().away, say().count, say().helps), make("tbody", {}, ...rows)));
 }
@@ -283,6 +274,7 @@ $("pace").addEventListener("change", (event) => { pace = Number(event.target.val
 $("language").addEventListener("click", () => {
   language = language === "en" ? "zh" : "en";
   label();
+  complain(complaint);
   if (!shown || busy) return;
   draw(shown);
   $("event").textContent = told(shown);

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib import resources
+from typing import Final
 
-from mahjong_env.viewer.page import page_html, part
+from mahjong_env.viewer.page import POLICY, page_html, part
+
+PAGE_POLICY: Final = f"{POLICY}; connect-src 'self'"
 
 
-def play_html(told: Mapping[str, str]) -> str:
-    """The page; it loads nothing, and asks the server that it came from for everything that happens.
-
-    Args:
-        told: what it says beside the game: "record", the file that matches are appended to.
-    """
+def play_html() -> str:
+    """The page; it loads nothing, and asks the server that it came from for everything that happens."""
     data = {
-        "told": dict(told),
         "agents": [],
         "hidesConcealedKongs": False,  # what is hidden has not been sent
     }
-    style = part("page.css") + _own("page.css")
-    return page_html("mahjong_env: play", _own("page.html"), style, data, part("table.js") + _own("page.js"))
+    return page_html(
+        "mahjong_env: play",
+        choice="pace",
+        main=_own("page.html"),
+        style=part("page.css") + _own("page.css"),
+        data=data,
+        script=part("table.js") + _own("page.js"),
+        policy=PAGE_POLICY,
+    )
 
 
 def _own(name: str) -> str:

@@ -18,28 +18,15 @@ from threading import Lock
 from typing import Any, Final
 
 from mahjong_env.basics.errors import MahjongError
-from mahjong_env.play.match import PersonsMatch, StaleError
-from mahjong_env.play.page import play_html
+from mahjong_env.drawing.words import marks_in_chinese
+from mahjong_env.play.errors import PlayError, RequestError, StaleError
+from mahjong_env.play.match import DOWNLOAD, PersonsMatch
+from mahjong_env.play.page import PAGE_POLICY, play_html
 
 HOST: Final = "127.0.0.1"
 _MOST_GAMES: Final = 32
 _MOST_BYTES: Final = 4096
-_POLICY: Final = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-
-
-class RequestError(MahjongError):
-    """A request that cannot be answered.
-
-    Attributes:
-        status: of the answer.
-    """
-
-    def __init__(self, status: HTTPStatus, message: str) -> None:
-        super().__init__(message)
-        self.status = status
+_POLICY: Final = f"{PAGE_POLICY}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
 class PlayServer(ThreadingHTTPServer):
@@ -51,15 +38,12 @@ class PlayServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(
-        self, new_match: Callable[[], PersonsMatch], *, port: int = 0, told: dict[str, str] | None = None
-    ) -> None:
+    def __init__(self, new_match: Callable[[], PersonsMatch], *, port: int = 0) -> None:
         """Listen; `serve_forever` answers.
 
         Args:
             new_match: begins a match.
             port: 0: any that is free.
-            told: what the page says beside the game, such as where records are written.
 
         Raises:
             MahjongError: the port is taken.
@@ -68,7 +52,7 @@ class PlayServer(ThreadingHTTPServer):
             super().__init__((HOST, port), _Handler)
         except OSError as error:
             raise MahjongError(f"port {port} cannot be listened on: {error.strerror or error}") from None
-        self.new_match, self.told = new_match, told or {}
+        self.new_match = new_match
         self.token = secrets.token_urlsafe(16)
         self.url = f"http://{HOST}:{self.server_port}/{self.token}/"
         self._games: OrderedDict[str, tuple[PersonsMatch, Lock]] = OrderedDict()
@@ -91,7 +75,11 @@ class PlayServer(ThreadingHTTPServer):
         """
         with self._lock:
             if name not in self._games:
-                raise RequestError(HTTPStatus.NOT_FOUND, "there is no such game (any more): begin a new match")
+                raise RequestError(
+                    HTTPStatus.NOT_FOUND,
+                    "there is no such game (any more): begin a new match",
+                    "gone",
+                )
             return self._games[name]
 
 
@@ -115,7 +103,7 @@ class _Handler(BaseHTTPRequestHandler):
             body = self._body() if method == "POST" else {}
             parts = self._parts()
             if method == "GET" and parts == [""]:
-                self._send(HTTPStatus.OK, play_html(self.server.told), "text/html")
+                self._send(HTTPStatus.OK, play_html(), "text/html")
             elif method == "GET" and len(parts) == 3 and parts[0] == "games" and parts[2] == "record":
                 self._send_record(parts[1])
             else:
@@ -167,8 +155,8 @@ class _Handler(BaseHTTPRequestHandler):
         with lock:
             record = match.record
         if record is None:
-            raise StaleError("the record can be had when the match is over: it holds the cards")
-        file = "Content-Disposition", 'attachment; filename="match.jsonl"'
+            raise StaleError("the record can be had when the match is over: it holds the cards", "early")
+        file = "Content-Disposition", f'attachment; filename="{DOWNLOAD}"'
         self._send(HTTPStatus.OK, f"{record.to_json()}\n", "application/x-ndjson", file)
 
     # --- requests --------------------------------------------------------------------------------------------------
@@ -204,7 +192,10 @@ class _Handler(BaseHTTPRequestHandler):
         return told
 
     def _send_error(self, status: HTTPStatus, error: Exception) -> None:
-        self._send(status, json.dumps({"error": str(error) or type(error).__name__}), "application/json")
+        told = {"error": str(error) or type(error).__name__}
+        if isinstance(error, PlayError):
+            told["code"] = error.code
+        self._send(status, json.dumps(told), "application/json")
 
     def _send(self, status: HTTPStatus, text: str, kind: str, *headers: tuple[str, str]) -> None:
         body = text.encode()
@@ -232,5 +223,6 @@ def _about(match: PersonsMatch) -> dict[str, Any]:
         "agents": match.names,
         "people": rules.people,
         "person": match.person,
+        "marks": marks_in_chinese(rules),
         "variant": rules.name,
     }

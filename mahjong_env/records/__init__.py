@@ -3,7 +3,7 @@
 from mahjong_env.records.record import FORMAT, FORMAT_VERSION, GameRecord
 from mahjong_env.records.recorder import Recorder
 from mahjong_env.records.replay import Replay, deal_again, replay_points
-from mahjong_env.records.storage import RecordWriter, nth_record, read_records
+from mahjong_env.records.storage import RecordWriter, count_records, nth_record, read_records
 
 __all__ = [
     "FORMAT",
@@ -12,6 +12,7 @@ __all__ = [
     "RecordWriter",
     "Recorder",
     "Replay",
+    "count_records",
     "deal_again",
     "nth_record",
     "read_records",

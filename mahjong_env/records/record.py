@@ -7,12 +7,13 @@ A line is an object. Cards follow from ``seed``, ``stream`` and ``hand`` (see `m
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 import mahjong_env.ruleset.registry as registry
-from mahjong_env.basics.actions import NUM_ACTIONS
+from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS
 from mahjong_env.basics.errors import RecordError, RulesError
 from mahjong_env.engine.scene import Deal
 from mahjong_env.ruleset.questions import Rules
@@ -42,9 +43,10 @@ class GameRecord:
         is_complete: whether the match was played to its end.
         agents: who played, by person; empty: not said.
         notes: by number of the action, what its agent thought, or what was found out later: ``probabilities`` (by
-            name of the action), ``value`` (points expected) and ``intervals`` (by name of the action, [low, mean, high]
-            of the points that it brings more than the action played; ``python -m training branch`` writes them) are
-            shown by the viewer; other keys are kept.
+            name of the action), ``values`` (by name of the action, the points that it promises the agent), ``value``
+            (points expected) and ``intervals`` (by name of the action, [low, mean, high] of the points that it brings
+            more than the action played; ``python -m training branch`` writes them) are shown by the viewer; other keys
+            are kept.
     """
 
     variant: str
@@ -139,7 +141,26 @@ def _is_deal(value: Any) -> bool:
 
 
 def _is_notes(value: Any) -> bool:
-    return isinstance(value, dict) and all(key.isdecimal() and isinstance(note, dict) for key, note in value.items())
+    return isinstance(value, dict) and all(key.isdecimal() and _is_note(note) for key, note in value.items())
+
+
+def _is_note(note: Any) -> bool:
+    if not isinstance(note, dict) or not _is_real(note.get("value", 0)):
+        return False
+    by_action = {"probabilities": _is_real, "values": _is_real, "intervals": _is_interval}
+    return all(
+        isinstance(numbers := note.get(key, {}), dict)
+        and all(name in ACTIONS and valid(number) for name, number in numbers.items())
+        for key, valid in by_action.items()
+    )
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_interval(value: Any) -> bool:
+    return _is_list(value, _is_real) and len(value) == 3
 
 
 # For each field: what is valid, and how it is called in messages.
@@ -160,7 +181,11 @@ _CHECKS: Final[Mapping[str, tuple[Any, str]]] = {
     "points": (lambda value: _is_list(value, lambda points: _is_number(points, -_MOST)), "a list of integers"),
     "is_complete": (lambda value: isinstance(value, bool), "true or false"),
     "agents": (lambda value: _is_list(value, lambda name: isinstance(name, str)), "a list of names"),
-    "notes": (_is_notes, "an object of objects by number of the action"),
+    "notes": (
+        _is_notes,
+        "an object of objects by number of the action, whose value, probabilities, values and intervals are as in "
+        "record.schema.json",
+    ),
 }
 
 _READ: Final[Mapping[str, Any]] = {

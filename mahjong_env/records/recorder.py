@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -34,14 +34,17 @@ class Recorder:
 
     Attributes:
         engine: the games; step and reset them through the recorder only.
+        thoughts: by number of the game what the agent thought whose action is played next, to be filled by
+            `mahjong_env.environments.players.ask` and the like; None where nobody wants to know.
     """
 
     def __init__(
         self,
         engine: Engine,
-        write: Callable[..., None],
+        write: Callable[..., object],
         *,
         agents: Sequence[str] | Callable[[int], Sequence[str]] = (),
+        thoughts: bool = False,
     ) -> None:
         """Begin with matches that are just beginning.
 
@@ -49,8 +52,10 @@ class Recorder:
             engine: the games, as they were dealt: what was played before is not known to the recorder.
             write: takes `GameRecord`s, as `RecordWriter.write` does.
             agents: who plays, by person; or a function of the number of a game that says so, when its match has ended.
+            thoughts: whether what agents thought is asked for, and recorded.
         """
         self.engine, self._write = engine, write
+        self.thoughts: dict[int, Mapping[str, Any]] | None = {} if thoughts else None
         self._agents = agents if callable(agents) else (lambda game: agents)
         rules = engine.rules
         defaults = {item.name: item.default for item in fields(rules)}
@@ -60,6 +65,7 @@ class Recorder:
         self._deals: dict[int, Deal] = {}
         self._notes: dict[int, dict[int, dict[str, Any]]] = {}
         self._first_step = np.zeros(engine.num_games, np.int64)
+        self._lengths = np.zeros(engine.num_games, np.int64)  # actions of the running matches
         self._first_hand = np.zeros(engine.num_games, np.int64)
         self._is_known = np.ones(engine.num_games, np.bool_)  # everything since the deal has been seen
         self._begin(np.arange(engine.num_games))
@@ -99,9 +105,9 @@ class Recorder:
         played = np.full(engine.num_games, _OVER)
         played[which] = actions
         played[~is_live] = _OVER
-        for game, note in zip(which.tolist(), notes or (), strict=False):
-            if note:
-                self._notes.setdefault(game, {})[self._length(game)] = dict(note)
+        for game, note in self._told(which, notes):
+            self._notes.setdefault(game, {})[int(self._lengths[game])] = dict(note)
+        self._lengths += played >= 0
         self._steps.append(played)
         ended = which[result.done]
         if ended.size:
@@ -111,12 +117,20 @@ class Recorder:
             self._drop_old_steps()
         return result
 
+    def _told(self, games: Games, notes: Sequence[Any] | None) -> list[tuple[int, Mapping[str, Any]]]:
+        """What is noted about the actions of a step: by number of the game."""
+        told = [(game, note) for game, note in zip(games.tolist(), notes or (), strict=False) if note]
+        if self.thoughts:
+            told += self.thoughts.items()
+            self.thoughts.clear()
+        return told
+
     def forget(self, games: Any = None) -> None:
         """Write nothing of the matches of these games (None: of all) any more: they have been changed otherwise."""
         self._is_known[slice(None) if games is None else games] = False
 
     def _under_way(self, games: Any) -> list[int]:
-        return [int(game) for game in games if self._is_known[game] and self._length(int(game))]
+        return [int(game) for game in games if self._is_known[game] and self._lengths[game]]
 
     def close(self) -> None:
         """Write the matches that have not ended, as far as they have been played."""
@@ -128,6 +142,7 @@ class Recorder:
         """Note where the matches of these games begin, which have just been dealt (or are over)."""
         state = self.engine.state
         self._is_known[games] = True
+        self._lengths[games] = 0
         self._first_step[games] = self._dropped + len(self._steps)
         for game in games.tolist():
             self._notes.pop(game, None)
@@ -137,9 +152,6 @@ class Recorder:
     def _actions(self, game: int) -> list[int]:
         first = int(self._first_step[game]) - self._dropped
         return [int(step[game]) for step in self._steps[first:] if step[game] >= 0]
-
-    def _length(self, game: int) -> int:
-        return len(self._actions(game))
 
     def _records(self, games: Games, result: StepResult) -> list[GameRecord]:
         """The matches of games that have just ended; their points are those after their last hand."""

@@ -134,6 +134,19 @@ def _read_line(line: str, path: str | os.PathLike[str], number: int) -> GameReco
         raise RecordError(f"{os.fspath(path)}, line {number}: {error}") from None
 
 
+def count_records(path: str | os.PathLike[str]) -> int:
+    """How many records a file has; they are not read.
+
+    Raises:
+        RecordError: the file cannot be read.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return sum(1 for line in file if line.strip())
+    except OSError as error:
+        raise RecordError(f"records cannot be read from {os.fspath(path)}: {error.strerror}") from None
+
+
 def nth_record(path: str | os.PathLike[str], number: int = 1) -> GameRecord:
     """One record of a file, counted from 1.
 

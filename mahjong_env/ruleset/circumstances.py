@@ -30,6 +30,7 @@ class Circumstance:
         discarded: the kind of which the winner has discarded so many, or `THE_WILD_KIND`; None: it says nothing of
             the sort.
         excludes: arguments of `score` that contradict it.
+        chinese: how pages call it beside its count at a seat, if it is a mark.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Circumstance:
     is_mark: bool = True
     discarded: int | None = None
     excludes: tuple[str, ...] = ()
+    chinese: str = ""
 
     def accepts(self, value: Any) -> bool:
         """Whether it can have this value."""

@@ -78,18 +78,27 @@ class State(Arrays):
     """A batch of B games; row i of every array is game i. Whose tiles are meant is said by `Seats`."""
 
     num_seats: int = field(init=False, repr=False)  # S
+    has_changed: BoolArray = field(init=False, repr=False)  # [B] see `note_change`
     _flat: Flat = field(init=False, repr=False)  # the same memory, for the verbs
     _wall_size: Int16Array = field(init=False, repr=False)  # W, as an array without axes
 
     def __post_init__(self) -> None:
         """Make the views; the arrays are never replaced."""
         self.num_seats = int(self.hand.shape[1])
+        self.has_changed = np.ones(len(self.phase), np.bool_)
         self._flat = Flat(self.arrays())
         self._wall_size = np.array(self.wall.shape[1], np.int16)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles have views of their own arrays."""
         return _from_arrays, (self.arrays(),)
+
+    def note_change(self, games: Any) -> None:
+        """Note that in these games something has changed that usually stays the same until a hand ends.
+
+        A hand was dealt, somebody was paid, or a kong was declared; observations (observation/kept.py) look it up.
+        """
+        self.has_changed[games] = True
 
     # --- Seats ---------------------------------------------------------------------------------------------------
     def seats(self, games: Games, seat: Any) -> Seats:

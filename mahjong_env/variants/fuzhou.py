@@ -184,7 +184,11 @@ class Fuzhou(ScoredRules):
     )
     circumstances: ClassVar[tuple[Circumstance, ...]] = (
         Circumstance(
-            "discarded_wild", "the winner has discarded a gold in this hand", type=bool, discarded=THE_WILD_KIND
+            "discarded_wild",
+            "the winner has discarded a gold in this hand",
+            type=bool,
+            discarded=THE_WILD_KIND,
+            chinese="打出金牌",
         ),
         Circumstance(
             "robbing_gold",

@@ -113,7 +113,12 @@ class Hangzhou(ScoredRules):
         robbed_kong=Payer.KONGER_PAYS_FOR_ALL,
     )
     circumstances: ClassVar[tuple[Circumstance, ...]] = (
-        Circumstance("gambits", "fortunes that the winner has discarded in a row, up to now", discarded=THE_WILD_KIND),
+        Circumstance(
+            "gambits",
+            "fortunes that the winner has discarded in a row, up to now",
+            discarded=THE_WILD_KIND,
+            chinese="财飘",
+        ),
     )
     has_wild: ClassVar[bool] = True
 

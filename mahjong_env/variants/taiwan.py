@@ -49,7 +49,9 @@ class Taiwan(ScoredRules):
         draw=Payer.ALL_PAY, discard=Payer.DISCARDER_PAYS, robbed_kong=Payer.KONGER_PAYS, flowers=Payer.ALL_PAY
     )
     circumstances: ClassVar[tuple[Circumstance, ...]] = (
-        Circumstance("eight_flowers", "1 in the turn in which the winner has exposed the eighth flower"),
+        Circumstance(
+            "eight_flowers", "1 in the turn in which the winner has exposed the eighth flower", chinese="八仙過海"
+        ),
     )
     wins_by_flowers: ClassVar[bool] = True
     hand_size: ClassVar[int] = 16

@@ -51,7 +51,7 @@ class Wuhan(ScoredRules):
         robbed_kong=Payer.KONGER_PAYS_FOR_ALL,
     )
     circumstances: ClassVar[tuple[Circumstance, ...]] = (
-        Circumstance("red_discards", "Red Dragons that the winner has discarded", discarded=RED),
+        Circumstance("red_discards", "Red Dragons that the winner has discarded", discarded=RED, chinese="打出红中"),
     )
     has_wild: ClassVar[bool] = True
     hides_concealed_kongs: ClassVar[bool] = False

@@ -4,22 +4,35 @@ const frames = data.frames;
 let at = 0;
 let timer = null;
 
+// What is known of the choices of who acts next: the agent's own numbers, and what a review has found.
 function thought(frame) {
   const box = $("thought");
   box.replaceChildren();
-  if (!frame.note || (view !== "all" && Number(view) !== frame.to_act)) return;
-  box.append(make("h3", {}, `${say().thought}: ${person(frame.to_act)}`));
-  if (typeof frame.note.value === "number") box.append(make("p", {}, `${say().expected}: ${frame.note.value.toFixed(2)}`));
-  const listed = Object.entries(frame.note.probabilities || {}).sort((one, other) => other[1] - one[1]).slice(0, 12);
-  const intervals = frame.note.intervals || {};
-  const rows = listed.map(([name, share]) => make("tr", {}, make("td", {}, name),
-    make("td", {}, make("span", { class: "bar", style: `width:${Math.max(1, share * 160)}px` })),
-    make("td", { class: "number" }, `${(share * 100).toFixed(1)} %`)));
-  if (Object.keys(intervals).length) rows.push(make("tr", {}, make("td", { colspan: 3 }, say().more)));
-  for (const [name, [low, mean, high]] of Object.entries(intervals))
-    rows.push(make("tr", {}, make("td", {}, name), make("td", { class: "number" }, mean.toFixed(2)),
-      make("td", { class: "number" }, `[${low.toFixed(2)}, ${high.toFixed(2)}]`)));
-  if (rows.length) box.append(make("table", {}, make("tbody", {}, ...rows)));
+  const note = frame.note;
+  if (!note || (view !== "all" && Number(view) !== frame.to_act)) return;
+  const { probabilities = {}, values = {}, intervals = {} } = note;
+  const rank = (name) => probabilities[name] ?? intervals[name]?.[1] ?? values[name] ?? (name === frame.chosen ? 0 : -Infinity);
+  const names = [...new Set([...Object.keys(probabilities), ...Object.keys(values), ...Object.keys(intervals), frame.chosen])].filter(Boolean);
+  names.sort((one, other) => rank(other) - rank(one));
+  box.append(make("h3", {}, say().thought(person(frame.to_act))));
+  if (typeof note.value === "number") box.append(make("p", {}, `${say().expected}: ${note.value.toFixed(2)}`));
+  const columns = [[probabilities, say().probability, share], [values, say().promised, promised], [intervals, say().more, interval]]
+    .filter(([known]) => Object.keys(known).length);
+  if (!columns.length) return;
+  const rows = names.slice(0, 14).map((name) => {
+    const mark = name === frame.chosen ? make("span", { class: "faint" }, ` ← ${say().chosen}`) : "";
+    return make("tr", name === frame.chosen ? { class: "chosen" } : {}, make("td", {}, actionDrawn(name, frame.table), mark),
+      ...columns.map(([known, , shown]) => make("td", { class: "number" }, ...(name in known && (known !== intervals || name !== frame.chosen) ? shown(known[name]) : []))));
+  });
+  box.append(make("table", {}, headings("", ...columns.map(([, heading]) => heading)), make("tbody", {}, ...rows)));
+}
+
+const signed = (points) => `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(2)}`;
+const share = (part) => [make("span", { class: "bar", style: `width:${Math.max(1, part * 120)}px` }), ` ${(part * 100).toFixed(1)} %`];
+const promised = (points) => [signed(points)];
+function interval([low, mean, high]) {
+  const clear = low > 0 ? " better" : high < 0 ? " worse" : "";
+  return [make("span", { class: `found${clear}` }, signed(mean)), ` [${signed(low)}, ${signed(high)}]`];
 }
 
 // Points over the match: one line for each person, and where we are.
@@ -39,16 +52,16 @@ function chart() {
     const path = document.createElementNS("http://www.w3.org/2000/svg", "polyline");
     path.setAttribute("points", points);
     path.setAttribute("fill", "none");
-    path.setAttribute("stroke", colour);
+    path.style.stroke = colour;
     path.setAttribute("stroke-width", width);
     path.setAttribute("vector-effect", "non-scaling-stroke");
     svg.append(path);
   };
-  const colours = ["#c4142b", "#1b6fd0", "#1c8a3c", "#b07400"];
+  const colours = [0, 1, 2, 3].map((i) => `var(--line${i})`);
   const legend = make("p", {});
   for (let i = 0; i < data.people; i += 1) {
     line(all.map((held, j) => `${x(j)},${y(held[i])}`).join(" "), colours[i], 2.5);
-    legend.append(make("span", { style: `color:${colours[i]};margin-right:1.2em` }, `■ ${person(i)} ${frames[at].points[i]}`));
+    legend.append(make("span", { style: `color:${colours[i]}`, class: "one" }, `■ ${person(i)} ${frames[at].points[i]}`));
   }
   line(`${x(at)},0 ${x(at)},160`, "currentColor", 1);
   box.append(legend, svg);
@@ -60,11 +73,7 @@ function show(index) {
   const table = frame.table;
   const first = view === "all" ? 0 : Math.max(0, table.places.findIndex((one) => one && one.name === `player_${view}`));
   document.documentElement.lang = language === "en" ? "en" : "zh";
-  const of = table.num_hands ? ` / ${table.num_hands}` : "";
-  $("title").textContent = `${data.title} ${data.chinese}`;
-  $("facts").textContent = [`${say().hand} ${table.hand_number}${of}`, `${say().winds[table.round_wind]} ${say().round}`,
-    ...(table.deal_words[0] ? [table.deal_words[language === "en" ? 0 : 1]] : []), ...(table.dice ? [`${say().dice} ${table.dice}`] : []),
-    ...Object.entries(data.knobs).map(([name, value]) => `${name}=${value}`)].join(" · ");
+  facts(table, ...Object.entries(data.knobs).map(([name, value]) => `${name}=${value}`));
   $("event").textContent = eventText(frame.event);
   const box = $("table");
   box.replaceChildren();
@@ -108,7 +117,7 @@ function play(on) {
 
 function label() {
   for (const button of document.querySelectorAll("[data-step]")) button.textContent = say()[button.dataset.step];
-  document.querySelector("[data-say]").textContent = say().seen;
+  document.querySelector("[data-say]").textContent = say().view;
   $("language").textContent = say().language;
   $("slider").setAttribute("aria-label", `${say().on} / ${say().back}`);
   $("keys").textContent = say().keys;

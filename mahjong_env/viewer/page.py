@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Mapping
 from importlib import resources
 from os import PathLike
-from typing import Any
+from typing import Any, Final
 
 from mahjong_env.basics.tiles import KIND_NAMES, NUM_ALL_KINDS
 from mahjong_env.drawing.tiles import HEIGHT, WIDTH, tile_name, tile_svg
+from mahjong_env.drawing.words import marks_in_chinese
 from mahjong_env.records import GameRecord, nth_record
 from mahjong_env.viewer.reasons import DEALERS_SHARE, REASONS
 from mahjong_env.viewer.story import frames_of
+
+POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+"""What a page may load: nothing but what it holds."""
 
 
 def viewer_html(record: GameRecord) -> str:
@@ -31,24 +36,38 @@ def viewer_html(record: GameRecord) -> str:
         "chinese": rules.chinese,
         "knobs": dict(record.knobs),
         "agents": list(record.agents),
+        # Where one person has played, the match is told to that person.
+        "person": record.agents.index("you") if record.agents.count("you") == 1 else None,
+        "marks": marks_in_chinese(rules),
         "seats": rules.seats,
         "people": rules.people,
         "hidesConcealedKongs": rules.hides_concealed_kongs,
         "frames": list(frames_of(record)),
     }
-    script = part("table.js") + part("page.js")
-    return page_html(f"{rules.title} mahjong", part("page.html"), part("page.css"), data, script)
+    return page_html(
+        f"{rules.title} mahjong",
+        choice="view",
+        main=part("page.html"),
+        style=part("page.css"),
+        data=data,
+        script=part("table.js") + part("page.js"),
+        policy=POLICY,
+    )
 
 
-def page_html(title: str, body: str, style: str, data: Mapping[str, Any], script: str) -> str:
-    """Put a page together.
+def page_html(
+    title: str, *, choice: str, main: str, style: str, data: Mapping[str, Any], script: str, policy: str
+) -> str:
+    """Put a page together: all pages have the same frame.
 
     Args:
         title: of the page.
-        body: the document, with ``@@title@@``, ``@@style@@``, ``@@tiles@@``, ``@@data@@`` and ``@@script@@`` in it.
+        choice: what the list beside the button for the language is called, in the document and in the script's words.
+        main: what stands in the middle.
         style: style sheets.
         data: what the script finds in the element "data", as plain values, beside what all pages need.
         script: what runs when the page has been read.
+        policy: what the page may load, as browsers have it.
     """
     data = {
         "tileNames": [tile_name(kind) for kind in range(NUM_ALL_KINDS)],
@@ -57,16 +76,18 @@ def page_html(title: str, body: str, style: str, data: Mapping[str, Any], script
         "dealersShare": DEALERS_SHARE,
         **data,
     }
-    for name, text in {
+    texts = {
+        "policy": policy,
         "title": html.escape(title),
         "style": style,
         "tiles": symbols(),
+        "choice": choice,
+        "main": main.rstrip("\n"),
         # "</" would end the script element that holds the data.
         "data": json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/"),
         "script": script,
-    }.items():
-        body = body.replace(f"@@{name}@@", text, 1)
-    return body
+    }
+    return re.sub(r"@@(\w+)@@", lambda hole: texts[hole[1]], part("frame.html"))
 
 
 class show:  # noqa: N801  (used as a function)

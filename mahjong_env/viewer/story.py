@@ -17,7 +17,7 @@ from mahjong_env.viewer.reasons import reasons_of_a_kong, reasons_of_a_win
 
 Frame = dict[str, Any]
 """``table`` (`Table` as a dictionary, all hands open), ``event``, ``points`` by person, and where there are any
-``paid`` by person and ``note``: what the agent who acts next thought."""
+``paid`` by person, and ``note``: what is known of the choice of who acts next, with the action that was ``chosen``."""
 
 
 def frames_of(record: GameRecord) -> Iterator[Frame]:
@@ -57,7 +57,9 @@ def _frame(replay: Replay, event: dict[str, Any], rewards: list[int] | None = No
         frame["reasons"] = reasons_of_a_kong(rewards, event)
     note = replay.record.notes.get(replay.position)
     if note:
+        actions = replay.record.actions
         frame["note"] = dict(note)
+        frame["chosen"] = ACTIONS[actions[replay.position]] if replay.position < len(actions) else ""
     return frame
 
 
@@ -103,4 +105,6 @@ def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str,
     points, table = outcome.points[0].tolist(), _plain(before)
     for place in filter(None, table["places"]):
         place["points"] = points[place["person"]]
+    persons = [place and place["person"] for place in table["places"]]
+    table["turn"] = persons.index(winner) if winner >= 0 else None
     return {"table": table, "event": event, "points": points, "paid": result.rewards[0].tolist()}

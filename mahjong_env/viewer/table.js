@@ -6,11 +6,12 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const does = (who, verb) => (who === "you" ? `You ${verb === "passes" ? "pass" : verb.slice(0, -1)}` : `${who} ${verb}`);
 const words = {
   en: {
-    seen: "Seen by", all: "everybody (all hands open)", language: "中文", first: "First", back: "Back", on: "Next",
+    view: "Seen by", all: "everybody (all hands open)", language: "中文", first: "First", back: "Back", on: "Next",
     last: "Last", play: "Play", pause: "Pause", left: "tiles left", wild: "wild", indicator: "turned up",
-    dealer: "dealer", streak: "dealer's streak", dice: "dice", hand: "hand", round: "round", points: "Points",
-    why: "Why", value: "value", nobody: "nobody", thought: "What the agent thought", expected: "expected points",
-    more: "points more than the action played, with 95 % intervals",
+    dealer: "dealer", dice: "dice", points: "Points", nobody: "nobody", you: "you",
+    hand: (number, of) => (of ? `hand ${number} of ${of}` : `hand ${number}`), round: (wind) => `${wind} round`,
+    thought: (who) => (who === "you" ? "Your choice" : `The choice of ${who}`), chosen: "played", expected: "expected points", probability: "probability",
+    promised: "points that it promises", more: "points more than the action played, with its 95 % interval",
     keys: "Keys: ← → one step, Home End first and last, Space play, 0-3 a seat's view, A all hands open. Swipe on a phone.",
     winds: { East: "East", South: "South", West: "West", North: "North" },
     events: {
@@ -32,7 +33,7 @@ const words = {
     wins: {
       draw: (who, tile) => `${does(who, "wins")} by self-draw with ${tile}.`,
       discard: (who, tile, giver) => `${does(who, "wins")} on ${tile}, discarded by ${giver}.`,
-      kong: (who, tile, giver) => `${does(who, "wins")} by robbing ${tile} from ${giver}'s kong.`,
+      kong: (who, tile, giver) => `${does(who, "wins")} by robbing ${tile} from ${giver === "you" ? "your" : `${giver}'s`} kong.`,
       flowers: (who) => `${does(who, "wins")} by flowers alone.`,
     },
     drawn: "The hand is drawn: nobody wins.",
@@ -42,10 +43,12 @@ const words = {
     atOnce: "Paid at once for a kong:",
   },
   zh: {
-    seen: "视角", all: "全部明牌", language: "English", first: "开头", back: "上一步", on: "下一步", last: "结尾",
-    play: "播放", pause: "暂停", left: "张剩余", wild: "赖子/财神", indicator: "翻牌", dealer: "庄", streak: "连庄",
-    dice: "骰子", hand: "第", round: "圈", points: "分数", why: "原因", value: "值", nobody: "无人",
-    thought: "智能体的判断", expected: "期望分数", more: "比实际所打多得的分数（95% 区间）",
+    view: "视角", all: "全部明牌", language: "English", first: "开头", back: "上一步", on: "下一步", last: "结尾",
+    play: "播放", pause: "暂停", left: "张剩余", wild: "赖子/财神", indicator: "翻牌", dealer: "庄",
+    dice: "骰子", points: "分数", nobody: "无人", you: "你",
+    hand: (number, of) => (of ? `第 ${number}/${of} 局` : `第 ${number} 局`), round: (wind) => `${wind}风圈`,
+    thought: (who) => `${who}的选择`, chosen: "所打", expected: "期望分数", probability: "概率",
+    promised: "预期分数", more: "比所打的多得的分数（95% 区间）",
     keys: "按键：← → 一步，Home End 首尾，空格 播放，0-3 某家视角，A 全部明牌。手机上可滑动。",
     winds: { East: "东", South: "南", West: "西", North: "北" },
     events: {
@@ -77,6 +80,14 @@ const words = {
     atOnce: "杠牌即付：",
   },
 };
+Object.assign(words.en, {
+  action: { win: "win", pass: "pass", pung: "pung", kong: "kong", chow: "chow", "concealed kong": "concealed kong", "added kong": "added kong" },
+  discard: (tile) => `discard ${tile}`,
+});
+Object.assign(words.zh, {
+  action: { win: "胡", pass: "过", pung: "碰", kong: "杠", chow: "吃", "concealed kong": "暗杠", "added kong": "加杠" },
+  discard: (tile) => `打出 ${tile}`,
+});
 const numerals = "一二三四五六七八九";
 let language = (navigator.language || "en").startsWith("zh") ? "zh" : "en";
 let view = "all";
@@ -100,7 +111,7 @@ function tileName(kind) {
 
 function person(number) {
   const agent = data.agents[number];
-  if (number === data.person) return say().you; // where somebody plays
+  if (number === data.person) return say().you;
   return number < 0 ? say().nobody : agent ? `${agent} (${number})` : `player_${number}`;
 }
 
@@ -138,7 +149,8 @@ function place(table, seat, slot) {
   const isOpen = view === "all" || Number(view) === number;
   const where = ["own", "next", "across", "before"][seat];
   const box = make("div", { class: `place ${where}${table.turn === slot ? " turn" : ""}` });
-  const counters = shown.counters.map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`);
+  const counters = shown.counters.map(([name, value]) =>
+    `${(language === "zh" && data.marks[name]) || name.replaceAll("_", " ")} ${value}`);
   const about = [say().winds[shown.wind], ...(shown.is_dealer ? [say().dealer] : []), ...counters].join(" · ");
   box.append(make("h2", {}, person(number), make("span", { class: "points" }, String(shown.points)), make("small", {}, about)));
   const hand = make("div", { class: "tiles hand" });
@@ -161,6 +173,13 @@ function place(table, seat, slot) {
   return box;
 }
 
+// What stays the same through a hand, above the table.
+function facts(table, ...more) {
+  $("title").textContent = `${data.title} ${data.chinese}`;
+  $("facts").textContent = [say().hand(table.hand_number, table.num_hands), say().round(say().winds[table.round_wind]),
+    table.deal_words[language === "en" ? 0 : 1], table.dice ? `${say().dice} ${table.dice}` : "", ...more].filter(Boolean).join(" · ");
+}
+
 function middle(table) {
   const box = make("div", { class: "middle" });
   box.append(make("div", {}, make("div", { class: "left" }, String(table.tiles_left)), make("div", { class: "faint" }, say().left)));
@@ -179,6 +198,31 @@ function eventText(event) {
   }
   const giver = "from" in event ? person(event.from) : "";
   return say().events[event.type](person(event.person), event.tile === undefined ? "" : tileName(event.tile), giver);
+}
+
+const STEPS = { "chow low": [0, 1, 2], "chow middle": [-1, 0, 1], "chow high": [-2, -1, 0] };
+
+// An action by its name: the word for it, and the kinds that it is about at a table.
+function actionParts(name, table) {
+  const at = name.lastIndexOf(" ");
+  const named = data.kindNames.indexOf(name.slice(at + 1));
+  if (named >= 0) return { verb: name.slice(0, at), kinds: [named] };
+  const offered = table.offered[0];
+  if (STEPS[name]) return { verb: "chow", kinds: STEPS[name].map((step) => offered + step) };
+  return { verb: name, kinds: ["pung", "kong"].includes(name) && offered >= 0 ? [offered] : [] };
+}
+
+function actionText(name, table) {
+  const { verb, kinds } = actionParts(name, table);
+  if (verb === "discard") return say().discard(tileName(kinds[0]));
+  return [say().action[verb], ...kinds.map(tileName)].join(" ");
+}
+
+// The same with the tiles drawn: for tables of choices.
+function actionDrawn(name, table) {
+  const { verb, kinds } = actionParts(name, table);
+  const word = verb === "discard" ? say().discard("").trim() : say().action[verb];
+  return make("span", { class: "action", title: actionText(name, table) }, make("span", { class: "word" }, word), ...kinds.map((kind) => tile(kind, table.wild)));
 }
 
 function cells(...values) {

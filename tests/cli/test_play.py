@@ -1,14 +1,19 @@
 """A game played by a person at the terminal, and what is told of games."""
 
+import io
+
 import numpy as np
 import pytest
 
 from mahjong_env import ACTIONS, VARIANTS, Deal, action, make_engine
+from mahjong_env.cli import main
 from mahjong_env.cli.play_command import ask_person, matching, play
 from mahjong_env.environments.players import RandomAgent
 from mahjong_env.environments.render import Reader
+from mahjong_env.play.afterwards import review_command, show_command
 from mahjong_env.play.story import Story, situation_text
 from mahjong_env.play.why_not import why_not
+from mahjong_env.records import read_records
 from mahjong_env.testing import eager_actions
 
 
@@ -226,3 +231,28 @@ def test_answers_may_be_short():
     assert matching("w", legal) == ["win"]
     assert matching("discard 1", legal) == ["discard 1m", "discard 1p"]
     assert matching("", legal) == matching("9s", legal) == []
+
+
+def test_what_a_match_leaves_behind(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "games.jsonl"
+    words = ["play", "--variant", "hebei", "--seed", "3", "--record", str(path)]
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+    assert main(words) == 0
+    assert capsys.readouterr().out.endswith(f"nothing was played, and nothing was added to {path}\n")
+    assert not path.exists()
+    for match in (1, 2):
+        monkeypatch.setattr("sys.stdin", io.StringIO("3z\nq\n"))
+        assert main(words) == 0
+        told = capsys.readouterr().out.splitlines()
+        assert told[-3].startswith(f"match {match} of {path}; ")
+        assert told[-2:] == [show_command(str(path), match), review_command(str(path), match, 0)]
+    assert [record.is_complete for record in read_records(path)] == [False, False]
+
+
+def test_commands_quote_files_that_need_it():
+    assert show_command("my games.jsonl") == 'python -m mahjong_env show "my games.jsonl" --html page.html'
+
+
+def test_thoughts_need_a_record(capsys):
+    assert main(["play", "--variant", "hebei", "--thoughts"]) == 2
+    assert "--record" in capsys.readouterr().err

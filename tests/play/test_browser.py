@@ -7,9 +7,10 @@ import pytest
 
 import mahjong_env
 from agents import make_agent
+from mahjong_env.play.afterwards import review_command, show_command
 from mahjong_env.play.match import PersonsMatch
 from mahjong_env.play.server import PlayServer
-from mahjong_env.records import RecordWriter, read_records, replay_points
+from mahjong_env.records import RecordWriter, count_records, read_records, replay_points
 from support.browser import NARROW, WIDE, chromium, messages, wait
 
 pytestmark = pytest.mark.thorough
@@ -25,13 +26,14 @@ def serving(variant, path, num_hands, seed):
     def write(record):
         with RecordWriter(path) as writer:
             writer.write(record)
+            return count_records(path)
 
     def new_match():
         rules, agent = mahjong_env.rules(variant), make_agent("greedy")
         seated = [None, *[agent] * (rules.people - 1)]
-        return PersonsMatch(rules, seated, seed=seed, num_hands=num_hands, hints=agent, write=write)
+        return PersonsMatch(rules, seated, seed=seed, num_hands=num_hands, hints=agent, write=write, file=str(path))
 
-    with PlayServer(new_match, told={"record": str(path)}) as server:
+    with PlayServer(new_match) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:
@@ -100,6 +102,8 @@ def test_a_match_is_played_by_clicks(tmp_path):
             clicks += 1
         points = [int(cell) for cell in texts(browser, "#points tbody tr:last-child td.number")]
         assert (ends, clicks > 5) == (2, True)
+        assert browser.find_element("id", "look").text == show_command(str(path))
+        assert browser.find_element("id", "review").text == review_command(str(path), 1, 0)
         assert tuple(points) == match_in(path).points
         assert messages(browser) == []
         # A page that is loaded anew shows the same game.
@@ -152,6 +156,9 @@ def test_late_and_illegal_clicks_are_told(tmp_path):
         told = wait(browser, "document.querySelector('#error').textContent")
         assert "is being asked now" in told
         assert browser.execute_script("return document.querySelector('#table').innerHTML") == before
+        browser.find_element("id", "language").click()
+        assert texts(browser, "#error") == ["这一问已经回答过了。"]
+        browser.find_element("id", "language").click()
         browser.execute_script("state.position -= 5; answer('pung')")
         wait(browser, "document.querySelector('#error').textContent.includes('not legal')")
         browser.execute_script("document.querySelector('#table .own .hand button').click()")

@@ -2,7 +2,9 @@
 
 import http.client
 import json
+import re
 import threading
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import pytest
 import mahjong_env
 from agents import make_agent
 from mahjong_env import MahjongError
+from mahjong_env.play.afterwards import review_command
 from mahjong_env.play.match import PersonsMatch
 from mahjong_env.play.server import PlayServer
 from mahjong_env.records import GameRecord, replay_points
@@ -23,12 +26,19 @@ def server():
         rules, agent = mahjong_env.rules("hebei"), make_agent("greedy")
         return PersonsMatch(rules, [None, agent, agent], seed=next(seeds), hints=agent)
 
-    with PlayServer(new_match, told={"record": "games.jsonl"}) as running:
+    with PlayServer(new_match) as running:
         thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield running
         running.shutdown()
         thread.join()
+
+
+def translated(what):
+    """The words that the page has in Chinese for something."""
+    script = resources.files("mahjong_env.play").joinpath("page.js").read_text("utf-8")
+    chinese = script.partition("Object.assign(words.zh")[2]
+    return re.findall(r"(\w+): \"", re.search(rf"{what}: \{{(.*?)\}}", chinese, re.DOTALL)[1])
 
 
 class Browser:
@@ -64,6 +74,9 @@ def test_a_whole_match_by_requests(server):
         status, told = browser.post(f"games/{game}/answer", position=told["position"], action=rng.choice(told["legal"]))
         assert status == 200
     assert told["waitsFor"] == "over"
+    # Nothing was written: the commands are about the file that the page saves.
+    assert told["afterwards"]["match"] is None
+    assert told["afterwards"]["review"] == review_command("match.jsonl", 1, 0)
     status, line, answer = browser.ask("GET", f"games/{game}/record")
     assert status == 200
     assert "attachment" in answer.getheader("Content-Disposition")
@@ -77,7 +90,6 @@ def test_the_page_holds_everything_and_nothing_else(server):
     assert 'src="' not in page
     assert answer.getheader("Content-Security-Policy").startswith("default-src 'none'")
     assert answer.getheader("Cache-Control") == "no-store"
-    assert "games.jsonl" in page
 
 
 @pytest.mark.parametrize(
@@ -103,6 +115,7 @@ def test_others_are_refused(server, method, path, options, status):
     answered, told, _ = Browser(server).ask(method, path, **options)
     assert answered == status
     assert told["error"]
+    assert told["code"] in translated("errors")
     assert not server._games
 
 
@@ -123,6 +136,7 @@ def test_wrong_and_late_clicks_are_errors_and_change_nothing(server):
     ):
         answered, error = browser.post(f"games/{game}/answer", **body)
         assert (answered, bool(error["error"])) == (status, True), body
+        assert error["code"] in translated("errors"), body
     assert browser.post(f"games/{game}/next", position=position)[0] == 409
     assert browser.post(f"games/{game}/fly", position=position)[0] == 404
     assert browser.ask("GET", f"games/{game}")[1] == before

@@ -61,7 +61,7 @@ def test_every_source_and_data_file_is_inside(wheel: Path):
     expected = {
         path.relative_to(ROOT).as_posix()
         for package in PACKAGES
-        for pattern in ("*.py", "*.npz", "*.md", "py.typed")
+        for pattern in ("*.py", "*.npz", "*.zip", "*.md", "*.json", "*.txt", "*.html", "*.css", "*.js", "py.typed")
         for path in (ROOT / package).rglob(pattern)
         if path.name != "README.md"
     }

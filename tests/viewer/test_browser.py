@@ -25,7 +25,8 @@ def page(tmp_path_factory):
         note = {
             "probabilities": {name: 1 / len(names) for name in names},
             "value": -1.25,
-            "intervals": {names[0]: [-2.5, -1.0, 0.5]},
+            "values": {names[0]: 0.5},
+            "intervals": {name: [-2.5, -1.0, 0.5] for name in names if name != mahjong_env.ACTIONS[choice]},
         }
         recorder.step([choice], notes=[note])
     path = tmp_path_factory.mktemp("viewer") / "page.html"
@@ -49,7 +50,12 @@ def test_a_match_is_looked_at(page, size):
         # What the agent thought of its choice, and what the laboratory found.
         thought = text(browser, "#thought")
         assert "-1.25" in thought
-        assert "[-2.50, 0.50]" in thought
+        assert "\N{MINUS SIGN}1.00 [\N{MINUS SIGN}2.50, +0.50]" in thought
+        chosen = browser.execute_script("return frames[0].chosen")
+        played = browser.find_element("css selector", "#thought tr.chosen")
+        kinds = [one.get_attribute("data-kind") for one in played.find_elements("css selector", ".tile")]
+        assert chosen == f"discard {mahjong_env.basics.tiles.KIND_NAMES[int(kinds[0])]}"
+        assert "played" in played.text
         press(Keys.ARROW_RIGHT)
         assert text(browser, "#place") == f"2 / {count}"
         press(Keys.END)

@@ -51,6 +51,12 @@ def test_every_action_has_its_frame(variant):
     assert (np.array(frames[0]["points"]) + paid == record.points).all()
     assert "note" in frames[0]
     assert sum("note" in frame for frame in frames) == 1
+    assert frames[0]["chosen"] == mahjong_env.ACTIONS[record.actions[0]]
+    # At the end of a hand the winner's place is the one that is marked.
+    for frame in ends:
+        turn, winner = frame["table"]["turn"], frame["event"]["winner"]
+        assert (turn is None) == (winner < 0)
+        assert turn is None or frame["table"]["places"][turn]["person"] == winner
 
 
 def test_a_win_is_told_with_its_rows_and_payments():
@@ -68,11 +74,21 @@ def test_a_win_is_told_with_its_rows_and_payments():
 def test_a_page_stands_alone(variant):
     page = viewer_html(record_of(variant))
     assert "@@" not in page
-    assert not re.search(r'(?:src|href)="(?!#)', page)
+    assert not re.search(r'(?:src|href)="(?!#|data:,")', page)
     assert "default-src 'none'" in page
     data = data_of(page)
     assert data["title"] == mahjong_env.rules(variant).title
     assert len(data["frames"]) > 10
+
+
+def test_what_a_variant_counts_has_a_chinese_name():
+    for rules in mahjong_env.VARIANTS.values():
+        assert set(data_of(viewer_html(record_of(rules.name)))["marks"]) == set(rules.marks)
+
+
+def test_a_match_is_told_to_the_person_who_played():
+    assert data_of(viewer_html(record_of("hebei", agents=("a", "you", "b"))))["person"] == 1
+    assert data_of(viewer_html(record_of("hebei", agents=("a", "b", "c"))))["person"] is None
 
 
 def test_names_of_agents_cannot_break_out_of_the_page():

@@ -14,6 +14,7 @@ from agents import Agent, make_agent
 from mahjong_env import Deal, __version__
 from mahjong_env.records import GameRecord
 from mahjong_env.ruleset.knobs import read_rules
+from mahjong_env.viewer import viewer_html
 from training.branch import page, results
 from training.branch.branches import Branches, join
 from training.branch.playing import branch
@@ -28,7 +29,7 @@ from training.parts import digests
 from training.progress import TimeLeft, status
 from training.spread import check_workers, spread
 
-_FILES: Final = ("branch.json", "branch.csv", "branch.html")
+_FILES: Final = ("branch.json", "branch.csv", "branch.html", page.MATCH)
 _AT_ONCE: Final = 4
 """Decisions that are played together and kept together; what is found depends on it, so it stays as it is."""
 
@@ -174,7 +175,8 @@ def _files(config: BranchConfig) -> Iterator[Path]:
 def _write(config: BranchConfig, found: Findings) -> None:
     written = list(_files(config))
     if config.out is not None:
-        texts = (results.json_text(found), results.csv_text(found), page.html_text(found))
+        pages = page.html_text(found), viewer_html(results.annotated(found))
+        texts = results.json_text(found), results.csv_text(found), *pages
         for name, text in zip(_FILES, texts, strict=True):
             write_text(config.out / name, text)
     if config.notes is not None:

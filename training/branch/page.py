@@ -23,6 +23,8 @@ try:
 except ImportError as error:
     raise MissingExtraError(f"the laboratories need {error.name}: pip install 'mahjong-env[evaluate]'") from error
 
+MATCH: Final = "match.html"
+"""The page of the viewer that lies beside."""
 _WIDEST: Final = 100
 _LEAST: Final = 80
 _SHOWN: Final = 12
@@ -145,12 +147,14 @@ def html_text(found: Findings) -> str:
     parts = [
         f"<h1>{escape(title)}</h1>",
         f"<p>{escape(how_it_was_found(found))}</p>",
+        f'<p><a href="{MATCH}">The match step by step</a>, with these intervals beside each of the choices.</p>',
         f"<p><small>{escape(knobs)}</small></p>",
     ]
     if len(found.decisions) > 1:
         parts += ["<h2>Decisions by what they cost</h2>", _ranking_html(found)]
     parts += [_decision_html(found, place) for place in range(len(found.decisions))]
-    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style>'
+    viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    head = f'<meta charset="utf-8">{viewport}<title>{escape(title)}</title><style>{_STYLE}</style>'
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n' + "\n".join(parts) + "\n</body></html>\n"
 
 
@@ -185,10 +189,11 @@ def _decision_html(found: Findings, place: int) -> str:
     headings = ("action", "points", "against taken", "against the best other", "wins", "deals in", "drawn")
     words = "".join(f"<li>{escape(line.sentence)}</li>" for line in decision.lines)
     is_open = " open" if len(found.decisions) == 1 else ""
+    # The place that links lead to is inside, so that they open it.
+    picture = f'<img id="decision{decision.number}" alt="the table" src="data:image/svg+xml;base64,{image}">'
     return (
-        f'<details id="decision{decision.number}"{is_open}><summary>{escape(_title(decision))}</summary>\n'
-        f'<img alt="the table" src="data:image/svg+xml;base64,{image}">\n{_table(headings, rows, marks)}\n'
-        f"<ul>{words}</ul></details>"
+        f"<details{is_open}><summary>{escape(_title(decision))}</summary>\n"
+        f"{picture}\n{_table(headings, rows, marks)}\n<ul>{words}</ul></details>"
     )
 
 

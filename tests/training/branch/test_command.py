@@ -48,7 +48,13 @@ def test_a_decision_of_a_recorded_game(games, tmp_path, capsys):
     page = (tmp_path / "branch.html").read_text(encoding="utf-8")
     assert page.count("<li>") == len(lines)
     assert 'src="http' not in page
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["branch.csv", "branch.html", "branch.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "branch.csv",
+        "branch.html",
+        "branch.json",
+        "match.html",
+    ]
+    assert '"intervals":' in (tmp_path / "match.html").read_text(encoding="utf-8")
 
 
 def test_a_review_ranks_the_decisions_and_goes_on_where_it_stopped(games, tmp_path, monkeypatch, capsys):

@@ -1,0 +1,64 @@
+"""Matches that are dealt before they begin are those that would be dealt then."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mahjong_env import VARIANTS, make_engine
+from mahjong_env.engine import batch
+from mahjong_env.testing.play import choose_actions
+
+
+def all_arrays(engine):
+    return {name: array.copy() for name, array in engine.state.arrays().items()}
+
+
+def play(engine, steps, seed=0):
+    """The arrays after each step; now and then some games are dealt anew, taken back or taken over by a copy."""
+    rng, told = np.random.default_rng(seed), []
+    for step in range(steps):
+        engine.step(choose_actions(engine, rng))
+        if step % 70 == 20:
+            engine.reset(games=[0])
+        if step == 100:
+            then = engine.snapshot()
+        if step == 190:
+            engine.restore(then)
+        if step == 220:
+            engine = engine.select(np.arange(engine.num_games)[::-1])
+        told.append(all_arrays(engine))
+    return told
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+@pytest.mark.parametrize("games", [1, 7])
+def test_they_are_the_same_games(variant, games, monkeypatch):
+    ahead = make_engine(variant, games, seed=3, auto_reset=True)
+    told = play(ahead, 320)
+    assert ahead._ahead is not None
+    monkeypatch.setattr(batch, "MOST_GAMES", 0)
+    at_once = make_engine(variant, games, seed=3, auto_reset=True)
+    expected = play(at_once, 320)
+    assert at_once._ahead is None
+    for now, then in zip(told, expected, strict=True):
+        for name, array in now.items():
+            assert np.array_equal(array, then[name]), name
+
+
+@pytest.mark.parametrize("knobs", [{"num_hands": 3}, {"start": "first"}])
+def test_matches_too(knobs, monkeypatch):
+    told = play(make_engine("hebei", 5, seed=8, auto_reset=True, **knobs), 320)
+    monkeypatch.setattr(batch, "MOST_GAMES", 0)
+    expected = play(make_engine("hebei", 5, seed=8, auto_reset=True, **knobs), 320)
+    assert all(np.array_equal(now["wall"], then["wall"]) for now, then in zip(told, expected, strict=True))
+
+
+def test_another_seed_is_not_dealt_from_what_was_dealt_before():
+    engine, other = make_engine("wuhan", 2, seed=1), make_engine("wuhan", 2, seed=2)
+    engine.reset()
+    engine.reset(seed=2)
+    assert np.array_equal(engine.state.wall, other.state.wall)
+    engine.reset()
+    other.reset()
+    assert np.array_equal(engine.state.wall, other.state.wall)
