@@ -9,6 +9,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, ClassVar
 
 from docutils import nodes
@@ -21,6 +23,7 @@ from mahjong_env.drawing.tiles import HEIGHT, WIDTH, tile_name, tile_svg
 _BACK = "\U0001f02b"
 _NAMES = {glyph.rstrip("\ufe0e"): KIND_NAMES[kind] for kind, glyph in enumerate(GLYPHS)} | {_BACK: "back"}
 _SPOKEN = {glyph.rstrip("\ufe0e"): tile_name(kind) for kind, glyph in enumerate(GLYPHS)} | {_BACK: "hidden tile"}
+_MOST_OF_A_SET = 4
 _TILE = re.compile(f"([{''.join(_NAMES)}])\ufe0e?")
 
 
@@ -40,7 +43,7 @@ class DrawTiles(SphinxPostTransform):
                 drawn = "".join(part if is_tile else html.escape(part) for part, is_tile in _parts(text))
                 block.replace_self(_raw(f'<div class="highlight drawn-hand"><pre>{drawn}</pre></div>'))
             else:
-                drawn_parts = [_raw(part) if is_tile else nodes.Text(part) for part, is_tile in _parts(text)]
+                drawn_parts = [_raw(part) if is_tile else nodes.Text(part) for part, is_tile in _sets(_parts(text))]
                 text.parent.replace(text, drawn_parts)
         if shown:
             self.document += _raw(_sprite(shown))
@@ -55,6 +58,16 @@ def _parts(text: str) -> Iterator[tuple[str, bool]]:
             yield f'<svg class="tile" viewBox="0 0 {WIDTH} {HEIGHT}" {label}>{picture}</svg>', True
         elif part:
             yield part, False
+
+
+def _sets(parts: Iterator[tuple[str, bool]]) -> Iterator[tuple[str, bool]]:
+    """Yield the same with up to four tiles in a row as one: a line does not break within a set."""
+    for is_tile, run in groupby(parts, key=itemgetter(1)):
+        drawn = [part for part, _ in run]
+        if is_tile and 1 < len(drawn) <= _MOST_OF_A_SET:
+            yield f'<span class="set">{"".join(drawn)}</span>', True
+        else:
+            yield from ((part, is_tile) for part in drawn)
 
 
 def _sprite(shown: set[str]) -> str:

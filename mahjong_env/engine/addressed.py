@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,17 @@ def _illegal(state: State, game: int, number: int) -> str:
 
 def persons_at(state: State, table_seats: Int8Array) -> Int8Array:
     """[B] int8 who sits at these table seats, one in each game; -1 for no seat."""
+    if state.points.shape[1] == state.num_seats:  # nobody ever sits out: everybody has the seat of his number
+        return table_seats.copy()
     persons = state.person_at[np.arange(len(table_seats)), table_seats]
     return np.where(table_seats >= 0, persons, np.int8(NO_SEAT))
+
+
+@lru_cache(maxsize=16)
+def _all_present(number: int) -> BoolArray:
+    present = np.ones(number, np.bool_)
+    present.flags.writeable = False
+    return present
 
 
 def who_looks(state: State, games: Games, seats: Any) -> tuple[Games, BoolArray]:
@@ -67,7 +77,7 @@ def who_looks(state: State, games: Games, seats: Any) -> tuple[Games, BoolArray]
     """
     n, people = len(games), state.points.shape[1]
     if seats is None:
-        return np.maximum(state.actor[games], _FIRST, dtype=np.intp), np.ones(n, np.bool_)
+        return np.maximum(state.actor[games], _FIRST).astype(np.intp), _all_present(n)
     persons = as_array("seats", seats)
     if persons.ndim and persons.shape != games.shape:
         raise ActionError(f"seats are one for all games or {n}, not of shape {persons.shape}")
@@ -75,6 +85,6 @@ def who_looks(state: State, games: Games, seats: Any) -> tuple[Games, BoolArray]
         raise ActionError(f"seats are integers from 0 to {people - 1}, not {seats!r}")
     persons = np.broadcast_to(persons, games.shape)
     if people == state.num_seats:
-        return persons.astype(np.intp), np.ones(n, np.bool_)
+        return persons.astype(np.intp), _all_present(n)
     sits = state.person_at[games] == persons[:, None]
     return sits.argmax(axis=1), sits.any(axis=1)

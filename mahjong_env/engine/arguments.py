@@ -93,7 +93,7 @@ def game_numbers(games: Any, num_games: int, *, repeats: bool) -> Games:
     wrong = numbers[(numbers < 0) | (numbers >= num_games)]
     if wrong.size:
         raise ActionError(f"there is no game {int(wrong[0])}; games are 0 to {num_games - 1}")
-    if not repeats and np.bincount(numbers).max() > 1:
+    if not repeats and numbers.size > 1 and np.bincount(numbers).max() > 1:
         raise ActionError("games must not be named twice")
     return numbers.astype(np.intp)
 

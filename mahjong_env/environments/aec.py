@@ -249,14 +249,19 @@ class MahjongAEC(AECEnv[str, Any, Any]):
 class Guarded(OrderEnforcingWrapper[str, Any, Any]):
     """PettingZoo's two wrappers around an environment: actions out of bounds and calls out of order are refused.
 
-    They look every attribute up through each other; here `last` and `step` go straight to the environment where there
-    is nothing to refuse, which a game of small steps notices.
+    They look every attribute up through each other; here attributes, `last` and `step` go straight to the environment
+    where there is nothing to refuse, which a game of small steps notices.
     """
 
     def __init__(self, bare: AECEnv[str, Any, Any]) -> None:
         """Put the wrappers around an environment."""
         super().__init__(AssertOutOfBoundsWrapper(bare))
         self._bare = bare
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not self.__dict__.get("_has_reset"):
+            return super().__getattr__(name)
+        return getattr(self._bare, name)
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """See `AECEnv.last`."""

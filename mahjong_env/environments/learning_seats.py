@@ -146,7 +146,7 @@ class LearningSeats:
 
     def action_masks(self, games: Games) -> Int8Array:
         """[n, 109] int8 legal actions of the learning persons, all 0 where the game is over; a fresh array."""
-        return self.engine.action_mask[games].view(np.int8)
+        return self.engine.state.mask.take(games, axis=0).view(np.int8)
 
     def last_hand(self, game: int) -> dict[str, Any] | None:
         """The last hand that has ended in a game since its learner decided (see `hand_info`); None: no hand has."""
@@ -258,7 +258,7 @@ class LearningSeats:
                 f"actions are {len(games)} integers (one for each game), not {chosen.dtype} of shape {chosen.shape}"
             )
         inside = (chosen >= 0) & (chosen < NUM_ACTIONS)
-        illegal = ~(inside & self.engine.action_mask[games, np.where(inside, chosen, 0)])
+        illegal = ~(inside & self.engine.state.mask[games, np.where(inside, chosen, 0)])
         if self.on_illegal == "end" and illegal.any():
             return games[~illegal], chosen[~illegal], illegal
         return games, chosen, illegal

@@ -129,7 +129,7 @@ def ask(
     """
     if type(agent) is RandomAgent:
         # What it would do with a view, without making one.
-        return choose_at_random(engine.action_mask[games], rng)
+        return choose_at_random(engine.state.mask.take(games, axis=0), rng)
     if thoughts is not None and isinstance(agent, Thinker):
         answers, notes = agent.think(engine.view(games), rng)
         told = zip(games.tolist(), notes, strict=True)
@@ -138,7 +138,7 @@ def ask(
         answers = agent.act(engine.view(games), rng)
     actions = _checked_answers(agent, answers, engine, games)
     inside = (actions >= 0) & (actions < NUM_ACTIONS)
-    legal = inside & engine.action_mask[games, np.where(inside, actions, 0)]
+    legal = inside & engine.state.mask[games, np.where(inside, actions, 0)]
     if not legal.all():
         raise _illegal_answer(agent, engine, games, actions, int(legal.argmin()))
     return actions

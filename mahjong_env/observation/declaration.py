@@ -155,11 +155,12 @@ class Layout:
 
 
 # --- Writing ----------------------------------------------------------------------------------------------------------
-# numpy copies an item whole, but walks along an array of numbers: rows of numbers are copied as items.
+# numpy copies an item whole, but walks along an array of numbers: many rows of numbers are copied as items.
 
 _item: Final = cache(lambda width: np.dtype((np.void, width)))
 _nothing: Final = cache(lambda width: np.zeros((), _item(width)))
 _limit: Final = cache(lambda number: np.array(number, np.int16))
+_FEW_ROWS: Final = 16
 _PLANE: Final = np.dtype((np.void, NUM_KINDS))
 _FOUR: Final = np.dtype(np.int32)
 # Row k has a 1 at kind k; the last row, which -1 reaches, has none.
@@ -168,6 +169,9 @@ _ONE_HOT: Final = np.eye(NUM_KINDS + 1, NUM_KINDS, dtype=np.int8).view(_PLANE)[:
 
 def put(out: Int8Array, rows: Int8Array) -> None:
     """Copy ``rows`` to the same shape in ``out`` (both [n, ..., width] int8; a row is contiguous in each)."""
+    if len(out) <= _FEW_ROWS:
+        out[...] = rows
+        return
     item = _item(out.shape[-1])
     out.view(item)[...] = rows.view(item)
 
@@ -179,6 +183,9 @@ def put_one_hot(out: Int8Array, kinds: Int8Array) -> None:
 
 def put_slots(out: Int8Array, numbers: Int8Array) -> None:
     """Write [n, 4] numbers into four places [n, 4]."""
+    if len(out) <= _FEW_ROWS:
+        out[...] = numbers
+        return
     if numbers.dtype != np.int8 or not numbers.flags.c_contiguous:
         numbers = np.ascontiguousarray(numbers, np.int8)
     out.view(_FOUR)[...] = numbers.view(_FOUR)
@@ -186,6 +193,9 @@ def put_slots(out: Int8Array, numbers: Int8Array) -> None:
 
 def clear(out: Int8Array) -> None:
     """Set all numbers of [n, ..., width] to 0."""
+    if len(out) <= _FEW_ROWS:
+        out[...] = 0
+        return
     width = out.shape[-1]
     out.view(_item(width))[...] = _nothing(width)
 

@@ -103,6 +103,8 @@ class Sight(Looker):
     @property
     def drawn(self) -> Int8Array:
         """[n]."""
+        if self._all_in_turn:
+            return self.state.drawn[self.games]
         own_turn = self.state.turn[self.games] == self.seat
         if not self.all_asked:
             own_turn &= self.is_asked
@@ -283,7 +285,7 @@ class Sight(Looker):
     def offered_from(self) -> Int8Array:
         """[n]."""
         if self._all_in_turn:
-            return np.full(len(self), NO_SEAT, np.int8)
+            return _NOBODY.repeat(len(self))
         is_given = self.state.offered[self.games] >= _ZERO
         if not self.all_asked:
             is_given &= self.is_asked
@@ -292,7 +294,7 @@ class Sight(Looker):
     @property
     def given_up(self) -> Int8Array:
         """[n]."""
-        return np.full(len(self), NO_TILE, np.int8) if self._opening_tiles is None else self._opening_tiles[1]
+        return _NOTHING.repeat(len(self)) if self._opening_tiles is None else self._opening_tiles[1]
 
     @property
     def opening(self) -> Int8Array:

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+import mahjong_env
 from mahjong_env.rulebook.page import anchor
-from scripts import variant_pages
+from scripts import measured, variant_pages
 from scripts.readme import PAGES, TABLES, code_blocks, tables_in, with_tables
+from training.benchmark import END, START
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -65,6 +67,23 @@ def test_pages_of_the_variants_are_up_to_date(tmp_path):
     *_, last = variant_pages.written(tmp_path)
     last.write_text("changed", encoding="utf-8")
     assert variant_pages.out_of_date(tmp_path) == [last.name]
+
+
+def test_measurements_of_a_variant_are_those_of_the_readme(tmp_path, monkeypatch):
+    rules = mahjong_env.rules("taiwan")
+    page = (variant_pages.FOLDER / "taiwan.md").read_text(encoding="utf-8")
+    assert measured.standing(rules).partition("\n\n")[2] in page
+    assert measured.speed(rules) in page
+    changed = tmp_path / "README.md"
+    changed.write_text(
+        f"{START}\nPoints:\n\n| agent | Wuhan | {rules.title} |\n|---|---|---|\n| greedy | 1 | 2 ± 3 |\n{END}\n"
+        "## Speed\n\n| per second | step |\n|---|---|\n| Taiwan | 45 |\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(measured, "README", changed)
+    assert "| greedy | 2 ± 3 |" in measured.standing(rules)
+    assert "| step | 45 |" in measured.speed(rules)
+    assert "Not measured" in measured.standing(mahjong_env.rules("hebei")) + measured.speed(mahjong_env.rules("hebei"))
 
 
 PYTHON = [(page, place) for page in WITH_CODE for place in range(len(code_blocks("python", page)))]

@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import mahjong_env
 from agents import make_agent
 from mahjong_env.drawing.text_table import WIDTH, table_text
+from mahjong_env.environments.players import ask
 from mahjong_env.play.match import PersonsMatch
 from mahjong_env.play.server import PlayServer
 from mahjong_env.records import Recorder
@@ -31,6 +32,7 @@ from mahjong_env.viewer import viewer_html
 from support.browser import NARROW, WIDE, chromium, wait
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
+MOVING, MOVING_STEPS, MOVING_SEED = (1100, 940), 16, 7
 READY = "!document.body.hasAttribute('aria-busy') && document.querySelector('#ask button') && true"
 AT_ONCE = "const pace = document.getElementById('pace'); pace.value = '0'; pace.dispatchEvent(new Event('change'))"
 
@@ -119,6 +121,32 @@ def viewer_pages(folder: Path) -> None:
             save(name, *pictures)
 
 
+def viewer_moves(folder: Path) -> None:
+    """The end of a hand in the viewer as a moving picture: four policies, and what each of them thought."""
+    engine, rng = mahjong_env.make_engine("wuhan", 1, seed=MOVING_SEED), np.random.default_rng(MOVING_SEED)
+    agent, records = make_agent("policy:wuhan"), []
+    recorder = Recorder(engine, lambda *ended: records.extend(ended), agents=["policy"] * 4, thoughts=True)
+    while engine.seat_to_act[0] >= 0:
+        recorder.step(ask(agent, engine, np.zeros(1, np.intp), rng, recorder.thoughts))
+    page = folder / "moving.html"
+    page.write_text(viewer_html(records[0]), encoding="utf-8")
+    with chromium(MOVING) as browser:
+        browser.get(page.as_uri())
+        # A real window is smaller than it was asked to be.
+        metrics = {"width": MOVING[0], "height": MOVING[1], "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        count = browser.execute_script("document.getElementById('chart').remove(); return frames.length")
+        shots = []
+        for number in range(count - MOVING_STEPS, count):
+            browser.execute_script("chart = () => {}; show(arguments[0])", number)
+            shots.append(shot(browser).resize((MOVING[0] * 4 // 5, MOVING[1] * 4 // 5), Image.Resampling.LANCZOS))
+    first, *rest = shots
+    durations = [700] * len(rest) + [4000]
+    file = FOLDER / "viewer.webp"
+    first.save(file, "WEBP", save_all=True, append_images=rest, duration=durations, loop=0, quality=80, method=6)
+    print(f"written: {file}, {file.stat().st_size:,} bytes")
+
+
 def terminal(folder: Path) -> None:
     """The table on a terminal that has colours."""
     engine, rng = mahjong_env.make_engine("wuhan", 1, seed=3, num_hands=4), np.random.default_rng(3)
@@ -141,4 +169,5 @@ if __name__ == "__main__":
     with TemporaryDirectory() as made:
         terminal(Path(made))
         viewer_pages(Path(made))
+        viewer_moves(Path(made))
     play_pages()

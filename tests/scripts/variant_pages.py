@@ -14,6 +14,7 @@ from mahjong_env.environments.registration import gymnasium_id, pettingzoo_id
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.rulebook.page import anchor, sections
 from mahjong_env.rulebook.sheet import variant_page
+from scripts import measured
 from support.case_files import hand_cases, scenes
 
 FOLDER = Path(__file__).parents[2] / "docs" / "variants"
@@ -56,11 +57,14 @@ def page(rules: Rules) -> str:
         seen(rules),
         "\n## Rewards\n",
         rewards(rules, told),
-        "\n## Strength and speed\n",
-        "How the agents that come with the package stand against each other, with intervals, and how many decisions a"
-        " second the engine plays: see [Agents, training, evaluation](../../README.md#agents-training-evaluation) and"
-        " [Speed](../../README.md#speed) in the README; `python -m mahjong_env bench` measures the speed on your"
-        " machine.\n",
+        "\n## Standings\n",
+        measured.standing(rules),
+        "What the rows and intervals mean: [Evaluation](../evaluation.md#the-standing-table). What is known of each"
+        " agent beside this table: [The agents](../agents.md).\n",
+        "\n## Speed\n",
+        measured.speed(rules),
+        "Processor time of one core, measured in turns with RLCard's mahjong; [Speed](../../README.md#speed) says on"
+        f" what machine. `python -m mahjong_env bench --variant {rules.name}` measures it on yours.\n",
         "## Versions and errata\n",
         versions(rules),
     ]
@@ -71,6 +75,9 @@ def wrapped(part: str) -> str:
     """Prose in lines of at most 120 characters; tables, lists, code and headings as they are."""
     if not part[:1].isalnum() and not part.startswith("["):
         return part
+    if "\n|" in part:  # a table with a paragraph before it
+        paragraph, _, table = part.partition("\n\n")
+        return wrapped(paragraph) + "\n" + table
     paragraphs = part.strip("\n").split("\n\n")
     return (
         "\n\n".join(textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False) for text in paragraphs)
