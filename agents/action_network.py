@@ -23,7 +23,7 @@ TABLE_SCALES: Final = np.array(list(TABLE_FACTS.values()), np.float32)
 
 _GREEDY: Final = {
     "behind": -6.0,
-    "help lacking": -1.0,
+    "help lacking": -2.5,
     "win": 30.0,
     "concealed kong": 1.0,
     "added kong": 1.0,
@@ -49,6 +49,15 @@ def shapes(width: int) -> dict[str, tuple[int, ...]]:
         "hidden_bias": (width,),
         "out": (width,),
     }
+
+
+def widened(weights: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return weights over the inputs of an earlier version as weights over those of this one: 0 for what is new."""
+    wider = dict(weights)
+    for name, rows in (("prior", len(ACTION_FACTS)), ("facts", len(ACTION_FACTS)), ("table", len(TABLE_FACTS))):
+        array = weights[name]
+        wider[name] = np.concatenate([array, np.zeros((rows - len(array), *array.shape[1:]), array.dtype)])
+    return wider
 
 
 def prior(*, claims: bool) -> NDArray[np.float32]:

@@ -138,7 +138,7 @@ def price(
     wilds: NDArray[np.int8],
     last: NDArray[np.intp],
     melds: Melds,
-    source: Source,
+    source: Source | NDArray[np.int8],
 ) -> NDArray[np.float64]:
     """Return [k] what complete hands would bring the seats of these rows; 0 where they may not win.
 
@@ -149,7 +149,7 @@ def price(
         wilds: [k] wild tiles.
         last: [k] the winning tile.
         melds: [k] the winners' melds.
-        source: where the winning tile comes from; a discard is that of the next seat.
+        source: where the winning tile comes from, for all or for each [k]; a discard is that of the next seat.
     """
     slots, seat_of_slot = SLOTS_OF_SEATS[view.rules.seats], _SEAT_OF_SLOT[view.rules.seats]
     nothing = np.zeros(len(row), np.int8)
@@ -165,9 +165,9 @@ def price(
     wins = Wins(
         counts=counts,
         winning_tile=last.astype(np.int8),
-        source=nothing + np.int8(source),
+        source=nothing + np.asarray(source, np.int8),
         seat=nothing,
-        from_seat=nothing + np.int8(-1 if source is Source.DRAW else 1),
+        from_seat=nothing + np.where(np.asarray(source) == Source.DRAW, np.int8(-1), np.int8(1)),
         dealer=seat_of_slot[view.dealer[row]],
         streak=view.streak[row],
         wild=view.wild[row],

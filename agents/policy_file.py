@@ -7,15 +7,17 @@ import json
 import os
 import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.action_inputs import SIZES
 from agents.action_inputs import fingerprint as action_fingerprint
 from agents.action_network import ARCHITECTURE as ACTIONS
+from agents.action_network import widened
 from agents.base import PolicyFileError
 from agents.inputs import inputs_fingerprint
 from mahjong_env import VARIANTS
@@ -96,6 +98,8 @@ class PolicyFile:
             if not header.get("inputs"):
                 raise PolicyFileError(f"{path}: the file does not say which inputs its policy was trained with")
             policy = cls(weights=weights, **header)
+            if policy.architecture == ACTIONS and policy.inputs in map(action_fingerprint, SIZES):
+                policy = replace(policy, weights=widened(policy.weights), inputs=action_fingerprint())
             policy._check_versions(path)
         except PolicyFileError:
             raise

@@ -184,10 +184,10 @@ def options_of(view: View, rows: NDArray[np.intp]) -> Options:
     some = np.flatnonzero(wild >= 0)
     natural[some, wild[some]] = 0
     hands = replace(hands_after(view, row, played), counts=count_planes(natural))
-    return Options(row, action, hands, _melds_after(view, row, action))
+    return Options(row, action, hands, melds_after(view, row, action))
 
 
-def _melds_after(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> Melds:
+def melds_after(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> Melds:
     """Return the own melds as actions leave them."""
     melds = Melds(*(array[row, 0].copy() for array in (view.meld_type, view.meld_kind, view.meld_from)))
     number = view.num_melds[row, 0].astype(np.intp)

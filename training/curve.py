@@ -19,7 +19,14 @@ Player = Callable[[Sequence[Agent], Sequence[Block], int], Sequence[Played]]
 
 
 def measure_learner(
-    rules: Rules, learner: Agent, others: Sequence[Agent], *, deals: int, seed: int, play: Player | None = None
+    rules: Rules,
+    learner: Agent,
+    others: Sequence[Agent],
+    *,
+    deals: int,
+    seed: int,
+    play: Player | None = None,
+    control_variates: bool = False,
 ) -> list[LineupResult]:
     """Return how a learner does against copies of each of some agents: it is agent 0, they are agents 1, 2, ...
 
@@ -30,10 +37,11 @@ def measure_learner(
         deals: deals of each line-up.
         seed: of the deals and of all choices.
         play: who plays the hands; None: this process.
+        control_variates: take luck off the points, see `training.lineups.measure`.
     """
     agents = [learner, *others]
     lineups = [one_against_copies(0, other, rules.people) for other in range(1, len(agents))]
-    todo = [blocks(lineup, deals, agents=agents) for lineup in lineups]
+    todo = [blocks(lineup, deals, agents=agents, control_variates=control_variates) for lineup in lineups]
     every = [block for of_lineup in todo for block in of_lineup]
     played = play(agents, every, seed) if play else [play_block(rules, agents, block, seed) for block in every]
     parts = iter(played)

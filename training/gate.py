@@ -15,7 +15,15 @@ _LAST_SEED: Final = 2**32
 
 
 def gate(
-    rules: Rules, candidate: Agent, best: Agent, reference: Agent, *, deals: int, seed: int, number: int
+    rules: Rules,
+    candidate: Agent,
+    best: Agent,
+    reference: Agent,
+    *,
+    deals: int,
+    seed: int,
+    number: int,
+    control_variates: bool = False,
 ) -> Estimate:
     """Say how many points a hand a candidate wins more than what is best so far, both among copies of a reference.
 
@@ -29,8 +37,12 @@ def gate(
         deals: how many deals both play, the same ones, from every seat.
         seed: of the run.
         number: of the gate in the run; another number is other deals.
+        control_variates: take luck off the points, see `training.lineups.measure`.
     """
     blind = FIRST_SEED + (seed * 9973 + number) % (_LAST_SEED - FIRST_SEED)
     lineup = one_against_copies(0, 1, rules.people)
-    one, other = (measure(rules, [agent, reference], lineup, deals=deals, seed=blind) for agent in (candidate, best))
+    one, other = (
+        measure(rules, [agent, reference], lineup, deals=deals, seed=blind, control_variates=control_variates)
+        for agent in (candidate, best)
+    )
     return difference(one, 0, other, 0)

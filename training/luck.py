@@ -57,13 +57,13 @@ def weights_of(rules: Rules) -> NDArray[np.float64]:
     return np.array([by_name.get(name, 0.0) for name in FEATURES])
 
 
-def has_weights(rules: Rules) -> bool:
-    """Whether weights are shipped for a variant."""
+def share_left(rules: Rules) -> float | None:
+    """Return the share of the spread of points that the shipped weights leave to a variant; None if there are none."""
     try:
-        weights_of(rules)
-    except TrainingError:
-        return False
-    return True
+        known = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["variants"]
+    except FileNotFoundError:
+        return None
+    return float(known[rules.name]["left"]) if rules.name in known else None
 
 
 class Luck:

@@ -13,10 +13,10 @@ import numpy as np
 
 from agents import make_agent
 from mahjong_env.ruleset.knobs import read_rules
+from training import luck
 from training.config import PlanConfig
 from training.errors import TrainingError
 from training.lineups import LineupResult, measure, one_against_copies
-from training.luck import has_weights
 from training.progress import status
 from training.sigma import sigma
 from training.sizes import check_counts, check_seed
@@ -93,7 +93,7 @@ def run(config: PlanConfig) -> list[Plan]:
         result = play()
         seconds = (time.perf_counter() - start) / config.pilot
         left = None
-        if config.control_variates and has_weights(rules):
+        if config.control_variates and luck.share_left(rules) is not None:
             tell("playing it with control variates")
             without_luck = play(control_variates=True)
             left = (spread_of(without_luck, 0) / spread_of(result, 0)) ** 2

@@ -171,6 +171,8 @@ class Learner:
             self.actor.load_state_dict({name: torch.from_numpy(array) for name, array in start.items()})
         self.reference = Actor(config.width, claims=claims, generator=generator).to(self.device)
         self.reference.load_state_dict(self.actor.state_dict())
+        self.average = Actor(config.width, claims=claims, generator=generator).to(self.device)
+        self.average.load_state_dict(self.actor.state_dict())
         self.critic = Critic(people - 1).to(self.device)
         self.actor_optimiser = torch.optim.Adam(self.actor.parameters(), lr=config.learning_rate, eps=1e-5)
         self.critic_optimiser = torch.optim.Adam(self.critic.parameters(), lr=_CRITIC_RATE)
@@ -202,7 +204,13 @@ class Learner:
         self._fit_critic(seen, self._tensor(returns if only_critic else better + value), generator)
         if not only_critic:
             said |= self._improve(hands, better, generator, progress)
+            self._add_to_average()
         return said
+
+    def _add_to_average(self) -> None:
+        with torch.no_grad():
+            for mean, now in zip(self.average.parameters(), self.actor.parameters(), strict=True):
+                mean.lerp_(now, 1 - self.config.average)
 
     def _tensor(self, array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(array).to(self.device)
@@ -249,7 +257,10 @@ class Learner:
             self._tensor(array) for array in (hands.chosen, hands.log_probability, advantage)
         )
         first = torch.cumsum(count, 0) - count
-        for some in self._shuffled(len(hands), self.config.batch_size, generator):
+        # Where one action alone was likely there is nothing to choose.
+        choices = torch.nonzero(count > 1)[:, 0]
+        for some in self._shuffled(len(choices), self.config.batch_size, generator):
+            some = choices[some]
             number = count[some]
             row = torch.repeat_interleave(torch.arange(len(some), device=self.device), number)
             start = torch.cumsum(number, 0) - number
@@ -278,7 +289,7 @@ class Learner:
 
     def refresh_reference(self) -> None:
         """Stay near the actor as it is now, from now on."""
-        self.reference.load_state_dict(self.actor.state_dict())
+        self.reference.load_state_dict(self.average.state_dict())
 
     # --- Going on later ---------------------------------------------------------------------------------------------
     def state(self) -> dict[str, Any]:
@@ -294,6 +305,7 @@ class Learner:
         return {
             "actor": self.actor,
             "reference": self.reference,
+            "average": self.average,
             "critic": self.critic,
             "actor_optimiser": self.actor_optimiser,
             "critic_optimiser": self.critic_optimiser,

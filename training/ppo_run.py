@@ -28,6 +28,7 @@ from training.folders import make_folder, naming, write_bytes
 from training.gate import gate
 from training.interrupts import exit_status, how_to_go_on, stopping_in_order
 from training.lineups import measure, one_against_copies
+from training.luck import share_left, weights_of
 from training.run_folder import RunFolder
 from training.self_play import Hands, play_hands
 from training.sigma import sigma
@@ -51,6 +52,7 @@ TEACHERS: Final = {"greedy": True, "greedy?claims=false": False}
 _POLICY: Final = "policy:"
 _MOST_SNAPSHOTS: Final = 4
 _TRIAL_DEALS: Final = 1000
+_MOST_LEFT: Final = 2 / 3
 _PACKAGES: Final = ("numpy", "torch")
 Weights = dict[str, NDArray[np.float32]]
 
@@ -132,6 +134,7 @@ class PpoRun:
         self.learner = Learner(
             self.config, people=self.rules.people, sigma=sigma(self.rules), claims=claims, start=start
         )
+        self._luck = _weights_of_luck(self.rules) if config.control_variates else None
         self.updates = self.hands = self.decisions = self.measured = 0
         self.seconds = 0.0
         self.best = self.learner.actor.arrays()
@@ -232,16 +235,24 @@ class PpoRun:
             snapshots if SNAPSHOT in config.opponents else [],
             config.tables // config.parts,
             config.opponent_share,
+            self._luck,
         )
         self._begun = self._players.begin(common, [(config.seed, update, part) for part in range(config.parts)])
 
     # --- Measuring and saving -----------------------------------------------------------------------------------
     def measure(self, phase: str, say: Any = print) -> None:
         """Measure the learner, add to the learning curve, and let it try to pass the gate."""
-        config, weights = self.config, self.learner.actor.arrays()
+        config, weights = self.config, self.learner.average.arrays()
         learner = _agent(weights)
         # The same deals every time: differences between measurements are less noisy than the measurements.
-        results = measure_learner(self.rules, learner, self.judges, deals=config.evaluation_deals, seed=config.seed + 1)
+        results = measure_learner(
+            self.rules,
+            learner,
+            self.judges,
+            deals=config.evaluation_deals,
+            seed=config.seed + 1,
+            control_variates=self._luck is not None,
+        )
         rows = curve_rows(
             results, self.judges, phase=phase, steps=self.decisions, hands=self.hands, seconds=round(self.seconds, 1)
         )
@@ -274,6 +285,7 @@ class PpoRun:
             deals=config.gate_deals,
             seed=config.seed,
             number=self.measured,
+            control_variates=self._luck is not None,
         )
         passed = gain.low > 0
         if passed:
@@ -354,12 +366,15 @@ class Common(NamedTuple):
     snapshots: Sequence[Weights]
     tables: int
     share: float
+    luck: NDArray[np.float64] | None
 
 
 def _play_part(common: Common, seed: tuple[int, ...]) -> Hands:
     others = [*map(make_agent, common.named), *(_agent(of_past, sample=True) for of_past in common.snapshots)]
     network = ActionNetwork(common.weights)
-    return play_hands(common.rules, network, others, tables=common.tables, share=common.share, seed=seed)
+    return play_hands(
+        common.rules, network, others, tables=common.tables, share=common.share, seed=seed, luck_weights=common.luck
+    )
 
 
 def _agent(weights: Weights, *, sample: bool = False) -> PolicyAgent:
@@ -384,6 +399,12 @@ def _weights_of(spec: str, width: int) -> Weights:
     if not isinstance(network, ActionNetwork) or len(network.weights["bias"]) != width:
         raise TrainingError(f"--teacher {spec}: not a policy of `training ppo` with --width {width}")
     return network.weights
+
+
+def _weights_of_luck(rules: Rules) -> NDArray[np.float64] | None:
+    """Return the weights of the control variates where they explain enough of the spread of points to be worth it."""
+    known = share_left(rules)
+    return weights_of(rules) if known is not None and known < _MOST_LEFT else None
 
 
 def _better_teacher(rules: Rules, seed: int) -> str:

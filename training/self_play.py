@@ -14,6 +14,7 @@ from agents.action_inputs import TABLE_FACTS, ActionInputs, action_inputs
 from agents.action_network import ActionNetwork, draw, log_probabilities
 from mahjong_env import Rules, View, make_engine
 from mahjong_env.environments.players import choose_actions
+from training.luck import UNIT, Luck
 
 LEARNER: Final = 0
 """The number of the learner among those who play."""
@@ -52,7 +53,8 @@ class Hands:
         others: [n, (P - 1) * H] int8 what the other seats knew of their hands when they last decided, next seat first.
             Hidden from players: for critics alone.
         chain: [n] intp the chain: hand * P + person.
-        reward: [n] float32 points from the decision to the next one of its chain, or to the end of the hand.
+        reward: [n] float32 points from the decision to the next one of its chain, or to the end of the hand, less the
+            luck of the draws in between.
         learner: [hands, P] bool persons that the learner played for.
         points: [hands, P] int64 points of the hands.
     """
@@ -89,6 +91,7 @@ def play_hands(
     tables: int,
     share: float,
     seed: Sequence[int],
+    luck_weights: NDArray[np.float64] | None = None,
 ) -> Hands:
     """Play one hand at each table to its end.
 
@@ -100,6 +103,7 @@ def play_hands(
         share: at so many of the tables, from 0 to 1, the learner has one seat, and one of the others all other seats;
             at the rest it has all seats.
         seed: of the deals and of all choices.
+        luck_weights: [F] of the control variates that are taken off the rewards (`training.luck`); None: off nothing.
     """
     rng = np.random.default_rng(np.random.SeedSequence(list(seed)))
     who = _seating(tables, rules.people, len(others), share, rng)
@@ -107,6 +111,8 @@ def play_hands(
     learner = _Learner(network)
     agents = (learner, *others)
     points = np.zeros((tables, rules.people), np.int64)
+    luck = None if luck_weights is None else Luck(engine, luck_weights)
+    paid = np.zeros((tables, rules.people))
     hints = np.zeros((tables, rules.people, len(HINTS)), np.int8)
     hints[:, :, -1] = _UNKNOWN
     steps = np.arange(1, rules.people)
@@ -121,9 +127,13 @@ def play_hands(
             others_know = hints[game[:, None], (person[:, None] + steps) % rules.people].reshape(len(game), -1)
             hints[game, person] = _hints(learner.decided.table)
             decided = (getattr(learner.decided, item.name) for item in fields(_Decided))
-            kept.append((*decided, others_know, game * rules.people + person, points[game, person]))
+            kept.append((*decided, others_know, game * rules.people + person, paid[game, person]))
         points[games] += engine.step(actions, games=games).rewards
-    return _as_hands(kept, who == LEARNER, points)
+        paid[games] = points[games]
+        if luck is not None:
+            luck.add(games)
+            paid[games] -= luck.by_person()[games] / UNIT
+    return _as_hands(kept, who == LEARNER, points, paid)
 
 
 def _seating(tables: int, people: int, others: int, share: float, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -143,13 +153,16 @@ def _hints(table: NDArray[np.int8]) -> NDArray[np.int8]:
 
 
 def _as_hands(
-    kept: Sequence[tuple[NDArray[np.generic], ...]], learner: NDArray[np.bool_], points: NDArray[np.int64]
+    kept: Sequence[tuple[NDArray[np.generic], ...]],
+    learner: NDArray[np.bool_],
+    points: NDArray[np.int64],
+    paid: NDArray[np.float64],
 ) -> Hands:
     columns: Iterator[NDArray[Any]] = (np.concatenate(column) for column in zip(*kept, strict=True))
     facts, table, count, chosen, log_probability, others, chain, before = columns
     order = np.argsort(chain, kind="stable")
     is_last = np.append(np.diff(chain[order]) > 0, True)
-    then = np.where(is_last, points.ravel()[chain[order]], np.append(before[order][1:], 0))
+    then = np.where(is_last, paid.ravel()[chain[order]], np.append(before[order][1:], 0))
     reward = np.empty(len(chain), np.float32)
     reward[order] = then - before[order]
     return Hands(facts, table, count, chosen, log_probability, others, chain, reward, learner, points)

@@ -17,6 +17,7 @@ from mahjong_env import VARIANTS, make_engine
 from training import ppo_run
 from training.config import PpoConfig
 from training.errors import InterruptedRunError, TrainingError
+from training.luck import weights_of
 from training.ppo import Actor, Learner, advantages, log_softmax
 from training.self_play import Hands, play_hands
 
@@ -56,6 +57,21 @@ class TestHands:
         assert (paid[decided] == points[decided]).mean() > 0.95
         assert (played.points.sum(axis=1) == 0).all()
         assert paid[decided].any()
+
+    def test_luck_is_taken_off_what_is_paid(self):
+        rules = VARIANTS["taiwan"]
+        plain, less = (
+            play_hands(rules, network(), [], tables=200, share=0, seed=[3], luck_weights=weights)
+            for weights in (None, weights_of(rules))
+        )
+        np.testing.assert_array_equal(plain.chosen, less.chosen)
+        of_chain = [np.bincount(hands.chain, hands.reward, minlength=800) for hands in (plain, less)]
+        assert of_chain[1].var() < 0.7 * of_chain[0].var()
+        # What every seat is paid less is luck, which sums to zero over the seats of a hand; all but a few seats decide.
+        taken = (of_chain[0] - of_chain[1]).reshape(200, 4)
+        decided = (np.bincount(plain.chain, minlength=800) > 0).reshape(200, 4).all(axis=1)
+        sums = np.abs(taken[decided].sum(axis=1))
+        assert np.median(sums) < 0.5 * np.median(np.abs(taken[decided]).max(axis=1))
 
     def test_the_same_seed_is_the_same_hands(self):
         one, other = hands(), hands()
@@ -145,6 +161,18 @@ class TestLearner:
         with torch.no_grad():
             found = log_softmax(learner.actor(batch.facts, batch.table, batch.row), batch.row, len(batch.table))
         return float(found.exp()[batch.facts[:, column] == 1].mean())
+
+    def test_the_average_follows_the_weights(self):
+        learner = Learner(CONFIG, people=3, sigma=3.0, claims=True)
+        expected = learner.actor.arrays()
+        for number in range(3):
+            played = play_hands(VARIANTS["hebei"], network(), [], tables=16, share=0, seed=[number])
+            learner.update(played, number=number, progress=0, only_critic=False)
+            now = learner.actor.arrays()
+            expected = {name: 0.9 * mean + 0.1 * now[name] for name, mean in expected.items()}
+        for name, mean in learner.average.arrays().items():
+            np.testing.assert_allclose(mean, expected[name], rtol=1e-4, atol=1e-6)
+        assert any((learner.average.arrays()[name] != now[name]).any() for name in now)
 
     def test_a_reference_holds_it_back(self):
         moved = []
