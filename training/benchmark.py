@@ -150,7 +150,10 @@ def _variants(config: BenchmarkConfig) -> list[Rules]:
 
 def _agents(config: BenchmarkConfig) -> dict[str, Agent]:
     levels = config.levels or range(len(LEVELS))
-    return {spec: make_agent(spec) for spec in dict.fromkeys([*(LEVELS[level] for level in levels), *config.agents])}
+    specs = dict.fromkeys([*(LEVELS[level] for level in levels), *config.agents])
+    # Levels come in their order, also those that are only rows.
+    ordered = sorted(specs, key=lambda spec: LEVELS.index(spec) if spec in LEVELS else len(LEVELS))
+    return {spec: make_agent(spec) for spec in ordered}
 
 
 @dataclass(frozen=True)
