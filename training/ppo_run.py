@@ -134,7 +134,7 @@ class PpoRun:
         self.learner = Learner(
             self.config, people=self.rules.people, sigma=sigma(self.rules), claims=claims, start=start
         )
-        self._luck = _weights_of_luck(self.rules) if config.control_variates else None
+        self._luck = weights_of_luck(self.rules) if config.control_variates else None
         self.updates = self.hands = self.decisions = self.measured = 0
         self.seconds = 0.0
         self.best = self.learner.actor.arrays()
@@ -401,7 +401,7 @@ def _weights_of(spec: str, width: int) -> Weights:
     return network.weights
 
 
-def _weights_of_luck(rules: Rules) -> NDArray[np.float64] | None:
+def weights_of_luck(rules: Rules) -> NDArray[np.float64] | None:
     """Return the weights of the control variates where they explain enough of the spread of points to be worth it."""
     known = share_left(rules)
     return weights_of(rules) if known is not None and known < _MOST_LEFT else None

@@ -128,6 +128,9 @@ class Layout:
         self._renewers = [
             (piece.renew or piece.write, self._planes[piece.name]) for piece in self.pieces if not piece.stays
         ]
+        self._keepers = [
+            (piece.write, self._planes[piece.name]) for piece in self.pieces if piece.stays or piece.renew is not None
+        ]
 
     def planes(self, name: str) -> slice:
         """The planes of a piece; `KeyError` if there is no such piece."""
@@ -142,6 +145,11 @@ class Layout:
         for write, planes in self._writers:
             write(seen, out[:, planes])
         return out
+
+    def write_what_stays(self, seen: Any, out: Int8Array) -> None:
+        """Write the pieces of which something stays into [n, C, 34]."""
+        for write, planes in self._keepers:
+            write(seen, out[:, planes])
 
     def renew(self, seen: Any, out: Int8Array) -> None:
         """Write all that does not stay into observations [n, C, 34] in which the rest stands."""

@@ -19,7 +19,7 @@ from mahjong_env.state.arrays import State
 if TYPE_CHECKING:
     from mahjong_env.ruleset.questions import Rules
 
-FEW_GAMES: Final = 16
+FEW_GAMES: Final = 8
 """Batches of so many games at most are kept."""
 
 
@@ -48,4 +48,6 @@ class KeptObservations:
         self._state.has_changed[changed] = False
         games, seat = changed.repeat(len(self._seats)), np.tile(self._seats, len(changed))
         seen = Sight(self._state, self._rules, games, seat, np.ones(len(games), np.bool_), self._num_hands)
-        self._kept[seen.own.index] = LAYOUT.write(seen, len(games))
+        written = np.zeros((len(games), *SHAPE), np.int8)
+        LAYOUT.write_what_stays(seen, written)
+        self._kept[seen.own.index] = written

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
+from mahjong_env.basics.lazy import lazy
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
 from mahjong_env.observation.declaration import SLOTS
 from mahjong_env.state.arrays import NO_SEAT, SLOT_OF_OFFSET, State
@@ -38,23 +38,6 @@ SLOT_OF_SEAT: Final = {
 # [looking seat] where its row begins, without that "nobody".
 _FIRST_SLOT: Final = {seats: np.arange(seats) * (seats + 1) + 1 for seats in SLOT_OF_OFFSET}
 SEAT_AFTER: Final = {seats: np.roll(np.arange(seats, dtype=np.int8), -1) for seats in SLOT_OF_OFFSET}
-
-
-_Value = TypeVar("_Value")
-
-
-class once(Generic[_Value]):  # noqa: N801 a decorator, as `functools.cached_property`, which takes a lock until Python 3.12
-    """A property that is worked out when it is first asked for."""
-
-    def __init__(self, work_out: Callable[[Any], _Value]) -> None:
-        """Decorate a method."""
-        self._work_out, self._name = work_out, work_out.__name__
-        self.__doc__ = work_out.__doc__
-
-    def __get__(self, looker: Any, owner: type | None = None) -> _Value:
-        """Work it out; the instance then has an attribute of that name, which is found first."""
-        value = looker.__dict__[self._name] = self._work_out(looker)
-        return value
 
 
 def of_game(name: str) -> property:
@@ -94,18 +77,18 @@ class Looker:
         self.own = state.seats(games, seat)
         self._phase = state.phase[games]
 
-    @once
+    @lazy
     def _order(self) -> Games:
         """[n, 4] the seats in the order of slots."""
         order: Games = _SEAT_AT_SLOT[self.state.num_seats].take(self.seat, axis=0)
         return order
 
-    @once
+    @lazy
     def _first_slot(self) -> Games:
         """[n] where the row of the seat in `SLOT_OF_SEAT` begins."""
         return _FIRST_SLOT[self.state.num_seats].take(self.seat)
 
-    @once
+    @lazy
     def _at(self) -> Seats:
         """[n, 4] the same."""
         return self.state.seats(self.games[:, None], self._order)

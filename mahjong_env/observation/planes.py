@@ -6,7 +6,8 @@ three-handed tables slot 2 is empty, so that networks carry over. `PIECES` and `
 conformance kit and networks follow them. What may be seen at all is decided in visibility.py.
 
 To add a plane, write a piece here (a function below `_piece`), and its place follows; if it shows something that
-views do not have yet, give `visibility.Sight` and `View` an array for it first.
+views do not have yet, give `visibility.Sight` and `View` an array for it first. Nothing that changes in the course of a
+hand says ``stays=True``: the conformance kit finds out.
 """
 
 from __future__ import annotations

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from mahjong_env.basics.lazy import lazy
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
 from mahjong_env.observation.declaration import SLOTS
-from mahjong_env.observation.looking import EMPTY_SLOT, SEAT_AFTER, SLOT_OF_SEAT, Looker, by_slot, of_game, once
+from mahjong_env.observation.looking import EMPTY_SLOT, SEAT_AFTER, SLOT_OF_SEAT, Looker, by_slot, of_game
 from mahjong_env.state.arrays import (
     DISCARDED,
     LATEST,
@@ -70,19 +71,19 @@ class Sight(Looker):
     house_wind = by_slot("house_wind", -1)
     person = by_slot("person_at", NO_SEAT)
 
-    @once
+    @lazy
     def _awaits_rob(self) -> Games:
         """[m] rows that see a kong which may still be robbed as it will stand."""
         if self.all_asked:
             return _NO_ROWS
         return np.flatnonzero(~self.is_asked & (self._phase == Phase.ROB))
 
-    @once
+    @lazy
     def _unseen_draw(self) -> BoolArray:
         """[n] whether another seat is in its turn, and what it has drawn is not seen yet."""
         return ~self.is_asked & (self._phase == Phase.TURN)
 
-    @once
+    @lazy
     def _all_in_turn(self) -> bool:
         """Whether all seats are in their own turn, in which nothing is offered to them."""
         return self.all_asked and bool(np.count_nonzero(self._phase == _TURN) == len(self))
@@ -110,7 +111,7 @@ class Sight(Looker):
             own_turn &= self.is_asked
         return np.where(own_turn, self.state.drawn[self.games], _NOTHING)
 
-    @once
+    @lazy
     def _public(self) -> Int8Array:
         """[n, 4, L, 34] the public planes of the state."""
         public: Int8Array = self._of_slots(self.state.public)
@@ -121,7 +122,7 @@ class Sight(Looker):
             public[rows, slot, MELD_LIST, meld * MELD_PLACES] = MeldType.ADDED_KONG
         return public
 
-    @once
+    @lazy
     def _kongs_to_be(self) -> tuple[Games, Int8Array, Games]:
         """[m] slot, kind and place among the melds of the pungs that may still be robbed of a fourth tile."""
         state, games = self.state, self.games[self._awaits_rob]
@@ -155,7 +156,7 @@ class Sight(Looker):
         """[n, 4, 34]."""
         return self._public[:, :, MELDED]
 
-    @once
+    @lazy
     def flowers(self) -> Int8Array:
         """[n, 4, 42]."""
         flowers: Int8Array = self._of_slots(self.state.flowers)
@@ -166,14 +167,14 @@ class Sight(Looker):
             flowers[rows, slot] -= self.state.fresh_flowers[games]
         return flowers
 
-    @once
+    @lazy
     def _fresh_flowers(self) -> Games:
         """[m] rows that do not see yet which flowers another seat has just laid open."""
         if self.all_asked or not self.rules.uses_flowers:
             return _NO_ROWS
         return np.flatnonzero(self._unseen_draw & self.state.flower_draw[self.games])
 
-    @once
+    @lazy
     def meld_type(self) -> Int8Array:
         """[n, 4, 5]."""
         types: Int8Array = self._of_slots(self.state.meld_type)
@@ -182,7 +183,7 @@ class Sight(Looker):
             types[self._awaits_rob, slot, meld] = MeldType.ADDED_KONG
         return types
 
-    @once
+    @lazy
     def meld_kind(self) -> Int8Array:
         """[n, 4, 5]."""
         kinds: Int8Array = self._of_slots(self.state.meld_kind, NO_TILE)
@@ -203,7 +204,7 @@ class Sight(Looker):
         """[n, 4, 5]."""
         return self.meld_list[..., 4 : MAX_MELDS * MELD_PLACES : MELD_PLACES]
 
-    @once
+    @lazy
     def hidden_kongs(self) -> tuple[Games, Int8Array]:
         """[m] rows, and [m] the kinds of their own concealed kongs that the others cannot see."""
         if not self.rules.hides_concealed_kongs:
@@ -215,7 +216,7 @@ class Sight(Looker):
         row, place = row[self.present[row]], place[self.present[row]]
         return row, self.state.meld_kind[self.games[row], self.seat[row], place]
 
-    @once
+    @lazy
     def unseen_tiles(self) -> Int8Array:
         """[n, 42] tiles of each kind that the seat has not seen, flowers included."""
         unseen = np.repeat(self.rules.deck[None], len(self), axis=0)
@@ -258,7 +259,7 @@ class Sight(Looker):
         """[n]."""
         return self._phase if self.all_asked else self._phase * self.is_asked
 
-    @once
+    @lazy
     def _opening_tiles(self) -> tuple[Int8Array, Int8Array] | None:
         """[n] the tiles offered before the first turn, and those that would be given up for them; None: none."""
         if not self.rules.opening_stages or self._all_in_turn:
@@ -357,7 +358,7 @@ class Sight(Looker):
             return np.zeros(len(self), np.int16)
         return np.int16(min(self._num_hands - 1, _LONGEST)) - self.hand_in_match
 
-    @once
+    @lazy
     def marks(self) -> Int16Array:
         """[n, 4, K]."""
         marks: Int16Array = self._of_slots(self.state.marks)
@@ -367,7 +368,7 @@ class Sight(Looker):
             marks[rows, slot] = self.state.marks_before_flowers[self.games[rows]]
         return marks
 
-    @once
+    @lazy
     def sitting_out(self) -> Int8Array:
         """[n]."""
         if self.rules.people == self.rules.seats:
@@ -375,13 +376,13 @@ class Sight(Looker):
         persons = self.rules.people * (self.rules.people - 1) // 2
         return (persons - self.state.person_at[self.games].sum(axis=1)).astype(np.int8)
 
-    @once
+    @lazy
     def own_person(self) -> Int8Array:
         """[n]."""
         own = self._of_own(self.state.person_at)
         return np.where(self.present, own, self.sitting_out)
 
-    @once
+    @lazy
     def points(self) -> Int32Array:
         """[n, 4]."""
         if self.rules.people == self.rules.seats:
@@ -407,7 +408,7 @@ class Sight(Looker):
             paid[:, EMPTY_SLOT] = 0
         return paid
 
-    @once
+    @lazy
     def points_sitting_out(self) -> Int32Array:
         """[n]."""
         person = self.sitting_out

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mahjong_env import hands
+from mahjong_env.basics.lazy import lazy
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array
 from mahjong_env.hands import short_of_sets_and_pair, substitutions
@@ -94,11 +94,11 @@ class Readings:
             self._answers[ask] = ask(self)
         return self._answers[ask]
 
-    @cached_property
+    @lazy
     def _answers(self) -> dict[Any, Any]:
         return {}
 
-    @cached_property
+    @lazy
     def _priced(self) -> tuple[Int8Array, Int64Array]:
         return self.price(self)
 
@@ -119,7 +119,7 @@ class Readings:
 
     # --- Sets and a pair; none of it in other shapes ------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def _none(self) -> Int8Array:
         """[m, T] zeros."""
         return np.zeros((len(self), NUM_KINDS), np.int8)
@@ -139,12 +139,12 @@ class Readings:
         """[m, T] runs among the concealed tiles, by their lowest tile."""
         return self._none if self._sets is None else self._sets.runs
 
-    @cached_property
+    @lazy
     def triplets(self) -> Int8Array:
         """[m, T] triplets and kongs of each kind, melds included."""
         return self._none if self._sets is None else self._sets.triplets + self.of(self.wins.melded.triplets)
 
-    @cached_property
+    @lazy
     def runs(self) -> Int8Array:
         """[m, T] runs by their lowest tile, melds included."""
         return self._none if self._sets is None else self._sets.runs + self.of(self.wins.melded.chows)
@@ -161,7 +161,7 @@ class Readings:
 
     # --- Tiles ----------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def tiles(self) -> Int8Array:
         """[m, T] concealed and melded tiles, kongs counted as three, wild tiles as what they stand for.
 
@@ -170,7 +170,7 @@ class Readings:
         concealed = self.of(self.wins.counts) if self._sets is None else self._sets.tiles
         return concealed + self.of(self.wins.melded.tiles)
 
-    @cached_property
+    @lazy
     def suits(self) -> SuitRows:
         """Which readings are of one suit, or of none; [m] each."""
         return suit_rows(suits_present(self.tiles)) if self._suits is None else self._suits

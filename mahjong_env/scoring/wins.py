@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from enum import IntEnum
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mahjong_env.basics.lazy import lazy
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import (
@@ -119,31 +120,31 @@ class Wins:
             self._answers[ask] = ask(self)
         return self._answers[ask]
 
-    @cached_property
+    @lazy
     def _answers(self) -> dict[Any, Any]:
         return {}
 
-    @cached_property
+    @lazy
     def drawn(self) -> BoolArray:
         """[n] by a tile drawn by oneself."""
         return self.source == _DRAW
 
-    @cached_property
+    @lazy
     def on_discard(self) -> BoolArray:
         """[n] with a discard."""
         return self.source == _DISCARD
 
-    @cached_property
+    @lazy
     def robs_kong(self) -> BoolArray:
         """[n] with the tile that another seat was adding to its pung."""
         return self.source == _ROBBED_KONG
 
-    @cached_property
+    @lazy
     def by_dealer(self) -> BoolArray:
         """[n] the winner is the dealer."""
         return self.seat == self.dealer
 
-    @cached_property
+    @lazy
     def _seat_index(self) -> Games:
         """[n] the winner's index among all seats of all wins."""
         return np.arange(len(self)) * self.num_melds.shape[1] + self.seat
@@ -152,32 +153,32 @@ class Wins:
         """[n, ...] the winner's part of an array [n, S, ...]."""
         return by_seat.reshape(self.num_melds.size, *by_seat.shape[2:]).take(self._seat_index, axis=0)
 
-    @cached_property
+    @lazy
     def own_type(self) -> Int8Array:
         """[n, M] types of the winner's melds."""
         return self._own(self.meld_type)
 
-    @cached_property
+    @lazy
     def own_kind(self) -> Int8Array:
         """[n, M] kinds of the winner's melds."""
         return self._own(self.meld_kind)
 
-    @cached_property
+    @lazy
     def own_from(self) -> Int8Array:
         """[n, M] the seats that the winner's melds were claimed from."""
         return self._own(self.meld_from)
 
-    @cached_property
+    @lazy
     def own_melds(self) -> Int8Array:
         """[n] how many melds the winner has."""
         return self._own(self.num_melds)
 
-    @cached_property
+    @lazy
     def own_marks(self) -> Int16Array:
         """[n, K] the winner's marks."""
         return self._own(self.marks)
 
-    @cached_property
+    @lazy
     def melded(self) -> Melded:
         """The winner's melds, counted."""
         meld = self.own_type * np.intp(NUM_KINDS + 1) + self.own_kind + 1
@@ -185,23 +186,23 @@ class Wins:
         chows, triplets, kongs, tiles = (counted[:, start : start + NUM_KINDS] for start in _MELDED_STARTS)
         return Melded(chows, triplets, kongs, tiles, types=counted[:, -_TYPES:])
 
-    @cached_property
+    @lazy
     def tiles(self) -> Int8Array:
         """[n, T] concealed and melded tiles, kongs counted as three, wild tiles as what they are."""
         return self.counts + self.melded.tiles
 
-    @cached_property
+    @lazy
     def wilds(self) -> Int8Array:
         """[n] tiles of the wild kind among the concealed tiles, the winning tile included."""
         held = self.counts.reshape(-1).take(np.arange(len(self)) * NUM_KINDS + np.maximum(self.wild, 0))
         return held * (self.wild >= 0)
 
-    @cached_property
+    @lazy
     def jokers(self) -> Int8Array:
         """[n] those of the `wilds` that may stand for any tile: all but one that was turned up and won with."""
         return self.wilds - self.opening if self.opening.any() else self.wilds
 
-    @cached_property
+    @lazy
     def natural(self) -> Int8Array:
         """[n, T] concealed tiles without the `jokers`; read-only."""
         counts = self.counts.copy()
@@ -211,17 +212,17 @@ class Wins:
         counts.flags.writeable = False
         return counts
 
-    @cached_property
+    @lazy
     def codes(self) -> Int32Array:
         """[n, 4] codes of the `natural` tiles."""
         return encode(self.natural)
 
-    @cached_property
+    @lazy
     def suit_summaries(self) -> UInt32Array:
         """[n, 4] what hands/summaries.py says of `codes`."""
         return suit_summaries(self.codes)
 
-    @cached_property
+    @lazy
     def sum_of_summaries(self) -> UInt32Array:
         """[n] `hands.sum_summaries` of them."""
         return sum_summaries(self.suit_summaries)

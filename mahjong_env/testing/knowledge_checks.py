@@ -14,6 +14,7 @@ from mahjong_env.engine.outcome import StepResult
 from mahjong_env.engine.phases import claims
 from mahjong_env.engine.phases.judge import judge_turn
 from mahjong_env.engine.phases.masks import write_masks
+from mahjong_env.observation.kept import FEW_GAMES
 from mahjong_env.observation.planes import LAYOUT, PIECES, plane
 from mahjong_env.observation.view import View
 from mahjong_env.observation.visibility import hidden_entries
@@ -34,8 +35,15 @@ _QUESTIONS = (Phase.CLAIM, Phase.ROB, Phase.OPENING)
 
 
 def check_observation(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """Observations have their shape, type and ranges, and say the same as views, masks and the state."""
-    engine = make(games, seed=seed, num_hands=2)
+    """Observations have their shape, type and ranges, and say the same as views, masks and the state.
+
+    Small batches keep a part of their observations from one look to the next (`Piece.stays`), and are looked at too.
+    """
+    for number in {games, min(games, FEW_GAMES)}:
+        _check_observation_of(make(number, seed=seed, num_hands=2), seed)
+
+
+def _check_observation_of(engine: Engine, seed: int) -> None:
     turns = 0
 
     def look(_: StepResult | None) -> None:

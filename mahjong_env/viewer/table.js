@@ -244,10 +244,11 @@ function reasons(frame) {
   const box = $("reasons");
   box.replaceChildren();
   const event = frame.event;
-  if (event.type === "end" && event.winner >= 0) box.append(make("h3", {}, say().scored(event.value)), scoredRows(event.rows));
-  else if (frame.paid) box.append(make("h3", {}, say().atOnce));
   const paid = event.type === "end" ? event.payments : frame.paid;
-  if (!paid || !paid.some((amount) => amount)) return;
+  const isPaid = paid && paid.some((amount) => amount);
+  if (event.type === "end" && event.winner >= 0) box.append(make("h3", {}, say().scored(event.value)), scoredRows(event.rows));
+  else if (isPaid && event.type !== "end") box.append(make("h3", {}, say().atOnce));
+  if (!isPaid) return;
   const why = event.type === "end" ? event.reasons : frame.reasons || [];
   const rows = paid.map((amount, i) => [amount, i]).filter(([amount]) => amount).map(([amount, i]) => {
     const [reason, dealer] = why[i] || ["", false];

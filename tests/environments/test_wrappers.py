@@ -48,9 +48,9 @@ SUPERSUIT = list(table("SuperSuit, PettingZoo environments"))
 
 def check_row(code, module, names, play, said, note):
     """Runs a row; what is said to work must, and what is said not to must fail."""
-    needs = re.search(r"needs `(\w+)`", note)
-    if needs and importlib.util.find_spec(needs[1]) is None:
-        pytest.skip(f"{needs[1]} is not installed")
+    for name in re.findall(r"`(\w+)`", note.partition("needs ")[2]):
+        if importlib.util.find_spec(name) is None:
+            pytest.skip(f"{name} is not installed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

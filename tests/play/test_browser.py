@@ -70,9 +70,10 @@ def match_in(path):
     return record
 
 
-def test_a_match_is_played_by_clicks(tmp_path):
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+def test_a_match_is_played_by_clicks(tmp_path, size):
     path = tmp_path / "games.jsonl"
-    with serving("wuhan", path, 2, 7) as server, chromium(WIDE) as browser:
+    with serving("wuhan", path, 2, 7) as server, chromium(size) as browser:
         browser.get(server.url)
         wait(browser, READY)
         browser.execute_script(AT_ONCE)

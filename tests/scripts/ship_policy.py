@@ -1,26 +1,35 @@
-"""Ship the policy of a run: copy it to agents/policies, and measure what its card says.
+"""Ship a policy: copy it to agents/policies, and measure what its card says.
 
-`PYTHONPATH=tests python -m scripts.ship_policy VARIANT RUN` plays it against copies of
-every level on deals that no run, gate or evaluation has played, and writes agents/policies/VARIANT.zip and .md.
+`PYTHONPATH=tests python -m scripts.ship_policy VARIANT RUN --blind N` plays best.zip (or --file) of a run against
+copies of every level on the deals of blind test N, records that in agents/policies/blind_tests.jsonl, and writes
+agents/policies/VARIANT.zip and .md. The card also says what --notes says.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import shutil
+import time
 from dataclasses import asdict
 from pathlib import Path
+
+import numpy as np
 
 from agents import make_agent
 from agents.policy_file import SHIPPED, PolicyFile
 from mahjong_env import VARIANTS, Rules
+from training.blind import BlindTest
 from training.config import PpoConfig
-from training.lineups import measure, one_against_copies
+from training.lineups import blocks, one_against_copies, play_block, summarise
+from training.play import Played
+from training.ppo_run import weights_of_luck
+from training.seeds import blind_seed
 from training.sigma import sigma
+from training.statistics import Estimate, ratio
 
-SEED = 3_900_000_000
-"""Below the seeds of `training.gate`, far above those of anything else."""
+LEDGER = SHIPPED / "blind_tests.jsonl"
 LEVELS = ("random", "greedy?claims=false", "greedy", "value")
 CARD = """# {title}: the shipped policy
 
@@ -34,11 +43,12 @@ CARD = """# {title}: the shipped policy
 | began as | {teacher} |
 | seeds trained | {seeds} |
 
-One seat against copies of another agent, every deal from every seat; means and 95 % intervals over deals that nothing
-was chosen on (seed {measured_seed}); sigma is {sigma:.2f} points.
+One seat against copies of another agent, every deal from every seat; means and 95 % intervals over the deals of blind
+test {blind}{luck}; sigma is {sigma:.2f} points. The mean rank is the place by
+points in a hand, 1 the best, ties shared; among equals it is {level}.
 
-| against copies of | hands | points a hand | in sigma | wins (each of them) |
-|---|---|---|---|---|
+| against copies of | hands | points a hand | in sigma | wins (each of them) | mean rank |
+|---|---|---|---|---|---|
 {rows}
 
 {notes}
@@ -49,48 +59,85 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("variant", choices=sorted(VARIANTS))
     parser.add_argument("run", type=Path, help="the run folder")
-    parser.add_argument("--many", nargs="+", default=["greedy"], help="levels that it is measured against thoroughly")
-    parser.add_argument("--deals", type=int, default=5000, help="deals against these")
-    parser.add_argument("--few", type=int, default=300, help="deals against the other levels")
-    parser.add_argument("--value-deals", type=int, default=50, help="deals against value, which is slow")
-    parser.add_argument("--notes", default="", help="what did not work")
+    parser.add_argument("--blind", type=int, required=True, help="number of a blind test that nobody has played")
+    parser.add_argument("--file", default="best.zip", help="which of its policies")
+    parser.add_argument("--deals", type=int, default=5000, help="deals against greedy and closed greedy")
+    parser.add_argument("--few", type=int, default=300, help="deals against random")
+    parser.add_argument("--value-deals", type=int, default=500, help="deals against value, which is slow")
+    parser.add_argument("--notes", default="", help="what did not work; a text, or a file of it")
     parser.add_argument("--seeds", default="one", help="how many runs of other seeds there were")
+    parser.add_argument("--command", default="", help="how it was trained, if not by one command")
+    parser.add_argument("--hands", type=int, default=0, help="hands of the stages before")
+    parser.add_argument("--decisions", type=int, default=0, help="decisions of the stages before")
+    parser.add_argument("--minutes", type=int, default=0, help="minutes of the stages before")
+    parser.add_argument("--teacher", default="", help="as whom the first stage began")
     arguments = parser.parse_args()
-    rules, policy = VARIANTS[arguments.variant], arguments.run / "best.zip"
+    rules, policy = VARIANTS[arguments.variant], arguments.run / arguments.file
     saved = PolicyFile.read(policy)
-    deals = dict.fromkeys(LEVELS, arguments.few) | dict.fromkeys(arguments.many, arguments.deals)
-    deals["value"] = arguments.value_deals
+    if arguments.hands:  # what is shipped says all that it was learned from
+        every = {
+            "hands": saved.training["hands"] + arguments.hands,
+            "steps": saved.training["steps"] + arguments.decisions,
+            "seconds": saved.training["seconds"] + 60 * arguments.minutes,
+            "teacher": arguments.teacher or saved.training["teacher"],
+        }
+        saved = PolicyFile(**{**_fields(saved), "training": {**saved.training, **every}})
+    deals = {
+        "random": arguments.few,
+        "greedy?claims=false": arguments.deals,
+        "greedy": arguments.deals,
+        "value": arguments.value_deals,
+    }
     config = json.loads((arguments.run / "config.json").read_text(encoding="utf-8"))
-    trained = saved.training
+    trained, begun = saved.training, time.monotonic()
+    rows = _rows(rules, f"policy:{policy}", deals, arguments.blind)
+    notes = Path(arguments.notes).read_text(encoding="utf-8") if Path(arguments.notes).is_file() else arguments.notes
     card = CARD.format(
         title=rules.title,
         variant=rules.name,
         weights=sum(array.size for array in saved.weights.values()),
-        command=_command(config),
+        command=arguments.command or _command(config),
         seed=trained["seed"],
         hands=trained["hands"],
         decisions=trained["steps"],
         minutes=trained["seconds"] / 60,
         teacher=trained["teacher"],
         seeds=arguments.seeds,
-        measured_seed=SEED,
+        blind=arguments.blind,
+        luck=", luck taken off the points" if weights_of_luck(rules) is not None else "",
         sigma=sigma(rules),
-        rows="\n".join(_rows(rules, f"policy:{policy}", deals)),
-        notes=arguments.notes,
+        level=(rules.people + 1) / 2,
+        rows="\n".join(rows),
+        notes=notes.strip(),
     )
     SHIPPED.mkdir(exist_ok=True)
     (SHIPPED / f"{rules.name}.md").write_text(card, encoding="utf-8")
-    shutil.copy(policy, SHIPPED / f"{rules.name}.zip")
+    if arguments.hands:
+        saved.write(SHIPPED / f"{rules.name}.zip")
+    else:
+        shutil.copy(policy, SHIPPED / f"{rules.name}.zip")
+    print(f"measured in {time.monotonic() - begun:.0f} s; {SHIPPED / rules.name}.zip")
 
 
-def _rows(rules: Rules, spec: str, deals: dict[str, int]) -> list[str]:
+def _fields(saved: PolicyFile) -> dict:
+    return {name: getattr(saved, name) for name in PolicyFile.__dataclass_fields__}
+
+
+def _rows(rules: Rules, spec: str, deals: dict[str, int], blind: int) -> list[str]:
     """Measure a policy against every level."""
     agent, unit, rows = make_agent(spec), sigma(rules), []
+    digest = hashlib.sha256(Path(spec.removeprefix("policy:")).read_bytes()).hexdigest()
     for level in LEVELS:
         other, number = make_agent(level), deals[level]
         if not number:
             continue
-        result = measure(rules, [agent, other], one_against_copies(0, 1, rules.people), deals=number, seed=SEED)
+        test = BlindTest(blind, rules, (f"policy:{rules.name}", level), ((digest,), ()), LEDGER)
+        test.begin()
+        agents, lineup = [agent, other], one_against_copies(0, 1, rules.people)
+        every = blocks(lineup, number, agents=agents, control_variates=weights_of_luck(rules) is not None)
+        parts = [play_block(rules, agents, block, blind_seed(blind)) for block in every]
+        result, rank = summarise(rules, lineup, parts), _mean_rank(parts, rules.people)
+        test.finish()
         points, wins, their = result.of(0).points, result.of(0).wins.mean, result.of(1).wins.mean
         cells = [
             other.name,
@@ -98,10 +145,20 @@ def _rows(rules: Rules, spec: str, deals: dict[str, int]) -> list[str]:
             f"{points.mean:+.2f} ± {points.half_width:.2f}",
             f"{points.mean / unit:+.3f} ± {points.half_width / unit:.3f}",
             f"{100 * wins:.1f} % ({100 * their:.1f} %)",
+            f"{rank.mean:.3f} ± {rank.half_width:.3f}",
         ]
         rows.append(f"| {' | '.join(cells)} |")
         print(rows[-1], flush=True)
     return rows
+
+
+def _mean_rank(parts: list[Played], people: int) -> Estimate:
+    """Return the mean place by points of the agent that has seat k in order k of each deal; ties share theirs."""
+    points = Played.joined(parts).points
+    own = points.reshape(-1, people, people)[:, np.arange(people), np.arange(people)][:, :, None]
+    every = points.reshape(-1, people, people)
+    ranks = 1 + (every > own).sum(axis=2) + ((every == own).sum(axis=2) - 1) / 2
+    return ratio(ranks.sum(axis=1), np.full(len(ranks), people), 0.95)
 
 
 def _command(config: dict) -> str:

@@ -78,6 +78,10 @@ def test_a_match_is_looked_at(page, size):
         event = browser.execute_script("return frames[Number(document.getElementById('slider').value)].event")
         if event["winner"] >= 0:
             assert "won the hand" in text(browser, "#reasons")
+        drawn = browser.execute_script("return frames.findIndex((one) => one.event.winner < 0)")
+        assert drawn >= 0
+        browser.execute_script("show(arguments[0])", drawn)
+        assert text(browser, "#reasons") == ""  # nobody is paid
         browser.find_element("id", "language").click()
         assert browser.execute_script("return document.documentElement.lang") == "zh"
         names = browser.execute_script(
