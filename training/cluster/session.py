@@ -24,6 +24,10 @@ _SMALLEST_STORE: Final = 80 * 2**20
 """In bytes; Ray refuses less than 75 MiB."""
 _PATIENCE: Final = 10.0
 """Seconds until an address counts as one where nobody answers."""
+_TOKEN_HINT: Final = (
+    "; if the cluster has a token, as those of ray start do where ~/.ray/auth_token exists, set RAY_AUTH_MODE=token, "
+    "and RAY_AUTH_TOKEN_PATH to a file with the same token"
+)
 _ADDRESS = re.compile(r"auto|[^\s:/]+:\d{1,5}")
 
 
@@ -134,7 +138,7 @@ def _begin(ray: Any, address: str, workers: int, store: int | None) -> None:
         said = str(error).strip().splitlines()
         raise TrainingError(
             f"--ray {address}: no connection to a cluster ({said[0] if said else type(error).__name__})"
-            + (f"; {free_memory()} bytes of memory are free" if address == LOCAL else "")
+            + (f"; {free_memory()} bytes of memory are free" if address == LOCAL else _TOKEN_HINT)
         ) from error
     # Ray has put a handler of its own there, which prints a trace of the stack and ends the process.
     if threading.current_thread() is threading.main_thread() and on_sigterm is not None:

@@ -10,8 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from mahjong_env.ruleset.knobs import gather, read_rules
-from training.errors import TrainingError
-from training.interrupts import status_of
+from training.cluster import connected
+from training.cluster.session import check_address
+from training.errors import InterruptedRunError, TrainingError
+from training.folders import make_folder
+from training.interrupts import exit_status, status_of, stopping_in_order
+from training.rllib.checkpoints import Checkpoint, Checkpoints
+from training.sigma import sigma
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +38,11 @@ class RllibConfig:
     deals: int = 1000
     """Deals of the measurement afterwards, each played from every seat."""
     out: Path = Path("runs/rllib.zip")
-    """The policy file that is written."""
+    """The policy file that is written. Checkpoints lie beside it while it learns: the same command goes on with the
+    latest."""
+    ray: str = "local"
+    """The Ray cluster: local (one on this machine, for the purpose), auto (the one that this node belongs to) or
+    HOST:PORT."""
 
 
 def run(config: RllibConfig) -> Any:
@@ -45,37 +54,61 @@ def run(config: RllibConfig) -> Any:
     Raises:
         MahjongError: settings that cannot be used, or packages that are missing.
     """
-    from training.cluster import LOCAL, connected
-    from training.rllib.learning import ppo, write_policy
-    from training.sigma import sigma
-
     rules = read_rules(config.variant, config.knobs)
     if config.minutes <= 0 or config.runners < 0 or config.tables < 1 or config.deals < 2:
         raise TrainingError("--minutes is above 0, --runners from 0, --tables from 1, --deals from 2")
-    config.out.parent.mkdir(parents=True, exist_ok=True)
-    spread = sigma(rules)
-    with connected(LOCAL, workers=config.runners + 1):
-        settings = ppo(
-            config.variant,
-            scale=1 / spread,
-            knobs=config.knobs,
-            runners=config.runners,
-            tables=config.tables,
-            seed=config.seed,
-        )
-        algorithm = settings.build_algo()
-        write_policy(algorithm, config.variant, config.out, knobs=config.knobs)
-        _measured(config, 0)
-        begin, decisions = time.monotonic(), 0
-        try:
-            while (passed := time.monotonic() - begin) < config.minutes * 60:
-                found = algorithm.train()
-                decisions = int(found["env_runners"]["num_env_steps_sampled_lifetime"])
-                print(f"{passed / 60:5.1f} min  {decisions:9,} decisions", flush=True)
-            write_policy(algorithm, config.variant, config.out, knobs=config.knobs, decisions=decisions)
-        finally:
-            algorithm.stop()
-    return _measured(config, decisions)
+    check_address(config.ray)
+    make_folder(config.out.parent)
+    told = {name: str(getattr(config, name)) for name in ("variant", "knobs", "runners", "tables", "seed")}
+    checkpoints = Checkpoints(config.out.with_suffix(".checkpoints"), told)
+    begun = checkpoints.latest()
+    try:
+        with stopping_in_order(), connected(config.ray, workers=config.runners + 1):
+            decisions = _learn(config, checkpoints, begun, 1 / sigma(rules))
+    except KeyboardInterrupt as interrupt:
+        raise InterruptedRunError(
+            f"interrupted; the same command goes on with the latest checkpoint in {checkpoints.folder}",
+            exit_status(interrupt),
+        ) from None
+    found = _measured(config, decisions)
+    checkpoints.remove()
+    return found
+
+
+def _learn(config: RllibConfig, checkpoints: Checkpoints, begun: Checkpoint | None, scale: float) -> int:
+    """Learn until the time is up, and write the policy; return the decisions it has learned from."""
+    from training.rllib.learning import decisions_of, ppo, write_policy  # which imports RLlib, for many seconds
+
+    seconds, decisions = (begun.seconds, begun.decisions) if begun else (0.0, 0)
+    algorithm = ppo(
+        config.variant,
+        scale=scale,
+        knobs=config.knobs,
+        runners=config.runners,
+        tables=config.tables,
+        seed=config.seed + decisions,  # whoever goes on is dealt other hands
+    ).build_algo()
+    try:
+        if begun:
+            algorithm.restore_from_path(str(begun.path.absolute()))
+            print(f"going on after {seconds / 60:.1f} minutes and {decisions:,} decisions", flush=True)
+        else:
+            write_policy(algorithm, config.variant, config.out, knobs=config.knobs)
+            _measured(config, 0)
+        while seconds < config.minutes * 60:
+            start = time.monotonic()
+            found = algorithm.train()
+            seconds += time.monotonic() - start
+            if not (made := decisions_of(found)):
+                time.sleep(1)  # every runner has died, and is being started again
+                continue
+            decisions += made
+            checkpoints.write(algorithm, seconds, decisions)
+            print(f"{seconds / 60:5.1f} min  {decisions:9,} decisions", flush=True)
+        write_policy(algorithm, config.variant, config.out, knobs=config.knobs, decisions=decisions)
+    finally:
+        algorithm.stop()
+    return decisions
 
 
 def _measured(config: RllibConfig, decisions: int) -> Any:

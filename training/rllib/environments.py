@@ -14,6 +14,7 @@ from mahjong_env.ruleset.knobs import read_rules
 from training.rllib.tables import Situations, Tables
 
 try:
+    import ray
     from ray.rllib.env.env_context import EnvContext
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
     from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
@@ -169,6 +170,7 @@ class BatchedRunner(MultiAgentEnvRunner):  # type: ignore[misc]  # Ray ships no 
 
     env: BatchedTables | None
     num_envs: int
+    _seed: int | None
 
     def make_env(self) -> None:
         """Set up the tables, with a seed of this runner's own."""
@@ -185,6 +187,9 @@ class BatchedRunner(MultiAgentEnvRunner):  # type: ignore[misc]  # Ray ships no 
         )
         settings = {**context, "variant": config.env.partition("/")[2]}
         settings["seed"] = (int(settings.get("seed", 0)) * 1009 + int(self.worker_index or 0)) % _SEEDS
+        if self.worker_index and ray.get_runtime_context().was_current_actor_reconstructed:
+            # It takes the place of one that died: with the same seed it would deal the same hands once more.
+            settings["seed"] = self._seed = int(np.random.SeedSequence().generate_state(1)[0]) % _SEEDS
         self.env = BatchedTables(settings, config.num_envs_per_env_runner)
         self.num_envs = self.env.num_envs
         self._needs_initial_reset = True

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
+from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
@@ -16,7 +18,9 @@ from mahjong_env.ruleset.knobs import read_rules
 from training.rllib.environments import BatchedRunner, register
 from training.rllib.module import MaskedModule
 
-LEARNER = "learner"
+BATCH: Final = 8192
+"""Decisions of an update."""
+LEARNER: Final = "learner"
 """The one module that plays at every seat."""
 
 
@@ -69,8 +73,8 @@ def ppo(
             lr=1e-3,
             gamma=1.0,
             lambda_=0.95,
-            train_batch_size_per_learner=8192,
-            minibatch_size=2048,
+            train_batch_size_per_learner=BATCH,
+            minibatch_size=BATCH // 4,
             num_epochs=4,
             clip_param=0.2,
             vf_clip_param=1e6,
@@ -84,6 +88,12 @@ def ppo(
 
 def _everybody(agent: str, *arguments: Any, **more: Any) -> str:
     return LEARNER
+
+
+def decisions_of(found: Mapping[str, Any]) -> int:
+    """Return how many decisions an update has learned from, by what ``train`` says; 0 while no runner is alive."""
+    steps = float(found.get("env_runners", {}).get("num_env_steps_sampled", 0))
+    return 0 if isnan(steps) else int(steps)
 
 
 def write_policy(algorithm: Any, variant: str, path: Path, *, knobs: tuple[str, ...] = (), decisions: int = 0) -> None:

@@ -207,7 +207,13 @@ def without_row(rules: Rules, name: str) -> Rules:
     if not isinstance(rules, ScoredRules):
         raise RulesError(f"{rules.name}: the scoring is no table that a row could be struck out of")
     rows = tuple(_never(row) if row is struck else _apart_from(row, struck) for row in rules.rows)
-    changed: type[Rules] = type(type(rules).__name__, (type(rules),), {"rows": rows, "__module__": __name__})
+    base = type(rules)
+
+    def reduced(self: Rules) -> tuple[Any, ...]:
+        """Pickled is how they are made: copies of rows and shapes would no longer be those that the engine knows."""
+        return without_row, (base(**self.knobs), name)
+
+    changed: type[Rules] = type(base.__name__, (base,), {"rows": rows, "__module__": __name__, "__reduce__": reduced})
     return changed(**rules.knobs)
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -14,61 +12,16 @@ import numpy as np
 import pytest
 
 from mahjong_env import MahjongError
-from support.cluster import REASON, left_behind
+from support.cluster import REASON
+from support.spread_commands import COMMANDS, found_by
 from training.__main__ import main
-from training.cluster import connected, do_shards
+from training.cluster import do_shards
 from training.errors import TrainingError
 
 pytest.importorskip("ray", reason=REASON)
-pytestmark = [pytest.mark.thorough, pytest.mark.distributed]
+pytestmark = [pytest.mark.thorough, pytest.mark.distributed, pytest.mark.usefixtures("cluster")]
 
 WORDS = ("evaluate", "--variant", "hebei", "--agents", "random", "greedy", "greedy?claims=false", "--deals", "30")
-
-# Kills the worker that plays it, the first time that it is asked anything; then it plays like `First`.
-AGENTS = """
-import os, signal, time
-from pathlib import Path
-
-class First:
-    name = "first"
-
-    def act(self, view, rng):
-        return view.action_mask.argmax(axis=1)
-
-class Fatal(First):
-    def __init__(self, marker: str, times: int = 1):
-        self.marker, self.times = marker, times
-
-    def act(self, view, rng):
-        for number in range(self.times):
-            try:
-                Path(f"{self.marker}{number}").touch(exist_ok=False)
-            except FileExistsError:
-                continue
-            os.kill(os.getpid(), signal.SIGKILL)
-        return super().act(view, rng)
-
-class Slow(First):
-    def act(self, view, rng):
-        time.sleep(0.03)
-        return super().act(view, rng)
-
-class Broken(First):
-    def act(self, view, rng):
-        raise ZeroDivisionError("on purpose")
-"""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def cluster():
-    with connected("local", workers=2, store=80 * 2**20) as ray:
-        yield ray
-
-
-@pytest.fixture
-def agents(tmp_path):
-    (tmp_path / "on_the_cluster.py").write_text(AGENTS, encoding="utf-8")
-    return f"{tmp_path}/on_the_cluster.py"
 
 
 def evaluate(out, *more):
@@ -83,6 +36,11 @@ def test_the_json_is_that_of_one_process_and_of_two(tmp_path):
         evaluate(tmp_path / "ray", "--ray", "local"),
     }
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "evaluate"])
+def test_other_commands_find_the_same_as_in_one_process(name, tmp_path):
+    assert found_by(name, tmp_path / "one") == found_by(name, tmp_path / "ray", "--ray", "local")
 
 
 def test_agents_of_the_user_need_no_file_on_the_nodes(tmp_path, agents, monkeypatch):
@@ -114,6 +72,16 @@ def test_a_worker_that_is_killed_is_replaced_and_its_shard_played_again(tmp_path
     assert found[0] == found[1]
 
 
+def test_a_worker_that_is_killed_in_a_study_of_rules(tmp_path, agents):
+    words = ["rules", "--variant", "hebei", "--knobs", "cap=none", "--deals", "4"]
+    assert main([*words, "--agents", f"{agents}:First", "--out", str(tmp_path / "calm")]) == 0
+    fatal = f"{agents}:Fatal?marker={tmp_path}/killed"
+    assert main([*words, "--agents", fatal, "--out", str(tmp_path / "killed"), "--ray", "local"]) == 0
+    assert (tmp_path / "killed0").exists()
+    found = [(tmp_path / name / "rules.json").read_bytes() for name in ("calm", "killed")]
+    assert found[0] == found[1]
+
+
 def test_a_shard_that_kills_every_worker_is_given_up(tmp_path, agents, capsys):
     fatal = f"{agents}:Fatal?marker={tmp_path}/killed&times=99"
     assert main(["evaluate", "--variant", "hebei", "--deals", "2", "--agents", fatal, "--ray", "local"]) == 2
@@ -127,6 +95,19 @@ def test_an_error_in_a_worker_comes_back_with_its_traceback(agents, capsys):
     said = capsys.readouterr().err
     assert said.startswith("error: in a worker, at Block(")
     assert "ZeroDivisionError: on purpose" in said
+
+
+FILL = """
+import numpy as np
+
+from training.cluster import connected, do_shards
+
+def big(common, shard):
+    return np.full(30 * 2**20, shard, np.uint8)
+
+with connected("local", workers=1, store=80 * 2**20) as ray:
+    kept = [result for _, result in do_shards(ray, big, None, range(9))]
+"""
 
 
 def big(common, shard):
@@ -160,6 +141,16 @@ class TestShards:
         assert list(do_shards(cluster, big, 1, [])) == []
 
 
+def test_when_the_disk_is_full_too_an_error_says_so(tmp_path):
+    """In a process of its own, for whose cluster every disk counts as full."""
+    script = tmp_path / "fill.py"
+    script.write_text(FILL, encoding="utf-8")
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), "RAY_local_fs_capacity_threshold": "0.0001"}
+    words = [sys.executable, str(script)]
+    done = subprocess.run(words, env=env, capture_output=True, text=True, encoding="utf-8", timeout=480)
+    assert "WorkerError: the object store and the disk behind it are full, at " in done.stderr, done.stderr
+
+
 class TestRecording:
     def test_the_files_are_those_of_one_process_also_when_a_worker_is_killed(self, tmp_path, agents):
         words = ["record", "--variant", "hebei", "--hands", "60", "--shard-games", "20", "--out"]
@@ -171,49 +162,3 @@ class TestRecording:
         assert len(tables) == 6
         for name in tables:
             assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "calm" / name).read_bytes()
-
-
-class TestTheDriver:
-    """Drivers of their own, each with a cluster of its own, that are stopped in the middle."""
-
-    def begin(self, tmp_path, agents):
-        words = [
-            *("evaluate", "--variant", "hebei", "--deals", "2", "--teachers", "False", "--ray", "local"),
-            *("--agents", f"{agents}:Slow", f"{agents}:First", "random", "--out", str(tmp_path / "out")),
-        ]
-        words = [word for word in words if word not in ("--teachers", "False")]
-        root = Path(__file__).parents[3]
-        started = subprocess.Popen(
-            [sys.executable, "-m", "training", *words, "--processes", "2"],
-            env={**os.environ, "PYTHONPATH": str(root)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-            encoding="utf-8",
-        )
-        for _ in range(6000):
-            if len(list((tmp_path / "out").glob(".parts-*/*.npz"))) >= 2 or started.poll() is not None:
-                break
-            time.sleep(0.05)
-        assert started.poll() is None, started.communicate()
-        return words, started
-
-    @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-    def test_stopped_and_started_again_goes_on(self, number, tmp_path, agents):
-        words, driver = self.begin(tmp_path, agents)
-        driver.send_signal(number)
-        _, said = driver.communicate(timeout=60)
-        kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob(".parts-*/*.npz")}
-        assert len(kept) >= 2
-        if number != signal.SIGKILL:
-            assert f"interrupted; {len(kept)} of" in said
-            assert len(said.strip().splitlines()) == 1, said
-        assert left_behind(driver.pid) == []
-        assert main(words) == 0
-        alone = [word for word in words if word not in ("--ray", "local")]
-        alone[alone.index("--out") + 1] = str(tmp_path / "alone")
-        assert main(alone) == 0
-        found = [(tmp_path / name / "evaluation.json").read_bytes() for name in ("out", "alone")]
-        assert found[0] == found[1]
-        assert json.loads(found[0])["deals"] == 2

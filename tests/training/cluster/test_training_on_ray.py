@@ -15,7 +15,6 @@ import pytest
 
 from agents.policy_file import PolicyFile
 from support.cluster import REASON, left_behind
-from training.cluster import connected
 from training.config import PpoConfig
 
 pytest.importorskip("ray", reason=REASON)
@@ -34,34 +33,6 @@ CONFIG = PpoConfig(
     opponent_share=0.5,
 )
 
-AGENTS = """
-import os, signal
-from pathlib import Path
-
-class First:
-    name = "first"
-
-    def act(self, view, rng):
-        return view.action_mask.argmax(axis=1)
-
-class Fatal(First):
-    def __init__(self, marker: str):
-        self.marker = marker
-
-    def act(self, view, rng):
-        try:
-            Path(self.marker).touch(exist_ok=False)
-        except FileExistsError:
-            return super().act(view, rng)
-        os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-@pytest.fixture
-def cluster():
-    with connected("local", workers=2, store=80 * 2**20):
-        yield
-
 
 def weights(config):
     from training import ppo_run
@@ -73,12 +44,11 @@ def same(one, other):
     return all(np.array_equal(array, other[name]) for name, array in one.items())
 
 
-def test_actors_play_the_same_hands_also_when_one_is_killed(cluster, tmp_path):
-    (tmp_path / "in_training.py").write_text(AGENTS, encoding="utf-8")
-    first, fatal = (f"{tmp_path}/in_training.py:{name}" for name in ("First", f"Fatal?marker={tmp_path}/killed"))
+def test_actors_play_the_same_hands_also_when_one_is_killed(cluster, agents, tmp_path):
+    first, fatal = (f"{agents}:{name}" for name in ("First", f"Fatal?marker={tmp_path}/killed"))
     calm = weights(replace(CONFIG, opponents=(first,), out=tmp_path / "calm"))
     killed = weights(replace(CONFIG, opponents=(fatal,), out=tmp_path / "run", ray="local"))
-    assert (tmp_path / "killed").exists()
+    assert (tmp_path / "killed0").exists()
     assert same(calm, killed)
 
 
@@ -101,6 +71,6 @@ def test_a_killed_driver_goes_on_as_if_it_had_never_stopped(tmp_path):
     driver.send_signal(signal.SIGKILL)
     assert driver.wait() == -signal.SIGKILL
     assert left_behind(driver.pid) == []
-    assert subprocess.run([*command, "--resume"], env=env, check=False).returncode == 0
+    assert subprocess.run([*command, "--resume"], env=env, check=False, timeout=480).returncode == 0
     found = PolicyFile.read(tmp_path / "run" / "last.zip").weights
     assert same(found, weights(replace(config, out=tmp_path / "straight")))

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from agents import make_agent
+from agents.policy_file import PolicyFile
 from mahjong_env import VARIANTS, IllegalActionError, rules
-from support.cluster import REASON
+from support.cluster import REASON, small_cluster
+from training.errors import TrainingError
+from training.rllib.checkpoints import Checkpoints
 from training.rllib.tables import Tables
 
 HEBEI = {"variant": "hebei", "seed": 3, "scale": 0.5, "shaping": 0.3}
@@ -64,6 +72,29 @@ class TestTables:
             now = tables.observe()
         assert not now.masks[now.person < 0].any()
         assert now.masks[now.person >= 0].any(axis=1).all()
+
+
+class Written:
+    """Stands for RLlib's algorithm where only its files matter."""
+
+    def save_to_path(self, path):
+        Path(path).mkdir()
+
+
+class TestCheckpoints:
+    def test_only_the_latest_whole_one_counts(self, tmp_path):
+        kept = Checkpoints(tmp_path / "run.checkpoints", {"seed": "1"})
+        assert kept.latest() is None
+        kept.write(Written(), 1.5, 900)
+        kept.write(Written(), 2.5, 1000)
+        (tmp_path / "run.checkpoints" / f"{2000:012d}").mkdir()  # the process ended while it was written
+        found = kept.latest()
+        assert (found.seconds, found.decisions) == (2.5, 1000)
+        assert len(list((tmp_path / "run.checkpoints").iterdir())) == 2
+        with pytest.raises(TrainingError, match="of a run with --seed 1, not 2"):
+            Checkpoints(tmp_path / "run.checkpoints", {"seed": "2"}).latest()
+        kept.remove()
+        assert kept.latest() is None
 
 
 ray = pytest.mark.skipif(not __import__("importlib.util").util.find_spec("ray"), reason=REASON)
@@ -133,6 +164,24 @@ class TestEnvironments:
             env.step({name: int(np.flatnonzero(seen["action_mask"] == 0)[0])})
 
 
+def ppo_of(*, runners):
+    """A small configuration."""
+    from training.rllib.learning import ppo
+
+    settings = ppo("hebei", scale=0.3, runners=runners, tables=16)
+    return settings.training(train_batch_size_per_learner=256, minibatch_size=128, num_epochs=1)
+
+
+def runner_of(algorithm):
+    """The process of the only runner, and the seed of its hands."""
+
+    def look(runner):
+        return {"pid": os.getpid(), "seed": int(runner.env.tables.engine.state.seed[0])}
+
+    (found,) = algorithm.env_runner_group.foreach_env_runner(look, local_env_runner=False)
+    return found
+
+
 @ray
 @pytest.mark.thorough
 @pytest.mark.distributed
@@ -157,17 +206,59 @@ class TestLearning:
             assert (probability[~mask] == 0).all()
             assert (probability[mask] > 0).all()
 
-    def test_ppo_learns_with_a_batch_and_leaves_a_policy(self, tmp_path):
-        from training.cluster import connected
-        from training.rllib.learning import LEARNER, ppo, write_policy
+    def test_a_runner_that_is_killed_is_replaced(self):
+        """RLlib starts it again, and it is dealt other hands than before."""
+        from training.rllib.learning import decisions_of
 
-        with connected("local", workers=1, store=80 * 2**20):
-            settings = ppo("hebei", scale=0.3, runners=0, tables=16)
-            settings.training(train_batch_size_per_learner=512, minibatch_size=256, num_epochs=1)
+        with small_cluster(2):
+            settings = ppo_of(runners=1)
             algorithm = settings.build_algo()
+            first = runner_of(algorithm)
+            algorithm.train()
+            os.kill(first["pid"], signal.SIGKILL)
+            end = time.monotonic() + 300
+            while not decisions_of(algorithm.train()) and time.monotonic() < end:
+                time.sleep(1)  # it is being started
+            second = runner_of(algorithm)
+            assert decisions_of(algorithm.train()) >= 256
+            algorithm.stop()
+        assert second["pid"] != first["pid"]
+        assert second["seed"] != first["seed"]
+
+    def test_a_run_that_was_stopped_goes_on(self, tmp_path, capsys, monkeypatch):
+        from training.rllib import __main__ as command
+        from training.rllib import learning
+
+        words = ["--variant", "hebei", "--runners", "0", "--tables", "8", "--deals", "2"]
+        words += ["--out", str(tmp_path / "p.zip")]
+        write, written = Checkpoints.write, []
+
+        def write_one(self, *state):
+            if written:
+                raise KeyboardInterrupt
+            write(self, *state)
+            written.append(state)
+
+        monkeypatch.setattr(learning, "BATCH", 256)
+        with small_cluster(1):
+            monkeypatch.setattr(Checkpoints, "write", write_one)
+            assert command.main([*words, "--minutes", "60"]) == 130
+            assert "the same command goes on with the latest checkpoint" in capsys.readouterr().err
+            monkeypatch.setattr(Checkpoints, "write", write)
+            assert command.main([*words, "--minutes", str((written[0][1] + 1) / 60)]) == 0
+        _, seconds, decisions = written[0]
+        assert f"going on after {seconds / 60:.1f} minutes and {decisions:,} decisions" in capsys.readouterr().out
+        assert PolicyFile.read(tmp_path / "p.zip").training["steps"] > decisions
+        assert not (tmp_path / "p.checkpoints").exists()
+
+    def test_ppo_learns_with_a_batch_and_leaves_a_policy(self, tmp_path):
+        from training.rllib.learning import LEARNER, write_policy
+
+        with small_cluster(1):
+            algorithm = ppo_of(runners=0).build_algo()
             before = {name: array.clone() for name, array in algorithm.get_module(LEARNER).state_dict().items()}
             found = algorithm.train()
-            assert found["env_runners"]["num_env_steps_sampled_lifetime"] >= 512
+            assert found["env_runners"]["num_env_steps_sampled_lifetime"] >= 256
             after = algorithm.get_module(LEARNER).state_dict()
             assert any((after[name] != array).any() for name, array in before.items())
             write_policy(algorithm, "hebei", tmp_path / "p.zip", decisions=512)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -165,3 +167,19 @@ def test_bad_input_is_one_line(words, said, capsys):
 def test_no_row_that_is_not_there():
     with pytest.raises(RulesError, match="has no row"):
         without_row(rules("wuhan"), "Closed")
+
+
+def test_rules_without_a_row_survive_pickling():
+    """As they are sent to other machines; a knob that is turned afterwards stays turned."""
+    struck = replace(without_row(without_row(rules("wuhan"), "Hard Win"), "All Triplets"), cap=None)
+    again = pickle.loads(pickle.dumps(struck))
+    assert again.knobs == struck.knobs
+    assert [row.name for row in again.rows] == [row.name for row in struck.rows]
+    one, other = (measures(given) for given in (struck, again))
+    np.testing.assert_array_equal(one.points, other.points)
+    assert (one.points != measures(rules("wuhan", cap=None)).points).any()
+
+
+def measures(played):
+    base, _ = compare(played, [], deals=60)
+    return base
