@@ -246,6 +246,8 @@ class PlanConfig:
     """The chance with which they are to be seen."""
     pilot: int = 200
     """Deals that are played to find out how much deals differ. Play the study itself with another seed."""
+    control_variates: bool = True
+    """Also say how many deals it takes with --control-variates."""
     seed: int = 30_000
     """Of the pilot."""
 
