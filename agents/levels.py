@@ -17,9 +17,11 @@ LEVELS: Final[tuple[str, ...]] = (
     "greedy?claims=false",
     "greedy",
     "value?numbers=none",
-    "search?rollouts=64&nearness=false",
+    "search?rollouts=64&base=usual&actions=5&plans=0&clear=2&nearness=false",
     "value",
-    "search?rollouts=64",
+    "search?rollouts=64&base=usual&actions=5&plans=0&clear=2",
+    "policy",
+    "search?rollouts=256&base=shipped&actions=3&plans=3&clear=1",
 )
 """What plays at each level, from 0 on."""
 

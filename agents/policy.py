@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,10 @@ from agents.action_inputs import ActionInputs, action_inputs
 from agents.action_network import ARCHITECTURE, ActionNetwork, draw, greatest_of_rows, log_probabilities
 from agents.base import PolicyFileError
 from agents.features import Features, find_features
-from agents.policy_file import PolicyFile, find_policy
+from agents.policy_file import SHIPPED, PolicyFile, find_policy
 from agents.thoughts import Note
-from mahjong_env import View
+from agents.value import usual_policy
+from mahjong_env import VARIANTS, Rules, View
 
 if TYPE_CHECKING:
     from agents.network import PolicyNetwork
@@ -29,13 +31,19 @@ class PolicyAgent:
     """
 
     def __init__(
-        self, place: str | Path, *, sample: bool = False, any_variant: bool = False, features: str | None = None
+        self,
+        place: str | Path | None = None,
+        *,
+        sample: bool = False,
+        any_variant: bool = False,
+        features: str | None = None,
     ) -> None:
         """Load a policy.
 
         Args:
             place: a variant, for the policy that is shipped for it; a policy file; a run folder (its ``best.zip``), or
-                the name of a folder in ``runs/``.
+                the name of a folder in ``runs/``. None: the policy that is shipped for the rules that are played, and
+                the better greedy where there is none; the other arguments then say nothing.
             sample: draw actions with the network's probabilities instead of taking the most probable one.
             any_variant: also play variants that the policy was not trained for.
             features: the added inputs that it was trained with, if there are any (`agents.features`).
@@ -44,6 +52,10 @@ class PolicyAgent:
             PolicyFileError: there is no such file, or it cannot be used with this version.
             MissingExtraError: the policy is a network over whole observations, and torch is not installed.
         """
+        self.network: PolicyNetwork | ActionNetwork | None = None
+        if place is None:
+            self.name = "policy"
+            return
         path = find_policy(str(place))
         saved = PolicyFile.read(path)
         self.name = f"{path.parent.name}/{path.stem}" if path.parent.name else path.stem
@@ -65,6 +77,8 @@ class PolicyAgent:
         Raises:
             PolicyFileError: the policy was trained for another variant than the one played.
         """
+        if self.network is None:
+            return (shipped_policy(view.rules) or usual_policy(view.rules)).act(view, rng)
         self._check_variant(view)
         if not isinstance(self.network, ActionNetwork):
             from agents.network import choose
@@ -79,6 +93,9 @@ class PolicyAgent:
         Raises:
             PolicyFileError: the policy was trained for another variant than the one played.
         """
+        if self.network is None:
+            shipped = shipped_policy(view.rules)
+            return shipped.think(view, rng) if shipped else (self.act(view, rng), [None] * len(view))
         self._check_variant(view)
         if not isinstance(self.network, ActionNetwork):
             from agents.network import choose, probabilities_of
@@ -102,6 +119,23 @@ class PolicyAgent:
                 f"policy {self.name} was trained for {self.variant}, not for {view.rules.name}; "
                 "with ?any_variant=true it plays all the same"
             )
+
+    def scores(self, view: View) -> NDArray[np.float64] | None:
+        """Return [n, 109] how much the network likes each action, -inf for illegal ones; None if it cannot tell."""
+        if not isinstance(self.network, ActionNetwork):
+            return None
+        inputs = action_inputs(view)
+        liked = np.full(view.action_mask.shape, -np.inf)
+        liked[inputs.row, inputs.action] = self.network.scores(inputs)
+        return liked
+
+
+@cache
+def shipped_policy(rules: Rules) -> PolicyAgent | None:
+    """Return the policy that is shipped for these very rules, None if there is none."""
+    if VARIANTS.get(rules.name) != rules or not (SHIPPED / f"{rules.name}.zip").is_file():
+        return None
+    return PolicyAgent(rules.name)
 
 
 def _network_from(saved: PolicyFile, path: Path, features: Features | None) -> PolicyNetwork | ActionNetwork:

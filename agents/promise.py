@@ -20,7 +20,7 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.hands.kind_sets import BIT_OF_KIND, count_planes, count_tiles, members, pack, unpack
 from mahjong_env.scoring.wins import Source
 
-_DISCARD: Final = -1  # an option of the own turn: some discard
+DISCARD: Final = -1  # an option of the own turn: some discard
 _NO_KIND = np.uint64(0)
 _REACH: Final = 3  # plans are looked at that are so many tiles farther than the nearest
 # Tiles of others that a hand may claim, for each that it draws: while it stays closed it has other ways to come nearer.
@@ -31,11 +31,11 @@ _RIVALS: Final = 0.35  # chance that another seat wins between two draws, at the
 
 
 @dataclass(frozen=True)
-class _Options:
+class Options:
     """What seats may do: every legal action, the discards of a seat together as one; m in all."""
 
     row: NDArray[np.intp]  # [m] row of the view
-    action: NDArray[np.intp]  # [m] or _DISCARD
+    action: NDArray[np.intp]  # [m] or DISCARD
     hands: Concealed  # before the discard
     melds: Melds
 
@@ -69,12 +69,12 @@ class PromiseAgent:
         """Choose what promises most; see `agents.Agent.act`."""
         usual = GreedyAgent(claims=not pays_to_stay_closed(view.rules)).act(view, rng)
         actions = usual.copy()
-        options = _options(view, np.flatnonzero(~view.action_mask[:, WIN] & view.action_mask.any(axis=1)))
+        options = options_of(view, np.flatnonzero(~view.action_mask[:, WIN] & view.action_mask.any(axis=1)))
         if not options.row.size:
             return actions
         prospects = _prospects(view.rules, options)
         worth = self._worth(view, options, prospects, rng)
-        is_usual = options.action == np.where(usual < CONCEALED_KONG, _DISCARD, usual)[options.row]
+        is_usual = options.action == np.where(usual < CONCEALED_KONG, DISCARD, usual)[options.row]
         worth *= np.where(is_usual[prospects.hand] & (prospects.plan == ANY), 1 + self._margin, 1)
 
         row = options.row[prospects.hand]
@@ -84,14 +84,14 @@ class PromiseAgent:
         chosen = chosen[np.unique(row[chosen], return_index=True)[1]]
         option, plan = prospects.hand[chosen], prospects.plan[chosen]
         action = options.action[option]
-        actions[row[chosen]] = np.where(action == _DISCARD, actions[row[chosen]], action)
-        planned = np.flatnonzero((action == _DISCARD) & ((plan != ANY) | (usual[row[chosen]] >= CONCEALED_KONG)))
+        actions[row[chosen]] = np.where(action == DISCARD, actions[row[chosen]], action)
+        planned = np.flatnonzero((action == DISCARD) & ((plan != ANY) | (usual[row[chosen]] >= CONCEALED_KONG)))
         at, hands = row[chosen[planned]], options.hands.take(option[planned])
-        actions[at] = _discards(view.take(at), hands, plan[planned], rng)
+        actions[at] = discards_for(view.take(at), hands, plan[planned], rng)
         return actions
 
     def _worth(
-        self, view: View, options: _Options, prospects: Prospects, rng: np.random.Generator
+        self, view: View, options: Options, prospects: Prospects, rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """Return [k] the points that each pair of an option and a plan promises, played closed or open."""
         hand, plan = prospects.hand, prospects.plan
@@ -124,7 +124,7 @@ class PromiseAgent:
         return worth
 
     def _ends(
-        self, view: View, options: _Options, prospects: Prospects, rng: np.random.Generator
+        self, view: View, options: Options, prospects: Prospects, rng: np.random.Generator
     ) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]:
         """Return for hands that stay as they are, and for those that lay a set open: [k] points, [k] winning discards.
 
@@ -171,20 +171,20 @@ def pays_to_stay_closed(rules: Rules) -> bool:
     return paid(wait, []) > 1.8 * paid(opened, [f"chow {sets[1]}@{rules.seats - 1}"])
 
 
-def _options(view: View, rows: NDArray[np.intp]) -> _Options:
+def options_of(view: View, rows: NDArray[np.intp]) -> Options:
     """Return what the seats of some rows may do but win."""
     mask = view.action_mask[rows]
     turn = np.flatnonzero(mask[:, :CONCEALED_KONG].any(axis=1))
     other, action = np.nonzero(mask[:, CONCEALED_KONG:])
     row = rows[np.concatenate([turn, other])]
-    action = np.concatenate([np.full(len(turn), _DISCARD), action + CONCEALED_KONG])
-    played = np.where(action == _DISCARD, PASS, action)
+    action = np.concatenate([np.full(len(turn), DISCARD), action + CONCEALED_KONG])
+    played = np.where(action == DISCARD, PASS, action)
     natural = tiles_after(view, row, played)
     wild = view.wild[row]
     some = np.flatnonzero(wild >= 0)
     natural[some, wild[some]] = 0
     hands = replace(hands_after(view, row, played), counts=count_planes(natural))
-    return _Options(row, action, hands, melds_after(view, row, action))
+    return Options(row, action, hands, melds_after(view, row, action))
 
 
 def melds_after(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> Melds:
@@ -211,7 +211,7 @@ def melds_after(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> 
     return melds
 
 
-def _prospects(rules: Rules, options: _Options) -> Prospects:
+def _prospects(rules: Rules, options: Options) -> Prospects:
     """Return the plans within reach of each option."""
     possible = possible_plans(options.hands, options.melds.type, options.melds.kind, other_shapes(rules))
     prospects = weigh(options.hands, *np.nonzero(possible))
@@ -241,7 +241,7 @@ def _priced(
     return np.stack([by_draw, by_discard, by_discard > 0])
 
 
-def _discards(view: View, hands: Concealed, plan: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int64]:
+def discards_for(view: View, hands: Concealed, plan: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int64]:
     """Return [n] discards for plans: fewest tiles short, most help, then the same for any shape."""
     near = weigh(hands, np.arange(len(view)), plan).spare
     legal = pack(view.action_mask[:, :CONCEALED_KONG])

@@ -10,28 +10,35 @@ from numpy.typing import NDArray
 
 from agents import thoughts
 from agents.base import Agent, AgentError
-from agents.greedy import GreedyAgent
-from agents.lookahead import WIN, look_ahead
+from agents.candidates import NO_PLAN, Candidates, candidates
+from agents.lookahead import WIN
 from agents.nearness import shipped_nearness
-from agents.promise import pays_to_stay_closed
+from agents.policy import shipped_policy
+from agents.registry import make_agent
+from agents.rollouts import play_out
 from agents.thoughts import Note
-from mahjong_env import Engine, View
+from agents.value import usual_policy
+from mahjong_env import Rules, View
+
+SHIPPED: Final = "shipped"
+USUAL: Final = "usual"
 
 _MOST_GAMES: Final = 8192
 """Games that are played out at once, so that memory stays small."""
-_MOST_ACTIONS: Final = 5
 _FIRST_WORLDS: Final = 16
 _MOST_WORLDS: Final = 4096  # of one decision, when time is the budget
-_CLEAR: Final = 2.0  # standard errors by which an action must be better than the policy's own
+_CLEAR: Final = 1.0  # standard errors by which an action must be better than the base's own
 
 
 class SearchAgent:
-    """Plays promising actions out on the same worlds, and leaves its policy's choice only for a clear gain.
+    """Plays promising actions out on the same worlds, and leaves its base's choice only for a clear gain.
 
     For every decision it draws worlds: the hands of the others and the wall as they may be. In each of them it plays
-    every promising action and then the policy at all seats, up to the end of the hand. The differences to the policy's
-    own choice, world by world, are what counts: they have far less noise than the points. After each round the worse
-    half of the actions is given up (successive halving), and the others are tried on twice as many new worlds.
+    every promising action and then the base at all seats, up to the end of the hand; with ``plans`` it also begins
+    plans (one suit, pungs, seven pairs), which are then followed to the end. The differences to the base's own choice,
+    world by world, are what counts: they have less noise than the points. After each round the worse half of the
+    candidates is given up (successive halving), and whatever looks no better than the base's choice; the others are
+    tried on twice as many new worlds.
 
     It knows what its view shows; what is hidden in the real game is drawn anew.
 
@@ -41,35 +48,53 @@ class SearchAgent:
     """
 
     def __init__(
-        self, *, rollouts: int = 64, milliseconds: int | None = None, clear: float = _CLEAR, nearness: bool = True
+        self,
+        *,
+        rollouts: int = 256,
+        milliseconds: int | None = None,
+        clear: float = _CLEAR,
+        nearness: bool = True,
+        base: str | Agent = SHIPPED,
+        actions: int = 3,
+        plans: int = 3,
     ) -> None:
-        """Choose the budget.
+        """Choose the budget, and who plays where nothing is clearly better.
 
         Args:
             rollouts: worlds for each decision, at most.
             milliseconds: time for each row of a view instead; what is chosen then depends on the machine.
-            clear: standard errors by which an action must be better than the policy's own choice.
+            clear: standard errors by which an action must be better than the base's own choice.
             nearness: whether the hands of the others are drawn as near to a win as such hands are by then
                 (`agents.nearness`); False: uniformly, so that they are as far away as at the deal.
+            base: who plays at all seats after the action that is tried: an agent or its text; "usual", the better
+                greedy; "shipped", the policy that is shipped for these very rules, or else the better greedy.
+            actions: how many actions are tried, the base's own among them.
+            plans: how many plans are tried beside them.
 
         Raises:
-            AgentError: a budget that is not a number above 0.
+            AgentError: a budget that is not a number above 0, a base that is none.
         """
-        for what, budget in (("rollouts", rollouts), ("milliseconds", milliseconds)):
-            if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 1):
-                raise AgentError(f"search: {what} is an integer from 1, not {budget!r}")
+        for what, budget, least in (
+            ("rollouts", rollouts, 1),
+            ("milliseconds", milliseconds, 1),
+            ("actions", actions, 1),
+            ("plans", plans, 0),
+        ):
+            if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < least):
+                raise AgentError(f"search: {what} is an integer from {least}, not {budget!r}")
         self.name = "search"
         self._rollouts, self._milliseconds, self._clear = rollouts, milliseconds, clear
-        self._nearness = nearness
+        self._nearness, self._actions, self._plans = nearness, actions, plans
+        self._base = base if base in (SHIPPED, USUAL) else make_agent(base)
         # About a minute: with fewer games, worlds are drawn and played out in batches too small for numpy.
         self.games_at_once = max(1, 6400 // rollouts if milliseconds is None else 3000 // milliseconds)
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Choose the policy's action, or one that is clearly better; see `agents.Agent.act`."""
+        """Choose the base's action, or one that is clearly better; see `agents.Agent.act`."""
         return self._play(view, rng)
 
     def think(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Note | None]]:
-        """Choose, and tell what each action that was tried brought more than the policy's own, which is 0.
+        """Choose, and tell what each action that was tried brought more than the base's own, which is 0.
 
         See `mahjong_env.environments.players.Thinker`.
         """
@@ -78,51 +103,56 @@ class SearchAgent:
 
     def _play(self, view: View, rng: np.random.Generator, notes: list[Note | None] | None = None) -> NDArray[np.int64]:
         """Return [n] actions; ``notes`` [n] are filled in where they are wanted."""
-        policy: Agent = GreedyAgent(claims=not pays_to_stay_closed(view.rules))
-        chosen = np.array(policy.act(view, rng), np.int64)
+        base = self._base_for(view.rules)
+        chosen = np.array(base.act(view, rng), np.int64)
         doubtful = np.flatnonzero(~view.action_mask[:, WIN] & (view.action_mask.sum(axis=1) > 1))
-        size = max(1, _MOST_GAMES // (_FIRST_WORLDS * _MOST_ACTIONS))
+        size = max(1, _MOST_GAMES // (_FIRST_WORLDS * (self._actions + self._plans)))
         for start in range(0, len(doubtful), size):
             rows = doubtful[start : start + size]
-            row, action, tries = self._search(view.take(rows), chosen[rows], policy, rng)
+            tried, tries = self._search(view.take(rows), chosen[rows], base, rng)
             if notes is not None:
-                for at, note in zip(rows, thoughts.values(len(rows), row, action, tries.mean()), strict=True):
+                told = thoughts.values(len(rows), tried.row, tried.action, tries.mean())
+                for at, note in zip(rows, told, strict=True):
                     notes[at] = note
-            chosen[rows] = self._best(chosen[rows], row, action, tries)
+            chosen[rows] = self._best(chosen[rows], tried, tries)
         return chosen
 
+    def _base_for(self, rules: Rules) -> Agent:
+        if self._base == SHIPPED:
+            return shipped_policy(rules) or usual_policy(rules)
+        return usual_policy(rules) if isinstance(self._base, str) else self._base
+
     def _search(
-        self, view: View, usual: NDArray[np.int64], policy: Agent, rng: np.random.Generator
-    ) -> tuple[NDArray[np.intp], NDArray[np.int64], _Tries]:
-        """Try actions in a few rows: the row and the action of each, and what they brought."""
-        row, action = _promising(view, usual)
-        own = action == usual[row]
-        tries = _Tries(len(row))
-        alive = np.ones(len(row), np.bool_)
+        self, view: View, usual: NDArray[np.int64], base: Agent, rng: np.random.Generator
+    ) -> tuple[Candidates, _Tries]:
+        """Try candidates in a few rows: what they were, and what they brought."""
+        tried = candidates(view, usual, base, self._actions, self._plans, rng)
+        own = (tried.action == usual[tried.row]) & (tried.plan == NO_PLAN)
+        tries = _Tries(len(tried.row))
+        alive = np.ones(len(tried.row), np.bool_)
         worlds, played, started = _FIRST_WORLDS, 0, perf_counter()
         while True:
             worlds = min(worlds, self._worlds_left(played))
-            rows = np.unique(row[alive & ~own])
+            rows = np.unique(tried.row[alive & ~own])
             if worlds < 1 or not rows.size:
                 break
-            self._try(view, rows, row, action, alive, own, worlds, tries, policy, rng)
+            self._try(view, rows, tried, alive, own, worlds, tries, base, rng)
             played += worlds
-            alive = own | (alive & _better_half(row, tries.mean(), alive & ~own))
+            promising = alive & ~own & (tries.mean() > 0)
+            alive = own | _better_half(tried.row, tries.mean(), promising)
             if self._milliseconds is not None and (perf_counter() - started) * 1000 > self._milliseconds * len(view):
                 break
             worlds *= 2
-        return row, action, tries
+        return tried, tries
 
-    def _best(
-        self, usual: NDArray[np.int64], row: NDArray[np.intp], action: NDArray[np.int64], tries: _Tries
-    ) -> NDArray[np.int64]:
+    def _best(self, usual: NDArray[np.int64], tried: Candidates, tries: _Tries) -> NDArray[np.int64]:
         """Return [n] the usual actions, but for those than which another one is clearly better."""
-        is_better = (action != usual[row]) & (tries.mean() > self._clear * tries.error())
+        is_better = (tried.action != usual[tried.row]) & (tries.mean() > self._clear * tries.error())
         gain = np.where(is_better, tries.mean(), 0.0)
         best = usual.copy()
         for number in np.argsort(gain, kind="stable"):
             if gain[number] > 0:
-                best[row[number]] = action[number]
+                best[tried.row[number]] = tried.action[number]
         return best
 
     def _worlds_left(self, played: int) -> int:
@@ -132,28 +162,28 @@ class SearchAgent:
         self,
         view: View,
         rows: NDArray[np.intp],
-        row: NDArray[np.intp],
-        action: NDArray[np.int64],
+        tried: Candidates,
         alive: NDArray[np.bool_],
         own: NDArray[np.bool_],
         worlds: int,
         tries: _Tries,
-        policy: Agent,
+        base: Agent,
         rng: np.random.Generator,
     ) -> None:
-        """Play the actions that are alive in some rows, each on the same new worlds."""
-        size = max(1, _MOST_GAMES // (worlds * _MOST_ACTIONS))
+        """Play the candidates that are alive in some rows, each on the same new worlds."""
+        row = tried.row
+        size = max(1, _MOST_GAMES // (worlds * (self._actions + self._plans)))
         for start in range(0, len(rows), size):
             part = rows[start : start + size]
             engine = view.take(part).worlds(worlds, rng, shipped_nearness(view.rules) if self._nearness else None)
-            tried = np.flatnonzero(alive & np.isin(row, part))
-            first = np.searchsorted(part, row[tried]) * worlds
-            games = first[:, None] + np.arange(worlds)
-            points = _play_out(engine.select(games.reshape(-1)), np.repeat(action[tried], worlds), policy, rng)
-            points = points.reshape(len(tried), worlds)
+            now = np.flatnonzero(alive & np.isin(row, part))
+            first = np.searchsorted(part, row[now]) * worlds
+            world = (first[:, None] + np.arange(worlds)).reshape(-1)
+            action, plan = np.repeat(tried.action[now], worlds), np.repeat(tried.plan[now], worlds)
+            points = play_out(engine.select(world), action, plan, world, base, rng).reshape(len(now), worlds)
             of_own = np.zeros((len(view), worlds))
-            of_own[row[tried[own[tried]]]] = points[own[tried]]
-            tries.add(tried, points - of_own[row[tried]])
+            of_own[row[now[own[now]]]] = points[own[now]]
+            tries.add(now, points - of_own[row[now]])
 
 
 class _Tries:
@@ -179,19 +209,6 @@ class _Tries:
         return np.sqrt(variance / number)
 
 
-def _promising(view: View, usual: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Return rows and actions worth a try: the usual one and those that leave the hand nearest, with most help."""
-    ahead = look_ahead(view)
-    order = ahead.distance.astype(np.float64) - ahead.help / 1000
-    order[~view.action_mask] = np.inf
-    order[np.arange(len(view)), usual] = -np.inf
-    ranked = np.argsort(order, axis=1, kind="stable")[:, :_MOST_ACTIONS]
-    row = np.repeat(np.arange(len(view)), ranked.shape[1])
-    action = ranked.reshape(-1)
-    legal = view.action_mask[row, action]
-    return row[legal], action[legal].astype(np.int64)
-
-
 def _better_half(row: NDArray[np.intp], mean: NDArray[np.float64], alive: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which actions are not below the median of those of their row that are alive; one always is left."""
     keep = np.zeros(len(row), np.bool_)
@@ -199,24 +216,3 @@ def _better_half(row: NDArray[np.intp], mean: NDArray[np.float64], alive: NDArra
         at = np.flatnonzero(alive & (row == number))
         keep[at[np.argsort(-mean[at], kind="stable")[: (len(at) + 1) // 2]]] = True
     return keep
-
-
-def _play_out(
-    engine: Engine, actions: NDArray[np.int64], policy: Agent, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """Play first these actions and then the policy, to the end of the hand.
-
-    Returns:
-        [games] what it brings those who act first.
-    """
-    games = np.arange(engine.num_games)
-    person = engine.seat_to_act.astype(np.intp)
-    points = np.zeros(engine.num_games)
-    live, chosen = games, actions
-    while live.size:
-        result = engine.step(chosen, games=live)
-        points[live] += result.rewards[np.arange(len(live)), person[live]]
-        live = live[~result.hand_over & ~result.done]
-        if live.size:
-            chosen = policy.act(engine.view(games=live), rng)
-    return points

@@ -47,5 +47,5 @@ def _noted(
     for at in np.lexsort((-number, row)).tolist():
         note = notes[row[at]]
         if note is not None and number[at] >= least and len(note[what]) < _MOST:
-            note[what][ACTIONS[int(action[at])]] = round(float(number[at]), 3)
+            note[what].setdefault(ACTIONS[int(action[at])], round(float(number[at]), 3))
     return notes

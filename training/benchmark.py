@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 
 from agents import Agent, make_agent
 from agents.levels import LEVELS
-from mahjong_env import VARIANTS, Rules, __version__
+from mahjong_env import VARIANTS, AgentError, Rules, __version__
 from mahjong_env import rules as rules_of
 from training.config import BenchmarkConfig
 from training.errors import InterruptedRunError, TrainingError
@@ -107,6 +107,10 @@ def run(config: BenchmarkConfig) -> list[Table]:
     except KeyboardInterrupt as interrupt:
         text = f"interrupted; what was played is kept in {config.out}: the same command goes on with it"
         raise InterruptedRunError(text, exit_status(interrupt)) from None
+    except AgentError as error:
+        raise AgentError(
+            f"{error}.\nWhat was played is kept in {config.out}: the same command goes on with it"
+        ) from error
     text = markdown(tables, config)
     print(text)
     data = {
@@ -146,7 +150,10 @@ def _variants(config: BenchmarkConfig) -> list[Rules]:
 
 def _agents(config: BenchmarkConfig) -> dict[str, Agent]:
     levels = config.levels or range(len(LEVELS))
-    return {spec: make_agent(spec) for spec in dict.fromkeys([*(LEVELS[level] for level in levels), *config.agents])}
+    specs = dict.fromkeys([*(LEVELS[level] for level in levels), *config.agents])
+    # Levels come in their order, also those that are only rows.
+    ordered = sorted(specs, key=lambda spec: LEVELS.index(spec) if spec in LEVELS else len(LEVELS))
+    return {spec: make_agent(spec) for spec in ordered}
 
 
 @dataclass(frozen=True)

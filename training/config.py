@@ -246,6 +246,8 @@ class PlanConfig:
     """The chance with which they are to be seen."""
     pilot: int = 200
     """Deals that are played to find out how much deals differ. Play the study itself with another seed."""
+    control_variates: bool = True
+    """Also say how many deals it takes with --control-variates."""
     seed: int = 30_000
     """Of the pilot."""
 
@@ -272,7 +274,7 @@ class RecordConfig:
     seed: int = 10_000
     """Of the deals and all choices: the same seed gives the same bytes."""
     shard_games: int | None = None
-    """Games in a shard, which are played at once: 16384 if not given, 4096 with --observations."""
+    """Games in a shard, which are played at once: 16384 if not given, 4096 with --observations; fewer for slow ones."""
     observations: bool = False
     """Also keep what the seats saw (1.3 kB a decision); without it observations are rebuilt when they are read."""
     records: bool = True

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agents import Agent, make_agent
-from mahjong_env import Rules
+from mahjong_env import AgentError, Rules
 from mahjong_env.records import RecordWriter
 from mahjong_env.ruleset.knobs import read_rules
 from training import exports, report
@@ -293,6 +293,10 @@ def run(config: EvaluateConfig) -> Evaluation:
                 found = _play(plan, config, kept, progress)
         except KeyboardInterrupt as interrupt:
             raise InterruptedRunError(_how_far(plan, kept, config.out), exit_status(interrupt)) from None
+        except AgentError as error:
+            if config.out is None:
+                raise
+            raise AgentError(f"{error}.\n{_kept(plan, kept, config.out)}") from error
     report.print_tables(found, details=config.details)
     if config.out is not None:
         _write(found, config.out)
@@ -303,8 +307,12 @@ def run(config: EvaluateConfig) -> Evaluation:
 def _how_far(plan: _Plan, kept: Parts, out: Path | None) -> str:
     if out is None:
         return "interrupted"
+    return f"interrupted; {_kept(plan, kept, out)}"
+
+
+def _kept(plan: _Plan, kept: Parts, out: Path) -> str:
     done = sum(kept.get(block) is not None for block in plan.every_block)
-    return f"interrupted; {done} of {len(plan.every_block)} parts are kept in {out}: the same command goes on with them"
+    return f"{done} of {len(plan.every_block)} parts are kept in {out}: the same command goes on with them"
 
 
 def _write(found: Evaluation, folder: Path) -> None:

@@ -92,7 +92,7 @@ class RulesConfig:
     rows: tuple[str, ...] = ()
     """The scoring rows to be struck out, each by itself, such as "Closed Hand"."""
     all_knobs: bool = False
-    """Turn every knob to each of its other values."""
+    """Turn every knob to each of its other values, or to half and twice its number."""
     all_rows: bool = False
     """Strike out every row."""
     together: bool = False

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from agents import Agent
 from agents.base import games_at_once
 from mahjong_env import Rules
+from mahjong_env.basics.errors import AnswerError
+from mahjong_env.environments.players import agent_name
 from mahjong_env.records import GameRecord, RecordWriter
 from training.chance import SharedChance, deal_keys
 from training.designs import Seatings, one_against_copies, orders_of
@@ -183,14 +185,20 @@ def play_block(
     engine = deal(rules, of_game, seed)
     weights = weights_of(rules) if block.control_variates else None
     who, keys = np.tile(orders, (len(deals), 1)), deal_keys(seed, of_game)
-    if record is None:
-        return play_out(engine, agents, who, rng, keys, weights)
     found: list[GameRecord] = []
-    with RecordWriter(record) as writer:
-        keep = lambda *ended: found.extend(ended)  # noqa: E731
-        played = play_out(engine, agents, who, rng, keys, weights, keep, thoughts=thoughts)
-        writer.write(*found)
-    return played
+    try:
+        if record is None:
+            return play_out(engine, agents, who, rng, keys, weights)
+        with RecordWriter(record) as writer:
+            keep = lambda *ended: found.extend(ended)  # noqa: E731
+            played = play_out(engine, agents, who, rng, keys, weights, keep, thoughts=thoughts)
+            writer.write(*found)
+        return played
+    except AnswerError as error:
+        seated = ", ".join(agent_name(agents[number]) for number in who[error.game])
+        raise AnswerError(
+            f"{error}. It is deal {of_game[error.game]} of seed {seed}, with {seated} from player_0 on", error.game
+        ) from error
 
 
 def measure(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from agents import Agent
-from agents.policy_file import find_policy
+from agents.policy_file import SHIPPED, find_policy
 from mahjong_env import Rules, __version__
 from training.kept import Kept
 from training.lineups import Block
@@ -37,7 +37,7 @@ class Parts:
             agents: the agents.
             seed: of the deals and all choices.
         """
-        self.digests = [digests(str(spec), agent) for spec, agent in zip(specs, agents, strict=True)]
+        self.digests = [digests(str(spec), agent, rules) for spec, agent in zip(specs, agents, strict=True)]
         depends_on: dict[str, Any] = {
             "versions": [__version__, np.__version__],
             "rules": [rules.name, rules.version, {name: str(value) for name, value in rules.knobs.items()}],
@@ -73,22 +73,27 @@ class Parts:
         return f"{lineup}_{how}_{block.number}_{block.first}-{block.last}"
 
 
-def digests(spec: str, agent: Agent) -> list[str]:
+def digests(spec: str, agent: Agent, rules: Rules | None = None) -> list[str]:
     """Return the digests of the files that an agent's choices come from; "" for one that cannot be read.
 
     Args:
         spec: the text that it is made from.
         agent: the agent.
+        rules: what is played: agents that play a shipped policy play that of these rules.
     """
-    return [*map(_digest, _files(spec, agent))]
+    return [*map(_digest, _files(spec, agent, rules))]
 
 
-def _files(spec: str, agent: Agent) -> list[Path]:
+def _files(spec: str, agent: Agent, rules: Rules | None) -> list[Path]:
     """Return the files that an agent's choices come from: its class's, and its policy's."""
     module = sys.modules.get(type(agent).__module__)
     files = [Path(file)] if (file := getattr(module, "__file__", None)) else []
     name, _, place = spec.partition("?")[0].partition(":")
-    return [*files, find_policy(place)] if name.strip() == "policy" and place else files
+    if name.strip() == "policy" and place:
+        return [*files, find_policy(place)]
+    if rules is not None and name.strip() in ("policy", "search"):
+        files.append(SHIPPED / f"{rules.name}.zip")
+    return files
 
 
 def _digest(file: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 from statistics import NormalDist
 from typing import Final
@@ -12,6 +13,7 @@ import numpy as np
 
 from agents import make_agent
 from mahjong_env.ruleset.knobs import read_rules
+from training import luck
 from training.config import PlanConfig
 from training.errors import TrainingError
 from training.lineups import LineupResult, measure, one_against_copies
@@ -33,6 +35,7 @@ class Plan:
         for_power: deals after which the interval is clear of zero with the chance that was asked for, if the true
             difference is as large as this.
         seconds: how long the latter take in one process, about.
+        with_control_variates: as many as the latter with luck taken off; None if that was not asked for.
     """
 
     difference: float
@@ -40,20 +43,25 @@ class Plan:
     for_width: int
     for_power: int
     seconds: float
+    with_control_variates: int | None = None
 
 
-def plan(difference: float, spread: float, *, power: float, seconds_of_a_deal: float = 0.0) -> Plan:
+def plan(
+    difference: float, spread: float, *, power: float, seconds_of_a_deal: float = 0.0, share_left: float | None = None
+) -> Plan:
     """Return how many deals a difference takes.
 
     The mean over n deals has a standard error of spread / sqrt(n); the interval reaches 1.96 of these to either side,
     and to be clear of zero with some chance the difference must be larger by that chance's quantile more.
+    With luck taken off, which leaves ``share_left`` of the variance, that share of the deals is enough.
     """
     normal = NormalDist()
     reach = normal.inv_cdf(0.5 + _CONFIDENCE / 2)
     errors = spread / difference
     for_width, for_power = (ceil((number * errors) ** 2) for number in (reach, reach + normal.inv_cdf(power)))
     deals = max(2, for_power)
-    return Plan(difference, spread, max(2, for_width), deals, deals * seconds_of_a_deal)
+    without_luck = None if share_left is None else max(2, ceil(for_power * share_left))
+    return Plan(difference, spread, max(2, for_width), deals, deals * seconds_of_a_deal, without_luck)
 
 
 def spread_of(result: LineupResult, agent: int) -> float:
@@ -80,11 +88,21 @@ def run(config: PlanConfig) -> list[Plan]:
     with status() as tell:
         tell("playing the pilot")
         start = time.perf_counter()
-        result = measure(rules, agents, one_against_copies(0, 1, rules.people), deals=config.pilot, seed=config.seed)
+        lineup = one_against_copies(0, 1, rules.people)
+        play = partial(measure, rules, agents, lineup, deals=config.pilot, seed=config.seed)
+        result = play()
         seconds = (time.perf_counter() - start) / config.pilot
+        left = None
+        if config.control_variates and luck.share_left(rules) is not None:
+            tell("playing it with control variates")
+            without_luck = play(control_variates=True)
+            left = (spread_of(without_luck, 0) / spread_of(result, 0)) ** 2
         unit = sigma(rules)
     spread = spread_of(result, 0)
-    plans = [plan(size * unit, spread, power=config.power, seconds_of_a_deal=seconds) for size in config.differences]
+    plans = [
+        plan(size * unit, spread, power=config.power, seconds_of_a_deal=seconds, share_left=left)
+        for size in config.differences
+    ]
     copies = rules.people - 1
     print(f"{rules.title}: {agents[0].name} against {copies} x {agents[1].name}, from {config.pilot} deals of a pilot")
     print(f"sigma = {unit:.2f} points; from deal to deal, points a hand spread by {spread:.2f}")
@@ -93,6 +111,12 @@ def run(config: PlanConfig) -> list[Plan]:
     for size, found in zip(config.differences, plans, strict=True):
         deals = f"{found.for_width:>14,} deals{found.for_power:>12,} deals"
         print(f"{size:>8.3f}{found.difference:>10.3f}{deals}{_duration(found.seconds):>14}")
+    if left is not None:
+        listed = ", ".join(f"{found.with_control_variates:,}" for found in plans)
+        print(
+            f"with --control-variates {left:.2f} times as many deals have the same chance: {listed}"
+            + ("; here they do not pay" if left >= 1 else "")
+        )
     return plans
 
 

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any, Final
 
 from agents import make_agent
+from agents.base import GAMES_AT_ONCE, games_at_once
 from mahjong_env import MissingExtraError
 from mahjong_env.ruleset.knobs import read_rules
 from training.cluster.session import check_address
@@ -52,9 +53,12 @@ def settings_of(config: RecordConfig) -> Settings:
             f"with these house rules a game of {rules.title} does not end after --num-hands hands, so that the number "
             "of hands cannot be known before; a dataset is of games that do"
         )
+    agents = [make_agent(spec) for spec in config.agents]
     shard_games = config.shard_games
     if shard_games is None:
         shard_games = _GAMES_WITH_OBSERVATIONS if config.observations else _GAMES
+        if (slow := games_at_once(agents)) < GAMES_AT_ONCE:
+            shard_games = min(shard_games, slow)
     check_counts(shard_games=shard_games)
     check_recording(config, shard_games)
     defaults = {item.name: item.default for item in fields(rules)}
@@ -63,7 +67,7 @@ def settings_of(config: RecordConfig) -> Settings:
         rules_version=rules.version,
         knobs={name: value for name, value in rules.knobs.items() if value != defaults[name]},
         agents=config.agents,
-        digests=tuple(tuple(digests(spec, make_agent(spec))) for spec in config.agents),
+        digests=tuple(tuple(digests(spec, agent)) for spec, agent in zip(config.agents, agents, strict=True)),
         games=config.hands // config.num_hands,
         num_hands=config.num_hands,
         seed=config.seed,

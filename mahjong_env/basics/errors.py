@@ -50,6 +50,23 @@ class AgentError(MahjongError):
     """An agent that does not exist, that cannot be made as asked, or whose answer cannot be played. Names the agent."""
 
 
+class AnswerError(AgentError):
+    """An agent's answer that cannot be played. Names the agent, the game and the seat.
+
+    Attributes:
+        game: the number of the (first) game in its engine.
+    """
+
+    def __init__(self, message: str, game: int) -> None:
+        """Keep the game beside the message."""
+        super().__init__(message)
+        self.game = game
+
+    def __reduce__(self) -> tuple[type[AnswerError], tuple[str, int]]:
+        """Errors travel between processes."""
+        return type(self), (str(self), self.game)
+
+
 class ViewError(MahjongError):
     """A view that is asked for worlds and cannot give them: its games have moved on, or a seat is not to act."""
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS
-from mahjong_env.basics.errors import ActionError, AgentError
+from mahjong_env.basics.errors import ActionError, AnswerError
 from mahjong_env.basics.types import BoolArray, Games, Int64Array
 from mahjong_env.engine.batch import Engine
 from mahjong_env.observation.view import View
@@ -101,8 +101,8 @@ def choose_actions(
         [n] legal actions.
 
     Raises:
-        AgentError: an answer of another shape or type, or an illegal action; the message names the agent, the game and
-            the seat.
+        AnswerError: an answer of another shape or type, or an illegal action; the message names the agent, the game
+            and the seat.
     """
     if len(agents) == 1:
         return ask(agents[0], engine, games, rng, thoughts)
@@ -125,7 +125,7 @@ def ask(
     """[n] the legal actions that one agent chooses for the seats to act; the arguments are those of `choose_actions`.
 
     Raises:
-        AgentError: as for `choose_actions`.
+        AnswerError: as for `choose_actions`.
     """
     if type(agent) is RandomAgent:
         # What it would do with a view, without making one.
@@ -136,7 +136,7 @@ def ask(
         thoughts.update((game, note) for game, note in told if note)
     else:
         answers = agent.act(engine.view(games), rng)
-    actions = checked_answers(agent, answers, len(games))
+    actions = _checked_answers(agent, answers, engine, games)
     inside = (actions >= 0) & (actions < NUM_ACTIONS)
     legal = inside & engine.state.mask[games, np.where(inside, actions, 0)]
     if not legal.all():
@@ -144,29 +144,37 @@ def ask(
     return actions
 
 
-def checked_answers(agent: Any, answers: Any, number: int) -> Int64Array:
-    """An agent's answers as [n] integers.
+def _checked_answers(agent: Any, answers: Any, engine: Engine, games: Games) -> Int64Array:
+    """An agent's answers for the seats to act in [n] games as [n] integers.
 
     Raises:
-        AgentError: they are something else; the message names the agent.
+        AnswerError: they are something else; the message names the agent, the game and the seat.
     """
     try:
         actions = np.asarray(answers)
     except ValueError:  # lists of unequal lengths
         actions = np.asarray(None)
-    if actions.shape != (number,) or actions.dtype.kind not in "iu":
-        raise AgentError(
-            f"the agent {agent_name(agent)!r} answered {actions.dtype} of shape {actions.shape} for {number} seats; "
-            "act(view, rng) answers one integer action for each"
-        )
-    return actions.astype(np.int64, copy=False)
+    if actions.shape == (len(games),) and actions.dtype.kind in "iu":
+        return actions.astype(np.int64, copy=False)
+    row, what = 0, f"{actions.dtype} of shape {actions.shape} for {len(games)} seats, the first of them"
+    if actions.shape == (len(games),) and actions.dtype.kind == "f":
+        is_whole = np.isfinite(actions) & (actions == np.rint(actions))
+        if not is_whole.all():
+            row = int(is_whole.argmin())
+            what = f"{actions[row]}"
+    raise AnswerError(
+        f"the agent {agent_name(agent)!r} answered {what} in game {games[row]}, seat "
+        f"{engine.seat_to_act[games[row]]}; act(view, rng) answers one integer action for each seat",
+        int(games[row]),
+    )
 
 
-def _illegal_answer(agent: Any, engine: Engine, games: Games, actions: Int64Array, row: int) -> AgentError:
+def _illegal_answer(agent: Any, engine: Engine, games: Games, actions: Int64Array, row: int) -> AnswerError:
     game, number = int(games[row]), int(actions[row])
     called = f"{ACTIONS[number]!r} ({number})" if 0 <= number < NUM_ACTIONS else str(number)
     valid = ", ".join(repr(ACTIONS[legal]) for legal in np.flatnonzero(engine.action_mask[game]))
-    return AgentError(
+    return AnswerError(
         f"the agent {agent_name(agent)!r} answered {called} in game {game}, seat {engine.seat_to_act[game]}, "
-        f"which is not legal there; legal are {valid}"
+        f"which is not legal there; legal are {valid}",
+        game,
     )

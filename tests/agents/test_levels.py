@@ -19,7 +19,11 @@ def test_every_level_plays(level):
 
 def test_levels_are_never_changed():
     assert LEVELS[:3] == ("random", "greedy?claims=false", "greedy")
-    assert LEVELS[3:5] == ("value?numbers=none", "search?rollouts=64&nearness=false")
+    assert LEVELS[3:5] == (
+        "value?numbers=none",
+        "search?rollouts=64&base=usual&actions=5&plans=0&clear=2&nearness=false",
+    )
+    assert LEVELS[5:8] == ("value", "search?rollouts=64&base=usual&actions=5&plans=0&clear=2", "policy")
 
 
 @pytest.mark.parametrize("level", [-1, len(LEVELS), 1.0, True, "1"])

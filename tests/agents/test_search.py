@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents import AgentError
+from agents import AgentError, make_agent
+from agents.candidates import NO_PLAN, candidates
+from agents.plan_play import CLOSED, OPEN, follow_plans
+from agents.plans import PAIRS, PUNGS
+from agents.rollouts import play_out
 from agents.search import SearchAgent, _better_half, _Tries
 from mahjong_env import VARIANTS, Deal, action, make_engine
 from mahjong_env.testing import random_actions
@@ -70,3 +74,62 @@ def test_the_better_half_goes_on():
 def test_a_budget_that_is_none(budget):
     with pytest.raises(AgentError, match="is an integer from 1"):
         SearchAgent(**budget)
+
+
+@pytest.mark.parametrize("base", ["usual", "greedy", "policy:wuhan"])
+def test_any_agent_can_be_its_base(base):
+    engine = in_mid_hand("wuhan")
+    chosen = SearchAgent(rollouts=4, base=base, plans=2).act(engine.view(), np.random.default_rng(0))
+    assert engine.action_mask[np.arange(engine.num_games), chosen].all()
+
+
+def test_where_nothing_could_be_clear_the_base_plays():
+    engine = in_mid_hand("wuhan", games=20)
+    base = make_agent("policy:wuhan").act(engine.view(), np.random.default_rng(0))
+    found = SearchAgent(rollouts=16, clear=1e9).act(engine.view(), np.random.default_rng(0))
+    np.testing.assert_array_equal(found, base)  # the shipped policy is the base, if there is one
+
+
+def test_the_usual_action_comes_first_and_all_are_legal():
+    engine = in_mid_hand("wuhan", games=40)
+    view, rng = engine.view(), np.random.default_rng(0)
+    base = make_agent("policy:wuhan")
+    usual = base.act(view, rng)
+    tried = candidates(view, usual, base, 3, 4, rng)
+    first = np.unique(tried.row, return_index=True)[1]
+    np.testing.assert_array_equal(tried.action[first], usual)
+    assert view.action_mask[tried.row, tried.action].all()
+    assert (np.diff(tried.row) >= 0).all()
+    planned = tried.plan != NO_PLAN
+    assert planned.any()
+    assert (tried.action[planned] != usual[tried.row[planned]]).all()
+    assert (np.bincount(tried.row, planned) <= 4).all()
+
+
+def test_plans_are_followed():
+    engine = make_engine("hebei", 1, seed=0)
+    engine.reset(deals=Deal(hands=("11m 33m 55p 77p 99s 2s 4s 6s 1z", "", ""), dealer=0))
+    view, rng = engine.view(), np.random.default_rng(0)
+    kept = {action(f"discard {tile}") for tile in ("1m", "3m", "5p", "7p", "9s")}
+    for plan in (PUNGS, PAIRS):
+        assert int(follow_plans(view, np.array([plan]), rng)[0]) not in kept
+
+
+def test_claiming_or_not_is_a_plan():
+    engine = make_engine("hebei", 1, seed=0)
+    engine.reset(deals=Deal(hands=("1m", "11m 234p 567p 23s 99s 5z", ""), dealer=0))
+    engine.step(np.array([action("discard 1m")]))
+    view, rng = engine.view(), np.random.default_rng(0)
+    assert int(follow_plans(view, np.array([CLOSED]), rng)[0]) == action("pass")
+    assert int(follow_plans(view, np.array([PUNGS]), rng)[0]) == action("pung")
+    assert int(follow_plans(view, np.array([OPEN]), rng)[0]) in (action("pung"), action("pass"))
+
+
+def test_games_of_a_world_that_begin_alike_go_alike():
+    worlds = in_mid_hand("hebei").view().worlds(8, np.random.default_rng(0))
+    world = np.tile(np.arange(24), 2)
+    games = worlds.select(world)
+    actions = games.action_mask.argmax(axis=1)
+    points = play_out(games, actions, np.full(48, NO_PLAN), world, make_agent("greedy"), np.random.default_rng(1))
+    np.testing.assert_array_equal(points[:24], points[24:])
+    assert len(np.unique(points)) > 1

@@ -188,7 +188,6 @@ def test_an_object():
         ("greedy?claims", "options are written"),
         ("greedy?claims=true&claims=false", "'claims' is given twice"),
         ("greedy:fast", "nothing is expected behind the colon, not 'fast'"),
-        ("policy", "it needs 'place', as in policy:PLACE"),
         ("cautious_mahjong:Cautious?depth=1.5", "'depth' is an integer, not '1.5'"),
         ("cautious_mahjong:Cautious?share=much", "'share' is a number, not 'much'"),
         ("cautious_mahjong:Cautious?style=loud", "'style' is calm or wild, not 'loud'"),
@@ -249,8 +248,9 @@ class Answers:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (np.zeros(2), "'stubborn' answered float64"),
-        ([1, 2, 3], r"'stubborn' answered int64 of shape \(3,\) for 2 seats"),
+        (np.zeros(2), r"'stubborn' answered float64 of shape \(2,\) for 2 seats, the first of them in game 1, seat \d"),
+        ([0, np.nan], r"'stubborn' answered nan in game 5, seat {seat}"),
+        ([1, 2, 3], r"'stubborn' answered int64 of shape \(3,\) for 2 seats, the first of them in game 1"),
         ([[1], [2, 3]], "'stubborn' answered"),
         (None, "'stubborn' answered object"),
         (

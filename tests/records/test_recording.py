@@ -171,6 +171,22 @@ def test_evaluation(tmp_path, capsys):
 
 
 @pytest.mark.thorough
+def test_evaluation_with_what_agents_thought(tmp_path, capsys):
+    command = ["evaluate", "--variant", "wuhan", "--deals", "1", "--agents", "policy:wuhan", "random", "--no-teachers"]
+    silent, told = tmp_path / "silent.jsonl", tmp_path / "told.jsonl"
+    assert main([*command, "--record", str(silent)]) == 0
+    assert main([*command, "--record", str(told), "--thoughts"]) == 0
+    assert [record.actions for record in checked(told)] == [record.actions for record in checked(silent)]
+    assert not any(record.notes for record in read_records(silent))
+    for record in read_records(told):
+        policies = [name for name in record.agents if name != "random"]
+        assert bool(record.notes) == bool(policies)
+        assert all("probabilities" in note for note in record.notes.values())
+    assert main([*command, "--thoughts"]) == 2
+    assert "--record" in capsys.readouterr().err
+
+
+@pytest.mark.thorough
 def test_training(tmp_path):
     path = tmp_path / "games.jsonl"
     small = ["--tables", "8", "--width", "16", "--warm-start-steps", "0", "--reward-scale", "1", "--teachers", "greedy"]

@@ -10,6 +10,7 @@ from agents import make_agent
 from mahjong_env import rules
 from training import benchmark
 from training.__main__ import main
+from training.config import BenchmarkConfig
 from training.lineups import measure, one_against_copies
 
 pytestmark = pytest.mark.thorough
@@ -53,6 +54,11 @@ def test_rows_are_kept_and_agents_of_ones_own_join_them(tmp_path, monkeypatch, c
     (again,) = json.loads((tmp_path / "out" / "benchmark.json").read_text(encoding="utf-8"))["variants"]
     assert again["rows"][:2] == one["rows"]
     assert (tmp_path / "out" / "benchmark.md").read_text(encoding="utf-8").count("mine.py:Last") == 3
+
+
+def test_rows_come_in_the_order_of_levels():
+    config = BenchmarkConfig(levels=(2,), agents=("policy:wuhan", "value", "random"))
+    assert list(benchmark._agents(config)) == ["random", "greedy", "value", "policy:wuhan"]
 
 
 @pytest.mark.parametrize(

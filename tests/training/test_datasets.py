@@ -262,3 +262,10 @@ def test_an_agent_that_fails_leaves_whole_shards(tmp_path):
     with pytest.raises(AgentError, match="fails"):
         play_shard(settings(), 0, [Fails()])
     assert make_agent("greedy").name == "greedy"
+
+
+def test_slow_agents_have_small_shards(tmp_path):
+    for agents, games in ((("greedy",), 16384), (("greedy", "value"), 1000)):
+        assert settings_of(RecordConfig(variant="hebei", out=tmp_path, agents=agents)).shard_games == games
+    chosen = RecordConfig(variant="hebei", out=tmp_path, agents=("value",), shard_games=50)
+    assert settings_of(chosen).shard_games == 50

@@ -263,7 +263,33 @@ class TestErrorsBeforeTheWork:
         assert f"{tmp_path}: cannot be written (it is a folder)" in capsys.readouterr().err
 
 
+class LosesItsWay:
+    """Plays the first legal action, and after a while none."""
+
+    name = "lost"
+    games_at_once = 6
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def act(self, view, rng):
+        self.calls += 1
+        return view.action_mask.argmax(axis=1) if self.calls < 200 else np.full(len(view), np.nan)
+
+
 class TestInterrupted:
+    def test_a_bad_answer_names_the_deal_and_what_was_played_is_kept(self, tmp_path, capsys):
+        words = ["evaluate", "--variant", "hebei", "--deals", "20", "--out", str(tmp_path), "--agents", "random"]
+        assert main([*words, f"{__name__}:LosesItsWay"]) == 2
+        said = " ".join(capsys.readouterr().err.split())
+        found = re.search(
+            r"'lost' answered nan in game \d+, seat \d.* It is deal (\d+) of seed 20000, with .*lost", said
+        )
+        assert found
+        kept = re.search(r"(\d+) of 20 parts are kept", said)
+        assert kept
+        assert int(kept[1]) == int(found[1]) // 2 > 0
+
     def test_ctrl_c_in_an_evaluation(self, tmp_path, monkeypatch, capsys):
         def interrupted(*_):
             raise KeyboardInterrupt

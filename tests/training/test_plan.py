@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -40,10 +42,17 @@ def test_the_command(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "Hebei: greedy against 2 x random, from 20 deals of a pilot"
     assert lines[2].split() == ["sigma", "points", "interval", "as", "wide", "80", "%", "chance", "takes", "about"]
-    small, large = (line.replace(",", "").split() for line in lines[3:])
+    small, large = (line.replace(",", "").split() for line in lines[3:5])
     assert float(small[0]) == 0.02
     assert int(small[4]) == pytest.approx(100 * int(large[4]), rel=0.2)
-    assert max(map(len, lines)) <= 80
+    assert max(map(len, lines[:5])) <= 80
+    told = re.fullmatch(r"with --control-variates (\d\.\d\d) times as many deals have the same chance: (.*)", lines[5])
+    assert told
+    assert float(told[1]) > 0.1
+    fewer = [int(text.replace(",", "")) for text in re.findall(r"[\d,]*\d", told[2])]
+    assert fewer[1] == pytest.approx(float(told[1]) * int(large[4]), rel=0.05)
+    assert main([*words, "--no-control-variates"]) == 0
+    assert "control-variates" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

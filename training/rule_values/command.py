@@ -59,7 +59,7 @@ def run(config: RulesConfig) -> Found:
     found = Found(asked.rules, names, config.deals, config.seed, base, tuple(compared))
     report.print_found(found)
     if asked.unknown:
-        print(f"not turned, as their values are numbers: {', '.join(asked.unknown)}; name one with --knobs NAME=VALUE")
+        print(f"not turned, as no number is near at hand: {', '.join(asked.unknown)}; name one with --knobs NAME=VALUE")
     if config.out is not None:
         write_text(config.out / _FILES[0], report.json_text(found))
         write_text(config.out / _FILES[1], report.csv_text(found))

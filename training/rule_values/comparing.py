@@ -162,14 +162,15 @@ def changes_of(
 def every_knob(rules: Rules) -> tuple[list[str], list[str]]:
     """Return every other value of every knob as ``NAME=VALUE``, and the knobs for which a value has to be named.
 
-    A knob whose value is a number is tried without a limit (none), where it can be.
+    A knob that is any number is tried at half and at twice its value and, where it can be, without a limit (none).
     """
     tried, unknown = [], []
     for item in fields(rules):
         value = getattr(rules, item.name)
         others = [choice for choice in item.metadata["choices"] or () if choice != value]
-        if not others and item.metadata["none"] and value is not None:
-            others = [None]
+        if not item.metadata["choices"] and value is not None:
+            others = [*dict.fromkeys((value // 2, value * 2)), *([None] if item.metadata["none"] else [])]
+            others = [other for other in others if other != value]
         if others:
             tried += [f"{item.name}={_text(choice)}" for choice in others if _is_possible(rules, item.name, choice)]
         else:
