@@ -39,7 +39,7 @@ def _row_starts(rows: int, length: int, first: int = 0) -> Callable[[Any], Any]:
 
 def code_steps(wild: Any, kind: Any, count: int) -> Int32Array:
     """[n] what ``count`` tiles of a kind add to the code of their suit, in games with these wild kinds (-1: none)."""
-    return _CODE_STEPS[count][_WILD_ROWS[wild] + kind]
+    return _CODE_STEPS[count][_WILD_ROWS.take(wild) + kind]
 
 
 class Flat:
