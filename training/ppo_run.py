@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import replace
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -24,12 +21,13 @@ from training.collecting import Players, new_players
 from training.config import PpoConfig
 from training.curve import curve_rows, describe, measure_learner, plot_curve
 from training.errors import InterruptedRunError, TrainingError, WriteError
-from training.folders import make_folder, naming, write_bytes
+from training.folders import naming, write_bytes
 from training.gate import gate
-from training.interrupts import exit_status, how_to_go_on, stopping_in_order
+from training.interrupts import exit_status, how_to_go_on
 from training.lineups import measure, one_against_copies
 from training.luck import share_left, weights_of
 from training.run_folder import RunFolder
+from training.runs import carry_out
 from training.self_play import Hands, play_hands
 from training.sigma import sigma
 from training.sizes import check_counts, check_ppo, check_seed, check_threads
@@ -63,25 +61,7 @@ def run(config: PpoConfig) -> RunFolder:
     Raises:
         MahjongError: settings, agents or folders that cannot be used; nothing has been learned then.
     """
-    folder = RunFolder(config.out or Path("runs") / config.variant)
-    _check(config)
-    with stopping_in_order():
-        if config.resume:
-            folder.check_is_run()
-            with folder.locked():
-                config = folder.go_on(config)
-                _check(config)
-                with closing(PpoRun(config, folder)) as going_on:
-                    going_on.load()
-                    going_on.run()
-            return folder
-        folder.check_is_free()
-        with closing(PpoRun(config, folder)) as fresh:
-            make_folder(folder.path)
-            with folder.locked():
-                folder.begin(fresh.config, {"mahjong_env": __version__} | {p: version(p) for p in _PACKAGES})
-                fresh.run()
-    return folder
+    return carry_out(config, PpoRun, _check, _PACKAGES)
 
 
 def _check(config: PpoConfig) -> None:

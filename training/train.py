@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from agents import Agent, make_agent
@@ -18,11 +16,12 @@ from training.config import TrainConfig, check_shares
 from training.curve import curve_rows, describe, measure_learner, plot_curve
 from training.datasets.teaching import recorded_games, teachers_in
 from training.errors import InterruptedRunError, TrainingError, WorkerError, WriteError
-from training.folders import make_folder, naming, write_bytes
-from training.interrupts import exit_status, how_to_go_on, stopping_in_order
+from training.folders import naming, write_bytes
+from training.interrupts import exit_status, how_to_go_on
 from training.lineups import LineupResult
 from training.rewards import find_reward
 from training.run_folder import RunFolder
+from training.runs import carry_out
 from training.sizes import check_counts, check_seed, check_threads, check_training
 
 try:
@@ -55,25 +54,7 @@ def run(config: TrainConfig) -> RunFolder:
     Raises:
         MahjongError: settings, agents or folders that cannot be used; nothing has been learned then.
     """
-    folder = RunFolder(config.out or Path("runs") / config.variant)
-    _check(config)
-    with stopping_in_order():
-        if config.resume:
-            folder.check_is_run()
-            with folder.locked():
-                config = folder.go_on(config)
-                _check(config)
-                with closing(Training(config, folder)) as training:
-                    training.load()
-                    training.run()
-            return folder
-        folder.check_is_free()
-        with closing(Training(config, folder)) as training:
-            make_folder(folder.path)
-            with folder.locked():
-                folder.begin(training.config, {"mahjong_env": __version__} | {p: version(p) for p in _PACKAGES})
-                training.run()
-    return folder
+    return carry_out(config, Training, _check, _PACKAGES)
 
 
 def _check(config: TrainConfig) -> None:
