@@ -286,7 +286,7 @@ def _cell(table: Table, row: Row, level: int) -> str:
     found = table.in_sigma(row, level)
     if found is None:
         return "0"
-    text = f"{found.mean:+.3f} ± {found.half_width:.3f}"
+    text = f"{round(found.mean, 3) + 0.0:+.3f} ± {found.half_width:.3f}"  # no negative zero
     return f"**{text}**" if found.is_clear_of_zero else text
 
 
