@@ -123,7 +123,7 @@ class TestNames:
 
     @pytest.mark.parametrize(
         "spec",
-        ["greedy?depth=3", "greedy:fast", "random?=1", "random?x", "policy", "greedy?claims=2"],
+        ["greedy?depth=3", "greedy:fast", "random?=1", "random?x", "greedy?claims=2"],
     )
     def test_what_an_agent_does_not_take_is_refused(self, spec):
         with pytest.raises(AgentError):

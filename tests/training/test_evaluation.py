@@ -20,7 +20,7 @@ from rich.console import Console
 from agents import GreedyAgent, RandomAgent, make_agent
 from mahjong_env import VARIANTS, rules
 from training import evaluate as evaluation_command
-from training import exports, lineups, report
+from training import exports, lineups, progress, report
 from training.__main__ import main
 from training.config import EvaluateConfig
 from training.errors import TrainingError
@@ -291,7 +291,7 @@ class TestInterrupted:
         assert int(kept[1]) == int(found[1]) // 2 > 0
 
     def test_ctrl_c_in_an_evaluation(self, tmp_path, monkeypatch, capsys):
-        def interrupted(*_):
+        def interrupted(*_, **__):
             raise KeyboardInterrupt
 
         monkeypatch.setattr(evaluation_command, "play_block", interrupted)
@@ -301,11 +301,11 @@ class TestInterrupted:
     def test_an_interrupted_evaluation_goes_on_with_what_it_has(self, tmp_path, monkeypatch, capsys):
         plain, played = evaluation_command.play_block, []
 
-        def third_is_interrupted(*arguments):
+        def third_is_interrupted(*arguments, **settings):
             if len(played) == 2:
                 raise KeyboardInterrupt
             played.append(arguments[2])
-            return plain(*arguments)
+            return plain(*arguments, **settings)
 
         words = [
             "evaluate",
@@ -331,7 +331,7 @@ class TestInterrupted:
         assert parts.exists()
         played.clear()
         with monkeypatch.context() as patch:
-            patch.setattr(evaluation_command, "play_block", lambda *given: played.append(given[2]) or plain(*given))
+            patch.setattr(evaluation_command, "play_block", lambda *a, **k: played.append(a[2]) or plain(*a, **k))
             assert main([*words, *out]) == 0
         assert len(played) == 6  # the damaged one, and those that were not reached
         assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(evaluation_command._FILES)
@@ -341,7 +341,7 @@ class TestInterrupted:
 
     def test_the_time_that_is_left(self, monkeypatch):
         told, now = [], iter([0.0, 100.0, 160.0])
-        monkeypatch.setattr(evaluation_command.time, "monotonic", lambda: next(now))
+        monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
         clock = evaluation_command._Clock(5, 3, ("a", "b"), told.append)
         for number in (3, 4, 5):
             clock.begin(number, lineups.Block((0, 1, 1), 0, 0, 1))
