@@ -63,7 +63,7 @@ def test_a_driver_that_is_stopped_goes_on(number, cluster, tmp_path, agents):
     driver.send_signal(number)
     _, said = driver.communicate(timeout=60)
     kept = len(parts(tmp_path))
-    assert kept >= 2
+    assert kept >= 2, said
     if number != signal.SIGKILL:
         assert f"interrupted; {kept} of" in said
         assert len(said.strip().splitlines()) == 1, said
