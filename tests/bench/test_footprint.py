@@ -40,8 +40,8 @@ def test_only_objects_of_the_package_are_looked_into():
 
 
 def test_memory_of_an_engine():
-    small, large = (measure_memory("hebei", {"players": 4}, batch) for batch in (8, 512))
-    assert (large.variant, large.batch) == ("hebei", 512)
+    small, large = (measure_memory("hebei", {"players": 4}, batch) for batch in (16, 1024))
+    assert (large.variant, large.batch) == ("hebei", 1024)
     assert large.array_bytes > 50 * small.array_bytes
     assert large.table_bytes >= small.table_bytes > 1e6  # few games win nothing, and read no hands
     if process_bytes()[0] is not None:

@@ -77,7 +77,7 @@ class TestRecord:
                 evaluate(replace(CONFIG, agents=same))
 
     def test_an_interrupted_test_may_be_gone_on_with(self, monkeypatch):
-        def interrupted(*_):
+        def interrupted(*_, **__):
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:

@@ -57,7 +57,7 @@ class TestStopping:
     def test_as_soon_as_it_is_clear(self, monkeypatch):
         played = []
         plain = evaluation_command.play_block
-        monkeypatch.setattr(evaluation_command, "play_block", lambda *given: played.append(given[2]) or plain(*given))
+        monkeypatch.setattr(evaluation_command, "play_block", lambda *a, **k: played.append(a[2]) or plain(*a, **k))
         config = EvaluateConfig(variant="hebei", agents=("greedy", "random"), deals=500, until_clear=True)
         found = evaluate(config)
         assert found.deals == looks(500)[0] == max(block.last for block in played)
@@ -80,11 +80,11 @@ class TestStopping:
     def test_an_interrupted_one_goes_on_and_several_processes_are_the_same(self, tmp_path, monkeypatch, capsys):
         plain, played = evaluation_command.play_block, []
 
-        def third_is_interrupted(*given):
+        def third_is_interrupted(*given, **settings):
             if len(played) == 3:
                 raise KeyboardInterrupt
             played.append(given[2])
-            return plain(*given)
+            return plain(*given, **settings)
 
         words = [*WORDS, "--deals", "120", "--until", "0.12"]
         with monkeypatch.context() as patch:
