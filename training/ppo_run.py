@@ -241,7 +241,8 @@ class PpoRun:
         for row in rows:
             for name in ("points", "wins", "deal_ins"):
                 self._board.add_scalar(f"against {row['against']}/{name}", row[name], self.hands)
-        lines = [f"{phase}, {self.hands:,} hands, {self.seconds:.0f} s", *map(describe, rows)]
+        stale = ", the last of them played with weights one update old" if config.ahead and self.updates > 1 else ""
+        lines = [f"{phase}, {self.hands:,} hands{stale}, {self.seconds:.0f} s", *map(describe, rows)]
         if self.measured:
             lines.append(self._pass_gate(learner, weights))
         self.measured += 1
