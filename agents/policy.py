@@ -20,6 +20,7 @@ from agents.value import usual_policy
 from mahjong_env import VARIANTS, Rules, View
 
 if TYPE_CHECKING:
+    from agents.base import Agent
     from agents.network import PolicyNetwork
 
 
@@ -78,7 +79,7 @@ class PolicyAgent:
             PolicyFileError: the policy was trained for another variant than the one played.
         """
         if self.network is None:
-            return (shipped_policy(view.rules) or usual_policy(view.rules)).act(view, rng)
+            return shipped_or_usual(view.rules).act(view, rng)
         self._check_variant(view)
         if not isinstance(self.network, ActionNetwork):
             from agents.network import choose
@@ -136,6 +137,11 @@ def shipped_policy(rules: Rules) -> PolicyAgent | None:
     if VARIANTS.get(rules.name) != rules or not (SHIPPED / f"{rules.name}.zip").is_file():
         return None
     return PolicyAgent(rules.name)
+
+
+def shipped_or_usual(rules: Rules) -> Agent:
+    """Return the policy that is shipped for these very rules, or else the better greedy."""
+    return shipped_policy(rules) or usual_policy(rules)
 
 
 def _network_from(saved: PolicyFile, path: Path, features: Features | None) -> PolicyNetwork | ActionNetwork:

@@ -13,7 +13,7 @@ from agents.base import Agent, AgentError
 from agents.candidates import NO_PLAN, Candidates, candidates
 from agents.lookahead import WIN
 from agents.nearness import shipped_nearness
-from agents.policy import shipped_policy
+from agents.policy import shipped_or_usual
 from agents.registry import make_agent
 from agents.rollouts import play_out
 from agents.thoughts import Note
@@ -119,7 +119,7 @@ class SearchAgent:
 
     def _base_for(self, rules: Rules) -> Agent:
         if self._base == SHIPPED:
-            return shipped_policy(rules) or usual_policy(rules)
+            return shipped_or_usual(rules)
         return usual_policy(rules) if isinstance(self._base, str) else self._base
 
     def _search(

@@ -35,6 +35,8 @@ WEIGHTS_FILE: Final = Path(__file__).with_name("luck_weights.json")
 """The weights that are shipped; `training.luck_fit` writes it."""
 UNIT: Final = 2**20
 """Luck is kept in whole parts of a point, so many to one: sums are then exact in any order."""
+_MOST_LEFT: Final = 2 / 3
+"""Control variates that leave more of the spread than this are not worth their time."""
 
 
 @cache
@@ -64,6 +66,12 @@ def share_left(rules: Rules) -> float | None:
     except FileNotFoundError:
         return None
     return float(known[rules.name]["left"]) if rules.name in known else None
+
+
+def worthwhile_weights(rules: Rules) -> NDArray[np.float64] | None:
+    """Return the weights of the control variates where they explain enough of the spread of points to be worth it."""
+    known = share_left(rules)
+    return weights_of(rules) if known is not None and known < _MOST_LEFT else None
 
 
 class Luck:

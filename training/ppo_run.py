@@ -25,7 +25,7 @@ from training.folders import naming, write_bytes
 from training.gate import gate
 from training.interrupts import exit_status, how_to_go_on
 from training.lineups import measure, one_against_copies
-from training.luck import share_left, weights_of
+from training.luck import worthwhile_weights
 from training.run_folder import RunFolder
 from training.runs import carry_out
 from training.self_play import Hands, play_hands
@@ -50,7 +50,6 @@ TEACHERS: Final = {"greedy": True, "greedy?claims=false": False}
 _POLICY: Final = "policy:"
 _MOST_SNAPSHOTS: Final = 4
 _TRIAL_DEALS: Final = 1000
-_MOST_LEFT: Final = 2 / 3
 _PACKAGES: Final = ("numpy", "torch")
 Weights = dict[str, NDArray[np.float32]]
 
@@ -114,7 +113,7 @@ class PpoRun:
         self.learner = Learner(
             self.config, people=self.rules.people, sigma=sigma(self.rules), claims=claims, start=start
         )
-        self._luck = weights_of_luck(self.rules) if config.control_variates else None
+        self._luck = worthwhile_weights(self.rules) if config.control_variates else None
         self.updates = self.hands = self.decisions = self.measured = 0
         self.seconds = 0.0
         self.best = self.learner.actor.arrays()
@@ -380,12 +379,6 @@ def _weights_of(spec: str, width: int) -> Weights:
     if not isinstance(network, ActionNetwork) or len(network.weights["bias"]) != width:
         raise TrainingError(f"--teacher {spec}: not a policy of `training ppo` with --width {width}")
     return network.weights
-
-
-def weights_of_luck(rules: Rules) -> NDArray[np.float64] | None:
-    """Return the weights of the control variates where they explain enough of the spread of points to be worth it."""
-    known = share_left(rules)
-    return weights_of(rules) if known is not None and known < _MOST_LEFT else None
 
 
 def _better_teacher(rules: Rules, seed: int) -> str:

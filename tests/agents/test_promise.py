@@ -14,20 +14,13 @@ from mahjong_env import VARIANTS, make_engine, rules, score
 from mahjong_env.hands import encode, short_of_sets_and_pair, suit_summaries
 from mahjong_env.hands.kind_sets import unpack
 from mahjong_env.scoring.wins import Source
+from support.repeatable import check_legal_and_repeatable
 from training.lineups import measure
 
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 def test_plays_legal_actions_to_the_end_and_the_same_ones_again(variant):
-    engine = make_engine(variant, 12, seed=6)
-    rng, agent = np.random.default_rng(0), PromiseAgent(samples=1)
-    while (live := np.flatnonzero(engine.seat_to_act >= 0)).size:
-        view = engine.view(games=live)
-        seed = int(rng.integers(1000))
-        chosen = agent.act(view, np.random.default_rng(seed))
-        np.testing.assert_array_equal(chosen, agent.act(view, np.random.default_rng(seed)))
-        assert view.action_mask[np.arange(len(live)), chosen].all()
-        engine.step(chosen, games=live)
+    check_legal_and_repeatable(variant, PromiseAgent(samples=1))
 
 
 def test_imagined_hands_are_complete_and_keep_to_their_plan():

@@ -14,6 +14,7 @@ from agents.outcomes import Outcome, OutcomeNetwork, read_network, shipped_netwo
 from agents.value import ValueAgent, usual_policy
 from mahjong_env import VARIANTS, Deal, action, make_engine, rules
 from mahjong_env.testing import random_actions
+from support.repeatable import check_legal_and_repeatable
 
 ALL = sorted(VARIANTS)
 
@@ -107,14 +108,7 @@ def test_it_plays_what_promises_most_unless_the_usual_action_is_within_the_margi
 
 @pytest.mark.parametrize("variant", ALL)
 def test_plays_legal_actions_to_the_end_and_the_same_ones_again(variant):
-    engine, agent, rng = make_engine(variant, 12, seed=6), ValueAgent(), np.random.default_rng(0)
-    while (live := np.flatnonzero(engine.seat_to_act >= 0)).size:
-        view = engine.view(games=live)
-        seed = int(rng.integers(1000))
-        chosen = agent.act(view, np.random.default_rng(seed))
-        np.testing.assert_array_equal(chosen, agent.act(view, np.random.default_rng(seed)))
-        assert view.action_mask[np.arange(len(live)), chosen].all()
-        engine.step(chosen, games=live)
+    check_legal_and_repeatable(variant, ValueAgent())
 
 
 def test_it_wins_when_it_may():

@@ -23,8 +23,9 @@ from mahjong_env import VARIANTS, Rules
 from training.blind import BlindTest
 from training.config import PpoConfig
 from training.lineups import blocks, one_against_copies, play_block, summarise
+from training.luck import worthwhile_weights
 from training.play import Played
-from training.ppo_run import TEACHERS, weights_of_luck
+from training.ppo_run import TEACHERS
 from training.seeds import blind_seed
 from training.sigma import sigma
 from training.statistics import Estimate, ratio
@@ -106,7 +107,7 @@ def main() -> None:
         teacher=trained["teacher"],
         seeds=arguments.seeds,
         blind=arguments.blind,
-        luck=", luck taken off the points" if weights_of_luck(rules) is not None else "",
+        luck=", luck taken off the points" if worthwhile_weights(rules) is not None else "",
         sigma=sigma(rules),
         level=(rules.people + 1) / 2,
         rows="\n".join(rows),
@@ -136,7 +137,7 @@ def _rows(rules: Rules, spec: str, deals: dict[str, int], blind: int) -> list[st
         test = BlindTest(blind, rules, (f"policy:{rules.name}", level), ((digest,), ()), LEDGER)
         test.begin()
         agents, lineup = [agent, other], one_against_copies(0, 1, rules.people)
-        every = blocks(lineup, number, agents=agents, control_variates=weights_of_luck(rules) is not None)
+        every = blocks(lineup, number, agents=agents, control_variates=worthwhile_weights(rules) is not None)
         parts = [play_block(rules, agents, block, blind_seed(blind)) for block in every]
         result, rank = summarise(rules, lineup, parts), _mean_rank(parts, rules.people)
         test.finish()
