@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Annotated, Any, Final, Union
 
 from mahjong_env import MissingExtraError
-from mahjong_env.cli.terminal import prepare_output
+from mahjong_env.cli.terminal import as_long_as_read, prepare_output
 from mahjong_env.ruleset.knobs import gather
 from training.config import (
     BenchConfig,
@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     prepare_output()
-    return status_of(lambda: _run(_parse(arguments)))
+    return as_long_as_read(lambda: status_of(lambda: _run(_parse(arguments))))
 
 
 def _parse(arguments: list[str] | None) -> Any:

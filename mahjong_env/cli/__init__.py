@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Final
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.notation import LEGEND
 from mahjong_env.cli import bench_command, play_command, rules_command, score_command, show_command
-from mahjong_env.cli.terminal import INTERRUPTED, prepare_output
+from mahjong_env.cli.terminal import INTERRUPTED, as_long_as_read, prepare_output
 
 SCRIPT: Final = "mahjong-env"
 """The command that installing puts on the path."""
@@ -29,6 +28,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status: 0; 2 for wrong input (which is said on stderr; nothing has been done then); 130 after Ctrl-C.
     """
     prepare_output()
+    return as_long_as_read(lambda: _status(arguments))
+
+
+def _status(arguments: Sequence[str] | None) -> int:
     try:
         chosen = _parser().parse_args(arguments)
         status: int = chosen.run(chosen)
@@ -38,10 +41,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\ninterrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader has gone (``| head``): nothing more can be said, not even by the interpreter at its exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     return status
 
 

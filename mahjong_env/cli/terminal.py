@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import codecs
+import os
 import shutil
 import sys
 import unicodedata
+from collections.abc import Callable
 from typing import Any, Final
 
 from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES
 from mahjong_env.drawing.text import has_colour, paint
 
-__all__ = ["INTERRUPTED", "has_colour", "paint", "prepare_output", "say", "width"]
+__all__ = ["INTERRUPTED", "as_long_as_read", "has_colour", "paint", "prepare_output", "say", "width"]
 
 INTERRUPTED: Final = 130
 """The exit status after Ctrl-C, as shells have it."""
@@ -48,6 +50,19 @@ def prepare_output() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=_FALLBACK)
+
+
+def as_long_as_read(command: Callable[[], int]) -> int:
+    """Run a command and return its exit status; 0 if whoever reads its output has gone (``| head``)."""
+    try:
+        try:
+            return command()
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Nothing more can be said, not even by the interpreter at its exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def _legible(error: UnicodeError) -> tuple[str, int]:

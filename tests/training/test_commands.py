@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import multiprocessing
+import subprocess
 import sys
 import zipfile
 
@@ -274,3 +275,10 @@ def test_knobs_are_written_as_for_the_other_command_line(knobs, capsys):
     assert "Hebei" in capsys.readouterr().out
     assert main([*arguments, "--knob", "rotation=maybe"]) == 2
     assert "rotation='maybe' is not valid; valid are False, True" in capsys.readouterr().err
+
+
+def test_closed_pipes_are_no_error():
+    command = f"{sys.executable} -m training ppo --help | head -n 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, encoding="utf-8")
+    assert done.stderr == ""
+    assert done.stdout.startswith("usage: ")
