@@ -27,6 +27,8 @@ class Optimisation:
     """How far ahead advantages look."""
     entropy: float = 0.01
     """Weight of the entropy bonus."""
+    reference: float = 0.0
+    """Weight of the divergence from the learner as it was at its last measurement, at first from the clone."""
     value: float = 0.5
     """Weight of the value loss."""
     clip: float = 0.2

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
+import torch
 from gymnasium import spaces
 from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.distributions import MaskableCategorical
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import FlattenExtractor
 from stable_baselines3.common.type_aliases import Schedule
 from stable_baselines3.common.vec_env import VecEnv
-from torch import nn
+from torch import Tensor, nn
 
 from agents.features import Features
 from agents.network import NetworkSpec, PolicyNetwork
@@ -56,12 +59,73 @@ class TablePolicy(MaskableActorCriticPolicy):
         return super()._get_constructor_parameters() | {"network": self._spec, "features": self._features}
 
 
+class ReferencePolicy(TablePolicy):
+    """A `TablePolicy` that is held near a reference: itself, as it was when `refresh_reference` was last called.
+
+    MaskablePPO adds ``ent_coef`` times the mean of what is called entropy here to what it maximises. With ``ent_coef``
+    1 that is ``entropy`` times the true entropy, less ``divergence`` times the divergence from the reference.
+    """
+
+    def __init__(self, *args: Any, entropy: float, divergence: float, **kwargs: Any) -> None:
+        """Build the policy; what is not named here is `TablePolicy`'s.
+
+        Args:
+            args: see `TablePolicy`.
+            entropy: weight of the entropy.
+            divergence: weight of the divergence from the reference.
+            kwargs: see `TablePolicy`.
+        """
+        self._entropy, self._divergence = entropy, divergence
+        super().__init__(*args, **kwargs)
+        self.refresh_reference()
+
+    def refresh_reference(self) -> None:
+        """Stay near what the policy is now, from now on."""
+        # Not a module of this one: its weights are neither learned nor counted among the policy's.
+        self._reference = (deepcopy(self.network).requires_grad_(False),)
+
+    def reference_state(self) -> dict[str, Tensor]:
+        """Return the weights of the reference, to go on with later."""
+        state: dict[str, Tensor] = self._reference[0].state_dict()
+        return state
+
+    def load_reference(self, state: dict[str, Tensor]) -> None:
+        """Take back what `reference_state` returned."""
+        self._reference[0].load_state_dict(state)
+
+    def evaluate_actions(
+        self, obs: Tensor, actions: Tensor, action_masks: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return values [n, 1], log probabilities [n] of actions, and [n] what is maximised beside the advantages."""
+        seen = self.extract_features(obs)
+        assert isinstance(seen, Tensor)  # actor and critic share them
+        logits, values = self.network(seen)
+        distribution = self._get_action_dist_from_latent(logits)
+        if action_masks is not None:
+            distribution.apply_masking(action_masks)
+        now: Any = distribution.distribution
+        with torch.no_grad():
+            then = MaskableCategorical(logits=self._reference[0].forward_actor(seen), masks=now.masks)
+        apart = (now.probs * (now.logits - then.logits)).sum(-1)
+        gained = self._entropy * now.entropy() - self._divergence * apart
+        return values, distribution.log_prob(actions), gained
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        weights = {"entropy": self._entropy, "divergence": self._divergence}
+        return super()._get_constructor_parameters() | weights
+
+
 def new_learner(
     env: VecEnv, network: NetworkSpec, ppo: Optimisation, seed: int, features: Features | None = None
 ) -> MaskablePPO:
     """Make a MaskablePPO with a fresh network for some tables, whose inputs ``features`` adds to."""
+    near = ppo.reference > 0
+    policy: type[TablePolicy] = ReferencePolicy if near else TablePolicy
+    kwargs: dict[str, Any] = {"network": network, "features": features}
+    if near:
+        kwargs |= {"entropy": ppo.entropy, "divergence": ppo.reference}
     return MaskablePPO(
-        TablePolicy,
+        policy,
         env,
         learning_rate=_falling(ppo.learning_rate),
         n_steps=ppo.steps_per_table,
@@ -70,9 +134,9 @@ def new_learner(
         gamma=ppo.discount,
         gae_lambda=ppo.gae_lambda,
         clip_range=ppo.clip,
-        ent_coef=ppo.entropy,
+        ent_coef=1.0 if near else ppo.entropy,
         vf_coef=ppo.value,
-        policy_kwargs={"network": network, "features": features},
+        policy_kwargs=kwargs,
         stats_window_size=2000,
         seed=seed,
         device="cpu",

@@ -34,7 +34,7 @@ try:
     from agents.policy import PolicyAgent
     from agents.policy_file import PolicyFile
     from training.checkpoint import read_checkpoint, write_checkpoint
-    from training.networks import TablePolicy, new_learner
+    from training.networks import ReferencePolicy, TablePolicy, new_learner
     from training.shards import ShardedVecEnv, new_tables
     from training.vec_env import RewardSpec
     from training.warm_start import Fit, Progress, WarmStart, try_out
@@ -265,6 +265,8 @@ class Training:
         rows = curve_rows(results, self.others, phase=phase, steps=steps, seconds=round(self.seconds, 1))
         self.folder.append_to_curve(rows)
         self._keep_policy(steps, results)
+        if isinstance(self.model.policy, ReferencePolicy):
+            self.model.policy.refresh_reference()
         plot_curve(self.folder.read_curve(), f"{self.rules.title}: {self.folder.path.name}", self.folder.curve_plot)
         for row in rows:
             for name in ("points", "wins", "deal_ins"):
@@ -315,6 +317,8 @@ class Training:
             "best_points": self.best_points,
             "warm_started": self.warm_started,
         }
+        if isinstance(self.model.policy, ReferencePolicy):
+            state["reference"] = self.model.policy.reference_state()
         write_checkpoint(self.folder.checkpoint, state)
 
     def load(self) -> None:
@@ -334,6 +338,8 @@ class Training:
         try:
             self.network.load_state_dict(state["network"])
             self.model.policy.optimizer.load_state_dict(state["optimiser"])
+            if isinstance(self.model.policy, ReferencePolicy):
+                self.model.policy.load_reference(state["reference"])
             self.model.num_timesteps = int(state["steps"])
             if self.model.num_timesteps < 0:
                 raise ValueError(f"{self.model.num_timesteps} steps")

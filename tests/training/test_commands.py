@@ -102,14 +102,15 @@ class TestTrain:
         assert lines[-1].startswith("PPO,4096,")
         assert len({line.split(",")[1] for line in lines}) == len(lines)
 
-    def test_goes_on_from_where_it_was(self, tmp_path):
-        """A checkpoint keeps the weights and the optimiser: one more step of nothing changes nothing."""
+    @pytest.mark.parametrize("options", [(), ("--optimisation.reference", "0.1")])
+    def test_goes_on_from_where_it_was(self, tmp_path, options):
+        """A checkpoint keeps the weights, the optimiser and the reference: a step of nothing changes nothing."""
         from training.config import TrainConfig
         from training.run_folder import RunFolder
         from training.train import Training
 
         out = tmp_path / "run"
-        assert train(out) == 0
+        assert train(out, *options) == 0
         folder = RunFolder(out)
         training = Training(folder.go_on(TrainConfig(variant="hebei", resume=True, out=out)), folder)
         assert not same(dict(training.network.state_dict()), weights(out / "last.zip"))
@@ -117,6 +118,9 @@ class TestTrain:
         assert same({k: v.numpy() for k, v in training.network.state_dict().items()}, weights(out / "last.zip"))
         assert training.model.policy.optimizer.state_dict()["state"]
         assert (training.model.num_timesteps, training.warm_started) == (2048, True)
+        if options:  # at the last measurement, which was the end, it was refreshed
+            reference = training.model.policy.reference_state()
+            assert same({k: v.numpy() for k, v in reference.items()}, weights(out / "last.zip"))
 
     @pytest.mark.parametrize("variant", sorted(set(VARIANTS) - {"hebei"}))
     def test_trains_every_other_variant_too(self, variant, tmp_path):
