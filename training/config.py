@@ -36,22 +36,34 @@ class Optimisation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainConfig:
-    """Learn to play a variant: a warm start from a teacher, then PPO."""
+class VariantConfig:
+    """What is played."""
 
     variant: str
-    """The variant to learn."""
+    """The variant."""
     knobs: tuple[str, ...] = ()
     """House rules as NAME=VALUE, such as players=4 cap=none; `python -m mahjong_env rules --variant VARIANT` lists
     them. --knob is the same, and either may be given several times."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig(VariantConfig):
+    """What all runs of learning have."""
+
     out: Path | None = None
     """The run folder; runs/<variant> if not given."""
     resume: bool = False
-    """Go on with the run in the folder, up to --total-steps."""
-    total_steps: int = 1_000_000
-    """Decisions that PPO learns from, those of the warm start not counted."""
+    """Go on with the run in the folder, up to what is to be learned from in all."""
     seed: int = 0
     """Of the deals, the weights and all choices."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig(RunConfig):
+    """Learn to play a variant: a warm start from a teacher, then PPO."""
+
+    total_steps: int = 1_000_000
+    """Decisions that PPO learns from, those of the warm start not counted."""
     tables: int = 512
     """Tables that are played at once."""
     opponents: tuple[str, ...] = ("greedy", "random")
@@ -103,22 +115,11 @@ class TrainConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PpoConfig:
+class PpoConfig(RunConfig):
     """Learn to play a variant by self-play: a small network over strong inputs, PPO in one file (training/ppo.py)."""
 
-    variant: str
-    """The variant to learn."""
-    knobs: tuple[str, ...] = ()
-    """House rules as NAME=VALUE, such as players=4 cap=none; `python -m mahjong_env rules --variant VARIANT` lists
-    them. --knob is the same, and either may be given several times."""
-    out: Path | None = None
-    """The run folder; runs/<variant> if not given."""
-    resume: bool = False
-    """Go on with the run in the folder, up to --hands."""
     hands: int = 320_000
     """Hands that are learned from; a hand is 50 to 70 decisions."""
-    seed: int = 0
-    """Of the deals, the weights and all choices."""
     tables: int = 4096
     """Hands that are played between two updates."""
     parts: int = 2
@@ -149,6 +150,9 @@ class PpoConfig:
     """Weight of the entropy bonus."""
     reference: float = 0.0
     """Weight of the divergence from the reference: the learner as it began, or was at its last measurement."""
+    reward: str = "points"
+    """What the learner is paid: points (in sigma), sigma, clipped?limit=2, ranked, distance?weight=0.1, or FILE.py:NAME
+    of your own; see docs/rewards_and_features.md. Luck is taken off points alone."""
     reward_limit: float = 10.0
     """What is paid between two decisions counts up to so many sigma."""
     control_variates: bool = True
@@ -164,7 +168,8 @@ class PpoConfig:
     evaluation_agents: tuple[str, ...] = ("greedy", "greedy?claims=false")
     """Whom it is measured against, one at a time, in all other seats."""
     gate_deals: int = 1000
-    """Deals of each gate: other deals every time, on which the learner must beat what best.zip is."""
+    """Deals of each gate: other deals every time, on which the learner must win more from the better greedy than what
+    best.zip is."""
     processes: int = 1
     """Processes that play the hands; the result is the same with any number."""
     ray: str | None = None
@@ -180,15 +185,11 @@ class PpoConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateConfig:
+class EvaluateConfig(VariantConfig):
     """Let agents play the same deals from every seat, and say how sure the result is."""
 
     agents: tuple[str, ...] = ("greedy", "random")
     """The agents: random, greedy, policy:FILE_OR_FOLDER, ..."""
-    variant: str
-    """The variant to play."""
-    knobs: tuple[str, ...] = ()
-    """House rules as NAME=VALUE; `python -m mahjong_env rules --variant VARIANT` lists them."""
     lineups: Kind = "duels"
     """Who sits together: "duels", every agent against copies of every other one (and all together if there are as
     many as persons); "pairs", two against two; "league", every agent with every other ones, however many there are."""
@@ -233,15 +234,11 @@ class EvaluateConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanConfig:
+class PlanConfig(VariantConfig):
     """Say how many deals it takes to see a difference between two agents, before they are played."""
 
     agents: tuple[str, ...] = ("greedy", "greedy?claims=false")
     """The agent that is measured, and the one in all other seats."""
-    variant: str
-    """The variant to play."""
-    knobs: tuple[str, ...] = ()
-    """House rules as name=value, e.g. players=4 cap=8."""
     differences: tuple[float, ...] = (0.02, 0.05, 0.1)
     """The differences to be seen, in sigma (points of a hand's spread among greedy players)."""
     power: float = 0.8
@@ -255,22 +252,18 @@ class PlanConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecordConfig:
+class RecordConfig(VariantConfig):
     """Let agents play, and keep every game as records and as arrays; see docs/datasets.md.
 
     The same command goes on with a dataset that was interrupted; more --hands make it longer.
     """
 
-    variant: str
-    """The variant to play."""
     out: Path
     """The folder of the dataset."""
     agents: tuple[str, ...] = ("greedy",)
     """Who plays. Of several agents one is drawn for each seat of each game, all equally likely."""
     hands: int = 100_000
     """Hands in all."""
-    knobs: tuple[str, ...] = ()
-    """House rules as NAME=VALUE; `python -m mahjong_env rules --variant VARIANT` lists them."""
     num_hands: int = 1
     """Hands of a game; --hands must be a multiple."""
     seed: int = 10_000
@@ -292,13 +285,9 @@ class RecordConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BenchConfig:
+class BenchConfig(VariantConfig):
     """Measure how many decisions of a learner a second are played and learned from, beside one table at a time."""
 
-    variant: str
-    """The variant to play."""
-    knobs: tuple[str, ...] = ()
-    """House rules as NAME=VALUE; `python -m mahjong_env rules --variant VARIANT` lists them."""
     opponents: tuple[str, ...] = ("random", "greedy")
     """Who sits at all other seats; each of them is measured by itself."""
     tables: tuple[int, ...] = (512,)

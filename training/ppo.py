@@ -149,7 +149,7 @@ class Learner:
         config: PpoConfig,
         *,
         people: int,
-        sigma: float,
+        unit: float,
         claims: bool,
         start: dict[str, NDArray[np.float32]] | None = None,
     ) -> None:
@@ -158,13 +158,13 @@ class Learner:
         Args:
             config: the settings of the run.
             people: persons at a table.
-            sigma: the unit of the rewards.
+            unit: of the rewards, which are divided by it; sigma for points.
             claims: whether the actor begins as greedy, or as greedy that keeps its hand closed.
             start: the weights that it begins with instead.
         """
         generator = torch.Generator().manual_seed(config.seed)
         torch.manual_seed(config.seed)
-        self.config, self.sigma = config, sigma
+        self.config, self.unit = config, unit
         self.device = torch.device("cuda" if config.device == "auto" and torch.cuda.is_available() else "cpu")
         self.actor = Actor(config.width, claims=claims, generator=generator).to(self.device)
         if start is not None:
@@ -191,7 +191,7 @@ class Learner:
         """
         generator = torch.Generator().manual_seed(self.config.seed * 1_000_003 + number)
         limit = self.config.reward_limit
-        reward = np.clip(hands.reward / self.sigma, -limit, limit).astype(np.float32)
+        reward = np.clip(hands.reward / self.unit, -limit, limit).astype(np.float32)
         seen = self._tensor(np.concatenate([hands.table, hands.others], axis=1))
         value = self._values(seen)
         better, returns = advantages(hands.chain, reward, value, self.config.gae_lambda)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Final
 
 from agents import Agent, make_agent
 from agents.action_network import ARCHITECTURE, ActionNetwork
-from agents.policy import PolicyAgent
 from agents.policy_file import PolicyFile
+from agents.value import usual_policy
 from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
 from training.cluster.session import check_address
@@ -26,9 +22,10 @@ from training.gate import gate
 from training.interrupts import exit_status, how_to_go_on
 from training.lineups import measure, one_against_copies
 from training.luck import worthwhile_weights
+from training.rewards import find_reward
 from training.run_folder import RunFolder
 from training.runs import carry_out
-from training.self_play import Hands, play_hands
+from training.self_play import Common, Hands, Weights, agent_of, play_part
 from training.sigma import sigma
 from training.sizes import check_counts, check_ppo, check_seed, check_threads
 
@@ -48,10 +45,10 @@ SNAPSHOT: Final = "snapshot"
 TEACHERS: Final = {"greedy": True, "greedy?claims=false": False}
 """As whom a learner may begin, and whether that one claims."""
 _POLICY: Final = "policy:"
+_POINTS: Final = "points"
 _MOST_SNAPSHOTS: Final = 4
 _TRIAL_DEALS: Final = 1000
 _PACKAGES: Final = ("numpy", "torch")
-Weights = dict[str, NDArray[np.float32]]
 
 
 def run(config: PpoConfig) -> RunFolder:
@@ -110,10 +107,11 @@ class PpoRun:
         self.config = replace(config, teacher=teacher)
         start = _weights_of(teacher, config.width) if teacher.startswith(_POLICY) else None
         claims = TEACHERS.get(teacher, True)
-        self.learner = Learner(
-            self.config, people=self.rules.people, sigma=sigma(self.rules), claims=claims, start=start
-        )
-        self._luck = worthwhile_weights(self.rules) if config.control_variates else None
+        plain = config.reward == _POINTS
+        self._reward = None if plain else find_reward(config.reward)
+        unit = sigma(self.rules) if plain else 1.0
+        self.learner = Learner(self.config, people=self.rules.people, unit=unit, claims=claims, start=start)
+        self._luck = worthwhile_weights(self.rules) if config.control_variates and plain else None
         self.updates = self.hands = self.decisions = self.measured = 0
         self.seconds = 0.0
         self.best = self.learner.actor.arrays()
@@ -121,7 +119,7 @@ class PpoRun:
         self._begun: list[Any] | None = None
         self._begun_with = self.best, self.snapshots
         self._players: Players[Common, tuple[int, ...], Hands] = new_players(
-            _play_part, processes=config.processes, ray=config.ray
+            play_part, processes=config.processes, ray=config.ray
         )
 
     def close(self) -> None:
@@ -186,7 +184,7 @@ class PpoRun:
         self.decisions += len(hands)
         self.seconds += time.monotonic() - start
         said["hands/updates behind"] = float(self.config.ahead and self.updates > 1)
-        said["hands/points in sigma"] = float(hands.points[hands.learner].mean()) / self.learner.sigma
+        said["hands/points in sigma"] = float(hands.points[hands.learner].mean()) / sigma(self.rules)
         for name, number in said.items():
             self._board.add_scalar(name, number, self.hands)
 
@@ -215,6 +213,7 @@ class PpoRun:
             config.tables // config.parts,
             config.opponent_share,
             self._luck,
+            self._reward if config.ray or self._reward is None else config.reward,
         )
         self._begun = self._players.begin(common, [(config.seed, update, part) for part in range(config.parts)])
 
@@ -222,7 +221,7 @@ class PpoRun:
     def measure(self, phase: str, say: Any = print) -> None:
         """Measure the learner, add to the learning curve, and let it try to pass the gate."""
         config, weights = self.config, self.learner.average.arrays()
-        learner = _agent(weights)
+        learner = agent_of(weights)
         # The same deals every time: differences between measurements are less noisy than the measurements.
         results = measure_learner(
             self.rules,
@@ -260,8 +259,8 @@ class PpoRun:
         gain = gate(
             self.rules,
             learner,
-            _agent(self.best),
-            self.judges[0],
+            agent_of(self.best),
+            usual_policy(self.rules),
             deals=config.gate_deals,
             seed=config.seed,
             number=self.measured,
@@ -292,6 +291,7 @@ class PpoRun:
                 "seconds": round(self.seconds),
                 "teacher": config.teacher,
                 "teachers": list(dict.fromkeys([str(config.teacher), *TEACHERS])),
+                "reward": config.reward,
                 "seed": config.seed,
             },
         )
@@ -335,30 +335,6 @@ class PpoRun:
         if begun and self.config.ahead:
             self._begun_with = begun[0], begun[1:]
             self._hand_out(self.updates)
-
-
-class Common(NamedTuple):
-    """What all parts of an update's hands have in common; see `training.self_play.play_hands`."""
-
-    rules: Rules
-    weights: Weights
-    named: Sequence[Agent | str]
-    snapshots: Sequence[Weights]
-    tables: int
-    share: float
-    luck: NDArray[np.float64] | None
-
-
-def _play_part(common: Common, seed: tuple[int, ...]) -> Hands:
-    others = [*map(make_agent, common.named), *(_agent(of_past, sample=True) for of_past in common.snapshots)]
-    network = ActionNetwork(common.weights)
-    return play_hands(
-        common.rules, network, others, tables=common.tables, share=common.share, seed=seed, luck_weights=common.luck
-    )
-
-
-def _agent(weights: Weights, *, sample: bool = False) -> PolicyAgent:
-    return PolicyAgent.playing(ActionNetwork(weights), name="learner", sample=sample)
 
 
 def _tensors(weights: Weights) -> dict[str, Any]:

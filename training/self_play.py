@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agents import Agent
+from agents import Agent, make_agent
 from agents.action_inputs import TABLE_FACTS, ActionInputs, action_inputs
 from agents.action_network import ActionNetwork, draw, log_probabilities
+from agents.policy import PolicyAgent
 from mahjong_env import Rules, View, make_engine
 from mahjong_env.environments.players import choose_actions
 from training.luck import UNIT, Luck
+from training.rewards import Paid, Reward, find_reward, pay, potential
+
+Weights = dict[str, NDArray[np.float32]]
 
 LEARNER: Final = 0
 """The number of the learner among those who play."""
@@ -54,7 +58,7 @@ class Hands:
             Hidden from players: for critics alone.
         chain: [n] intp the chain: hand * P + person.
         reward: [n] float32 points from the decision to the next one of its chain, or to the end of the hand, less the
-            luck of the draws in between.
+            luck of the draws in between; or what a reward of a user's own makes of them.
         learner: [hands, P] bool persons that the learner played for.
         points: [hands, P] int64 points of the hands.
     """
@@ -92,6 +96,7 @@ def play_hands(
     share: float,
     seed: Sequence[int],
     luck_weights: NDArray[np.float64] | None = None,
+    reward: Reward | None = None,
 ) -> Hands:
     """Play one hand at each table to its end.
 
@@ -104,11 +109,15 @@ def play_hands(
             at the rest it has all seats.
         seed: of the deals and of all choices.
         luck_weights: [F] of the control variates that are taken off the rewards (`training.luck`); None: off nothing.
+        reward: what is made of the points, luck and all; None: they are the reward.
+
+    Raises:
+        RewardError: the reward returns something else than it should.
     """
     rng = np.random.default_rng(np.random.SeedSequence(list(seed)))
     who = _seating(tables, rules.people, len(others), share, rng)
     engine = make_engine(rules, tables, seed=int(rng.integers(2**31)))
-    learner = _Learner(network)
+    learner = _Learner(network, reward)
     agents = (learner, *others)
     points = np.zeros((tables, rules.people), np.int64)
     luck = None if luck_weights is None else Luck(engine, luck_weights)
@@ -126,14 +135,88 @@ def play_hands(
             game, person = games[mine], persons[mine]
             others_know = hints[game[:, None], (person[:, None] + steps) % rules.people].reshape(len(game), -1)
             hints[game, person] = _hints(learner.decided.table)
-            decided = (getattr(learner.decided, item.name) for item in fields(_Decided))
-            kept.append((*decided, others_know, game * rules.people + person, paid[game, person]))
+            decided = (getattr(learner.decided, name) for name in _DECIDED)
+            before = (paid[game, person], points[game], learner.potential)
+            kept.append((*decided, others_know, game * rules.people + person, *before))
         points[games] += engine.step(actions, games=games).rewards
         paid[games] = points[games]
         if luck is not None:
             luck.add(games)
             paid[games] -= luck.by_person()[games] / UNIT
-    return _as_hands(kept, who == LEARNER, points, paid)
+    columns = [np.concatenate(column) for column in zip(*kept, strict=True)]
+    decided_in_all: dict[str, Any] = dict(zip((*_DECIDED, "others"), columns, strict=False))
+    chain, paid_before, points_before, potential_before = columns[-4:]
+    chains = _Chains(chain)
+    if reward is None:
+        amounts = (chains.until_next(paid_before, paid.ravel()[chain]) - paid_before).astype(np.float32)
+    else:
+        amounts = pay(reward, _paid(rules, chains, points_before, points))
+        amounts += chains.until_next(potential_before, np.zeros_like(potential_before)) - potential_before
+    return Hands(**decided_in_all, chain=chain, reward=amounts, learner=who == LEARNER, points=points)
+
+
+class Common(NamedTuple):
+    """What all parts of an update's hands have in common; see `play_hands`."""
+
+    rules: Rules
+    weights: Weights
+    named: Sequence[Agent | str]
+    snapshots: Sequence[Weights]
+    tables: int
+    share: float
+    luck: NDArray[np.float64] | None
+    reward: Reward | str | None
+
+
+def play_part(common: Common, seed: tuple[int, ...]) -> Hands:
+    """Play some of an update's hands."""
+    others = [*map(make_agent, common.named), *(agent_of(of_past, sample=True) for of_past in common.snapshots)]
+    network = ActionNetwork(common.weights)
+    return play_hands(
+        common.rules,
+        network,
+        others,
+        tables=common.tables,
+        share=common.share,
+        seed=seed,
+        luck_weights=common.luck,
+        reward=None if common.reward is None else find_reward(common.reward),
+    )
+
+
+def agent_of(weights: Weights, *, sample: bool = False) -> PolicyAgent:
+    """Return the agent that plays by these weights: the likeliest action, or one drawn by its probability."""
+    return PolicyAgent.playing(ActionNetwork(weights), name="learner", sample=sample)
+
+
+class _Chains:
+    """The chains of n decisions that are in the order of play.
+
+    Attributes:
+        chain: [n] of each decision.
+        ends: [n] bool: its last one.
+    """
+
+    def __init__(self, chain: NDArray[np.intp]) -> None:
+        self.chain = chain
+        self._order = np.argsort(chain, kind="stable")
+        self.ends = np.empty(len(chain), np.bool_)
+        self.ends[self._order] = np.append(np.diff(chain[self._order]) > 0, True)
+
+    def until_next(self, before: NDArray[Any], at_the_end: NDArray[Any]) -> NDArray[Any]:
+        """Return [n, ...] what is known before a decision as it is before the next one, or at the end of the hand."""
+        after = np.empty_like(before)
+        after[self._order] = np.roll(before[self._order], -1, axis=0)
+        after[self.ends] = at_the_end[self.ends]
+        return after
+
+
+def _paid(rules: Rules, chains: _Chains, before: NDArray[np.int64], at_the_end: NDArray[np.int64]) -> Paid:
+    """Return what was paid after each decision; points [n, P] before it, and [hands, P] at the end."""
+    hand, person = np.divmod(chains.chain, rules.people)
+    totals = chains.until_next(before, at_the_end[hand])
+    points = (totals - before)[np.arange(len(person)), person]
+    return Paid(rules, points, totals, person, chains.ends)
 
 
 def _seating(tables: int, people: int, others: int, share: float, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -152,22 +235,6 @@ def _hints(table: NDArray[np.int8]) -> NDArray[np.int8]:
     return np.concatenate([table[:, _HINT_COLUMNS], distance[:, None]], axis=1)
 
 
-def _as_hands(
-    kept: Sequence[tuple[NDArray[np.generic], ...]],
-    learner: NDArray[np.bool_],
-    points: NDArray[np.int64],
-    paid: NDArray[np.float64],
-) -> Hands:
-    columns: Iterator[NDArray[Any]] = (np.concatenate(column) for column in zip(*kept, strict=True))
-    facts, table, count, chosen, log_probability, others, chain, before = columns
-    order = np.argsort(chain, kind="stable")
-    is_last = np.append(np.diff(chain[order]) > 0, True)
-    then = np.where(is_last, paid.ravel()[chain[order]], np.append(before[order][1:], 0))
-    reward = np.empty(len(chain), np.float32)
-    reward[order] = then - before[order]
-    return Hands(facts, table, count, chosen, log_probability, others, chain, reward, learner, points)
-
-
 @dataclass(frozen=True)
 class _Decided:
     """What was decided in a call; the arrays are those of `Hands`."""
@@ -179,24 +246,31 @@ class _Decided:
     log_probability: NDArray[np.float32]
 
 
+_DECIDED: Final = tuple(item.name for item in fields(_Decided))
+
+
 class _Learner:
     """Draws actions, and keeps what the network was shown.
 
     Attributes:
         decided: in the last call.
+        potential: [n] float32 of the reward there; zero without one.
     """
 
     name = "learner"
     decided: _Decided
+    potential: NDArray[np.float32]
 
-    def __init__(self, network: ActionNetwork) -> None:
-        self._network = network
+    def __init__(self, network: ActionNetwork, reward: Reward | None) -> None:
+        self._network, self._reward = network, reward
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         inputs = action_inputs(view)
         scores = self._network.scores(inputs)
         best = draw(scores, inputs.row, rng)
         self.decided = _likely(inputs, scores, best)
+        found = None if self._reward is None else potential(self._reward, view)
+        self.potential = np.zeros(len(view), np.float32) if found is None else found
         return inputs.action[best].astype(np.int64)
 
 

@@ -62,7 +62,7 @@ def evaluation(variant: str) -> None:
 def learning(variant: str) -> None:
     config = PpoConfig(variant=variant)
     played = rules(variant)
-    learner = Learner(config, people=played.people, sigma=sigma(played), claims=True)
+    learner = Learner(config, people=played.people, unit=sigma(played), claims=True)
     weights = learner.actor.arrays()
     hands, seconds = timed(lambda: play_hands(played, ActionNetwork(weights), [], tables=2048, share=0, seed=(1, 2)))
     size, sending = sent(hands)

@@ -19,9 +19,8 @@ from training.config import EvaluateConfig, PpoConfig, RecordConfig
 from training.datasets.writing import write_dataset
 from training.evaluate import evaluate
 from training.ppo import Learner
-from training.ppo_run import Common, _play_part
 from training.record import settings_of
-from training.self_play import Hands
+from training.self_play import Common, Hands, play_part
 from training.sigma import sigma
 
 VARIANT = "hebei"
@@ -80,8 +79,8 @@ def recording(where: str | None) -> int:
 def learning() -> None:
     """Collecting for an update, learning from it, and both at the same time."""
     config, played = PpoConfig(variant=VARIANT), rules(VARIANT)
-    learner = Learner(config, people=played.people, sigma=sigma(played), claims=True)
-    players = {where: new_players(_play_part, processes=1, ray=where) for where in (None, "local")}
+    learner = Learner(config, people=played.people, unit=sigma(played), claims=True)
+    players = {where: new_players(play_part, processes=1, ray=where) for where in (None, "local")}
 
     def begin(where: str | None, update: int = 0) -> list[object]:
         weights = learner.actor.arrays()

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import csv
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from agents import GreedyAgent, make_agent
-from agents.action_inputs import ACTION_FACTS, action_inputs
+from agents.action_inputs import ACTION_FACTS, TABLE_FACTS, action_inputs
 from agents.action_network import ActionNetwork, prior, shapes
 from agents.policy_file import PolicyFile
-from mahjong_env import VARIANTS, make_engine
+from mahjong_env import VARIANTS, MahjongError, make_engine
 from training import ppo_run
 from training.config import PpoConfig
-from training.errors import InterruptedRunError, TrainingError
+from training.errors import InterruptedRunError
 from training.luck import weights_of
 from training.ppo import Actor, Learner, advantages, log_softmax
+from training.rewards import find_reward
 from training.self_play import Hands, play_hands
+from training.sigma import sigma
 
 pytestmark = pytest.mark.thorough
+
+EXAMPLES = Path(__file__).parents[2] / "notebooks" / "examples"
 
 CONFIG = PpoConfig(
     variant="hebei",
@@ -42,8 +47,8 @@ def network(seed=0):
     return ActionNetwork(weights | {"prior": prior(claims=True)})
 
 
-def hands(variant="hebei", share=0.0, tables=40, others=()):
-    return play_hands(VARIANTS[variant], network(), others, tables=tables, share=share, seed=[1])
+def hands(variant="hebei", share=0.0, tables=40, others=(), reward=None):
+    return play_hands(VARIANTS[variant], network(), others, tables=tables, share=share, seed=[1], reward=reward)
 
 
 class TestHands:
@@ -72,6 +77,35 @@ class TestHands:
         decided = (np.bincount(plain.chain, minlength=800) > 0).reshape(200, 4).all(axis=1)
         sums = np.abs(taken[decided].sum(axis=1))
         assert np.median(sums) < 0.5 * np.median(np.abs(taken[decided]).max(axis=1))
+
+    @pytest.mark.parametrize(("reward", "scale"), [("points?scale=2", 2), ("sigma", 1 / sigma(VARIANTS["hebei"]))])
+    def test_rewards_of_ones_own_are_asked_what_points_are_worth(self, reward, scale):
+        plain = hands(others=[GreedyAgent()], share=0.5)
+        other = hands(others=[GreedyAgent()], share=0.5, reward=find_reward(reward))
+        np.testing.assert_allclose(other.reward, scale * plain.reward, rtol=1e-5)
+
+    def test_places_are_paid_at_the_end_of_a_hand(self):
+        played = hands(reward=find_reward("ranked"))
+        last = np.append(np.diff(np.sort(played.chain)) > 0, True)[np.argsort(np.argsort(played.chain, kind="stable"))]
+        assert not played.reward[~last].any()
+        more = (played.points[:, :, None] < played.points[:, None, :]).sum(axis=2)
+        same = (played.points[:, :, None] == played.points[:, None, :]).sum(axis=2)
+        place = 1 + more + (same - 1) / 2
+        np.testing.assert_allclose(played.reward[last], (2 - place).ravel()[played.chain[last]])
+
+    def test_potentials_sum_to_what_they_were_at_the_first_decision(self):
+        class Shaped:
+            def __call__(self, paid):
+                return 0 * paid.points
+
+            def potential(self, view):
+                return view.left + 1
+
+        played = hands(reward=Shaped())
+        sums = np.bincount(played.chain, played.reward)
+        _, first = np.unique(played.chain, return_index=True)
+        left = list(TABLE_FACTS).index("left")
+        np.testing.assert_array_equal(-sums[played.chain[first]], played.table[first, left] + 1)
 
     def test_the_same_seed_is_the_same_hands(self):
         one, other = hands(), hands()
@@ -134,7 +168,7 @@ class TestLearner:
         np.testing.assert_allclose(log_softmax(logits, row, 20).exp().sum(), 20, rtol=1e-4)
 
     def test_probabilities_of_what_was_played_are_known(self):
-        learner = Learner(CONFIG, people=3, sigma=3.0, claims=True)
+        learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
         played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=20, share=0, seed=[4])
         generator = torch.Generator().manual_seed(0)
         for batch in learner._batches(played, np.ones(len(played), np.float32), generator):
@@ -142,7 +176,7 @@ class TestLearner:
             torch.testing.assert_close(found[batch.chosen], batch.log_probability, rtol=1e-3, atol=1e-3)
 
     def test_what_was_better_than_expected_becomes_likelier(self):
-        learner = Learner(CONFIG, people=3, sigma=3.0, claims=True)
+        learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
         played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=64, share=0, seed=[4])
         # Chows are paid for, whatever becomes of them.
         chows = list(ACTION_FACTS).index("chow")
@@ -163,7 +197,7 @@ class TestLearner:
         return float(found.exp()[batch.facts[:, column] == 1].mean())
 
     def test_the_average_follows_the_weights(self):
-        learner = Learner(CONFIG, people=3, sigma=3.0, claims=True)
+        learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
         expected = learner.actor.arrays()
         for number in range(3):
             played = play_hands(VARIANTS["hebei"], network(), [], tables=16, share=0, seed=[number])
@@ -177,7 +211,7 @@ class TestLearner:
     def test_a_reference_holds_it_back(self):
         moved = []
         for weight in (0.0, 50.0):
-            learner = Learner(replace(CONFIG, reference=weight), people=3, sigma=3.0, claims=True)
+            learner = Learner(replace(CONFIG, reference=weight), people=3, unit=3.0, claims=True)
             played = play_hands(
                 VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=64, share=0, seed=[4]
             )
@@ -253,9 +287,18 @@ class TestRuns:
         for key, array in PolicyFile.read(whole.last).weights.items():
             np.testing.assert_array_equal(PolicyFile.read(folder.last).weights[key], array)
 
+    def test_learns_from_a_reward_of_ones_own(self, whole, tmp_path):
+        reward = f"{EXAMPLES / 'my_reward.py'}:Patient?weight=2"
+        folder = ppo_run.run(replace(CONFIG, out=tmp_path / "run", reward=reward, processes=2))
+        learned, usual = (PolicyFile.read(run.last) for run in (folder, whole))
+        assert any((array != usual.weights[key]).any() for key, array in learned.weights.items())
+        assert learned.training["reward"] == reward
+        assert make_agent(f"policy:{folder.last}").variant == "hebei"
+
     @pytest.mark.parametrize(
         ("setting", "message"),
         [
+            ({"reward": "nothing"}, "no reward is called 'nothing'"),
             ({"tables": 33}, "--tables 33 cannot be shared out evenly among --parts 2"),
             ({"opponent_share": 1.5}, "at most 1"),
             ({"teacher": "value"}, "--teacher is one of greedy, greedy"),
@@ -266,6 +309,6 @@ class TestRuns:
         ],
     )
     def test_settings_that_cannot_be_used_are_refused(self, setting, message, tmp_path):
-        with pytest.raises(TrainingError, match=message):
+        with pytest.raises(MahjongError, match=message):
             ppo_run.run(replace(CONFIG, out=tmp_path / "run", **setting))
         assert not (tmp_path / "run").exists()
