@@ -4,9 +4,10 @@ Three things are measured, each containing the one before: **play** (the tables 
 plays at random), **rollout** (the same with a MaskablePPO that plays and writes down, as Stable-Baselines3 collects it)
 and **training** (rollouts and updates). All are decisions of the learner a second; the opponents' are not counted.
 
-The contenders are the batched tables of `training.vec_env`, in one process or shared out among several, and one table
-at a time: the same learner's seat in environments of one table each, with the same network, inputs and opponents, in
-`DummyVecEnv`. They take turns in every run. The learning rate is 0, so that all of them play the same policy from
+The contenders are the batched tables of `training.vec_env`, in one process or shared out among several, one table at
+a time: the same learner's seat in environments of one table each, with the same network, inputs and opponents, in
+`DummyVecEnv`; and the fast path, self-play of its small network, whose learner decides for all seats. They take turns
+in every run. The learning rate is 0, so that all of them play the same policy from
 beginning to end.
 """
 
@@ -15,16 +16,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from statistics import median
-from time import perf_counter, process_time
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any
 
-import numpy as np
-
-from agents import Agent, make_agent
-from agents.random_agent import choose_at_random
 from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_env.bench.records import machine
 from mahjong_env.bench.report import aligned, spread
@@ -37,72 +33,12 @@ from training.sizes import check_bench, check_counts, check_seed, check_threads
 
 try:
     import torch
-    from sb3_contrib.common.maskable.utils import get_action_masks
-    from stable_baselines3.common.callbacks import BaseCallback
-    from stable_baselines3.common.vec_env import DummyVecEnv
 
-    from agents.network import NetworkSpec
-    from training.networks import new_learner
-    from training.one_table import OneTableEnv
-    from training.shards import ShardedVecEnv, new_tables
+    from training.bench_contenders import KINDS, SELF_PLAY, Lap, Setting, new_contender
 except ImportError as error:
     if isinstance(error, MissingExtraError):
         raise
     raise MissingExtraError(f"the benchmark needs {error.name}: pip install 'mahjong-env[train]'") from error
-
-if TYPE_CHECKING:
-    from stable_baselines3.common.vec_env import VecEnv
-
-KINDS: Final = ("play", "rollout", "training")
-ONE_TABLE: Final = "one table at a time"
-_ONE_TABLE_STEPS: Final = 512
-"""Decisions between two updates where there is one table; a quarter of Stable-Baselines3's default, to save time."""
-_WARM_UP: Final = 3
-"""Rollouts before anything is measured, about two hands: tables that are dealt at once do not end at once then."""
-
-
-@dataclass(frozen=True)
-class Lap:
-    """A measurement.
-
-    Attributes:
-        decisions: decisions of learners.
-        wall: seconds that passed.
-        cpu: seconds of the processor, of all threads and of worker processes too.
-    """
-
-    decisions: int = 0
-    wall: float = 0.0
-    cpu: float = 0.0
-
-    def __add__(self, other: Lap) -> Lap:
-        return Lap(self.decisions + other.decisions, self.wall + other.wall, self.cpu + other.cpu)
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What a contender is.
-
-    Attributes:
-        opponents: the agent at all other seats.
-        tables: tables played at once; 1: one table at a time, each in an environment of its own.
-        processes: processes that play them.
-        threads: threads of torch.
-    """
-
-    opponents: str
-    tables: int
-    processes: int = 1
-    threads: int = 1
-
-    @property
-    def name(self) -> str:
-        """What the report calls it, among those with the same opponents."""
-        if self.tables == 1:
-            return ONE_TABLE
-        if (self.processes, self.threads) == (1, 1):
-            return f"{self.tables} tables"
-        return f"{self.tables} tables, --processes {self.processes} --threads {self.threads}"
 
 
 @dataclass(frozen=True)
@@ -120,91 +56,6 @@ class Result:
     def rates(self, kind: str, time: str) -> list[float]:
         """Decisions a second in each run, by "wall" or "cpu"."""
         return [lap.decisions / getattr(lap, time) for lap in self.laps[kind]]
-
-
-class Contender:
-    """Tables and a learner, ready to be measured."""
-
-    def __init__(self, config: BenchConfig, played: Rules, setting: Setting) -> None:
-        """Deal the tables and make the network.
-
-        Raises:
-            MahjongError: an agent that does not exist, or a worker that does not start.
-        """
-        agent: Agent = make_agent(setting.opponents)
-        self.setting = setting
-        self.env: VecEnv
-        ppo = replace(config.optimisation, learning_rate=0.0)
-        if setting.tables == 1:
-            self.env = DummyVecEnv([lambda: OneTableEnv(played, [agent], seed=config.seed)])
-            ppo = replace(ppo, steps_per_table=_ONE_TABLE_STEPS)
-        else:
-            self.env = new_tables(played, setting.tables, [agent], processes=setting.processes, seed=config.seed)
-        self._model = new_learner(self.env, NetworkSpec(config.width, config.layers), ppo, config.seed)
-        self._rollout = self._model.n_steps * self.env.num_envs
-        self._rng = np.random.default_rng(config.seed)
-
-    def close(self) -> None:
-        """End its processes."""
-        self.env.close()
-
-    def measure(self, seconds: float) -> dict[str, Lap]:
-        """Measure each of `KINDS`, for at least that long."""
-        torch.set_num_threads(self.setting.threads)
-        if not self._model.num_timesteps and self.setting.tables > 1:
-            self._learn(_WARM_UP)
-        rollout, training = Lap(), Lap()
-        while training.wall < seconds:
-            one_rollout, both = self._learn(1)
-            rollout += one_rollout
-            training += both
-        return {"play": self._play(seconds), "rollout": rollout, "training": training}
-
-    def _play(self, seconds: float) -> Lap:
-        """Go on from where the model is, with random actions."""
-        lap = Lap()
-        while lap.wall < seconds:
-            begin = self._now()
-            for _ in range(self._model.n_steps):
-                seen, _, dones, _ = self.env.step(choose_at_random(get_action_masks(self.env), self._rng))
-            lap += self._since(begin, self._rollout)
-        # The model goes on from here; to begin anew would let all tables begin, and end, at the same time.
-        self._model._last_obs, self._model._last_episode_starts = seen, dones  # type: ignore[assignment]
-        return lap
-
-    def _learn(self, rollouts: int) -> tuple[Lap, Lap]:
-        """Let the model learn from some rollouts; returns the rollouts alone, and all of it."""
-        stopwatch = _Stopwatch(self)
-        begin = self._now()
-        self._model.learn(rollouts * self._rollout, callback=stopwatch, reset_num_timesteps=False)
-        return stopwatch.lap, self._since(begin, rollouts * self._rollout)
-
-    def _now(self) -> Lap:
-        workers = self.env.cpu_seconds() if isinstance(self.env, ShardedVecEnv) else 0.0
-        return Lap(0, perf_counter(), process_time() + workers)
-
-    def _since(self, begin: Lap, decisions: int) -> Lap:
-        end = self._now()
-        return Lap(decisions, end.wall - begin.wall, end.cpu - begin.cpu)
-
-
-class _Stopwatch(BaseCallback):
-    """Times rollouts without the updates between them."""
-
-    def __init__(self, contender: Contender) -> None:
-        super().__init__()
-        self.lap = Lap()
-        self._contender = contender
-        self._begin = Lap()
-
-    def _on_rollout_start(self) -> None:
-        self._begin = self._contender._now()
-
-    def _on_step(self) -> bool:
-        return True
-
-    def _on_rollout_end(self) -> None:
-        self.lap += self._contender._since(self._begin, self._contender._rollout)
 
 
 def run(config: BenchConfig) -> list[Result]:
@@ -240,6 +91,8 @@ def settings_of(config: BenchConfig) -> Iterator[Setting]:
     """
     check_counts(runs=config.runs, width=config.width, layers=config.layers)
     check_seed(config.seed)
+    if config.self_play_tables:
+        check_counts(self_play_tables=config.self_play_tables)
     threads = config.threads or config.processes
     if not (config.opponents and config.tables and config.processes) or len(threads) != len(config.processes):
         raise TrainingError(
@@ -259,6 +112,8 @@ def settings_of(config: BenchConfig) -> Iterator[Setting]:
         if config.one_table:
             yield Setting(opponents, 1)
         yield from (Setting(opponents, tables, *shard) for tables in config.tables for shard in shards)
+    if config.self_play_tables:
+        yield Setting(SELF_PLAY, config.self_play_tables)
 
 
 def measure(
@@ -270,7 +125,7 @@ def measure(
         contenders = []
         for setting in settings:
             tell(f"dealing: {setting.name}, opponents {setting.opponents}")
-            contenders.append(Contender(config, played, setting))
+            contenders.append(new_contender(config, played, setting))
             stack.callback(contenders[-1].close)
         for number in range(1, config.runs + 1):
             for contender, result in zip(contenders, results, strict=True):
@@ -347,7 +202,13 @@ def report_json(results: Sequence[Result], config: BenchConfig, played: Rules) -
 
 
 def _by_opponents(results: Sequence[Result]) -> dict[str, list[Result]]:
+    """Return the results by opponents; the fast path, which has none, stands with all of them."""
     found: dict[str, list[Result]] = {}
     for result in results:
-        found.setdefault(result.setting.opponents, []).append(result)
+        if result.setting.opponents != SELF_PLAY:
+            found.setdefault(result.setting.opponents, []).append(result)
+    for result in results:
+        if result.setting.opponents == SELF_PLAY:
+            for named in found.values():
+                named.append(result)
     return found

@@ -296,6 +296,8 @@ class BenchConfig(VariantConfig):
     """Processes that play them, each number measured by itself; 1: no others than this one."""
     threads: tuple[int, ...] = ()
     """Threads of torch, one number for each of --processes; the same numbers if not given."""
+    self_play_tables: int = 1024
+    """Tables of the fast path (`python -m training ppo`), which plays and learns in one process; 0: without it."""
     one_table: bool = True
     """Also measure a Gymnasium environment in Stable-Baselines3's DummyVecEnv, one table at a time."""
     runs: int = 3

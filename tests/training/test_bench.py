@@ -15,13 +15,27 @@ from agents import GreedyAgent, RandomAgent, look_ahead
 from agents.inputs import policy_inputs
 from mahjong_env import VARIANTS, rules
 from training.__main__ import main
-from training.bench import KINDS, ONE_TABLE, Contender, Lap, Result, Setting, ratios, report_text
+from training.bench import Result, ratios, report_text
+from training.bench_contenders import KINDS, ONE_TABLE, SELF_PLAY, FastPath, Lap, Setting, Tables
 from training.config import BenchConfig
 from training.one_table import OneTableEnv
 
 pytestmark = pytest.mark.thorough
 
-SMALL = ("--tables", "8", "--runs", "1", "--seconds", "1e-6", "--width", "8", "--layers", "1")
+SMALL = (
+    "--tables",
+    "8",
+    "--self-play-tables",
+    "4",
+    "--runs",
+    "1",
+    "--seconds",
+    "1e-6",
+    "--width",
+    "8",
+    "--layers",
+    "1",
+)
 
 
 def bench(*arguments, variant="hebei"):
@@ -81,7 +95,7 @@ class TestContender:
     @pytest.mark.parametrize("setting", [Setting("random", 1), Setting("greedy", 8)], ids=str)
     def test_counts_every_decision_and_leaves_the_policy_alone(self, setting):
         config = BenchConfig(variant="hebei", width=8, layers=1)
-        contender = Contender(config, rules("hebei"), setting)
+        contender = Tables(config, rules("hebei"), setting)
         steps = 0
         plain = contender.env.step_wait
 
@@ -100,6 +114,16 @@ class TestContender:
         assert laps["play"].decisions + laps["rollout"].decisions == steps * contender.env.num_envs
         for weight, old in zip(contender._model.policy.parameters(), before, strict=True):
             assert torch.equal(weight, old)
+
+    def test_the_fast_path_leaves_its_policy_alone(self):
+        contender = FastPath(BenchConfig(variant="hebei"), rules("hebei"), Setting(SELF_PLAY, 8))
+        before = contender._learner.actor.arrays()
+        laps = contender.measure(1e-6)
+        assert set(laps) == set(KINDS)
+        assert laps["rollout"].decisions == laps["training"].decisions > 8 * 10
+        assert laps["rollout"].wall < laps["training"].wall
+        for name, weights in contender._learner.actor.arrays().items():
+            np.testing.assert_array_equal(weights, before[name])
 
 
 class TestReport:
@@ -128,11 +152,13 @@ def test_the_command(tmp_path, capsys):
     assert "Hebei: decisions of a learner per second" in printed
     found = json.loads(out.read_text(encoding="utf-8"))
     names = [result["name"] for result in found["results"]]
-    assert names == [ONE_TABLE, "8 tables", "8 tables, --processes 2 --threads 1"]
+    assert names == [ONE_TABLE, "8 tables", "8 tables, --processes 2 --threads 1", "ppo, 4 tables"]
     assert [(one["name"], one["times_faster_than"]) for one in found["ratios"]] == [
         (names[1], names[0]),
         (names[2], names[0]),
+        (names[3], names[0]),
         (names[2], names[1]),
+        (names[3], names[1]),
     ]
     for result in found["results"]:
         assert {kind: len(laps) for kind, laps in result["laps"].items()} == dict.fromkeys(KINDS, 1)
@@ -151,6 +177,7 @@ def test_only_the_tables(capsys):
         (["--tables", "1"], "--tables at least 2"),
         (["--seconds", "0"], "--seconds must be above 0"),
         (["--runs", "0"], "--runs must be at least 1, not 0"),
+        (["--self-play-tables", "-1"], "--self-play-tables"),
         (["--processes", "3"], "--tables 8 cannot be shared out evenly among --processes 3"),
         (["--processes", "0"], "--processes must be at least 1, not 0"),
         (["--processes", "1", "2", "--threads", "2"], "--threads as many as --processes"),
