@@ -128,7 +128,8 @@ class PpoConfig(RunConfig):
     """Who plays against the learner at a share of the tables; "snapshot" is the learner as it was at its last
     measurements."""
     opponent_share: float = 0.2
-    """At so many of the tables, from 0 to 1, one of them has all seats but one; at the rest the learner has all."""
+    """At so many of the tables, from 0 to 1, one of them has all seats but one, drawn anew for each of the --parts of
+    an update; at the rest the learner has all."""
     teacher: str | None = None
     """As whom the learner begins: greedy, greedy?claims=false, or a policy of this kind (policy:hebei, policy:FILE) of
     any variant. Not given: the one of the first two that wins from the other."""

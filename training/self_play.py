@@ -105,8 +105,8 @@ def play_hands(
         network: the learner's.
         others: who else may play.
         tables: hands.
-        share: at so many of the tables, from 0 to 1, the learner has one seat, and one of the others all other seats;
-            at the rest it has all seats.
+        share: at so many of the tables, from 0 to 1, the learner has one seat, and one of the others, the same at all
+            of these tables, all other seats; at the rest it has all seats.
         seed: of the deals and of all choices.
         luck_weights: [F] of the control variates that are taken off the rewards (`training.luck`); None: off nothing.
         reward: what is made of the points, luck and all; None: they are the reward.
@@ -224,7 +224,8 @@ def _seating(tables: int, people: int, others: int, share: float, rng: np.random
     who = np.full((tables, people), LEARNER, np.intp)
     if others:
         some = rng.permutation(tables)[: round(share * tables)]
-        who[some] = 1 + rng.integers(others, size=len(some))[:, None]
+        # One of them at all of these tables: many small batches, one for each, would take most of the time.
+        who[some] = 1 + rng.integers(others)
         who[some, rng.integers(people, size=len(some))] = LEARNER
     return who
 
