@@ -1,8 +1,9 @@
 """Learn what afterstates lead to, for `agents.value`: ``python -m training.outcomes --variant hebei``.
 
-Rounds of three steps: play hands, all seats alike, at first the better greedy and then what was learned so far; learn
-from all hands up to now; try what was learned against the better greedy on deals that are used for nothing else, with
-several margins, and keep the best round. What is kept is written beside `agents.outcomes`, or to another file.
+Rounds of three steps: play hands, all seats alike, at first the better greedy (or --player) and then what was learned
+so far; learn from all hands up to now; try what was learned against the better greedy on deals that are used for nothing
+else, with several margins, and keep the best round. What is kept is written beside `agents.outcomes`, or to another
+file.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from agents import make_agent
 from agents.outcomes import NUMBERS_PATH, OutcomeNetwork
 from agents.value import ValueAgent, usual_policy
 from mahjong_env import Rules
@@ -26,6 +28,7 @@ from mahjong_env.ruleset.knobs import read_rules
 from training.experience import Experience, collect
 from training.interrupts import status_of
 from training.lineups import measure, one_against_copies
+from training.luck import worthwhile_weights
 from training.sigma import sigma
 from training.sizes import check_counts, check_seed
 from training.statistics import Estimate
@@ -53,6 +56,9 @@ class OutcomesConfig:
     """Hands of a round."""
     rounds: int = 2
     """Rounds: the first with the better greedy in all seats, later ones with what was learned."""
+    player: str | None = None
+    """Who plays the first round's hands; not given: the better greedy. Nobody can learn what a plan is worth from hands
+    in which no one follows it."""
     epochs: int = 3
     """Passes over the decisions of all rounds."""
     margins: tuple[float, ...] = (0.0, 0.02, 0.04)
@@ -74,7 +80,8 @@ def run(config: OutcomesConfig) -> OutcomeNetwork:
     check_counts(hands=config.hands, rounds=config.rounds, epochs=config.epochs, deals=config.deals)
     check_seed(config.seed)
     rules = read_rules(config.variant, ())
-    agent, best, most = usual_policy(rules), None, -np.inf
+    agent = usual_policy(rules) if config.player is None else make_agent(config.player)
+    best, most = None, -np.inf
     known: list[Experience] = []
     for number in range(config.rounds):
         seed = 1_000_003 * (config.seed + 1) + 10_007 * number
@@ -98,7 +105,8 @@ def run(config: OutcomesConfig) -> OutcomeNetwork:
 def strength(rules: Rules, network: OutcomeNetwork, *, deals: int, seed: int) -> Estimate:
     """Return sigma a hand of an agent with these numbers against the better greedy in all other seats."""
     agents = [ValueAgent.of(network), usual_policy(rules)]
-    points = measure(rules, agents, one_against_copies(0, 1, rules.people), deals=deals, seed=seed).of(0).points
+    lineup, luck_off = one_against_copies(0, 1, rules.people), worthwhile_weights(rules) is not None
+    points = measure(rules, agents, lineup, deals=deals, seed=seed, control_variates=luck_off).of(0).points
     return Estimate(*(value / sigma(rules) for value in (points.mean, points.low, points.high)))
 
 
