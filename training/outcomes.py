@@ -1,8 +1,8 @@
 """Learn what afterstates lead to, for `agents.value`: ``python -m training.outcomes --variant hebei``.
 
 Rounds of three steps: play hands, all seats alike, at first the better greedy (or --player) and then what was learned
-so far; learn from all hands up to now; try what was learned against the better greedy on deals that are used for nothing
-else, with several margins, and keep the best round. What is kept is written beside `agents.outcomes`, or to another
+so far; learn from all hands up to now; try what was learned against the better greedy, with several margins, on deals
+that are used for nothing else, and keep the best round. What is kept is written beside `agents.outcomes`, or to another
 file.
 """
 
