@@ -22,6 +22,7 @@ LEVELS: Final[tuple[str, ...]] = (
     "search?rollouts=64&base=usual&actions=5&plans=0&clear=2",
     "policy",
     "search?rollouts=256&base=shipped&actions=3&plans=3&clear=1",
+    "search?rollouts=256&base=shipped&actions=3&plans=3&clear=1&luck=true",
 )
 """What plays at each level, from 0 on."""
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from agents.base import Agent
 from agents.candidates import NO_PLAN
+from agents.luck import UNIT, Luck
 from agents.plan_play import follow_plans
 from agents.row_chance import RowChance
 from mahjong_env import Engine
@@ -19,6 +20,7 @@ def play_out(
     world: NDArray[np.intp],
     policy: Agent,
     rng: np.random.Generator,
+    luck_weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Play to the end of the hand.
 
@@ -31,10 +33,14 @@ def play_out(
         world: [games] the number of the world that a game is a copy of.
         policy: who plays otherwise.
         rng: where the lots come from.
+        luck_weights: [F] of the control variates that are taken off what it brings (`agents.luck`); None: off nothing.
 
     Returns:
         [games] what it brings those who act first.
     """
+    rules = engine.rules
+    drawable = int(rules.deck.sum()) - rules.reserve - rules.seats * rules.hand_size - 1
+    luck = None if luck_weights is None else Luck(engine, luck_weights, drawable)
     games = np.arange(engine.num_games)
     person = engine.seat_to_act.astype(np.intp)
     points = np.zeros(engine.num_games)
@@ -44,6 +50,8 @@ def play_out(
     while live.size:
         result = engine.step(chosen, games=live)
         points[live] += result.rewards[np.arange(len(live)), person[live]]
+        if luck is not None:
+            luck.add(live)
         live = live[~result.hand_over & ~result.done]
         if not live.size:
             break
@@ -58,4 +66,4 @@ def play_out(
                 chance = RowChance(bits, world[live[own]], number)
                 view = engine.view(games=live[own])
                 chosen[own] = who.act(view, chance) if who is not None else follow_plans(view, plan[live[own]], chance)
-    return points
+    return points if luck is None else points - luck.by_person()[games, person] / UNIT

@@ -12,6 +12,7 @@ from agents import thoughts
 from agents.base import Agent, AgentError
 from agents.candidates import NO_PLAN, Candidates, candidates
 from agents.lookahead import WIN
+from agents.luck import worthwhile_weights
 from agents.nearness import shipped_nearness
 from agents.policy import shipped_or_usual
 from agents.registry import make_agent
@@ -54,6 +55,7 @@ class SearchAgent:
         milliseconds: int | None = None,
         clear: float = _CLEAR,
         nearness: bool = True,
+        luck: bool = False,
         base: str | Agent = SHIPPED,
         actions: int = 3,
         plans: int = 3,
@@ -66,6 +68,8 @@ class SearchAgent:
             clear: standard errors by which an action must be better than the base's own choice.
             nearness: whether the hands of the others are drawn as near to a win as such hands are by then
                 (`agents.nearness`); False: uniformly, so that they are as far away as at the deal.
+            luck: whether the luck of the draws is taken off what the worlds bring (`agents.luck`), where that narrows
+                it: about half of the variance of a difference is left.
             base: who plays at all seats after the action that is tried: an agent or its text; "usual", the better
                 greedy; "shipped", the policy that is shipped for these very rules, or else the better greedy.
             actions: how many actions are tried, the base's own among them.
@@ -84,7 +88,7 @@ class SearchAgent:
                 raise AgentError(f"search: {what} is an integer from {least}, not {budget!r}")
         self.name = "search"
         self._rollouts, self._milliseconds, self._clear = rollouts, milliseconds, clear
-        self._nearness, self._actions, self._plans = nearness, actions, plans
+        self._nearness, self._luck, self._actions, self._plans = nearness, luck, actions, plans
         self._base = base if base in (SHIPPED, USUAL) else make_agent(base)
         # About a minute: with fewer games, worlds are drawn and played out in batches too small for numpy.
         self.games_at_once = max(1, 6400 // rollouts if milliseconds is None else 3000 // milliseconds)
@@ -180,7 +184,8 @@ class SearchAgent:
             first = np.searchsorted(part, row[now]) * worlds
             world = (first[:, None] + np.arange(worlds)).reshape(-1)
             action, plan = np.repeat(tried.action[now], worlds), np.repeat(tried.plan[now], worlds)
-            points = play_out(engine.select(world), action, plan, world, base, rng).reshape(len(now), worlds)
+            weights = worthwhile_weights(view.rules) if self._luck else None
+            points = play_out(engine.select(world), action, plan, world, base, rng, weights).reshape(len(now), worlds)
             of_own = np.zeros((len(view), worlds))
             of_own[row[now[own[now]]]] = points[own[now]]
             tries.add(now, points - of_own[row[now]])

@@ -14,11 +14,11 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from agents import Agent, make_agent
 from agents.action_network import ActionNetwork
+from agents.luck import worthwhile_weights
 from agents.network import NetworkSpec
 from agents.random_agent import choose_at_random
 from mahjong_env import Rules, make_engine
 from training.config import BenchConfig, PpoConfig
-from training.luck import worthwhile_weights
 from training.networks import new_learner
 from training.one_table import OneTableEnv
 from training.ppo import Learner

@@ -18,6 +18,7 @@ from typing import Any, Final, TypeAlias
 
 from agents import Agent, make_agent
 from agents.levels import LEVELS
+from agents.luck import worthwhile_weights
 from mahjong_env import VARIANTS, AgentError, Rules, __version__
 from mahjong_env import rules as rules_of
 from training.config import BenchmarkConfig
@@ -25,7 +26,6 @@ from training.errors import InterruptedRunError, TrainingError
 from training.folders import check_file, write_text
 from training.interrupts import exit_status, stopping_in_order
 from training.lineups import Block, Standing, blocks, one_against_copies, play_block, summarise
-from training.luck import worthwhile_weights
 from training.parts import Parts
 from training.play import Played
 from training.pool import set_threads

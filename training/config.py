@@ -157,7 +157,7 @@ class PpoConfig(RunConfig):
     reward_limit: float = 10.0
     """What is paid between two decisions counts up to so many sigma."""
     control_variates: bool = True
-    """Take the luck of the draws off what is paid (training/luck.py): the same mean, and less noise to learn from.
+    """Take the luck of the draws off what is paid (agents/luck.py): the same mean, and less noise to learn from.
     It is left out where luck explains less than a third of the spread of points (Wuhan)."""
     average: float = 0.9
     """What is measured and saved is an average of the weights after the updates, in which those of one update count so
@@ -196,7 +196,8 @@ class EvaluateConfig(VariantConfig):
     many as persons); "pairs", two against two; "league", every agent with every other ones, however many there are."""
     seatings: Seatings = "all"
     """The orders of seats that every deal is played in: "all", or "balanced", a few in which every agent sits in every
-    seat and behind every other agent equally often. With four different agents these are 24 and 4."""
+    seat and behind every other agent equally often (with four different agents these are 24 and 4); or "turns", one of
+    all orders, the next deal in the next one: for slow agents, whose hands are better spent on more deals."""
     control_variates: bool = False
     """Take the luck of the draws off the points: the same means in the long run, and narrower intervals; worth its time
     (that of a greedy player about once more) for every agent that is slower than greedy."""

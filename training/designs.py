@@ -8,10 +8,11 @@ from math import comb
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from training.errors import TrainingError
 
-Seatings: TypeAlias = Literal["all", "balanced"]
+Seatings: TypeAlias = Literal["all", "balanced", "turns"]
 Kind: TypeAlias = Literal["duels", "pairs", "league"]
 Lineup: TypeAlias = tuple[int, ...]
 
@@ -25,15 +26,27 @@ def orders_of(lineup: Sequence[int], seatings: Seatings = "all") -> list[Lineup]
     Args:
         lineup: the agents' numbers, one for each person.
         seatings: "all": all different orders, one if all are the same agent, P if one differs from the rest.
+            "turns": the same as "all", of which each deal is played in one, the next deal in the next one.
             "balanced": a Williams design (E. J. Williams, 1949), in which every agent sits in every seat equally often
             and follows every other one equally often: P orders if P is even, 2 P if it is odd; of line-ups that have
             no more orders than that, all.
     """
     every = sorted(set(permutations(lineup)))
-    if seatings == "all":
+    if seatings != "balanced":
         return every
     design = sorted(tuple(lineup[place] for place in order) for order in _williams(len(lineup)))
     return design if len(design) < len(every) else every
+
+
+def orders_of_a_deal(lineup: Sequence[int], seatings: Seatings = "all") -> int:
+    """Return in how many orders each deal is played, see `orders_of`."""
+    return 1 if seatings == "turns" else len(orders_of(lineup, seatings))
+
+
+def seated(lineup: Sequence[int], deals: NDArray[np.intp], seatings: Seatings = "all") -> NDArray[np.intp]:
+    """Return [games, P] who sits where in the games of deals [n], those of a deal beside each other."""
+    orders = np.array(orders_of(lineup, seatings), np.intp)
+    return orders[deals % len(orders)] if seatings == "turns" else np.tile(orders, (len(deals), 1))
 
 
 def _williams(size: int) -> list[Lineup]:

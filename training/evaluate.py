@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agents import Agent, make_agent
+from agents.luck import weights_of
 from mahjong_env import AgentError, Rules
 from mahjong_env.records import RecordWriter
 from mahjong_env.ruleset.knobs import read_rules
@@ -22,7 +23,6 @@ from training.evaluation import Evaluation
 from training.folders import check_file, write_bytes
 from training.interrupts import exit_status, stopping_in_order
 from training.lineups import Block, blocks, play_block, summarise
-from training.luck import weights_of
 from training.parts import Parts
 from training.play import Played
 from training.pool import set_threads

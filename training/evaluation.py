@@ -48,7 +48,7 @@ class Evaluation:
         kind: what the line-ups are, see `training.designs.lineups`.
         ratings: one for each agent, from all line-ups.
         seatings: in which orders of seats every deal was played, see `training.designs.orders_of`.
-        control_variates: whether luck was taken off all points, see `training.luck`.
+        control_variates: whether luck was taken off all points, see `agents.luck`.
         looks: after how many deals one meant to look; more than one if one could stop early, see `training.sequential`.
         blind: the number of the blind test, if it was one, see `training.blind`.
     """
@@ -84,7 +84,7 @@ class Evaluation:
     @property
     def how_seated(self) -> str:
         """In words, how every deal was played."""
-        orders = "every order" if self.seatings == "all" else "balanced orders"
+        orders = {"all": "every order", "balanced": "balanced orders", "turns": "one order (in turns)"}[self.seatings]
         return f"each played in {orders} of seats" + (", luck taken off" if self.control_variates else "")
 
     def overall(self, agent: int) -> Estimate:

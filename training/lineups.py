@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from agents import Agent
 from agents.base import games_at_once
+from agents.luck import UNIT, weights_of
 from mahjong_env import Rules
 from mahjong_env.basics.errors import AnswerError
 from mahjong_env.environments.players import agent_name
 from mahjong_env.records import GameRecord, RecordWriter
 from training.chance import SharedChance, deal_keys
-from training.designs import Seatings, one_against_copies, orders_of
+from training.designs import Seatings, one_against_copies, orders_of, orders_of_a_deal, seated
 from training.errors import TrainingError
 from training.hand_statistics import RATIOS
-from training.luck import UNIT, weights_of
 from training.play import Played, deal, play_out
 from training.statistics import Estimate, ratio
 
@@ -109,7 +109,7 @@ class Block:
         number: the number of the block in its line-up.
         first, last: its deals, ``last`` not among them.
         seatings: in which orders of seats each of them is played, see `training.designs.orders_of`.
-        control_variates: whether luck is measured and taken off the points, see `training.luck`.
+        control_variates: whether luck is measured and taken off the points, see `agents.luck`.
     """
 
     lineup: tuple[int, ...]
@@ -119,10 +119,10 @@ class Block:
     seatings: Seatings = "all"
     control_variates: bool = False
 
-    @property
-    def orders(self) -> list[tuple[int, ...]]:
-        """The orders of seats in which each deal is played."""
-        return orders_of(self.lineup, self.seatings)
+    def games(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return [games] the deal of each game, and [games, P] who sits there; those of a deal beside each other."""
+        deals = np.arange(self.first, self.last)
+        return np.repeat(deals, orders_of_a_deal(self.lineup, self.seatings)), seated(self.lineup, deals, self.seatings)
 
 
 def blocks(
@@ -145,7 +145,7 @@ def blocks(
         looks: numbers of deals after which a block ends, so that these can be looked at (`training.sequential`).
     """
     at_once = games_at_once([agents[number] for number in set(lineup)] if agents else ())
-    size = max(1, at_once // len(orders_of(lineup, seatings)))
+    size = max(1, at_once // orders_of_a_deal(lineup, seatings))
     ends = sorted({*looks, deals})
     cuts = [
         (start, min(start + size, end))
@@ -177,14 +177,13 @@ def play_block(
         record: a file to which the records of the games are appended, when all of them have ended.
         thoughts: whether these also say what agents thought of their choices.
     """
-    orders, deals = np.array(block.orders, np.intp), np.arange(block.first, block.last)
+    of_game, who = block.games()
     # The first block has chance as it was when line-ups were played in one stream of it: their results stay the same.
     key = (block.number,) if block.number else ()
     rng = SharedChance(np.random.SeedSequence([seed, *block.lineup], spawn_key=key))
-    of_game = np.repeat(deals, len(orders))
     engine = deal(rules, of_game, seed)
     weights = weights_of(rules) if block.control_variates else None
-    who, keys = np.tile(orders, (len(deals), 1)), deal_keys(seed, of_game)
+    keys = deal_keys(seed, of_game)
     found: list[GameRecord] = []
     try:
         if record is None:
@@ -222,9 +221,10 @@ def measure(
         lineup: numbers of the agents, one for each person.
         deals: number of deals; deal i is the same for every line-up with this seed.
         seed: of the deals and of the agents' choices.
-        seatings: "all" orders of seats, or a "balanced" choice of them, see `training.designs.orders_of`.
+        seatings: "all" orders of seats, a "balanced" choice of them, or one for each deal in "turns", see
+            `training.designs.orders_of`.
         control_variates: take luck off the points: the same mean in the long run, narrower intervals, and about twice
-            the time with agents as fast as greedy. See `training.luck`.
+            the time with agents as fast as greedy. See `agents.luck`.
 
     Returns:
         Means and intervals, clustered by deal.
@@ -241,15 +241,16 @@ def summarise(
     confidence: float = 0.95,
 ) -> LineupResult:
     """Return means and intervals of a line-up, clustered by deal, from what its blocks brought, in order."""
-    orders = np.array(orders_of(lineup, seatings), np.intp)
+    orders = orders_of_a_deal(lineup, seatings)
     played = Played.joined(parts)
-    hands = _by_deal(played.hands, len(orders))
+    hands = _by_deal(played.hands, orders)
+    who = seated(lineup, np.arange(len(hands)), seatings)
     standings, totals = [], []
     for agent in sorted(set(lineup)):
-        is_seat = np.tile(orders == agent, (len(hands), 1))
+        is_seat = who == agent
         seats = int(is_seat[0].sum())
         of_agent = {
-            name: _by_deal((values * is_seat).sum(axis=1), len(orders))
+            name: _by_deal((values * is_seat).sum(axis=1), orders)
             for name, values in ({name: getattr(played, name) for name in _SHARES} | played.counts).items()
         }
         shares = {name: ratio(of_agent[name], hands * seats, confidence) for name in _SHARES}
@@ -265,9 +266,9 @@ def summarise(
         rows = _rows(rules, played, is_seat, of_agent["wins"], confidence)
         standings.append(Standing(agent, seats, **shares, details=details, rows=rows))
         totals.append(points)
-    draws = ratio(_by_deal(played.draws, len(orders)), hands, confidence)
+    draws = ratio(_by_deal(played.draws, orders), hands, confidence)
     return LineupResult(
-        tuple(lineup), len(orders), len(hands), int(hands.sum()), draws, tuple(standings), tuple(totals), confidence
+        tuple(lineup), orders, len(hands), int(hands.sum()), draws, tuple(standings), tuple(totals), confidence
     )
 
 

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent, GreedyAgent
+from agents.luck import WEIGHTS_FILE, Luck
+from agents.luck_features import FEATURES
 from mahjong_env import Rules, __version__, make_engine
 from mahjong_env.environments.players import choose_actions
 from mahjong_env.ruleset.knobs import read_rules
 from training.config import LuckConfig
 from training.folders import check_file, write_text
-from training.luck import WEIGHTS_FILE, Luck
-from training.luck_features import FEATURES
 from training.progress import status
 from training.seeds import LUCK_SEED
 from training.sizes import check_counts
@@ -143,7 +143,7 @@ def run(config: LuckConfig) -> Fit:
 def _with(path: Path, rules: Rules, found: Fit) -> str:
     """Return the text of the file with the weights of one more variant."""
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"variants": {}}
-    known["about"] = f"python -m training luck --variant VARIANT; see training/luck.py. mahjong_env {__version__}"
+    known["about"] = f"python -m training luck --variant VARIANT; see agents/luck.py. mahjong_env {__version__}"
     weights = {name: float(f"{weight:.4g}") for name, weight in zip(FEATURES, found.weights, strict=True) if weight}
     known["variants"][rules.name] = {
         "hands": found.hands,

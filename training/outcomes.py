@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from agents import make_agent
+from agents.luck import worthwhile_weights
 from agents.outcomes import NUMBERS_PATH, OutcomeNetwork
 from agents.value import ValueAgent, usual_policy
 from mahjong_env import Rules
@@ -28,7 +29,6 @@ from mahjong_env.ruleset.knobs import read_rules
 from training.experience import Experience, collect
 from training.interrupts import status_of
 from training.lineups import measure, one_against_copies
-from training.luck import worthwhile_weights
 from training.sigma import sigma
 from training.sizes import check_counts, check_seed
 from training.statistics import Estimate

@@ -11,9 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from agents import make_agent
+from agents import luck, make_agent
 from mahjong_env.ruleset.knobs import read_rules
-from training import luck
 from training.config import PlanConfig
 from training.errors import TrainingError
 from training.lineups import LineupResult, measure, one_against_copies

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent
+from agents.luck import Luck
 from mahjong_env import Engine, Rules, StepResult, make_engine
 from mahjong_env.basics.chance import fold_seed
 from mahjong_env.environments.players import Note, agent_name, ask, choose_actions
 from mahjong_env.records import Recorder, deal_again
 from training.chance import SharedChance, decision_keys
 from training.hand_statistics import HandStatistics
-from training.luck import Luck
 
 _COUNTS: Final = "counts."
 
@@ -139,7 +139,7 @@ def play_out(
         rng: where the agents' chance comes from.
         deals: [B] keys of the deals. With them games of the same deal have as much chance in common as can be: `rng`
             is then a `training.chance.SharedChance`.
-        weights: [F] of control variates: then ``counts["luck"]`` says how lucky everybody was, see `training.luck`.
+        weights: [F] of control variates: then ``counts["luck"]`` says how lucky everybody was, see `agents.luck`.
         record: takes the record of every game when it has ended, as `RecordWriter.write` does.
         thoughts: whether these also say what agents thought of their choices.
 

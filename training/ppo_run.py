@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from agents import Agent, make_agent
 from agents.action_network import ARCHITECTURE, ActionNetwork
+from agents.luck import worthwhile_weights
 from agents.policy_file import PolicyFile
 from agents.value import usual_policy
 from mahjong_env import MissingExtraError, Rules, __version__
@@ -21,7 +22,6 @@ from training.folders import naming, write_bytes
 from training.gate import gate
 from training.interrupts import exit_status, how_to_go_on
 from training.lineups import measure, one_against_copies
-from training.luck import worthwhile_weights
 from training.rewards import find_reward
 from training.run_folder import RunFolder
 from training.runs import carry_out

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from agents import Agent, make_agent
 from agents.action_inputs import TABLE_FACTS, ActionInputs, action_inputs
 from agents.action_network import ActionNetwork, draw, log_probabilities
+from agents.luck import UNIT, Luck
 from agents.policy import PolicyAgent
 from mahjong_env import Rules, View, make_engine
 from mahjong_env.environments.players import choose_actions
-from training.luck import UNIT, Luck
 from training.rewards import Paid, Reward, find_reward, pay, potential
 
 Weights = dict[str, NDArray[np.float32]]
@@ -108,7 +108,7 @@ def play_hands(
         share: at so many of the tables, from 0 to 1, the learner has one seat, and one of the others, the same at all
             of these tables, all other seats; at the rest it has all seats.
         seed: of the deals and of all choices.
-        luck_weights: [F] of the control variates that are taken off the rewards (`training.luck`); None: off nothing.
+        luck_weights: [F] of the control variates that are taken off the rewards (`agents.luck`); None: off nothing.
         reward: what is made of the points, luck and all; None: they are the reward.
 
     Raises:

@@ -12,7 +12,7 @@ from mahjong_env import Rules
 from mahjong_env.basics.memory import free_memory, size_text
 from mahjong_env.observation.planes import SHAPE
 from training.config import BenchConfig, EvaluateConfig, Optimisation, PpoConfig, RecordConfig, TrainConfig
-from training.designs import orders_of
+from training.designs import orders_of_a_deal
 from training.errors import TrainingError
 
 LARGEST: Final = 10**15
@@ -83,7 +83,7 @@ def check_evaluation(config: EvaluateConfig) -> None:
 
 def check_lineups(config: EvaluateConfig, rules: Rules, lineups: Sequence[Sequence[int]]) -> None:
     """Check that what is kept of all line-ups fits; see `check_training`."""
-    most = max(len(orders_of(lineup, config.seatings)) for lineup in lineups)
+    most = max(orders_of_a_deal(lineup, config.seatings) for lineup in lineups)
     check_memory(
         _deals(config.deals, people=rules.people, option="--deals", orders=most) | _processes(config.processes)
     )

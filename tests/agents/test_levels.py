@@ -24,6 +24,8 @@ def test_levels_are_never_changed():
         "search?rollouts=64&base=usual&actions=5&plans=0&clear=2&nearness=false",
     )
     assert LEVELS[5:8] == ("value", "search?rollouts=64&base=usual&actions=5&plans=0&clear=2", "policy")
+    assert LEVELS[8] == "search?rollouts=256&base=shipped&actions=3&plans=3&clear=1"
+    assert LEVELS[9] == "search?rollouts=256&base=shipped&actions=3&plans=3&clear=1&luck=true"
 
 
 @pytest.mark.parametrize("level", [-1, len(LEVELS), 1.0, True, "1"])

@@ -7,6 +7,7 @@ import pytest
 
 from agents import AgentError, make_agent
 from agents.candidates import NO_PLAN, candidates
+from agents.luck import weights_of
 from agents.plan_play import CLOSED, OPEN, follow_plans
 from agents.plans import PAIRS, PUNGS
 from agents.rollouts import play_out
@@ -133,3 +134,30 @@ def test_games_of_a_world_that_begin_alike_go_alike():
     points = play_out(games, actions, np.full(48, NO_PLAN), world, make_agent("greedy"), np.random.default_rng(1))
     np.testing.assert_array_equal(points[:24], points[24:])
     assert len(np.unique(points)) > 1
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("variant", ["hebei", "taiwan"])
+def test_luck_is_taken_off_worlds_without_moving_their_mean(variant):
+    engine = in_mid_hand(variant, games=2, steps=24)
+    engine.step(random_actions(engine.action_mask, np.random.default_rng(3)))
+    view = engine.view()
+    rules, number = view.rules, 400
+    found = []
+    for weights in (None, weights_of(rules)):
+        worlds = view.worlds(number, np.random.default_rng(0))
+        chosen = make_agent("greedy").act(worlds.view(), np.random.default_rng(1))
+        plan, world = np.full(len(chosen), NO_PLAN), np.arange(len(chosen))
+        rng = np.random.default_rng(1)
+        points = play_out(worlds, chosen, plan, world, make_agent("greedy"), rng, weights)
+        found.append(points.reshape(2, number))
+    plain, less = found
+    error = np.sqrt((plain - less).var(axis=1) / number)
+    assert (np.abs(plain.mean(axis=1) - less.mean(axis=1)) < 4 * error).all()
+    assert less.var(axis=1).mean() < 0.7 * plain.var(axis=1).mean()
+
+
+def test_a_search_with_luck_taken_off_chooses_legal_actions():
+    view = in_mid_hand("hebei").view()
+    chosen = SearchAgent(rollouts=16, luck=True).act(view, np.random.default_rng(0))
+    assert view.action_mask[np.arange(len(view)), chosen].all()

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.lookahead import CONCEALED_KONG, NUM_KINDS, kinds_wanted, look_ahead
+from agents.luck import worthwhile_weights
 from agents.outlook import Concealed, Outlook, other_shapes
 from agents.value import usual_policy
 from mahjong_env import VARIANTS, View
@@ -22,7 +23,6 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.hands.codes import encode
 from mahjong_env.hands.kind_sets import count_planes, unpack
 from training.lineups import measure, one_against_copies
-from training.luck import worthwhile_weights
 from training.sigma import sigma
 
 SEED = 778

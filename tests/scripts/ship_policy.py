@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 
 from agents import make_agent
+from agents.luck import worthwhile_weights
 from agents.policy_file import SHIPPED, PolicyFile
 from mahjong_env import VARIANTS, Rules
 from training.blind import BlindTest
 from training.config import PpoConfig
 from training.lineups import blocks, one_against_copies, play_block, summarise
-from training.luck import worthwhile_weights
 from training.play import Played
 from training.ppo_run import TEACHERS
 from training.seeds import blind_seed

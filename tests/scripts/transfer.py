@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 
 from agents import make_agent
+from agents.luck import worthwhile_weights
 from agents.value import usual_policy
 from mahjong_env import VARIANTS, Rules, rules
 from scripts.proof.batches import random_knobs
 from training.config import PpoConfig
 from training.lineups import measure, one_against_copies
-from training.luck import worthwhile_weights
 from training.ppo_run import run
 from training.sigma import sigma
 from training.statistics import Estimate, ratio

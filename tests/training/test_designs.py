@@ -8,11 +8,11 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from agents import GreedyAgent, RandomAgent
+from agents import GreedyAgent, RandomAgent, make_agent
 from mahjong_env import rules
-from training.designs import league, lineups, orders_of, two_against_two
+from training.designs import league, lineups, orders_of, seated, two_against_two
 from training.errors import TrainingError
-from training.lineups import measure
+from training.lineups import Block, measure, play_block, summarise
 
 
 class TestBalancedSeatings:
@@ -81,3 +81,17 @@ def _check(tables, agents, people):
     assert seats.min() == seats.max() > 0
     met = {pair for table in tables for pair in combinations(sorted(set(table)), 2)}
     assert len(met) == agents * (agents - 1) / 2
+
+
+def test_in_turns_every_deal_is_played_in_the_next_order():
+    played, lineup = rules("hebei"), (0, 1, 1)
+    orders = orders_of(lineup)
+    assert seated(lineup, np.arange(4), "turns").tolist() == [list(orders[number % 3]) for number in range(4)]
+    agents = [make_agent("greedy"), make_agent("random")]
+    found = measure(played, agents, lineup, deals=30, seed=3, seatings="turns")
+    assert (found.orders, found.deals, found.hands) == (1, 30, 30)
+    assert found.of(0).points.low > 0
+    np.testing.assert_array_equal(found.points_by_deal(0) + found.points_by_deal(1), 0)
+    # Blocks know which deals are theirs.
+    parts = [play_block(played, agents, Block(lineup, 0, first, last, "turns"), 3) for first, last in ((0, 8), (8, 30))]
+    assert summarise(played, lineup, parts, "turns").points_by_deal(0).tolist() == found.points_by_deal(0).tolist()

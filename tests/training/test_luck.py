@@ -7,15 +7,14 @@ import json
 import numpy as np
 import pytest
 
-from agents import GreedyAgent, RandomAgent, make_agent
+from agents import AgentError, GreedyAgent, RandomAgent, make_agent
+from agents import luck as luck_module
+from agents.luck import UNIT, WEIGHTS_FILE, Luck, weights_of
+from agents.luck_features import FEATURES, surprises
 from mahjong_env import VARIANTS, make_engine, rules
 from mahjong_env.environments.players import choose_actions
-from training import luck as luck_module
 from training.__main__ import main
-from training.errors import TrainingError
 from training.lineups import Block, measure, play_block, summarise
-from training.luck import UNIT, WEIGHTS_FILE, Luck, weights_of
-from training.luck_features import FEATURES, surprises
 
 pytestmark = pytest.mark.thorough
 
@@ -165,7 +164,7 @@ class TestWeights:
     def test_a_variant_without_is_a_named_error(self, monkeypatch, tmp_path):
         monkeypatch.setattr(luck_module, "WEIGHTS_FILE", tmp_path / "none.json")
         weights_of.cache_clear()
-        with pytest.raises(TrainingError, match="python -m training luck --variant hebei"):
+        with pytest.raises(AgentError, match="python -m training luck --variant hebei"):
             weights_of(rules("hebei"))
         weights_of.cache_clear()
 

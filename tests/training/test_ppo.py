@@ -13,12 +13,12 @@ import torch
 from agents import GreedyAgent, make_agent
 from agents.action_inputs import ACTION_FACTS, TABLE_FACTS, action_inputs
 from agents.action_network import ActionNetwork, prior, shapes
+from agents.luck import weights_of
 from agents.policy_file import PolicyFile
 from mahjong_env import VARIANTS, MahjongError, make_engine
 from training import ppo_run
 from training.config import PpoConfig
 from training.errors import InterruptedRunError
-from training.luck import weights_of
 from training.ppo import Actor, Learner, advantages, log_softmax
 from training.rewards import find_reward
 from training.self_play import Hands, play_hands

@@ -22,14 +22,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.base import AgentError
+from agents.luck_features import FEATURES, Draws, surprises
 from agents.outlook import Concealed, Outlook, other_shapes
 from mahjong_env import Engine, Rules
 from mahjong_env.basics.tiles import NUM_ALL_KINDS
 from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT
 from mahjong_env.hands.kind_sets import BIT_OF_KIND, count_planes, pack
 from mahjong_env.state.arrays import Phase
-from training.errors import TrainingError
-from training.luck_features import FEATURES, Draws, surprises
 
 WEIGHTS_FILE: Final = Path(__file__).with_name("luck_weights.json")
 """The weights that are shipped; `training.luck_fit` writes it."""
@@ -44,14 +44,14 @@ def weights_of(rules: Rules) -> NDArray[np.float64]:
     """Return the [F] weights that are shipped for a variant, with whatever knobs.
 
     Raises:
-        TrainingError: there are none.
+        AgentError: there are none.
     """
     try:
         known = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["variants"]
     except FileNotFoundError:
         known = {}
     if rules.name not in known:
-        raise TrainingError(
+        raise AgentError(
             f"there are no weights of control variates for {rules.name!r}; there are for {', '.join(known) or 'none'}. "
             f"python -m training luck --variant {rules.name} makes them"
         )
@@ -75,18 +75,19 @@ def worthwhile_weights(rules: Rules) -> NDArray[np.float64] | None:
 
 
 class Luck:
-    """The luck of B freshly dealt games, while they are played.
+    """The luck of B games, while they are played on.
 
     Attributes:
         sums: [B, S, F] sums of surprises, if there are no weights; else [B, S] luck in points.
     """
 
-    def __init__(self, engine: Engine, weights: NDArray[np.float64] | None = None) -> None:
-        """Begin with freshly dealt games.
+    def __init__(self, engine: Engine, weights: NDArray[np.float64] | None = None, drawable: int | None = None) -> None:
+        """Begin with games as they are.
 
         Args:
             engine: the games.
             weights: [F] of the surprises, in the order of `FEATURES`; None: the surprises themselves are kept.
+            drawable: tiles that could be drawn at the deal; None: as many as now, as in freshly dealt games.
         """
         self._engine, self._state, self._weights = engine, engine.state, weights
         state, rules = engine.state, engine.rules
@@ -103,7 +104,8 @@ class Luck:
         kinds = np.bincount(row * NUM_ALL_KINDS + state.wall[lies], minlength=games * NUM_ALL_KINDS)
         self._in_wall = kinds.reshape(games, NUM_ALL_KINDS).astype(np.int8)
         self._person_at = state.person_at.astype(np.intp)
-        self._drawable = state.left(np.arange(games)).astype(np.float64)
+        left = state.left(np.arange(games)).astype(np.float64)
+        self._drawable = left if drawable is None else np.full(games, float(drawable))
         shape = (games, seats, len(FEATURES)) if weights is None else (games, seats)
         self.sums: NDArray[np.float64] = np.zeros(shape)
         self._look(np.arange(games))
