@@ -1,0 +1,74 @@
+"""Search against the better greedy: `PYTHONPATH=tests python -m scripts.search_match wuhan "search?rollouts=32" --deals 2000`.
+
+One against copies of the better greedy, each deal from one seat, the next deal from the next one. `value` and `policy`
+play the same deals from the same seats, so that the differences to them are known deal by deal. What has been played is
+kept in --out: the same command goes on with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+
+from agents import make_agent
+from agents.luck import worthwhile_weights
+from agents.value import usual_policy
+from mahjong_env import VARIANTS, Rules
+from training.lineups import LineupResult, blocks, difference, one_against_copies, play_block, summarise
+from training.parts import Parts
+from training.sigma import sigma
+from training.statistics import Estimate
+
+SEED = 61_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("variant", choices=sorted(VARIANTS))
+    parser.add_argument("agent", nargs="?", default="search")
+    parser.add_argument("--deals", type=int, default=2000)
+    parser.add_argument("--out", type=Path, default=Path("runs/search"))
+    arguments = parser.parse_args()
+    rules = VARIANTS[arguments.variant]
+    found = {spec: play(rules, spec, arguments) for spec in (arguments.agent, "policy", "value")}
+    searched = found[arguments.agent]
+    print(f"| {rules.title} | sigma a hand | less than {arguments.agent} by |\n|---|---|---|")
+    for spec, result in found.items():
+        less = "" if result is searched else cell(rules, difference(searched, 0, result, 0))
+        print(f"| {spec} | {cell(rules, result.of(0).points)} | {less} |")
+    by_deal = searched.points_by_deal(0)
+    decided = by_deal[by_deal != 0]
+    share, error = (decided > 0).mean(), 1.96 * np.sqrt(0.25 / len(decided))
+    print(
+        f"\n{len(by_deal):,} deals, {len(decided):,} decided, of which it won {100 * share:.1f} ± {100 * error:.1f} %"
+    )
+
+
+def play(rules: Rules, spec: str, arguments: argparse.Namespace) -> LineupResult:
+    """Let an agent play all deals, or read what it has played."""
+    agents, lineup = [make_agent(spec), usual_policy(rules)], one_against_copies(0, 1, rules.people)
+    kept = Parts(arguments.out, rules, (spec, "the better greedy"), agents, SEED)
+    luck_off, parts, begun = worthwhile_weights(rules) is not None, [], time.process_time()
+    every = blocks(lineup, arguments.deals, "turns", agents=agents, control_variates=luck_off)
+    for block in every:
+        part = kept.get(block)
+        if part is None:
+            part = play_block(rules, agents, block, SEED)
+            kept.put(block, part)
+            spent = time.process_time() - begun
+            points = summarise(rules, lineup, [*parts, part], "turns").of(0).points if len(parts) else None
+            told = "" if points is None else f": {cell(rules, points)}"
+            print(f"{spec}, deal {block.last:,}, {spent:.0f} s of the processor{told}", flush=True)
+        parts.append(part)
+    return summarise(rules, lineup, parts, "turns")
+
+
+def cell(rules: Rules, points: Estimate) -> str:
+    return f"{points.mean / sigma(rules):+.3f} ± {points.half_width / sigma(rules):.3f}"
+
+
+if __name__ == "__main__":
+    main()
