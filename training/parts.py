@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from agents import Agent
+from agents.outcomes import NUMBERS_PATH
 from agents.policy_file import SHIPPED, find_policy
 from mahjong_env import Rules, __version__
 from training.kept import Kept
@@ -85,7 +86,7 @@ def digests(spec: str, agent: Agent, rules: Rules | None = None) -> list[str]:
 
 
 def _files(spec: str, agent: Agent, rules: Rules | None) -> list[Path]:
-    """Return the files that an agent's choices come from: its class's, and its policy's."""
+    """Return the files that an agent's choices come from: its class's, its policy's, its numbers."""
     module = sys.modules.get(type(agent).__module__)
     files = [Path(file)] if (file := getattr(module, "__file__", None)) else []
     name, _, place = spec.partition("?")[0].partition(":")
@@ -93,6 +94,8 @@ def _files(spec: str, agent: Agent, rules: Rules | None) -> list[Path]:
         return [*files, find_policy(place)]
     if rules is not None and name.strip() in ("policy", "search"):
         files.append(SHIPPED / f"{rules.name}.zip")
+    if name.strip() == "value":
+        files.append(NUMBERS_PATH)
     return files
 
 

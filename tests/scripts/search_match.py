@@ -1,4 +1,4 @@
-"""Search against the better greedy: `PYTHONPATH=tests python -m scripts.search_match wuhan "search?rollouts=32" --deals 2000`.
+"""Search against the better greedy: `PYTHONPATH=tests python -m scripts.search_match wuhan "search?rollouts=32"`.
 
 One against copies of the better greedy, each deal from one seat, the next deal from the next one. `value` and `policy`
 play the same deals from the same seats, so that the differences to them are known deal by deal. What has been played is
