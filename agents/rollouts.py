@@ -38,9 +38,7 @@ def play_out(
     Returns:
         [games] what it brings those who act first.
     """
-    rules = engine.rules
-    drawable = int(rules.deck.sum()) - rules.reserve - rules.seats * rules.hand_size - 1
-    luck = None if luck_weights is None else Luck(engine, luck_weights, drawable)
+    luck = None if luck_weights is None else Luck(engine, luck_weights, engine.rules.drawable)
     games = np.arange(engine.num_games)
     person = engine.seat_to_act.astype(np.intp)
     points = np.zeros(engine.num_games)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from agents import make_agent
+from agents import Agent, make_agent
 from agents.luck import worthwhile_weights
 from agents.outcomes import NUMBERS_PATH, OutcomeNetwork
 from agents.value import ValueAgent, usual_policy
@@ -89,7 +89,7 @@ def run(config: OutcomesConfig) -> OutcomeNetwork:
         network = learn(Experience.joined(known), sigma(rules), epochs=config.epochs, seed=config.seed)
         for margin in config.margins:
             tried = OutcomeNetwork(network.weights, network.biases, network.sigma, margin)
-            gain = strength(rules, tried, deals=config.deals, seed=_SEED_OF_TUNING + number)
+            gain = strength(rules, ValueAgent.of(tried), deals=config.deals, seed=_SEED_OF_TUNING + number)
             print(
                 f"{rules.title}, round {number + 1}, margin {margin:g}: {gain.mean:+.3f} ± {gain.half_width:.3f} sigma"
             )
@@ -102,9 +102,9 @@ def run(config: OutcomesConfig) -> OutcomeNetwork:
     return best
 
 
-def strength(rules: Rules, network: OutcomeNetwork, *, deals: int, seed: int) -> Estimate:
-    """Return sigma a hand of an agent with these numbers against the better greedy in all other seats."""
-    agents = [ValueAgent.of(network), usual_policy(rules)]
+def strength(rules: Rules, agent: Agent, *, deals: int, seed: int) -> Estimate:
+    """Return sigma a hand of an agent against the better greedy in all other seats."""
+    agents = [agent, usual_policy(rules)]
     lineup, luck_off = one_against_copies(0, 1, rules.people), worthwhile_weights(rules) is not None
     points = measure(rules, agents, lineup, deals=deals, seed=seed, control_variates=luck_off).of(0).points
     return Estimate(*(value / sigma(rules) for value in (points.mean, points.low, points.high)))

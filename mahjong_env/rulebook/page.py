@@ -178,10 +178,7 @@ def _value_of_hole(hole: str, rules: Rules, heading: str, source: str) -> str:
 def _number(rules: Rules, name: str) -> Any:
     if name in rules.knobs:
         return rules.knobs[name]
-    if name == "drawable":
-        dealt = rules.seats * rules.hand_size + 1
-        return int(rules.deck.sum()) - dealt - rules.reserve - rules.turns_indicator
-    if name in ("seats", "people", "reserve", "hand_size"):
+    if name in ("seats", "people", "reserve", "hand_size", "drawable"):
         return getattr(rules, name)
     raise RulesError(f"the page of {rules.name} asks for {name!r}, which is neither a knob nor a number of the rules")
 

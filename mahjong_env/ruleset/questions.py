@@ -182,6 +182,12 @@ class Rules:
         """Whether a tile is turned up after the deal."""
         return False
 
+    @property
+    def drawable(self) -> int:
+        """Tiles that are left to draw after the deal, if nobody was dealt a flower."""
+        dealt = self.seats * self.hand_size + 1
+        return int(self.deck.sum()) - dealt - self.reserve - self.turns_indicator
+
     def wild_kinds(self, indicator: Int8Array) -> Int8Array:
         """[n] the wild kind that follows from the tile turned up (-1 if none is); asked only if `has_wild`."""
         return indicator if self.fixed_wild is None else np.full_like(indicator, self.fixed_wild)

@@ -16,14 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from agents import make_agent
-from agents.luck import worthwhile_weights
-from agents.value import usual_policy
 from mahjong_env import VARIANTS, Rules, rules
 from scripts.proof.batches import random_knobs
 from training.config import PpoConfig
-from training.lineups import measure, one_against_copies
+from training.outcomes import strength
 from training.ppo_run import run
-from training.sigma import sigma
 from training.statistics import Estimate, ratio
 
 SEED = 2_345_678
@@ -51,10 +48,7 @@ def main() -> None:
 
 def gain(played: Rules, spec: str, deals: int) -> Estimate:
     """Return sigma a hand of an agent against copies of the better greedy."""
-    agents, off = [make_agent(spec), usual_policy(played)], worthwhile_weights(played) is not None
-    lineup = one_against_copies(0, 1, played.people)
-    points = measure(played, agents, lineup, deals=deals, seed=SEED, control_variates=off).of(0).points
-    return Estimate(*(value / sigma(played) for value in (points.mean, points.low, points.high)))
+    return strength(played, make_agent(spec), deals=deals, seed=SEED)
 
 
 def house_rules(policy: str, tables: int, deals: int) -> list[str]:
