@@ -12,8 +12,10 @@ import json
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socket import SHUT_RDWR, socket
 from threading import Lock
 from typing import Any, Final
 
@@ -48,6 +50,8 @@ class PlayServer(ThreadingHTTPServer):
         Raises:
             MahjongError: the port is taken.
         """
+        self._lock = Lock()
+        self._connections: set[socket] = set()
         try:
             super().__init__((HOST, port), _Handler)
         except OSError as error:
@@ -56,7 +60,26 @@ class PlayServer(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(16)
         self.url = f"http://{HOST}:{self.server_port}/{self.token}/"
         self._games: OrderedDict[str, tuple[PersonsMatch, Lock]] = OrderedDict()
-        self._lock = Lock()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer a connection in a thread of its own, and remember it."""
+        with self._lock:
+            self._connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Forget a connection that has been answered."""
+        with self._lock:
+            self._connections.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self) -> None:
+        """Stop listening, and end what is connected: browsers connect before they ask, and would still be answered."""
+        super().server_close()
+        with self._lock:
+            for connection in self._connections:
+                with suppress(OSError):  # the browser has gone first
+                    connection.shutdown(SHUT_RDWR)
 
     def begin(self) -> str:
         """A new game; the oldest one is forgotten where there are too many. Its name."""

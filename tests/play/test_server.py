@@ -4,6 +4,7 @@ import http.client
 import json
 import re
 import threading
+from contextlib import suppress
 from importlib import resources
 
 import numpy as np
@@ -181,3 +182,22 @@ def test_old_games_are_forgotten(server):
 def test_a_port_that_is_taken_is_named(server):
     with pytest.raises(MahjongError, match=f"port {server.server_port} cannot be listened on"):
         PlayServer(lambda: None, port=server.server_port)
+
+
+def test_a_closed_server_answers_nobody_who_had_connected_before():
+    def new_match():
+        return PersonsMatch(mahjong_env.rules("hebei"), [None, *[make_agent("greedy")] * 2])
+
+    with PlayServer(new_match) as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        early = http.client.HTTPConnection("127.0.0.1", running.server_port, timeout=30)
+        early.connect()
+        # Connections are accepted in their order: after this answer a thread waits for what the early one will ask.
+        assert Browser(running).ask("GET", "")[0] == 200
+        running.shutdown()
+        thread.join()
+    with suppress(ConnectionError):
+        early.request("GET", f"/{running.token}/")
+    with pytest.raises(ConnectionError):
+        early.getresponse()
