@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.far_plans import FAR_PLANS
+from agents.features import Features, added_inputs
 from agents.seat_facts import GROUPS, MARKS, OTHERS, PLACES, PLANS, Seats
 from mahjong_env import OBSERVATION_VERSION, View
 
@@ -121,7 +122,7 @@ class ActionInputs:
         row: [m] intp rows of the view, ascending.
         action: [m] intp the legal actions, ascending within a row.
         facts: [m, A] int8, see `ACTION_FACTS`.
-        table: [n, C] int8, see `TABLE_FACTS`.
+        table: [n, C] int8, see `TABLE_FACTS`; added inputs, if there are any, behind them.
     """
 
     row: NDArray[np.intp]
@@ -130,13 +131,24 @@ class ActionInputs:
     table: NDArray[np.int8]
 
 
-def action_inputs(view: View) -> ActionInputs:
-    """Work out the inputs of a network for every row of a view."""
+def action_inputs(view: View, features: Features | None = None) -> ActionInputs:
+    """Work out the inputs of a network for every row of a view.
+
+    Args:
+        view: what the seats see.
+        features: what adds inputs of a researcher's own to those of the table.
+
+    Raises:
+        AgentError: the added inputs are not what they should be.
+    """
     row, action = np.nonzero(view.action_mask)
     seats = Seats(view)
     facts = seats.of_actions(row, action) | seats.late_facts(row, action)
     table = seats.of_table() | seats.late_table(row)
-    return ActionInputs(row, action, _columns(facts, ACTION_FACTS), _columns(table, TABLE_FACTS))
+    of_table = _columns(table, TABLE_FACTS)
+    if features is not None:
+        of_table = np.concatenate([of_table, added_inputs(features, view)], axis=1)
+    return ActionInputs(row, action, _columns(facts, ACTION_FACTS), of_table)
 
 
 def fingerprint(version: int = VERSION) -> str:

@@ -13,13 +13,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.action_inputs import ACTION_FACTS, TABLE_FACTS, ActionInputs
+from agents.action_inputs import ACTION_FACTS, TABLE_FACTS, ActionInputs, action_inputs
+from agents.features import Features, scales_of
+from mahjong_env import View
 
 ARCHITECTURE: Final = "actions"
 """What policy files call networks of this kind."""
 
 FACT_SCALES: Final = np.array(list(ACTION_FACTS.values()), np.float32)
-TABLE_SCALES: Final = np.array(list(TABLE_FACTS.values()), np.float32)
+_TABLE_SCALES: Final = np.array(list(TABLE_FACTS.values()), np.float32)
 
 _GREEDY: Final = {
     "behind": -6.0,
@@ -34,16 +36,22 @@ _GREEDY: Final = {
 _CLOSED: Final = {"chow": -30.0, "pung": -30.0, "kong": -30.0}
 
 
-def shapes(width: int) -> dict[str, tuple[int, ...]]:
+def table_scales(features: Features | None = None) -> NDArray[np.float32]:
+    """Return [C + added] float32 what the facts of the table, and added inputs behind them, are multiplied with."""
+    return _TABLE_SCALES if features is None else np.concatenate([_TABLE_SCALES, scales_of(features)])
+
+
+def shapes(width: int, added: int = 0) -> dict[str, tuple[int, ...]]:
     """Return the shapes of a network's arrays by name.
 
     Args:
         width: units of both layers.
+        added: added inputs (`agents.features`).
     """
     return {
         "prior": (len(ACTION_FACTS),),
         "facts": (len(ACTION_FACTS), width),
-        "table": (len(TABLE_FACTS), width),
+        "table": (len(TABLE_FACTS) + added, width),
         "bias": (width,),
         "hidden": (width, width),
         "hidden_bias": (width,),
@@ -51,12 +59,18 @@ def shapes(width: int) -> dict[str, tuple[int, ...]]:
     }
 
 
-def widened(weights: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return weights over the inputs of an earlier version as weights over those of this one: 0 for what is new."""
+def widened(weights: Mapping[str, NDArray[Any]], added: int = 0) -> dict[str, NDArray[Any]]:
+    """Return weights over fewer inputs, those of an earlier version or none added, as weights over all: 0 for new ones.
+
+    Args:
+        weights: arrays by name.
+        added: inputs that are added to those of this version.
+    """
     wider = dict(weights)
-    for name, rows in (("prior", len(ACTION_FACTS)), ("facts", len(ACTION_FACTS)), ("table", len(TABLE_FACTS))):
+    for name in ("prior", "facts", "table"):
         array = weights[name]
-        wider[name] = np.concatenate([array, np.zeros((rows - len(array), *array.shape[1:]), array.dtype)])
+        lacking = shapes(1, added)[name][0] - len(array)
+        wider[name] = np.concatenate([array, np.zeros((max(lacking, 0), *array.shape[1:]), array.dtype)])
     return wider
 
 
@@ -71,16 +85,21 @@ class ActionNetwork:
 
     Attributes:
         weights: arrays by name, float32, see `shapes`.
+        features: what adds the inputs that are added.
     """
 
-    def __init__(self, weights: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(self, weights: Mapping[str, NDArray[Any]], features: Features | None = None) -> None:
         """Take over weights.
 
+        Args:
+            weights: arrays by name.
+            features: what adds inputs of a researcher's own.
+
         Raises:
-            ValueError: they are not those of a network, or no finite numbers.
+            ValueError: they are not those of a network over these inputs, or no finite numbers.
         """
         width = len(weights.get("bias", ()))
-        wanted = shapes(width)
+        wanted = shapes(width, 0 if features is None else len(features.facts))
         found = {name: np.shape(array) for name, array in weights.items()}
         if found != wanted:
             raise ValueError(f"arrays {found}, not {wanted}")
@@ -90,7 +109,12 @@ class ActionNetwork:
         # The inputs are small integers: their scales are put into the weights once.
         self._facts = np.concatenate([self.weights["facts"], self.weights["prior"][:, None]], axis=1)
         self._facts *= FACT_SCALES[:, None]
-        self._table = self.weights["table"] * TABLE_SCALES[:, None]
+        self._table = self.weights["table"] * table_scales(features)[:, None]
+        self.features = features
+
+    def inputs(self, view: View) -> ActionInputs:
+        """Return what the network is shown of the seats of a view."""
+        return action_inputs(view, self.features)
 
     def scores(self, inputs: ActionInputs) -> NDArray[np.float32]:
         """Return [m] float32 the logits of all legal actions."""

@@ -5,7 +5,6 @@ This module needs torch; nothing imports it until such a policy is loaded or tra
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -223,9 +222,7 @@ def network_from(saved: PolicyFile, path: Path, features: Features | None = None
     Raises:
         PolicyFileError: its weights do not fit its own sizes, or are no finite numbers; or it has other added inputs.
     """
-    if not isinstance(saved.network, Mapping):
-        raise PolicyFileError(f"{path}: its weights do not fit its network (no sizes, but {saved.network!r})")
-    _check_features(saved, path, features)
+    saved.check_features(path, features)
     try:
         spec = NetworkSpec(**saved.network)
         # Before anything is made in sizes that only the header names: they might take all memory.
@@ -239,22 +236,6 @@ def network_from(saved: PolicyFile, path: Path, features: Features | None = None
     except (RuntimeError, TypeError, ValueError) as error:
         raise PolicyFileError(f"{path}: its weights do not fit its network ({error})") from error
     return network.eval()
-
-
-def _check_features(saved: PolicyFile, path: Path, features: Features | None) -> None:
-    """Check that exactly those inputs are added that the network was trained with.
-
-    They are somebody's code, which a policy file never runs by itself: whoever loads the policy names them.
-    """
-    needed, given = saved.network.get("added", 0), 0 if features is None else len(features.facts)
-    if needed == given:
-        return
-    if not given:
-        raise PolicyFileError(
-            f"{path}: trained with {needed} added inputs, {saved.training.get('features')}; if you trust that code, "
-            f"load it with them: policy:{path}?features={saved.training.get('features')}"
-        )
-    raise PolicyFileError(f"{path}: trained with {needed} added inputs; {features!r} adds {given}")
 
 
 def weights_of(network: PolicyNetwork) -> dict[str, NDArray[Any]]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import thoughts
-from agents.action_inputs import ActionInputs, action_inputs
+from agents.action_inputs import ActionInputs
 from agents.action_network import ARCHITECTURE, ActionNetwork, draw, greatest_of_rows, log_probabilities
 from agents.base import PolicyFileError
 from agents.features import Features, find_features
@@ -85,7 +85,7 @@ class PolicyAgent:
             from agents.network import choose
 
             return choose(self.network, view, rng, sample=self._sample)
-        inputs = action_inputs(view)
+        inputs = self.network.inputs(view)
         return self._choose(inputs, self.network.scores(inputs), rng)
 
     def think(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Note | None]]:
@@ -105,7 +105,7 @@ class PolicyAgent:
             shares = probabilities_of(self.network, view)[row, action]
             actions = choose(self.network, view, rng, sample=self._sample)
             return actions, thoughts.probabilities(len(view), row, action, shares)
-        inputs = action_inputs(view)
+        inputs = self.network.inputs(view)
         scores = self.network.scores(inputs)
         shares = np.exp(log_probabilities(scores, inputs.row))
         return self._choose(inputs, scores, rng), thoughts.probabilities(len(view), inputs.row, inputs.action, shares)
@@ -125,7 +125,7 @@ class PolicyAgent:
         """Return [n, 109] how much the network likes each action, -inf for illegal ones; None if it cannot tell."""
         if not isinstance(self.network, ActionNetwork):
             return None
-        inputs = action_inputs(view)
+        inputs = self.network.inputs(view)
         liked = np.full(view.action_mask.shape, -np.inf)
         liked[inputs.row, inputs.action] = self.network.scores(inputs)
         return liked
@@ -149,7 +149,8 @@ def _network_from(saved: PolicyFile, path: Path, features: Features | None) -> P
         from agents.network import network_from
 
         return network_from(saved, path, features)
+    saved.check_features(path, features)
     try:
-        return ActionNetwork(saved.weights)
+        return ActionNetwork(saved.weights, features)
     except (TypeError, ValueError) as error:
         raise PolicyFileError(f"{path}: its weights do not fit its network ({error})") from error

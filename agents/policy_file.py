@@ -19,6 +19,7 @@ from agents.action_inputs import fingerprint as action_fingerprint
 from agents.action_network import ARCHITECTURE as ACTIONS
 from agents.action_network import widened
 from agents.base import PolicyFileError
+from agents.features import Features
 from agents.inputs import inputs_fingerprint
 from mahjong_env import VARIANTS
 
@@ -99,7 +100,8 @@ class PolicyFile:
                 raise PolicyFileError(f"{path}: the file does not say which inputs its policy was trained with")
             policy = cls(weights=weights, **header)
             if policy.architecture == ACTIONS and policy.inputs in map(action_fingerprint, SIZES):
-                policy = replace(policy, weights=widened(policy.weights), inputs=action_fingerprint())
+                wider = widened(policy.weights, int(policy.network.get("added", 0)))
+                policy = replace(policy, weights=wider, inputs=action_fingerprint())
             policy._check_versions(path)
         except PolicyFileError:
             raise
@@ -108,6 +110,27 @@ class PolicyFile:
         except Exception as error:  # zipfile, zlib, json and numpy have a dozen kinds of their own
             raise PolicyFileError(f"{path}: not a policy file, or damaged ({error})") from error
         return policy
+
+    def check_features(self, path: Path, features: Features | None) -> None:
+        """Check that exactly those inputs are added that the network was trained with.
+
+        They are somebody's code, which a policy file never runs by itself: whoever loads the policy names them.
+
+        Raises:
+            PolicyFileError: others are added, or none; or the file does not say what its network is.
+        """
+        if not isinstance(self.network, Mapping):
+            raise PolicyFileError(f"{path}: its weights do not fit its network (no sizes, but {self.network!r})")
+        needed, given = self.network.get("added", 0), 0 if features is None else len(features.facts)
+        if needed == given:
+            return
+        if not given:
+            named = self.training.get("features")
+            raise PolicyFileError(
+                f"{path}: trained with {needed} added inputs, {named}; if you trust that code, "
+                f"load it with them: policy:{path}?features={named}"
+            )
+        raise PolicyFileError(f"{path}: trained with {needed} added inputs; {features!r} adds {given}")
 
     def _check_versions(self, path: Path) -> None:
         here = fingerprint_of(self.architecture)

@@ -56,6 +56,8 @@ class RunConfig(VariantConfig):
     """Go on with the run in the folder, up to what is to be learned from in all."""
     seed: int = 0
     """Of the deals, the weights and all choices."""
+    features: str | None = None
+    """Inputs that are added to the network's: FILE.py:CLASS of your own; see docs/rewards_and_features.md."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,8 +90,6 @@ class TrainConfig(RunConfig):
     """What the learner is paid: points, sigma, clipped?limit=2, ranked, distance?weight=0.1, value?policy=FILE, or
     FILE.py:NAME of your own; see docs/rewards_and_features.md. With another reward than points --reward-scale is 1 if
     it is not given."""
-    features: str | None = None
-    """Inputs that are added to the network's: FILE.py:CLASS of your own; see docs/rewards_and_features.md."""
     shaping: float = 0.0
     """Weight of potential-based shaping on the distance to a win; 0.3 is good without a warm start."""
     width: int = 256

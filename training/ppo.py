@@ -19,8 +19,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from agents.action_inputs import TABLE_FACTS
-from agents.action_network import FACT_SCALES, TABLE_SCALES, prior, shapes
+from agents.action_network import FACT_SCALES, prior, shapes, table_scales
+from agents.features import Features
 from training.config import PpoConfig
 from training.self_play import HINTS, Hands
 
@@ -39,17 +39,20 @@ class Actor(nn.Module):
     fact_scales: Tensor
     table_scales: Tensor
 
-    def __init__(self, width: int, *, claims: bool, generator: torch.Generator) -> None:
+    def __init__(
+        self, width: int, *, claims: bool, generator: torch.Generator, features: Features | None = None
+    ) -> None:
         """Build a network that plays like the greedy agents: everything but the prior begins near nothing."""
         super().__init__()
-        for name, shape in shapes(width).items():
+        scales = table_scales(features)
+        for name, shape in shapes(width, len(scales) - len(table_scales())).items():
             array = torch.zeros(shape)
             if len(shape) == 2:
                 array = torch.randn(shape, generator=generator) * (2 / shape[0]) ** 0.5
             self.register_parameter(name, nn.Parameter(array))
         self.get_parameter("prior").data.copy_(torch.from_numpy(prior(claims=claims)))
         self.register_buffer("fact_scales", torch.from_numpy(FACT_SCALES.copy()), persistent=False)
-        self.register_buffer("table_scales", torch.from_numpy(TABLE_SCALES.copy()), persistent=False)
+        self.register_buffer("table_scales", torch.from_numpy(scales.copy()), persistent=False)
 
     def forward(self, facts: Tensor, table: Tensor, row: Tensor) -> Tensor:
         """Return [m] logits, for facts [m, A] of actions in rows [m] of tables [n, C]."""
@@ -70,10 +73,10 @@ class Critic(nn.Module):
 
     scales: Tensor
 
-    def __init__(self, others: int) -> None:
+    def __init__(self, others: int, features: Features | None = None) -> None:
         """Build it for so many other seats."""
         super().__init__()
-        scales = [*TABLE_FACTS.values(), *others * [*HINTS.values()]]
+        scales = [*table_scales(features).tolist(), *others * [*HINTS.values()]]
         self.register_buffer("scales", torch.tensor(scales), persistent=False)
         sizes = [len(scales), *_CRITIC_WIDTHS]
         layers: list[nn.Module] = []
@@ -152,6 +155,7 @@ class Learner:
         unit: float,
         claims: bool,
         start: dict[str, NDArray[np.float32]] | None = None,
+        features: Features | None = None,
     ) -> None:
         """Build fresh networks.
 
@@ -161,19 +165,19 @@ class Learner:
             unit: of the rewards, which are divided by it; sigma for points.
             claims: whether the actor begins as greedy, or as greedy that keeps its hand closed.
             start: the weights that it begins with instead.
+            features: what adds inputs of a researcher's own.
         """
         generator = torch.Generator().manual_seed(config.seed)
         torch.manual_seed(config.seed)
         self.config, self.unit = config, unit
         self.device = torch.device("cuda" if config.device == "auto" and torch.cuda.is_available() else "cpu")
-        self.actor = Actor(config.width, claims=claims, generator=generator).to(self.device)
+        actors = [Actor(config.width, claims=claims, generator=generator, features=features) for _ in range(3)]
+        self.actor, self.reference, self.average = (actor.to(self.device) for actor in actors)
         if start is not None:
             self.actor.load_state_dict({name: torch.from_numpy(array) for name, array in start.items()})
-        self.reference = Actor(config.width, claims=claims, generator=generator).to(self.device)
-        self.reference.load_state_dict(self.actor.state_dict())
-        self.average = Actor(config.width, claims=claims, generator=generator).to(self.device)
-        self.average.load_state_dict(self.actor.state_dict())
-        self.critic = Critic(people - 1).to(self.device)
+        for copy in (self.reference, self.average):
+            copy.load_state_dict(self.actor.state_dict())
+        self.critic = Critic(people - 1, features).to(self.device)
         self.actor_optimiser = torch.optim.Adam(self.actor.parameters(), lr=config.learning_rate, eps=1e-5)
         self.critic_optimiser = torch.optim.Adam(self.critic.parameters(), lr=_CRITIC_RATE)
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from agents import Agent, make_agent
-from agents.action_network import ARCHITECTURE, ActionNetwork
+from agents.action_network import ARCHITECTURE, ActionNetwork, widened
+from agents.features import find_features
 from agents.luck import worthwhile_weights
 from agents.policy_file import PolicyFile
 from agents.value import usual_policy
@@ -105,12 +106,16 @@ class PpoRun:
         self._opponents = {spec: make_agent(spec) for spec in config.opponents if spec != SNAPSHOT}
         teacher = config.teacher or _better_teacher(self.rules, config.seed)
         self.config = replace(config, teacher=teacher)
-        start = _weights_of(teacher, config.width) if teacher.startswith(_POLICY) else None
+        self._features = None if config.features is None else find_features(config.features)
+        self._added = 0 if self._features is None else len(self._features.facts)
+        start = _weights_of(teacher, config.width, self._added) if teacher.startswith(_POLICY) else None
         claims = TEACHERS.get(teacher, True)
         plain = config.reward == _POINTS
         self._reward = None if plain else find_reward(config.reward)
         unit = sigma(self.rules) if plain else 1.0
-        self.learner = Learner(self.config, people=self.rules.people, unit=unit, claims=claims, start=start)
+        self.learner = Learner(
+            self.config, people=self.rules.people, unit=unit, claims=claims, start=start, features=self._features
+        )
         self._luck = worthwhile_weights(self.rules) if config.control_variates and plain else None
         self.updates = self.hands = self.decisions = self.measured = 0
         self.seconds = 0.0
@@ -214,6 +219,7 @@ class PpoRun:
             config.opponent_share,
             self._luck,
             self._reward if config.ray or self._reward is None else config.reward,
+            self._features if config.ray else config.features,
         )
         self._begun = self._players.begin(common, [(config.seed, update, part) for part in range(config.parts)])
 
@@ -221,7 +227,7 @@ class PpoRun:
     def measure(self, phase: str, say: Any = print) -> None:
         """Measure the learner, add to the learning curve, and let it try to pass the gate."""
         config, weights = self.config, self.learner.average.arrays()
-        learner = agent_of(weights)
+        learner = agent_of(weights, features=self._features)
         # The same deals every time: differences between measurements are less noisy than the measurements.
         results = measure_learner(
             self.rules,
@@ -259,7 +265,7 @@ class PpoRun:
         gain = gate(
             self.rules,
             learner,
-            agent_of(self.best),
+            agent_of(self.best, features=self._features),
             usual_policy(self.rules),
             deals=config.gate_deals,
             seed=config.seed,
@@ -279,7 +285,7 @@ class PpoRun:
         return PolicyFile(
             variant=self.rules.name,
             variant_version=self.rules.version,
-            network={"width": config.width},
+            network={"width": config.width, "added": self._added},
             weights=weights,
             knobs=self.rules.knobs,
             architecture=ARCHITECTURE,
@@ -292,6 +298,7 @@ class PpoRun:
                 "teacher": config.teacher,
                 "teachers": list(dict.fromkeys([str(config.teacher), *TEACHERS])),
                 "reward": config.reward,
+                "features": config.features,
                 "seed": config.seed,
             },
         )
@@ -345,8 +352,8 @@ def _arrays(weights: dict[str, Any]) -> Weights:
     return {name: array.numpy() for name, array in weights.items()}
 
 
-def _weights_of(spec: str, width: int) -> Weights:
-    """Return the weights of a policy.
+def _weights_of(spec: str, width: int, added: int) -> Weights:
+    """Return the weights of a policy, with none on added inputs if it has no such inputs itself.
 
     Raises:
         MahjongError: there is none, or it is of another kind or size.
@@ -354,7 +361,10 @@ def _weights_of(spec: str, width: int) -> Weights:
     network = getattr(make_agent(spec), "network", None)
     if not isinstance(network, ActionNetwork) or len(network.weights["bias"]) != width:
         raise TrainingError(f"--teacher {spec}: not a policy of `training ppo` with --width {width}")
-    return network.weights
+    own = 0 if network.features is None else len(network.features.facts)
+    if own not in (0, added):
+        raise TrainingError(f"--teacher {spec}: it has {own} added inputs, the learner would have {added}")
+    return widened(network.weights, added)
 
 
 def _better_teacher(rules: Rules, seed: int) -> str:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent, make_agent
-from agents.action_inputs import TABLE_FACTS, ActionInputs, action_inputs
+from agents.action_inputs import TABLE_FACTS, ActionInputs
 from agents.action_network import ActionNetwork, draw, log_probabilities
+from agents.features import Features, find_features
 from agents.luck import UNIT, Luck
 from agents.policy import PolicyAgent
 from mahjong_env import Rules, View, make_engine
@@ -50,7 +51,7 @@ class Hands:
 
     Attributes:
         facts: [m, A] int8 what was known of the actions.
-        table: [n, C] int8 what was known of the table.
+        table: [n, C] int8 what was known of the table, added inputs behind it.
         count: [n] intp likely actions of each decision; their probabilities sum to 1.
         chosen: [n] intp which of these was chosen.
         log_probability: [n] float32 with which it was drawn.
@@ -166,15 +167,17 @@ class Common(NamedTuple):
     share: float
     luck: NDArray[np.float64] | None
     reward: Reward | str | None
+    features: Features | str | None
 
 
 def play_part(common: Common, seed: tuple[int, ...]) -> Hands:
     """Play some of an update's hands."""
-    others = [*map(make_agent, common.named), *(agent_of(of_past, sample=True) for of_past in common.snapshots)]
-    network = ActionNetwork(common.weights)
+    features = None if common.features is None else find_features(common.features)
+    past = (agent_of(weights, sample=True, features=features) for weights in common.snapshots)
+    others = [*map(make_agent, common.named), *past]
     return play_hands(
         common.rules,
-        network,
+        ActionNetwork(common.weights, features),
         others,
         tables=common.tables,
         share=common.share,
@@ -184,9 +187,9 @@ def play_part(common: Common, seed: tuple[int, ...]) -> Hands:
     )
 
 
-def agent_of(weights: Weights, *, sample: bool = False) -> PolicyAgent:
+def agent_of(weights: Weights, *, sample: bool = False, features: Features | None = None) -> PolicyAgent:
     """Return the agent that plays by these weights: the likeliest action, or one drawn by its probability."""
-    return PolicyAgent.playing(ActionNetwork(weights), name="learner", sample=sample)
+    return PolicyAgent.playing(ActionNetwork(weights, features), name="learner", sample=sample)
 
 
 class _Chains:
@@ -266,7 +269,7 @@ class _Learner:
         self._network, self._reward = network, reward
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
-        inputs = action_inputs(view)
+        inputs = self._network.inputs(view)
         scores = self._network.scores(inputs)
         best = draw(scores, inputs.row, rng)
         self.decided = _likely(inputs, scores, best)

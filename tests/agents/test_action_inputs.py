@@ -10,13 +10,13 @@ from agents.action_inputs import ACTION_FACTS, SIZES, TABLE_FACTS, action_inputs
 from agents.action_network import (
     ARCHITECTURE,
     FACT_SCALES,
-    TABLE_SCALES,
     ActionNetwork,
     draw,
     greatest_of_rows,
     log_probabilities,
     prior,
     shapes,
+    table_scales,
 )
 from agents.greedy import best_actions
 from agents.policy_file import PolicyFile
@@ -138,7 +138,7 @@ def test_a_policy_over_the_inputs_of_version_1_plays_as_it_did(tmp_path):
     read = PolicyFile.read(tmp_path / "old.zip").weights
     inputs = action_inputs(make_engine("wuhan", 20, seed=2).view())
     of_facts = inputs.facts[:, :facts] * FACT_SCALES[:facts]
-    of_table = inputs.table[:, :table] * TABLE_SCALES[:table]
+    of_table = inputs.table[:, :table] * table_scales()[:table]
     hidden = np.maximum(of_facts @ old["facts"] + (of_table @ old["table"] + old["bias"])[inputs.row], 0)
     hidden = np.maximum(hidden @ old["hidden"] + old["hidden_bias"], 0)
     expected = hidden @ old["out"] + of_facts @ old["prior"]

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from agents import GreedyAgent, make_agent
+from agents import GreedyAgent, PolicyFileError, make_agent
 from agents.action_inputs import ACTION_FACTS, TABLE_FACTS, action_inputs
 from agents.action_network import ActionNetwork, prior, shapes
+from agents.features import find_features
 from agents.luck import weights_of
 from agents.policy_file import PolicyFile
 from mahjong_env import VARIANTS, MahjongError, make_engine
@@ -167,6 +168,23 @@ class TestLearner:
         np.testing.assert_allclose(logits.numpy(), played.scores(inputs), rtol=1e-3, atol=1e-4)
         np.testing.assert_allclose(log_softmax(logits, row, 20).exp().sum(), 20, rtol=1e-4)
 
+    def test_it_reads_added_inputs_at_their_scale(self):
+        late = find_features(f"{EXAMPLES / 'my_features.py'}:Late")
+        actor = Actor(8, claims=True, generator=torch.Generator().manual_seed(0), features=late)
+        actor.out.data.normal_()
+        played = ActionNetwork(actor.arrays(), late)
+        inputs = played.inputs(make_engine("hebei", 6, seed=3).view())
+        assert inputs.table.shape == (6, len(TABLE_FACTS) + 3)
+        scores = played.scores(inputs)
+        seen = (torch.from_numpy(array) for array in (inputs.facts, inputs.table, inputs.row))
+        np.testing.assert_allclose(scores, actor(*seen).detach().numpy(), rtol=1e-3, atol=1e-3)
+        inputs.table[:, -1] += 8  # by one, at a scale of 1/8
+        weights = actor.arrays()
+        of_table = weights["bias"] + weights["table"][-1]
+        moved = ActionNetwork(weights | {"bias": of_table}, late)
+        inputs_before = moved.inputs(make_engine("hebei", 6, seed=3).view())
+        np.testing.assert_allclose(played.scores(inputs), moved.scores(inputs_before), rtol=1e-3, atol=1e-3)
+
     def test_probabilities_of_what_was_played_are_known(self):
         learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
         played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=20, share=0, seed=[4])
@@ -295,9 +313,31 @@ class TestRuns:
         assert learned.training["reward"] == reward
         assert make_agent(f"policy:{folder.last}").variant == "hebei"
 
+    def test_learns_from_inputs_of_ones_own(self, whole, tmp_path):
+        features = f"{EXAMPLES / 'my_features.py'}:Late"
+        folder = ppo_run.run(replace(CONFIG, out=tmp_path / "run", features=features, processes=2))
+        learned, first = (PolicyFile.read(path) for path in (folder.last, folder.clone))
+        assert (learned.weights["table"][-3:] != first.weights["table"][-3:]).all(axis=1).any()
+        with pytest.raises(PolicyFileError, match=r"if you trust that code.*my_features.py:Late"):
+            make_agent(f"policy:{folder.last}")
+        view = make_engine("hebei", 10, seed=1).view()
+        actions = make_agent(f"policy:{folder.last}?features={features}").act(view, np.random.default_rng(0))
+        assert view.action_mask[np.arange(10), actions].all()
+        with pytest.raises(PolicyFileError, match=r"trained with 0 added inputs; .* adds 3"):
+            make_agent(f"policy:{whole.last}?features={features}")
+
+    def test_a_teacher_without_added_inputs_may_have_a_pupil_with_them(self, whole, tmp_path):
+        features = f"{EXAMPLES / 'my_features.py'}:Late"
+        config = replace(CONFIG, out=tmp_path / "run", features=features, teacher=f"policy:{whole.last}", hands=32)
+        begun = PolicyFile.read(ppo_run.run(config).clone)
+        assert begun.network == {"width": 8, "added": 3}
+        assert (begun.weights["table"][-3:] == 0).all()
+        np.testing.assert_array_equal(begun.weights["table"][:-3], PolicyFile.read(whole.last).weights["table"])
+
     @pytest.mark.parametrize(
         ("setting", "message"),
         [
+            ({"features": "late"}, "no added inputs are called 'late'"),
             ({"reward": "nothing"}, "no reward is called 'nothing'"),
             ({"tables": 33}, "--tables 33 cannot be shared out evenly among --parts 2"),
             ({"opponent_share": 1.5}, "at most 1"),
