@@ -9,7 +9,9 @@ BIN     := $(VENV)/bin
 VARIANT ?= hebei
 # How to learn: ppo (by self-play, over strong inputs; up to GAMES hands) or sb3 (MaskablePPO, up to STEPS decisions).
 METHOD  ?= ppo
-GAMES   ?= 320000
+# A hand of Wuhan takes three times as long: what its waits would pay is worked out with wild tiles.
+GAMES_wuhan := 80000
+GAMES   ?= $(or $(GAMES_$(VARIANT)),320000)
 STEPS   ?= 1000000
 DEALS   ?= 2000
 RUN     ?= runs/$(VARIANT)
