@@ -102,7 +102,9 @@ class RulesConfig:
     agents: tuple[str, ...] = ("greedy",)
     """Who plays: one for all seats, or one for each person."""
     deals: int = 4000
-    """Deals, each of them one hand by each set of rules."""
+    """Deals, each of them played by each set of rules."""
+    hands: int = 1
+    """Hands of each deal. Knobs about matches, such as who deals next, make a difference over several hands only."""
     seed: int = 40_000
     """Of the deals and all choices."""
     out: Path | None = None

@@ -77,16 +77,17 @@ class Played:
         return cls(**arrays, counts=counts)
 
 
-def deal(rules: Rules, deals: NDArray[np.int64], seed: int) -> Engine:
+def deal(rules: Rules, deals: NDArray[np.int64], seed: int, hands: int = 1) -> Engine:
     """Return an engine with these deals of a seed; each of them is the same wherever it is dealt, with what others.
 
     Args:
-        rules: what is played, one hand a game.
+        rules: what is played.
         deals: [B] their numbers, which may be repeated.
         seed: of the deals.
+        hands: that are played in each game; of several the first is that of a new match.
     """
     numbers, places = np.unique(deals, return_inverse=True)
-    engine = make_engine(rules, len(numbers), seed=seed)
+    engine = make_engine(rules, len(numbers), seed=seed, num_hands=hands)
     deal_again(engine, fold_seed(seed), numbers)
     return engine.select(places)  # fresh games, that have not moved yet
 

@@ -50,13 +50,14 @@ def run(config: RulesConfig) -> Found:
                 agents=agents,
                 deals=config.deals,
                 seed=config.seed,
+                hands=config.hands,
                 play=lambda study: _play(config, study, kept, tell),
             )
     except KeyboardInterrupt as interrupt:
         text = f"interrupted; {len(kept)} parts are kept: the same command goes on with them"
         raise InterruptedRunError(text if kept.is_kept else "interrupted", exit_status(interrupt)) from None
     names = tuple(agent.name for agent in agents)
-    found = Found(asked.rules, names, config.deals, config.seed, base, tuple(compared))
+    found = Found(asked.rules, names, config.deals, config.hands, config.seed, base, tuple(compared))
     report.print_found(found)
     if asked.unknown:
         print(f"not turned, as no number is near at hand: {', '.join(asked.unknown)}; name one with --knobs NAME=VALUE")
@@ -79,7 +80,7 @@ class _Asked:
 
 
 def _read(config: RulesConfig) -> _Asked:
-    check_counts(deals=config.deals)
+    check_counts(deals=config.deals, hands=config.hands)
     check_workers(config)
     check_seed(config.seed)
     if config.deals < 2:
@@ -89,7 +90,7 @@ def _read(config: RulesConfig) -> _Asked:
     rules = read_rules(config.variant, config.house)
     if config.all_knobs and (config.knobs or config.together):
         raise TrainingError("--all-knobs turns each knob by itself: it goes without --knobs and --together")
-    knobs, unknown = every_knob(rules) if config.all_knobs else (list(config.knobs), [])
+    knobs, unknown = every_knob(rules, config.hands) if config.all_knobs else (list(config.knobs), [])
     rows = [row.name for row in rules.rows] if config.all_rows else list(config.rows)
     if config.together and not (knobs or rows):
         raise TrainingError("--together makes one change of --knobs and --rows: name some")
@@ -99,12 +100,12 @@ def _read(config: RulesConfig) -> _Asked:
 def _again(config: RulesConfig) -> Study:
     asked = _read(config)
     rules = (asked.rules, *(change.rules for change in asked.changes))
-    return Study(rules, tuple(make_agent(spec) for spec in config.agents), config.deals, config.seed)
+    return Study(rules, tuple(make_agent(spec) for spec in config.agents), config.deals, config.seed, config.hands)
 
 
 def _kept(config: RulesConfig, asked: _Asked, agents: Sequence[Agent]) -> Kept:
     """Return where what was played is kept, under a name of all that it depends on."""
-    told = {name: getattr(config, name) for name in ("variant", "house", "agents", "deals", "seed")}
+    told = {name: getattr(config, name) for name in ("variant", "house", "agents", "deals", "hands", "seed")}
     changes = [change.name for change in asked.changes]
     files = [digests(spec, agent) for spec, agent in zip(config.agents, agents, strict=True)]
     depends_on = [__version__, np.__version__, asked.rules.version, told, changes, files]

@@ -57,22 +57,30 @@ class Study:
     Attributes:
         rules: the sets of rules; the first is the one that the others are compared with.
         agents: one for all seats, or one for each person; they are the same by all rules.
-        deals: how many; one hand each.
+        deals: how many.
         seed: of the deals and the agents' chance.
+        hands: of each deal.
     """
 
     rules: tuple[Rules, ...]
     agents: tuple[Agent, ...]
     deals: int
     seed: int
+    hands: int = 1
 
     def __post_init__(self) -> None:
-        """Check that there are as many agents as can be.
+        """Check that there are as many agents as can be, and that single hands are hands.
 
         Raises:
-            TrainingError: as many as neither 1 nor persons.
+            TrainingError: as many agents as neither 1 nor persons; single hands by rules of matches without a number of
+                hands.
         """
         for one in self.rules:
+            if self.hands == 1 and not one.ends_by_hands:
+                raise TrainingError(
+                    "--hands 1: by some of these rules a match ends when somebody's points do, not after one hand; "
+                    "--hands 8 compares matches of 8 hands with it"
+                )
             if len(self.agents) not in (1, one.people):
                 raise TrainingError(
                     f"--agents names one agent, or {one.people} (one for each person), not {len(self.agents)}"
@@ -86,7 +94,7 @@ class Study:
 
 def play_of(study: Study, block: Block) -> PlayedBlock:
     """Play one block of a study."""
-    return play_block(study.rules[block.rules], study.agents, block, study.seed)
+    return play_block(study.rules[block.rules], study.agents, block, study.seed, study.hands)
 
 
 def compare(
@@ -96,6 +104,7 @@ def compare(
     agents: Sequence[str | Agent] = ("greedy",),
     deals: int = 4000,
     seed: int = 40_000,
+    hands: int = 1,
     play: Callable[[Study], Mapping[Block, PlayedBlock]] | None = None,
 ) -> tuple[Measures, list[Comparison]]:
     """Play the same deals by some rules and by each of several changes of them.
@@ -104,21 +113,22 @@ def compare(
         rules: the rules that the others are compared with.
         changes: the changed rules.
         agents: one for all seats, or one for each person; they are the same by all rules.
-        deals: how many; one hand each.
+        deals: how many.
         seed: of the deals and the agents' chance.
+        hands: of each deal: 1, or as many as a match has (or fewer, where somebody's points run out before).
         play: plays all blocks of a study with `play_of`, wherever it is; None: here.
 
     Returns:
         What was measured by the rules, and what each change came to.
 
     Raises:
-        TrainingError: as many agents as neither 1 nor persons.
+        TrainingError: see `Study`.
     """
     made = tuple(make_agent(agent) for agent in agents)
-    study = Study((rules, *(change.rules for change in changes)), made, deals, seed)
+    study = Study((rules, *(change.rules for change in changes)), made, deals, seed, hands)
     played = play(study) if play else {block: play_of(study, block) for block in study.blocks}
     base, *changed = (
-        measures_of(one, [played[block] for block in study.blocks if block.rules == number])
+        measures_of(one, [played[block] for block in study.blocks if block.rules == number], hands)
         for number, one in enumerate(study.rules)
     )
     found = []
@@ -159,10 +169,11 @@ def changes_of(
     return [Change(", ".join([*knobs, *(f"without {row}" for row in rows)]), both)]
 
 
-def every_knob(rules: Rules) -> tuple[list[str], list[str]]:
+def every_knob(rules: Rules, hands: int = 1) -> tuple[list[str], list[str]]:
     """Return every other value of every knob as ``NAME=VALUE``, and the knobs for which a value has to be named.
 
     A knob that is any number is tried at half and at twice its value and, where it can be, without a limit (none).
+    Rules that know no single hands are left out where single hands are played.
     """
     tried, unknown = [], []
     for item in fields(rules):
@@ -172,7 +183,9 @@ def every_knob(rules: Rules) -> tuple[list[str], list[str]]:
             others = [*dict.fromkeys((value // 2, value * 2)), *([None] if item.metadata["none"] else [])]
             others = [other for other in others if other != value]
         if others:
-            tried += [f"{item.name}={_text(choice)}" for choice in others if _is_possible(rules, item.name, choice)]
+            tried += [
+                f"{item.name}={_text(choice)}" for choice in others if _is_possible(rules, item.name, choice, hands)
+            ]
         else:
             unknown.append(item.name)
     return tried, unknown
@@ -182,12 +195,12 @@ def _text(value: Any) -> str:
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _is_possible(rules: Rules, name: str, value: Any) -> bool:
+def _is_possible(rules: Rules, name: str, value: Any, hands: int) -> bool:
     try:
-        replace(rules, **{name: value})
+        changed = replace(rules, **{name: value})
     except RulesError:
         return False
-    return True
+    return hands > 1 or changed.ends_by_hands
 
 
 @cache
@@ -276,4 +289,7 @@ _WORDS = {
     "discards": ("hands take longer,", "hands are shorter,", " discards"),
     "kongs": ("there are more kongs,", "there are fewer kongs,", ""),
     "sigma": ("sigma rises", "sigma falls", ""),
+    "first_dealer_points": ("who deals first gains more a hand,", "who deals first gains less a hand,", ""),
+    "hands": ("matches are longer,", "matches are shorter,", " hands"),
+    "match_sigma": ("the spread of a match rises", "the spread of a match falls", ""),
 }

@@ -28,8 +28,15 @@ MEASURES: Final[Mapping[str, str]] = {
     "discards": "discards in a hand",
     "kongs": "kongs in a hand",
     "sigma": "standard deviation of a seat's points in a hand",
+    "first_dealer_points": "points a hand of who deals first in the match",
+    "hands": "hands in a match",
+    "match_sigma": "standard deviation of a person's points in a match",
 }
-"""What is measured, and in words; ``seat_1_points`` and so on are the points of the seats after the dealer."""
+"""What is measured, and in words, the last three of matches alone and the dealer's and sigma of single hands alone;
+``seat_1_points`` and so on are the points a hand of the seats after the (first) dealer."""
+
+
+_KONGS: Final = ("exposed_kongs", "added_kongs", "concealed_kongs")
 
 
 @dataclass(frozen=True)
@@ -65,10 +72,11 @@ class Measures:
 
     Attributes:
         rules: the rules.
-        points: [n, P] points by seats counted from the dealer (by persons from the dealer, where people sit out).
+        points: [n, P] points by seats counted from the dealer (by persons from the first dealer, where people sit out
+            or several hands are played).
         numbers: what was measured, by name; see `MEASURES`.
         rows: for each row that was scored, by name: how many of 100 wins score it, and the share of all points of
-            wins that are paid for hands with it, in %.
+            wins that are paid for hands with it, in %; of single hands alone.
     """
 
     rules: Rules
@@ -104,24 +112,22 @@ class PlayedBlock:
 
     Attributes:
         played: what happened.
-        dealer: [n] intp who dealt.
-        discards: [n] int64 discards of the hand.
+        dealer: [n] intp who dealt first.
     """
 
     played: Played
     dealer: NDArray[np.intp]
-    discards: NDArray[np.int64]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return everything as arrays by name, for a file."""
-        return self.played.arrays() | {"dealer": self.dealer, "discards": self.discards}
+        return self.played.arrays() | {"dealer": self.dealer}
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> PlayedBlock:
         """Return what `arrays` has given; a `KeyError` if something is missing."""
         rest = dict(arrays)
-        dealer, discards = rest.pop("dealer"), rest.pop("discards")
-        return cls(Played.of_arrays(rest), dealer, discards)
+        dealer = rest.pop("dealer")
+        return cls(Played.of_arrays(rest), dealer)
 
 
 def blocks_of(rules: int, deals: int, agents: Sequence[Agent]) -> list[Block]:
@@ -130,63 +136,59 @@ def blocks_of(rules: int, deals: int, agents: Sequence[Agent]) -> list[Block]:
     return [Block(rules, number, first, min(first + size, deals)) for number, first in enumerate(range(0, deals, size))]
 
 
-def play_block(rules: Rules, agents: Sequence[Agent], block: Block, seed: int) -> PlayedBlock:
+def play_block(rules: Rules, agents: Sequence[Agent], block: Block, seed: int, hands: int = 1) -> PlayedBlock:
     """Play the deals of a block; deal i has the same cards by whatever rules with the same tiles.
 
     Args:
-        rules: what is played, one hand a deal.
+        rules: what is played.
         agents: one for all seats, or one for each person.
         block: the deals.
         seed: of the deals and of the agents' chance, which belongs to the deals: where the rules make no difference,
             agents do the same.
+        hands: of each deal; the match that they are may end before.
     """
     numbers = np.arange(block.first, block.last)
-    engine = deal(rules, numbers, seed)
+    engine = deal(rules, numbers, seed, hands)
     dealer = engine.dealer.astype(np.intp)
     seats = np.arange(rules.people) if len(agents) > 1 else np.zeros(rules.people, np.intp)
     own = int(np.random.SeedSequence([seed, block.number]).generate_state(1)[0])
     paired = pair(agents, np.arange(len(numbers)), own)
     played = play_out(engine, paired, np.tile(seats, (len(numbers), 1)), np.random.default_rng(seed))
-    return PlayedBlock(played, dealer, engine.view(seats=0).num_discards.astype(np.int64))
+    return PlayedBlock(played, dealer)
 
 
-def measures_of(rules: Rules, blocks: Sequence[PlayedBlock]) -> Measures:
-    """Return what was measured by some rules, from what happened in all blocks, in order."""
-    return _measures(
-        rules,
-        Played.joined([block.played for block in blocks]),
-        np.concatenate([block.dealer for block in blocks]),
-        np.concatenate([block.discards for block in blocks]),
-    )
-
-
-def _measures(rules: Rules, played: Played, dealer: NDArray[np.intp], discards: NDArray[np.int64]) -> Measures:
+def measures_of(rules: Rules, blocks: Sequence[PlayedBlock], hands: int = 1) -> Measures:
+    """Return what was measured by some rules, from what happened in all blocks, in order; so many hands a deal."""
+    played = Played.joined([block.played for block in blocks])
+    dealer = np.concatenate([block.dealer for block in blocks])
     every, people = np.arange(len(dealer)), played.points.shape[1]
     points = played.points[every[:, None], (dealer[:, None] + np.arange(people)) % people]
-    hands, wins = np.ones(len(dealer)), played.wins.sum(axis=1)
-    paid = played.counts["win_points"].sum(axis=1)
+    number, wins, paid = played.hands, played.wins.sum(axis=1), played.counts["win_points"].sum(axis=1)
     numbers = {
-        "dealer_points": _mean(points[:, 0], hands),
-        **{f"seat_{offset}_points": _mean(points[:, offset], hands) for offset in range(1, people)},
-        "dealer_wins": _mean(100 * played.wins[every, dealer], hands),
-        "drawn": _mean(100 * played.draws, hands),
+        "dealer_points" if hands == 1 else "first_dealer_points": _mean(points[:, 0], number),
+        **{f"seat_{offset}_points": _mean(points[:, offset], number) for offset in range(1, people)},
+        "drawn": _mean(100 * played.draws, number),
         "self_drawn": _mean(100 * played.self_draws.sum(axis=1), wins),
         "win_points": _mean(paid, wins),
-        "discards": _mean(discards, hands),
-        "sigma": _spread(points),
+        "discards": _mean(played.counts["discards"].sum(axis=1), number),
     }
-    kongs = [
-        played.counts[name] for name in ("exposed_kongs", "added_kongs", "concealed_kongs") if name in played.counts
-    ]
-    if kongs:
-        numbers["kongs"] = _mean(np.sum(kongs, axis=0).sum(axis=1), hands)
-    scored = played.rows > 0
-    rows = {
+    if hands == 1:
+        numbers |= {"dealer_wins": _mean(100 * played.wins[every, dealer], number), "sigma": _spread(points)}
+        kongs = [played.counts[name] for name in _KONGS if name in played.counts]
+        if kongs:
+            numbers["kongs"] = _mean(np.sum(kongs, axis=0).sum(axis=1), number)
+    else:
+        numbers |= {"hands": _mean(number, np.ones(len(number))), "match_sigma": _spread(points)}
+    return Measures(rules, points, numbers, _rows_of(rules, played) if hands == 1 else {})
+
+
+def _rows_of(rules: Rules, played: Played) -> dict[str, tuple[Influence, Influence]]:
+    scored, wins, paid = played.rows > 0, played.wins.sum(axis=1), played.counts["win_points"].sum(axis=1)
+    return {
         row.name: (_mean(100 * scored[:, number], wins), _mean(100 * scored[:, number] * paid, paid))
         for number, row in enumerate(rules.rows)
         if scored[:, number].any()
     }
-    return Measures(rules, points, numbers, rows)
 
 
 def _mean(totals: NDArray[np.generic], counts: NDArray[np.generic]) -> Influence:

@@ -25,14 +25,19 @@ except ImportError as error:
     raise MissingExtraError(f"the laboratories need {error.name}: pip install 'mahjong-env[evaluate]'") from error
 
 _WIDTH: Final = 100
-_SHOWN: Final = {
+_OF_HANDS: Final = {
     "dealer_points": "dealer",
     "win_points": "a win brings",
     "drawn": "drawn, %",
     "discards": "discards",
     "sigma": "sigma",
 }
-"""What has a column on the terminal; the files have all."""
+_OF_MATCHES: Final = {
+    "first_dealer_points": "first dealer",
+    "win_points": "a win",
+    "hands": "hands",
+    "match_sigma": "sigma",
+}
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,7 @@ class Found:
         rules: the rules.
         agents: names of those who played.
         deals: deals by each set of rules.
+        hands: of each deal.
         seed: of the deals.
         base: what was measured by the rules as they are.
         comparisons: what each change came to.
@@ -51,28 +57,40 @@ class Found:
     rules: Rules
     agents: tuple[str, ...]
     deals: int
+    hands: int
     seed: int
     base: Measures
     comparisons: tuple[Comparison, ...]
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """What has a column on the terminal, and its heading; the files have all."""
+        return _OF_HANDS if self.hands == 1 else _OF_MATCHES
+
+    @property
+    def size(self) -> str:
+        """How much was played, in words."""
+        return f"{self.deals:,} deals" + (f" of up to {self.hands} hands" if self.hands > 1 else "")
 
 
 def print_found(found: Found, console: Console | None = None) -> None:
     """Print the rules as they are, what each change makes of them, and what the rows bring."""
     console = console or Console(width=max(80, min(Console().width, _WIDTH)), highlight=False)
     console.print(
-        f"{found.rules.title}: {found.deals:,} deals, {', '.join(found.agents)} at all seats; ± 95 %, changes paired "
+        f"{found.rules.title}: {found.size}, {', '.join(found.agents)} at all seats; ± 95 %, changes paired "
         "deal by deal",
         markup=False,
     )
-    table = _new_table("", *_SHOWN.values())
-    table.add_row("as it is", *(_cell(found.base.numbers[name].estimate()) for name in _SHOWN))
+    table = _new_table("", *found.shown.values())
+    table.add_row("as it is", *(_cell(found.base.numbers[name].estimate()) for name in found.shown))
     for one in found.comparisons:
-        cells = [_difference(one.differences[name]) if name in one.differences else "" for name in _SHOWN]
+        cells = [_difference(one.differences[name]) if name in one.differences else "" for name in found.shown]
         table.add_row(one.change.name, *cells)
     console.print(table)
     for sentence in sentences(found.base, found.comparisons):
         console.print(sentence, markup=False)
-    console.print(_rows_table(found.base))
+    if found.base.rows:
+        console.print(_rows_table(found.base))
 
 
 def _rows_table(base: Measures) -> Table:
@@ -90,7 +108,7 @@ def _new_table(heading: str, *headings: str) -> Table:
     from rich.table import Table
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    table.add_column(heading, overflow="fold", min_width=22, max_width=34)
+    table.add_column(heading, overflow="fold", min_width=14, max_width=34)
     for other in headings:
         table.add_column(other, justify="right", no_wrap=True)
     return table
@@ -121,6 +139,7 @@ def json_text(found: Found) -> str:
         "knobs": found.rules.knobs,
         "agents": list(found.agents),
         "deals": found.deals,
+        "hands": found.hands,
         "seed": found.seed,
         "measures": dict(MEASURES),
         "as_it_is": _plain(found.base),
@@ -175,15 +194,16 @@ def draw(found: Found) -> bytes:
     """Draw what the changes make of the dealer's points, of a win and of sigma, and what the rows bring: a PNG."""
     changes, rows = found.comparisons, sorted(found.base.rows.items(), key=lambda row: -row[1][1].value)
     figure = Figure(figsize=(12, 1.5 + 0.3 * max(len(changes), len(rows), 4)), layout="constrained")
-    names = ("dealer_points", "win_points", "sigma") if changes else ()
-    panels = figure.subplots(1, len(names) + 1, squeeze=False)[0]
+    names = [name for name in found.shown if name not in ("drawn", "discards")] if changes else []
+    panels = figure.subplots(1, max(1, len(names) + bool(rows)), squeeze=False)[0]
     for panel, name in zip(panels, names, strict=False):
         estimates = [one.differences.get(name, Estimate(0.0, 0.0, 0.0)) for one in changes]
         _bars(panel, estimates, [one.change.name for one in changes] if panel is panels[0] else None)
-        panel.set_title(f"{_SHOWN[name]}, change", fontsize=9)
-    _bars(panels[-1], [share.estimate() for _, (_, share) in rows], [name for name, _ in rows])
-    panels[-1].set_title("rows: share of all that wins pay, %", fontsize=9)
-    figure.suptitle(f"{found.rules.title}: {found.deals:,} deals, {', '.join(found.agents)}, 95 % intervals")
+        panel.set_title(f"{found.shown[name]}, change", fontsize=9)
+    if rows:
+        _bars(panels[-1], [share.estimate() for _, (_, share) in rows], [name for name, _ in rows])
+        panels[-1].set_title("rows: share of all that wins pay, %", fontsize=9)
+    figure.suptitle(f"{found.rules.title}: {found.size}, {', '.join(found.agents)}, 95 % intervals")
     data = BytesIO()
     figure.savefig(data, format="png", dpi=120)
     return data.getvalue()

@@ -11,6 +11,7 @@ import pytest
 
 from mahjong_env import VARIANTS, RulesError, rules, score
 from training.__main__ import main
+from training.errors import TrainingError
 from training.rule_values import changes_of, compare, without_row
 from training.rule_values.comparing import every_knob, sentences
 from training.rule_values.measures import Influence, _mean, _spread
@@ -42,6 +43,34 @@ def test_where_a_rule_does_not_come_up_the_deal_is_played_alike():
     played = rules("hebei")
     _, (closed,) = compare(played, changes_of(played, ["closed_hand_on_discard=false"]), deals=60)
     assert 0 < closed.deals_that_differ < 0.5
+
+
+def test_knobs_about_matches_make_a_difference_over_several_hands():
+    played = rules("hangzhou", initial_points=5)
+    changes = changes_of(played, ["initial_points=100", "match_end=points"])
+    _, (rich,) = compare(played, changes[:1], deals=60)
+    assert rich.deals_that_differ == 0
+    with pytest.raises(TrainingError, match="a match ends when somebody's points do"):
+        compare(played, changes, deals=60)
+    base, (rich, ended) = compare(played, changes, deals=60, hands=4)
+    assert 0 < rich.deals_that_differ < 1
+    assert rich.measures.numbers["match_sigma"].value > base.numbers["match_sigma"].value
+    assert ended.measures.numbers["hands"].value != 4
+    hands = base.numbers["hands"].value
+    assert base.numbers["first_dealer_points"].value == pytest.approx(base.points[:, 0].mean() / hands)
+    assert base.numbers["match_sigma"].value == pytest.approx(base.points.std())
+    assert not {"dealer_points", "sigma"} & base.numbers.keys()
+    assert base.rows == {}
+
+
+def test_the_first_hand_of_matches_is_the_same_by_all_rules():
+    """Hand k has the same cards: who deals next changes nothing before there is a next one."""
+    played = rules("wuhan")
+    changes = changes_of(played, ["dealer_rule=always_next"])
+    _, (alike,) = compare(played, changes, deals=40, hands=1)
+    _, (later,) = compare(played, changes, deals=40, hands=3)
+    assert alike.deals_that_differ == 0
+    assert later.deals_that_differ > 0.3
 
 
 def test_rows_and_what_they_bring():
@@ -103,6 +132,8 @@ def test_every_knob_is_turned_to_each_of_its_other_values():
     assert {"base_score=2"} == {text for text in tried if text.startswith("base_score")}  # half of 1 is none
     assert not unknown
     assert every_knob(rules("hebei"))[1] == ["cap"]  # what is half of no limit?
+    assert "match_end=points" not in every_knob(rules("hangzhou"))[0]  # which knows no single hands
+    assert "match_end=points" in every_knob(rules("hangzhou"), hands=4)[0]
     assert "rotation=true" not in every_knob(rules("hebei", players=4))[0]  # which cannot be
 
 
@@ -142,11 +173,25 @@ def test_the_command(tmp_path, capsys):
     assert max(map(len, told.splitlines()[:-1])) <= 100
 
 
+def test_the_command_with_matches(tmp_path, capsys):
+    words = ["rules", "--variant", "wuhan", "--knobs", "dealer_rule=always_next", "--hands", "3", "--deals", "12"]
+    assert main([*words, "--out", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert "12 deals of up to 3 hands" in told
+    assert "first dealer" in told
+    assert max(map(len, told.splitlines()[:-1])) <= 100
+    found = json.loads((tmp_path / "rules.json").read_text(encoding="utf-8"))
+    assert found["hands"] == 3
+    assert found["as_it_is"]["numbers"]["hands"]["mean"] == 3
+    assert (tmp_path / "rules.png").read_bytes().startswith(b"\x89PNG")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--deals", "0"], "--deals must be at least 1"),
         (["--deals", "1"], "--deals must be at least 2"),
+        (["--hands", "0"], "--hands must be at least 1"),
         (["--knobs", "cap"], "a knob is written"),
         (["--knobs", "colour=red"], "colour"),
         (["--rows", "Nothing"], "hebei has no row 'Nothing'; there are Dealer Win"),
