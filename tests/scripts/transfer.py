@@ -24,23 +24,27 @@ from training.ppo_run import run
 from training.statistics import Estimate, ratio
 
 SEED = 2_345_678
+PARTS = ("carried", "house", "learned")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="which of the three tables")
     parser.add_argument("--deals", type=int, default=500, help="deals of each measurement, from every seat")
     parser.add_argument("--tables", type=int, default=20, help="house rules of each variant")
-    parser.add_argument("--hands", type=int, default=20_480, help="hands that are learned from; 0: no learning")
+    parser.add_argument("--hands", type=int, default=20_480, help="hands that are learned from")
     parser.add_argument("--into", nargs="*", default=sorted(VARIANTS), help="variants in which is learned")
     arguments = parser.parse_args()
     names = sorted(VARIANTS)
-    head(["policy of", *(f"in {VARIANTS[name].title}" for name in names)])
-    for policy in names:
-        line(policy, [cell(gain(VARIANTS[name], of(policy), arguments.deals)) for name in names])
-    head(["policy of", "under random house rules of its variant", "house rules under which it is clearly worse"])
-    for policy in names:
-        line(policy, house_rules(policy, arguments.tables, arguments.deals))
-    if arguments.hands:
+    if "carried" in arguments.parts:
+        head(["policy of", *(f"in {VARIANTS[name].title}" for name in names)])
+        for policy in names:
+            line(policy, [cell(gain(VARIANTS[name], of(policy), arguments.deals)) for name in names])
+    if "house" in arguments.parts:
+        head(["policy of", "under random house rules of its variant", "house rules under which it is clearly worse"])
+        for policy in names:
+            line(policy, house_rules(policy, arguments.tables, arguments.deals))
+    if "learned" in arguments.parts:
         head(["learned on from", *(f"in {VARIANTS[name].title}" for name in arguments.into)])
         for policy in ["greedy", *names]:
             line(policy, [learned(policy, name, arguments) for name in arguments.into])
