@@ -30,7 +30,7 @@ from training.parts import Parts
 from training.play import Played
 from training.pool import set_threads
 from training.progress import TimeLeft, status
-from training.sigma import sigma
+from training.sigma import in_sigma, sigma
 from training.sizes import check_counts, check_seed
 from training.spread import check_workers, spread
 from training.statistics import Estimate
@@ -82,8 +82,7 @@ class Table:
         """Return the points of a row against copies of a level, in sigma; None against itself."""
         if level not in row.standings:
             return None
-        points = row.standings[level].points
-        return Estimate(points.mean / self.sigma, points.low / self.sigma, points.high / self.sigma)
+        return in_sigma(self.rules, row.standings[level].points)
 
 
 def run(config: BenchmarkConfig) -> list[Table]:

@@ -29,7 +29,7 @@ from mahjong_env.ruleset.knobs import read_rules
 from training.experience import Experience, collect
 from training.interrupts import status_of
 from training.lineups import measure, one_against_copies
-from training.sigma import sigma
+from training.sigma import in_sigma, sigma
 from training.sizes import check_counts, check_seed
 from training.statistics import Estimate
 
@@ -106,8 +106,9 @@ def strength(rules: Rules, agent: Agent, *, deals: int, seed: int) -> Estimate:
     """Return sigma a hand of an agent against the better greedy in all other seats."""
     agents = [agent, usual_policy(rules)]
     lineup, luck_off = one_against_copies(0, 1, rules.people), worthwhile_weights(rules) is not None
-    points = measure(rules, agents, lineup, deals=deals, seed=seed, control_variates=luck_off).of(0).points
-    return Estimate(*(value / sigma(rules) for value in (points.mean, points.low, points.high)))
+    return in_sigma(
+        rules, measure(rules, agents, lineup, deals=deals, seed=seed, control_variates=luck_off).of(0).points
+    )
 
 
 def write(network: OutcomeNetwork, rules: Rules, path: Path) -> None:

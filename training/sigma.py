@@ -10,6 +10,7 @@ import numpy as np
 from agents import GreedyAgent
 from mahjong_env import Rules, make_engine
 from training.play import play_out
+from training.statistics import Estimate
 
 _HANDS: Final = 4000
 _SEED: Final = 777
@@ -32,3 +33,9 @@ def sigma(rules: Rules) -> float:
     rng = np.random.default_rng(np.random.SeedSequence([_SEED, *who[0]]))
     played = play_out(make_engine(rules, _HANDS, seed=_SEED), [GreedyAgent()], who, rng)
     return float(played.points.std())
+
+
+def in_sigma(rules: Rules, points: Estimate) -> Estimate:
+    """Return points a hand by some rules as sigma a hand."""
+    unit = sigma(rules)
+    return Estimate(points.mean / unit, points.low / unit, points.high / unit)

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 
 MOST_OF_A_KNOB: Final = 100_000
-MOST_POINTS: Final = 100_000_000
-"""The greatest values of knobs that are integers, and of running points: what is paid and kept then fits 32 bits."""
+"""The greatest value of knobs that are integers: what is paid then fits 32 bits."""
 
 
 def knob(
@@ -381,15 +380,6 @@ def _check_knob(variant: str, name: str, value: Any, metadata: Any) -> None:
         valid = valid and metadata["minimum"] <= value <= metadata["maximum"]
     if not valid:
         raise RulesError(f"{variant}: {name}={value!r} is not valid; valid are {_valid_values(metadata)}")
-
-
-def are_points(value: Any, number: int) -> bool:
-    """Whether these are so many running points: integers within `MOST_POINTS`, in a list or an array."""
-    listed = value.tolist() if isinstance(value, np.ndarray) else value
-    if not isinstance(listed, list | tuple) or len(listed) != number:
-        return False
-    integers = all(isinstance(points, int | np.integer) and not isinstance(points, bool) for points in listed)
-    return integers and all(-MOST_POINTS <= points <= MOST_POINTS for points in listed)
 
 
 def with_knobs(rules: Rules, knobs: dict[str, Any]) -> Rules:

@@ -23,7 +23,7 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.hands.codes import encode
 from mahjong_env.hands.kind_sets import count_planes, unpack
 from training.lineups import measure, one_against_copies
-from training.sigma import sigma
+from training.sigma import in_sigma
 
 SEED = 778
 
@@ -86,7 +86,8 @@ def main() -> None:
             lineup = one_against_copies(0, 1, rules.people)
             found = measure(rules, agents, lineup, deals=deals, seed=SEED, control_variates=off)
             one, other = found.of(0), found.of(1)
-            points = f"{one.points.mean / sigma(rules):+.3f} ± {one.points.half_width / sigma(rules):.3f}"
+            gain = in_sigma(rules, one.points)
+            points = f"{gain.mean:+.3f} ± {gain.half_width:.3f}"
             rates = [
                 f"{100 * getattr(one, what).mean:.1f} % ({100 * getattr(other, what).mean:.1f} %)"
                 for what in ("wins", "deal_ins")

@@ -19,7 +19,7 @@ from agents.value import usual_policy
 from mahjong_env import VARIANTS, Rules
 from training.lineups import LineupResult, blocks, difference, one_against_copies, play_block, summarise
 from training.parts import Parts
-from training.sigma import sigma
+from training.sigma import in_sigma
 from training.statistics import Estimate
 
 SEED = 61_000
@@ -67,7 +67,8 @@ def play(rules: Rules, spec: str, arguments: argparse.Namespace) -> LineupResult
 
 
 def cell(rules: Rules, points: Estimate) -> str:
-    return f"{points.mean / sigma(rules):+.3f} ± {points.half_width / sigma(rules):.3f}"
+    found = in_sigma(rules, points)
+    return f"{found.mean:+.3f} ± {found.half_width:.3f}"
 
 
 if __name__ == "__main__":

@@ -31,14 +31,20 @@ _SHOWN: Final = 12
 """Decisions of a review that are told in sentences on the terminal; the files have all."""
 
 _STYLE: Final = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+:root { color-scheme: light dark; --ink: #222; --paper: #fff; --faint: #666; --line: #ddd; --taken: #fff3c4;
+  --up: #08660a; --down: #a01010; --link: #1a4fb4; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e4e2dc; --paper: #1b1d1f; --faint: #a2a09a; --line: #3d4043;
+  --taken: #4a4020; --up: #7fce81; --down: #f09a94; --link: #9dbdf7; } }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: var(--ink);
+  background: var(--paper); }
+a { color: var(--link); }
 table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
-th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap; }
+th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
-tr.taken td { background: #fff3c4; }
-.up { color: #08660a; font-weight: 600; } .down { color: #a01010; font-weight: 600; }
-details { margin: 1rem 0; border-top: 1px solid #ccc; padding-top: .5rem; } summary { cursor: pointer; }
-img { width: 34rem; max-width: 100%; } small { color: #666; }
+tr.taken td { background: var(--taken); }
+.up { color: var(--up); font-weight: 600; } .down { color: var(--down); font-weight: 600; }
+details { margin: 1rem 0; border-top: 1px solid var(--line); padding-top: .5rem; } summary { cursor: pointer; }
+img { width: 34rem; max-width: 100%; } small { color: var(--faint); }
 """
 
 
