@@ -54,9 +54,8 @@ def main() -> None:
         for way in arguments.ways:
             found[way].append(by_deal(rules, way, seed, arguments))
             print(f"{way}, seed {seed}: {cell(rules, mean(found[way][-1]))}", file=sys.stderr, flush=True)
-    print(
-        f"| {rules.title}, {arguments.hands:,} hands | sigma a hand | each seed | more than as it is |\n|---|---|---|---|"
-    )
+    heads = (f"{rules.title}, {arguments.hands:,} hands", "sigma a hand", "each seed", "more than as it is")
+    print(f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", sep="\n")
     for way, played in found.items():
         more = [(one - other).mean() for one, other in zip(played, found.get("as it is", []), strict=False)]
         compared = cell(rules, mean(np.array(more))) if more and way != "as it is" else ""
