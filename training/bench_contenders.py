@@ -227,7 +227,7 @@ class FastPath:
                 luck_weights=self._luck,
             )
             rollout += _since(begin, len(hands))
-            self._learner.update(hands, number=self._updates, progress=0, only_critic=False)
+            self._learner.update(hands, number=self._updates, progress=0)
             training += _since(begin, len(hands))
             self._updates += 1
         while play.wall < seconds:

@@ -161,7 +161,7 @@ class PpoConfig(RunConfig):
     It is left out where luck explains less than a third of the spread of points (Wuhan)."""
     average: float = 0.9
     """What is measured and saved is an average of the weights after the updates, in which those of one update count so
-    much less than those of the next; 0: the last weights alone."""
+    much less than those of the next (of the first updates a plain mean); 0: the last weights alone."""
     evaluations: int = 5
     """How often the learner is measured (and saved) on the way."""
     evaluation_deals: int = 500

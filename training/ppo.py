@@ -181,19 +181,20 @@ class Learner:
         self.actor_optimiser = torch.optim.Adam(self.actor.parameters(), lr=config.learning_rate, eps=1e-5)
         self.critic_optimiser = torch.optim.Adam(self.critic.parameters(), lr=_CRITIC_RATE)
 
-    def update(self, hands: Hands, *, number: int, progress: float, only_critic: bool) -> dict[str, float]:
+    def update(self, hands: Hands, *, number: int, progress: float, critic_updates: int = 0) -> dict[str, float]:
         """Learn from hands.
 
         Args:
             hands: what was played with the actor as it is.
             number: of the update; the order of the minibatches follows from it and from the seed.
             progress: share of the run that is done, 0 to 1.
-            only_critic: leave the actor as it is.
+            critic_updates: so many updates come first, which leave the actor as it is.
 
         Returns:
             What there is to say of it, by name.
         """
         generator = torch.Generator().manual_seed(self.config.seed * 1_000_003 + number)
+        only_critic = number < critic_updates
         limit = self.config.reward_limit
         reward = np.clip(hands.reward / self.unit, -limit, limit).astype(np.float32)
         seen = self._tensor(np.concatenate([hands.table, hands.others], axis=1))
@@ -208,13 +209,15 @@ class Learner:
         self._fit_critic(seen, self._tensor(returns if only_critic else better + value), generator)
         if not only_critic:
             said |= self._improve(hands, better, generator, progress)
-            self._add_to_average()
+            self._add_to_average(number - critic_updates)
         return said
 
-    def _add_to_average(self) -> None:
+    def _add_to_average(self, updates: int) -> None:
+        # Of the first updates a plain mean: what the actor began as would count for most of a short run.
+        kept = min(self.config.average, updates / (updates + 1))
         with torch.no_grad():
             for mean, now in zip(self.average.parameters(), self.actor.parameters(), strict=True):
-                mean.lerp_(now, 1 - self.config.average)
+                mean.lerp_(now, 1 - kept)
 
     def _tensor(self, array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(array).to(self.device)

@@ -164,9 +164,9 @@ class PpoRun:
             total=critic_updates + updates, initial=self.updates, unit=" updates", disable=None, leave=False
         ) as bar:
             while self.updates < critic_updates + updates:
-                only_critic = self.updates < critic_updates
-                bar.set_description("critic alone" if only_critic else "PPO")
-                self._update(only_critic=only_critic, progress=max(0, self.updates - critic_updates) / updates)
+                bar.set_description("critic alone" if self.updates < critic_updates else "PPO")
+                progress = max(0, self.updates - critic_updates) / updates
+                self._update(critic_updates=critic_updates, progress=progress)
                 bar.update()
                 done = self.updates - critic_updates
                 if done > 0 and (done % every == 0 or done == updates):
@@ -178,12 +178,12 @@ class PpoRun:
             f"{self.folder.best}, {self.folder.curve_plot}"
         )
 
-    def _update(self, *, only_critic: bool, progress: float) -> None:
+    def _update(self, *, critic_updates: int, progress: float) -> None:
         start = time.monotonic()
         hands = self._play()
         if self.config.ahead:
             self._begin(self.updates + 1)
-        said = self.learner.update(hands, number=self.updates, progress=progress, only_critic=only_critic)
+        said = self.learner.update(hands, number=self.updates, progress=progress, critic_updates=critic_updates)
         self.updates += 1
         self.hands += len(hands.points)
         self.decisions += len(hands)

@@ -35,6 +35,9 @@ WAYS: Mapping[str, dict[str, Any]] = {
     "lambda 0.95 instead of 0.8": {"gae_lambda": 0.95},
     "minibatches of 8192, rate 0.006": {"batch_size": 8192, "learning_rate": 0.006},
     "the last weights, no average": {"average": 0.0},
+    "average 0.8": {"average": 0.8},
+    "rate 0.03": {"learning_rate": 0.03},
+    "minibatches of 16384, rate 0.015": {"batch_size": 16384, "learning_rate": 0.015},
 }
 
 

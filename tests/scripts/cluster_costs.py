@@ -66,7 +66,7 @@ def learning(variant: str) -> None:
     weights = learner.actor.arrays()
     hands, seconds = timed(lambda: play_hands(played, ActionNetwork(weights), [], tables=2048, share=0, seed=(1, 2)))
     size, sending = sent(hands)
-    _, update = timed(lambda: learner.update(hands, number=1, progress=0.0, only_critic=False))
+    _, update = timed(lambda: learner.update(hands, number=1, progress=0.0))
     n = len(hands)
     print(
         f"{variant}, learning: an actor {n / (seconds + sending):,.0f} decisions/s, {size / n:.0f} bytes a decision, "

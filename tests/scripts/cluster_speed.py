@@ -103,7 +103,7 @@ def learning() -> None:
             ahead = begin(where)
         number += 1
         start = time.process_time()
-        learner.update(hands, number=number, progress=0.0, only_critic=False)
+        learner.update(hands, number=number, progress=0.0)
         learned.append(len(hands) / (time.process_time() - start))
         return len(hands)
 

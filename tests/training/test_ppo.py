@@ -203,7 +203,7 @@ class TestLearner:
         paid = replace(played, reward=np.where(is_chow, 3.0, 0.0).astype(np.float32))
         before = self.chows(learner, played, chows)
         for number in range(5):
-            learner.update(paid, number=number, progress=0, only_critic=False)
+            learner.update(paid, number=number, progress=0)
         assert self.chows(learner, played, chows) > before + 0.01
 
     @staticmethod
@@ -214,17 +214,24 @@ class TestLearner:
             found = log_softmax(learner.actor(batch.facts, batch.table, batch.row), batch.row, len(batch.table))
         return float(found.exp()[batch.facts[:, column] == 1].mean())
 
-    def test_the_average_follows_the_weights(self):
-        learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
-        expected = learner.actor.arrays()
-        for number in range(3):
+    # A plain mean of the first updates, none of which is of what it began as; then those of long ago count ever less.
+    @pytest.mark.parametrize(
+        ("average", "counts"),
+        [(0.9, (1 / 3, 1 / 3, 1 / 3)), (0.5, (0.25, 0.25, 0.5)), (0.0, (0, 0, 1))],
+    )
+    def test_the_average_follows_the_weights(self, average, counts):
+        learner = Learner(replace(CONFIG, average=average), people=3, unit=3.0, claims=True)
+        began, after = learner.actor.arrays(), []
+        for number in range(4):
             played = play_hands(VARIANTS["hebei"], network(), [], tables=16, share=0, seed=[number])
-            learner.update(played, number=number, progress=0, only_critic=False)
-            now = learner.actor.arrays()
-            expected = {name: 0.9 * mean + 0.1 * now[name] for name, mean in expected.items()}
+            learner.update(played, number=number, progress=0, critic_updates=1)
+            after.append(learner.actor.arrays())
+        assert all((began[name] == after[0][name]).all() for name in began)
+        now, after = after[-1], after[1:]
+        expected = {name: sum(count * one[name] for count, one in zip(counts, after, strict=True)) for name in now}
         for name, mean in learner.average.arrays().items():
             np.testing.assert_allclose(mean, expected[name], rtol=1e-4, atol=1e-6)
-        assert any((learner.average.arrays()[name] != now[name]).any() for name in now)
+        assert average == 0 or any((learner.average.arrays()[name] != now[name]).any() for name in now)
 
     def test_a_reference_holds_it_back(self):
         moved = []
@@ -234,7 +241,7 @@ class TestLearner:
                 VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=64, share=0, seed=[4]
             )
             for number in range(4):
-                said = learner.update(played, number=number, progress=0, only_critic=False)
+                said = learner.update(played, number=number, progress=0)
             moved.append(said["actor/divergence"])
         assert moved[1] < moved[0]
 
