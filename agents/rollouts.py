@@ -21,6 +21,7 @@ def play_out(
     policy: Agent,
     rng: np.random.Generator,
     luck_weights: NDArray[np.float64] | None = None,
+    others: Agent | None = None,
 ) -> NDArray[np.float64]:
     """Play to the end of the hand.
 
@@ -34,6 +35,7 @@ def play_out(
         policy: who plays otherwise.
         rng: where the lots come from.
         luck_weights: [F] of the control variates that are taken off what it brings (`agents.luck`); None: off nothing.
+        others: who plays at the seats of those who did not act first; None: the policy as well.
 
     Returns:
         [games] what it brings those who act first.
@@ -43,7 +45,6 @@ def play_out(
     person = engine.seat_to_act.astype(np.intp)
     points = np.zeros(engine.num_games)
     number = int(world.max(initial=-1)) + 1
-    has_plans = bool((plan != NO_PLAN).any())
     live, chosen = games, actions
     while live.size:
         result = engine.step(chosen, games=live)
@@ -54,14 +55,13 @@ def play_out(
         if not live.size:
             break
         bits = np.random.SFC64(int(rng.integers(2**63)))
-        if not has_plans:
-            chosen = policy.act(engine.view(games=live), RowChance(bits, world[live], number))
-            continue
-        follows = (plan[live] != NO_PLAN) & (engine.seat_to_act[live] == person[live])
+        own = engine.seat_to_act[live] == person[live]
+        planned = own & (plan[live] != NO_PLAN)
+        by_policy = ~planned if others is None else own & ~planned
         chosen = np.zeros(len(live), np.int64)
-        for who, own in ((policy, np.flatnonzero(~follows)), (None, np.flatnonzero(follows))):
-            if own.size:
-                chance = RowChance(bits, world[live[own]], number)
-                view = engine.view(games=live[own])
-                chosen[own] = who.act(view, chance) if who is not None else follow_plans(view, plan[live[own]], chance)
+        for who, which in ((policy, by_policy), (None, planned), (others, ~by_policy & ~planned)):
+            rows = np.flatnonzero(which)
+            if rows.size:
+                view, chance = engine.view(games=live[rows]), RowChance(bits, world[live[rows]], number)
+                chosen[rows] = follow_plans(view, plan[live[rows]], chance) if who is None else who.act(view, chance)
     return points if luck is None else points - luck.by_person()[games, person] / UNIT

@@ -35,11 +35,11 @@ class SearchAgent:
     """Plays promising actions out on the same worlds, and leaves its base's choice only for a clear gain.
 
     For every decision it draws worlds: the hands of the others and the wall as they may be. In each of them it plays
-    every promising action and then the base at all seats, up to the end of the hand; with ``plans`` it also begins
-    plans (one suit, pungs, seven pairs), which are then followed to the end. The differences to the base's own choice,
-    world by world, are what counts: they have less noise than the points. After each round the worse half of the
-    candidates is given up (successive halving), and whatever looks no better than the base's choice; the others are
-    tried on twice as many new worlds.
+    every promising action and then the base (the other seats may be taken for another agent), up to the end of the
+    hand; with ``plans`` it also begins plans (one suit, pungs, seven pairs), which are then followed to the end. The
+    differences to the base's own choice, world by world, are what counts: they have less noise than the points. After
+    each round the worse half of the candidates is given up (successive halving), and whatever looks no better than the
+    base's choice; the others are tried on twice as many new worlds.
 
     It knows what its view shows; what is hidden in the real game is drawn anew.
 
@@ -57,6 +57,7 @@ class SearchAgent:
         nearness: bool = True,
         luck: bool = False,
         base: str | Agent = SHIPPED,
+        others: str | Agent | None = None,
         actions: int = 3,
         plans: int = 3,
     ) -> None:
@@ -70,8 +71,10 @@ class SearchAgent:
                 (`agents.nearness`); False: uniformly, so that they are as far away as at the deal.
             luck: whether the luck of the draws is taken off what the worlds bring (`agents.luck`), where that narrows
                 it: about half of the variance of a difference is left.
-            base: who plays at all seats after the action that is tried: an agent or its text; "usual", the better
-                greedy; "shipped", the policy that is shipped for these very rules, or else the better greedy.
+            base: who plays after the action that is tried: an agent or its text; "usual", the better greedy;
+                "shipped", the policy that is shipped for these very rules, or else the better greedy.
+            others: who the other seats are taken for, in the same way; None: for the base as well. A search is as
+                good as that guess, and as fast: greedy plays ten times as fast as a policy.
             actions: how many actions are tried, the base's own among them.
             plans: how many plans are tried beside them.
 
@@ -90,6 +93,7 @@ class SearchAgent:
         self._rollouts, self._milliseconds, self._clear = rollouts, milliseconds, clear
         self._nearness, self._luck, self._actions, self._plans = nearness, luck, actions, plans
         self._base = base if base in (SHIPPED, USUAL) else make_agent(base)
+        self._others = others if others in (None, SHIPPED, USUAL) else make_agent(others)
         # About a minute: with fewer games, worlds are drawn and played out in batches too small for numpy.
         self.games_at_once = max(1, 6400 // rollouts if milliseconds is None else 3000 // milliseconds)
 
@@ -107,7 +111,7 @@ class SearchAgent:
 
     def _play(self, view: View, rng: np.random.Generator, notes: list[Note | None] | None = None) -> NDArray[np.int64]:
         """Return [n] actions; ``notes`` [n] are filled in where they are wanted."""
-        base = self._base_for(view.rules)
+        base = _named(self._base, view.rules)
         chosen = np.array(base.act(view, rng), np.int64)
         doubtful = np.flatnonzero(~view.action_mask[:, WIN] & (view.action_mask.sum(axis=1) > 1))
         size = max(1, _MOST_GAMES // (_FIRST_WORLDS * (self._actions + self._plans)))
@@ -120,11 +124,6 @@ class SearchAgent:
                     notes[at] = note
             chosen[rows] = self._best(chosen[rows], tried, tries)
         return chosen
-
-    def _base_for(self, rules: Rules) -> Agent:
-        if self._base == SHIPPED:
-            return shipped_or_usual(rules)
-        return usual_policy(rules) if isinstance(self._base, str) else self._base
 
     def _search(
         self, view: View, usual: NDArray[np.int64], base: Agent, rng: np.random.Generator
@@ -185,10 +184,19 @@ class SearchAgent:
             world = (first[:, None] + np.arange(worlds)).reshape(-1)
             action, plan = np.repeat(tried.action[now], worlds), np.repeat(tried.plan[now], worlds)
             weights = worthwhile_weights(view.rules) if self._luck else None
-            points = play_out(engine.select(world), action, plan, world, base, rng, weights).reshape(len(now), worlds)
+            others = None if self._others is None else _named(self._others, view.rules)
+            points = play_out(engine.select(world), action, plan, world, base, rng, weights, others)
+            points = points.reshape(len(now), worlds)
             of_own = np.zeros((len(view), worlds))
             of_own[row[now[own[now]]]] = points[own[now]]
             tries.add(now, points - of_own[row[now]])
+
+
+def _named(agent: str | Agent, rules: Rules) -> Agent:
+    """Return the agent that a name stands for under these rules."""
+    if isinstance(agent, str):
+        return shipped_or_usual(rules) if agent == SHIPPED else usual_policy(rules)
+    return agent
 
 
 class _Tries:

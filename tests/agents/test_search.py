@@ -136,6 +136,35 @@ def test_games_of_a_world_that_begin_alike_go_alike():
     assert len(np.unique(points)) > 1
 
 
+class Told:
+    """Greedy, and who has asked it."""
+
+    def __init__(self):
+        self.name, self.asked, self._greedy = "told", [], make_agent("greedy")
+
+    def act(self, view, rng):
+        self.asked += view.person[:, 0].tolist()
+        return self._greedy.act(view, rng)
+
+
+def test_the_other_seats_may_be_taken_for_another_agent():
+    engine = in_mid_hand("hebei", games=1)
+    who = int(engine.seat_to_act[0])
+    games = engine.view().worlds(8, np.random.default_rng(0))
+    base, others, plan = Told(), Told(), np.full(8, NO_PLAN)
+    play_out(games, games.action_mask.argmax(axis=1), plan, np.arange(8), base, np.random.default_rng(1), None, others)
+    assert set(base.asked) == {who}
+    assert len(set(others.asked)) > 1
+    assert who not in others.asked
+    chosen = SearchAgent(rollouts=4, others="usual").act(engine.view(), np.random.default_rng(0))
+    assert engine.action_mask[0, chosen[0]]
+
+
+def test_an_unknown_agent_for_the_others_is_named():
+    with pytest.raises(AgentError, match="nobody"):
+        SearchAgent(others="nobody")
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("variant", ["hebei", "taiwan"])
 def test_luck_is_taken_off_worlds_without_moving_their_mean(variant):

@@ -30,6 +30,7 @@ def main() -> None:
     parser.add_argument("variant", choices=sorted(VARIANTS))
     parser.add_argument("agent", nargs="?", default="search")
     parser.add_argument("--deals", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=SEED, help="of the deals")
     parser.add_argument("--out", type=Path, default=Path("runs/search"))
     arguments = parser.parse_args()
     rules = VARIANTS[arguments.variant]
@@ -50,13 +51,13 @@ def main() -> None:
 def play(rules: Rules, spec: str, arguments: argparse.Namespace) -> LineupResult:
     """Let an agent play all deals, or read what it has played."""
     agents, lineup = [make_agent(spec), usual_policy(rules)], one_against_copies(0, 1, rules.people)
-    kept = Parts(arguments.out, rules, (spec, "the better greedy"), agents, SEED)
+    kept = Parts(arguments.out, rules, (spec, "the better greedy"), agents, arguments.seed)
     luck_off, parts, begun = worthwhile_weights(rules) is not None, [], time.process_time()
     every = blocks(lineup, arguments.deals, "turns", agents=agents, control_variates=luck_off)
     for block in every:
         part = kept.get(block)
         if part is None:
-            part = play_block(rules, agents, block, SEED)
+            part = play_block(rules, agents, block, arguments.seed)
             kept.put(block, part)
             spent = time.process_time() - begun
             points = summarise(rules, lineup, [*parts, part], "turns").of(0).points if len(parts) else None
