@@ -39,7 +39,13 @@ class Candidates:
 
 
 def candidates(
-    view: View, usual: NDArray[np.int64], base: Agent, actions: int, plans: int, rng: np.random.Generator
+    view: View,
+    usual: NDArray[np.int64],
+    base: Agent,
+    actions: int,
+    plans: int,
+    rng: np.random.Generator,
+    likely: float = 0.0,
 ) -> Candidates:
     """Return what is worth a try.
 
@@ -50,20 +56,23 @@ def candidates(
         actions: how many actions of a row are tried at most, the usual one among them.
         plans: how many plans at most.
         rng: what decides between equally good discards of a plan.
+        likely: the least probability that a policy as the base gives an action that is tried.
     """
-    order = -preferences(view, base)
+    liked = preferences(view, base)
+    possible = _likely(liked, likely) if likely > 0 and isinstance(base, PolicyAgent) else view.action_mask
+    order = -liked
     order[np.arange(len(view)), usual] = -np.inf
     ranked = np.argsort(order, axis=1, kind="stable")[:, :actions]
     row = np.repeat(np.arange(len(view)), ranked.shape[1])
     action = ranked.reshape(-1)
-    legal = view.action_mask[row, action]
-    row, action = row[legal], action[legal].astype(np.int64)
+    tried = possible[row, action] | (action == usual[row])
+    row, action = row[tried], action[tried].astype(np.int64)
     plan = np.full(len(row), NO_PLAN, np.intp)
     if plans:
         planned_row, planned = plans_within_reach(view, plans)
         begun = follow_plans(view.take(planned_row), planned, rng)
         # A plan that begins with what the base plays anyway can wait for the next decision.
-        other = np.flatnonzero(begun != usual[planned_row])
+        other = np.flatnonzero((begun != usual[planned_row]) & possible[planned_row, begun])
         planned_row, planned, begun = planned_row[other], planned[other], begun[other]
         row, action = np.concatenate([row, planned_row]), np.concatenate([action, begun])
         plan = np.concatenate([plan, planned])
@@ -82,6 +91,12 @@ def preferences(view: View, base: Agent) -> NDArray[np.float64]:
     ahead = look_ahead(view)
     liked = ahead.help / 1000 - ahead.distance
     return np.where(view.action_mask, liked, -np.inf)
+
+
+def _likely(scores: NDArray[np.float64], least: float) -> NDArray[np.bool_]:
+    """Return [n, 109] which actions have at least some probability, for scores [n, 109] of a network."""
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return shares >= least * shares.sum(axis=1, keepdims=True)
 
 
 def plans_within_reach(view: View, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

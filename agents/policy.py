@@ -123,6 +123,9 @@ class PolicyAgent:
 
     def scores(self, view: View) -> NDArray[np.float64] | None:
         """Return [n, 109] how much the network likes each action, -inf for illegal ones; None if it cannot tell."""
+        if self.network is None:
+            shipped = shipped_policy(view.rules)
+            return shipped.scores(view) if shipped else None
         if not isinstance(self.network, ActionNetwork):
             return None
         inputs = self.network.inputs(view)

@@ -60,6 +60,7 @@ class SearchAgent:
         others: str | Agent | None = None,
         actions: int = 3,
         plans: int = 3,
+        likely: float = 0.0,
     ) -> None:
         """Choose the budget, and who plays where nothing is clearly better.
 
@@ -77,6 +78,8 @@ class SearchAgent:
                 good as that guess, and as fast: greedy plays ten times as fast as a policy.
             actions: how many actions are tried, the base's own among them.
             plans: how many plans are tried beside them.
+            likely: the least probability, 0 to 1, that a policy as the base gives an action (or the first action of a
+                plan) that is tried: what it is sure of is not searched, and the time goes to what it doubts.
 
         Raises:
             AgentError: a budget that is not a number above 0, a base that is none.
@@ -89,13 +92,17 @@ class SearchAgent:
         ):
             if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < least):
                 raise AgentError(f"search: {what} is an integer from {least}, not {budget!r}")
+        if isinstance(likely, bool) or not isinstance(likely, int | float) or not 0 <= likely <= 1:
+            raise AgentError(f"search: likely is a probability from 0 to 1, not {likely!r}")
         self.name = "search"
         self._rollouts, self._milliseconds, self._clear = rollouts, milliseconds, clear
         self._nearness, self._luck, self._actions, self._plans = nearness, luck, actions, plans
+        self._likely = likely
         self._base = base if base in (SHIPPED, USUAL) else make_agent(base)
         self._others = others if others in (None, SHIPPED, USUAL) else make_agent(others)
         # About a minute: with fewer games, worlds are drawn and played out in batches too small for numpy.
-        self.games_at_once = max(1, 6400 // rollouts if milliseconds is None else 3000 // milliseconds)
+        at_once = 6400 // rollouts if milliseconds is None else 3000 // milliseconds
+        self.games_at_once = max(1, 4 * at_once if likely else at_once)
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         """Choose the base's action, or one that is clearly better; see `agents.Agent.act`."""
@@ -129,7 +136,7 @@ class SearchAgent:
         self, view: View, usual: NDArray[np.int64], base: Agent, rng: np.random.Generator
     ) -> tuple[Candidates, _Tries]:
         """Try candidates in a few rows: what they were, and what they brought."""
-        tried = candidates(view, usual, base, self._actions, self._plans, rng)
+        tried = candidates(view, usual, base, self._actions, self._plans, rng, self._likely)
         own = (tried.action == usual[tried.row]) & (tried.plan == NO_PLAN)
         tries = _Tries(len(tried.row))
         alive = np.ones(len(tried.row), np.bool_)

@@ -165,6 +165,36 @@ def test_an_unknown_agent_for_the_others_is_named():
         SearchAgent(others="nobody")
 
 
+def test_what_the_base_is_sure_of_is_not_tried():
+    view, rng = in_mid_hand("wuhan", games=40).view(), np.random.default_rng(0)
+    base = make_agent("policy:wuhan")
+    usual, scores = base.act(view, rng), base.scores(view)
+    shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    tried = candidates(view, usual, base, 3, 4, rng, likely=0.1)
+    others = tried.action != usual[tried.row]
+    assert others.any()
+    assert (shares[tried.row, tried.action][others] >= 0.1).all()
+    assert set(tried.row) == set(range(40))  # what the base would play comes first all the same
+    every = candidates(view, usual, base, 3, 4, rng)
+    assert (shares[every.row, every.action] < 0.1).any()
+    # Of others than policies no probabilities are known.
+    greedy = make_agent("greedy")
+    assert len(candidates(view, usual, greedy, 3, 0, rng, likely=0.1).row) == len(
+        candidates(view, usual, greedy, 3, 0, rng).row
+    )
+
+
+@pytest.mark.parametrize("likely", [-0.1, 1.5, True, "often"])
+def test_a_probability_that_is_none(likely):
+    with pytest.raises(AgentError, match="likely is a probability from 0 to 1"):
+        SearchAgent(likely=likely)
+
+
+def test_the_policy_for_the_rules_that_are_played_says_what_it_likes():
+    view = in_mid_hand("wuhan").view()
+    np.testing.assert_array_equal(make_agent("policy").scores(view), make_agent("policy:wuhan").scores(view))
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("variant", ["hebei", "taiwan"])
 def test_luck_is_taken_off_worlds_without_moving_their_mean(variant):
