@@ -159,7 +159,7 @@ class PpoConfig(RunConfig):
     control_variates: bool = True
     """Take the luck of the draws off what is paid (agents/luck.py): the same mean, and less noise to learn from.
     It is left out where luck explains less than a third of the spread of points (Wuhan)."""
-    average: float = 0.9
+    average: float = 0.5
     """What is measured and saved is an average of the weights after the updates, in which those of one update count so
     much less than those of the next (of the first updates a plain mean); 0: the last weights alone."""
     evaluations: int = 5
