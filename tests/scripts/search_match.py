@@ -23,6 +23,7 @@ from training.sigma import in_sigma
 from training.statistics import Estimate
 
 SEED = 61_000
+_BETTER_GREEDY = "the better greedy"
 
 
 def main() -> None:
@@ -34,24 +35,31 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/search"))
     arguments = parser.parse_args()
     rules = VARIANTS[arguments.variant]
-    found = {spec: play(rules, spec, arguments) for spec in (arguments.agent, "policy", "value")}
+    others = ("policy", "value", _BETTER_GREEDY)
+    found = {spec: play(rules, spec, arguments) for spec in (arguments.agent, *others)}
     searched = found[arguments.agent]
-    print(f"| {rules.title} | sigma a hand | less than {arguments.agent} by |\n|---|---|---|")
-    for spec, result in found.items():
-        less = "" if result is searched else cell(rules, difference(searched, 0, result, 0))
-        print(f"| {spec} | {cell(rules, result.of(0).points)} | {less} |")
-    by_deal = searched.points_by_deal(0)
-    decided = by_deal[by_deal != 0]
-    share, error = (decided > 0).mean(), 1.96 * np.sqrt(0.25 / len(decided))
     print(
-        f"\n{len(by_deal):,} deals, {len(decided):,} decided, of which it won {100 * share:.1f} ± {100 * error:.1f} %"
+        f"| {rules.title} | sigma a hand | less than {arguments.agent} by | which does better in |\n|---|---|---|---|"
     )
+    print(f"| {arguments.agent} | {cell(rules, searched.of(0).points)} | | |")
+    for spec in others:
+        less = cell(rules, difference(searched, 0, found[spec], 0))
+        print(f"| {spec} | {cell(rules, found[spec].of(0).points)} | {less} | {paired(searched, found[spec])} |")
+
+
+def paired(one: LineupResult, other: LineupResult) -> str:
+    """Return in how many of the deals that end differently one does better than the other, from the same seat."""
+    more = one.points_by_deal(0) - other.points_by_deal(0)
+    decided = more[more != 0]
+    share, error = (decided > 0).mean(), 1.96 * np.sqrt(0.25 / max(1, len(decided)))
+    return f"{100 * share:.1f} ± {100 * error:.1f} % of {len(decided):,} deals"
 
 
 def play(rules: Rules, spec: str, arguments: argparse.Namespace) -> LineupResult:
     """Let an agent play all deals, or read what it has played."""
-    agents, lineup = [make_agent(spec), usual_policy(rules)], one_against_copies(0, 1, rules.people)
-    kept = Parts(arguments.out, rules, (spec, "the better greedy"), agents, arguments.seed)
+    agent = usual_policy(rules) if spec == _BETTER_GREEDY else make_agent(spec)
+    agents, lineup = [agent, usual_policy(rules)], one_against_copies(0, 1, rules.people)
+    kept = Parts(arguments.out, rules, (spec, _BETTER_GREEDY), agents, arguments.seed)
     luck_off, parts, begun = worthwhile_weights(rules) is not None, [], time.process_time()
     every = blocks(lineup, arguments.deals, "turns", agents=agents, control_variates=luck_off)
     for block in every:
