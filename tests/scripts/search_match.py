@@ -19,6 +19,7 @@ from agents.value import usual_policy
 from mahjong_env import VARIANTS, Rules
 from training.lineups import LineupResult, blocks, difference, one_against_copies, play_block, summarise
 from training.parts import Parts
+from training.play import Played
 from training.sigma import in_sigma
 from training.statistics import Estimate
 
@@ -60,7 +61,8 @@ def play(rules: Rules, spec: str, arguments: argparse.Namespace) -> LineupResult
     agent = usual_policy(rules) if spec == _BETTER_GREEDY else make_agent(spec)
     agents, lineup = [agent, usual_policy(rules)], one_against_copies(0, 1, rules.people)
     kept = Parts(arguments.out, rules, (spec, _BETTER_GREEDY), agents, arguments.seed)
-    luck_off, parts, begun = worthwhile_weights(rules) is not None, [], time.process_time()
+    luck_off, begun = worthwhile_weights(rules) is not None, time.process_time()
+    parts: list[Played] = []
     every = blocks(lineup, arguments.deals, "turns", agents=agents, control_variates=luck_off)
     for block in every:
         part = kept.get(block)
