@@ -63,7 +63,8 @@ def test_recipes_say_what_they_do_in_short_lines(environment, tmp_path):
     assert max(map(len, told.splitlines())) < 100 + len(str(tmp_path))
     assert "-m training" not in told
     assert "-m training ppo --hands 320000" in make("V=1", *words)[1]
-    assert "-m training train --total-steps 1000000 --variant hebei" in make("V=1", "METHOD=sb3", *words)[1]
+    with_a_reference = "-m training train --total-steps 1000000 --optimisation.reference 0.5 --variant hebei"
+    assert with_a_reference in make("V=1", "METHOD=sb3", *words)[1]
 
 
 def test_another_way_to_learn_is_refused(environment):
