@@ -85,7 +85,7 @@ DISTRIBUTED := $(VENV)/.installed-distributed-train-evaluate-dev
 # How an interrupted run says that it is gone on with: with the same command.
 train: export MAHJONG_ENV_AGAIN = make train $(MAKEOVERRIDES)
 LEARN_ppo = ppo --hands $(GAMES) --processes $(JOBS) --threads $(JOBS)
-# The penalty on the divergence from the reference: without it PPO ends below its teacher (docs/learning.md).
+# Without the penalty on the divergence from its clone, short runs end below the teacher (docs/learning.md).
 LEARN_sb3 = train --total-steps $(STEPS) --optimisation.reference 0.5
 SIZE_ppo  = $(GAMES) hands
 SIZE_sb3  = $(STEPS) decisions

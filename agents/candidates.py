@@ -58,9 +58,9 @@ def candidates(
         rng: what decides between equally good discards of a plan.
         likely: the least probability that a policy as the base gives an action that is tried.
     """
-    liked = preferences(view, base)
-    possible = _likely(liked, likely) if likely > 0 and isinstance(base, PolicyAgent) else view.action_mask
-    order = -liked
+    scores = _scores(view, base)
+    possible = view.action_mask if scores is None or likely == 0 else _likely(scores, likely)
+    order = -_nearness(view) if scores is None else -scores
     order[np.arange(len(view)), usual] = -np.inf
     ranked = np.argsort(order, axis=1, kind="stable")[:, :actions]
     row = np.repeat(np.arange(len(view)), ranked.shape[1])
@@ -81,16 +81,15 @@ def candidates(
     return Candidates(row, action, plan)
 
 
-def preferences(view: View, base: Agent) -> NDArray[np.float64]:
-    """Return [n, 109] how much a base likes each action, -inf for illegal ones.
+def _scores(view: View, base: Agent) -> NDArray[np.float64] | None:
+    """Return [n, 109] how much a policy likes each action, -inf for illegal ones; None for a base that cannot tell."""
+    return base.scores(view) if isinstance(base, PolicyAgent) else None
 
-    For a policy these are its scores; for others the nearest hand comes first, then the one that most tiles help.
-    """
-    if isinstance(base, PolicyAgent) and (scores := base.scores(view)) is not None:
-        return scores
+
+def _nearness(view: View) -> NDArray[np.float64]:
+    """Return [n, 109]: the nearest hand comes first, then the one that most tiles help; -inf for illegal actions."""
     ahead = look_ahead(view)
-    liked = ahead.help / 1000 - ahead.distance
-    return np.where(view.action_mask, liked, -np.inf)
+    return np.where(view.action_mask, ahead.help / 1000 - ahead.distance, -np.inf)
 
 
 def _likely(scores: NDArray[np.float64], least: float) -> NDArray[np.bool_]:

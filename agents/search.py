@@ -74,12 +74,13 @@ class SearchAgent:
                 it: about half of the variance of a difference is left.
             base: who plays after the action that is tried: an agent or its text; "usual", the better greedy;
                 "shipped", the policy that is shipped for these very rules, or else the better greedy.
-            others: who the other seats are taken for, in the same way; None: for the base as well. A search is as
-                good as that guess, and as fast: greedy plays ten times as fast as a policy.
+            others: who the other seats are taken for, in the same way; None: for the base as well. A search is
+                only as good as that guess.
             actions: how many actions are tried, the base's own among them.
             plans: how many plans are tried beside them.
             likely: the least probability, 0 to 1, that a policy as the base gives an action (or the first action of a
-                plan) that is tried: what it is sure of is not searched, and the time goes to what it doubts.
+                plan) that is tried: what it is sure of is not searched, and the time goes to what it doubts. Without
+                effect on bases that give no probabilities.
 
         Raises:
             AgentError: a budget that is not a number above 0, a base that is none.

@@ -184,6 +184,15 @@ def test_what_the_base_is_sure_of_is_not_tried():
     )
 
 
+def test_a_policy_without_scores_is_searched_as_if_nothing_were_said_of_likely(monkeypatch):
+    view, rng = in_mid_hand("wuhan", games=40).view(), np.random.default_rng(0)
+    base = make_agent("policy:wuhan")
+    usual = base.act(view, rng)
+    monkeypatch.setattr(base, "scores", lambda view: None)  # as a network over whole observations
+    some, every = (candidates(view, usual, base, 3, 0, rng, likely=likely) for likely in (0.5, 0.0))
+    np.testing.assert_array_equal(some.action, every.action)
+
+
 @pytest.mark.parametrize("likely", [-0.1, 1.5, True, "often"])
 def test_a_probability_that_is_none(likely):
     with pytest.raises(AgentError, match="likely is a probability from 0 to 1"):

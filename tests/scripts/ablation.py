@@ -13,6 +13,7 @@ import json
 import sys
 from collections.abc import Mapping
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -89,19 +90,21 @@ def by_deal(rules: Rules, way: str, seed: int, arguments: argparse.Namespace) ->
     known = WAYS[arguments.method]
     settings = known[way]
     folder = arguments.out / f"{rules.name}-{arguments.method}-{list(known).index(way)}-{seed}"
-    size = arguments.hands if arguments.method == "ppo" else arguments.steps
-    kept, depends_on = folder / "ablation.json", [repr(settings), size, arguments.deals]
+    usual: dict[str, Any] = {"variant": rules.name, "out": folder, "seed": seed, "evaluation_deals": 2}
+    config: PpoConfig | TrainConfig
+    if arguments.method == "ppo":
+        config = PpoConfig(**usual, hands=arguments.hands, evaluations=1, gate_deals=2, **settings)
+    else:
+        config = TrainConfig(**usual | {"total_steps": arguments.steps, "evaluations": 3} | settings)
+    # All settings, so that what is kept is not taken for what other defaults bring.
+    kept, depends_on = folder / "ablation.json", [repr(config), arguments.deals]
     if kept.is_file():
         told = json.loads(kept.read_text(encoding="utf-8"))
         if told["depends_on"] == depends_on:
             return np.array(told["points"])
-    usual: dict[str, Any] = {"variant": rules.name, "out": folder, "seed": seed, "evaluation_deals": 2}
-    usual["resume"] = (folder / "config.json").is_file()
+    config = replace(config, resume=(folder / "config.json").is_file())
     with redirect_stdout(sys.stderr):
-        if arguments.method == "ppo":
-            learned = ppo_run.run(PpoConfig(**usual, hands=size, evaluations=1, gate_deals=2, **settings))
-        else:
-            learned = train.run(TrainConfig(**usual | {"total_steps": size, "evaluations": 3} | settings))
+        learned = ppo_run.run(config) if isinstance(config, PpoConfig) else train.run(config)
     agents = [make_agent(f"policy:{learned.last}"), usual_policy(rules)]
     lineup, luck_off = one_against_copies(0, 1, rules.people), worthwhile_weights(rules) is not None
     result = measure(rules, agents, lineup, deals=arguments.deals, seed=SEED, control_variates=luck_off)
