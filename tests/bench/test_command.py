@@ -11,8 +11,6 @@ import pytest
 from mahjong_env.bench import PARTS, own
 from mahjong_env.cli import bench_command, main
 
-pytestmark = pytest.mark.thorough
-
 QUICK = "bench --variant hebei --seconds 0.005 --runs 1 --no-peers --no-footprint"
 
 

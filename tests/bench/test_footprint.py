@@ -11,8 +11,6 @@ from mahjong_env import MahjongError, make_engine
 from mahjong_env.bench import footprint, memory_text, start_text
 from mahjong_env.bench.footprint import Memory, held_arrays, measure_memory, measure_start, process_bytes
 
-pytestmark = pytest.mark.thorough
-
 
 def test_arrays_are_found_where_they_are_held():
     array = np.zeros(100, np.int8)

@@ -48,8 +48,6 @@ from support.fuzz_strategies import (
     possible_win,
 )
 
-pytestmark = pytest.mark.thorough
-
 NAMES = sorted(VARIANTS)
 every_variant = pytest.mark.parametrize("variant", NAMES)
 
@@ -57,6 +55,7 @@ every_variant = pytest.mark.parametrize("variant", NAMES)
 # --- Notation ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @examples(300)
 @given(TEXTS)
 def test_tiles(text):
@@ -68,6 +67,7 @@ def test_tiles(text):
     assert parse_tiles(format_tiles(kinds)) == kinds
 
 
+@pytest.mark.thorough
 @examples(300)
 @given(TEXTS)
 def test_melds(text):
@@ -78,6 +78,7 @@ def test_melds(text):
     assert parse_meld(str(meld)) == meld
 
 
+@pytest.mark.thorough
 @examples(200)
 @given(st.one_of(TEXTS, st.sampled_from(ACTIONS), VALUES))
 def test_actions_by_name(text):
@@ -88,6 +89,7 @@ def test_actions_by_name(text):
     assert ACTIONS[number] == " ".join(str(text).lower().split())
 
 
+@pytest.mark.thorough
 @examples(100)
 @given(VALUES)
 def test_values_that_are_no_text(value):
@@ -99,6 +101,7 @@ def test_values_that_are_no_text(value):
         assert isinstance(value, str)
 
 
+@pytest.mark.thorough
 @examples(100)
 @given(st.lists(st.integers(0, 41), max_size=20), MELDS)
 def test_what_is_written_reads_the_same(kinds, meld):
@@ -109,6 +112,7 @@ def test_what_is_written_reads_the_same(kinds, meld):
 # --- Rules -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @examples(150)
 @given(st.one_of(st.sampled_from(NAMES), VALUES), st.dictionaries(TEXTS, VALUES, max_size=2))
 def test_rules_of_anything(variant, knobs):
@@ -120,6 +124,7 @@ def test_rules_of_anything(variant, knobs):
     assert not knobs.keys() - VARIANTS[variant].knobs.keys()
 
 
+@pytest.mark.thorough
 @every_variant
 @examples(40)
 @given(st.data())
@@ -142,6 +147,7 @@ def test_knobs_of_any_value(variant, data):
     assert (points.sum(axis=1) == engine.num_people * engine.rules.starting_points).all()
 
 
+@pytest.mark.thorough
 @examples(60)
 @given(VALUES, VALUES, VALUES, VALUES)
 def test_engines_of_anything(games, seed, hands, start):
@@ -179,6 +185,7 @@ def check_score(result, rules, winner):
     assert {name for name, _ in result.rows} <= names
 
 
+@pytest.mark.thorough
 @every_variant
 @examples(150)
 @given(SEEDS)
@@ -194,6 +201,7 @@ def test_possible_hands_are_scored(variant, seed):
     check_score(result, rules, told["seat"])
 
 
+@pytest.mark.thorough
 @every_variant
 @examples(80)
 @given(SEEDS, st.data())
@@ -213,6 +221,7 @@ def test_hands_with_anything_in_them(variant, seed, data):
 # --- Deals -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @every_variant
 @examples(60)
 @given(SEEDS, st.data())
@@ -225,6 +234,7 @@ def test_deals_of_anything(variant, seed, data):
     check_dealt_or_refused(engine, Deal(**{item.name: getattr(deal, item.name) for item in fields(Deal)} | changes))
 
 
+@pytest.mark.thorough
 @examples(60)
 @given(st.one_of(VALUES, st.lists(st.one_of(VALUES, st.builds(Deal)), max_size=3)))
 def test_what_is_no_deal(deals):
@@ -246,6 +256,7 @@ def check_dealt_or_refused(engine, deals):
 ENGINES = {variant: make_engine(variant, 2, seed=3) for variant in NAMES}
 
 
+@pytest.mark.thorough
 @every_variant
 @examples(60)
 @given(SEEDS)
@@ -298,6 +309,7 @@ def snapshot_bytes():
 DATA = snapshot_bytes()
 
 
+@pytest.mark.thorough
 @examples(150)
 @given(st.lists(st.tuples(st.integers(0, len(DATA) - 1), st.binary(max_size=4), st.integers(0, 8)), max_size=4))
 def test_damaged_snapshots(damages):
@@ -307,6 +319,7 @@ def test_damaged_snapshots(damages):
     check_read_or_refused(data)
 
 
+@pytest.mark.thorough
 @examples(100)
 @given(st.binary(max_size=60))
 def test_bytes_that_are_no_snapshot(data):
@@ -325,6 +338,7 @@ def check_read_or_refused(data):
     assert engine.snapshot().to_bytes() == DATA
 
 
+@pytest.mark.thorough
 @examples(60)
 @given(st.sampled_from(sorted(Snapshot.from_bytes(DATA).arrays)), st.one_of(VALUES, st.binary().map(bytearray)))
 def test_snapshots_with_an_array_of_anything(name, value):
@@ -336,6 +350,7 @@ def test_snapshots_with_an_array_of_anything(name, value):
     assert changed_array(engine, before) is None
 
 
+@pytest.mark.thorough
 @examples(60)
 @given(VALUES, st.dictionaries(TEXTS, VALUES, max_size=3))
 def test_snapshots_of_anything(value, header):
@@ -361,6 +376,7 @@ ARRAYS = st.one_of(
 )
 
 
+@pytest.mark.thorough
 @examples(300)
 @given(ARRAYS, st.one_of(st.none(), ARRAYS))
 def test_steps_of_anything(actions, games):
@@ -373,6 +389,7 @@ def test_steps_of_anything(actions, games):
         assert changed_array(engine, before) is None
 
 
+@pytest.mark.thorough
 @examples(200)
 @given(ARRAYS, ARRAYS, VALUES)
 def test_looks_at_anything(games, seats, seed):
@@ -388,6 +405,7 @@ def test_looks_at_anything(games, seats, seed):
         assert changed_array(engine, before) is None
 
 
+@pytest.mark.thorough
 @every_variant
 @examples(25)
 @given(numbers=st.lists(st.integers(0, NUM_ACTIONS - 1), min_size=30, max_size=80), seed=st.integers(0, 2**70))

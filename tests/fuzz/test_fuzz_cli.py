@@ -28,8 +28,6 @@ from mahjong_env.testing import eager_actions
 from mahjong_env.testing.play import changed_array, frozen_arrays
 from support.fuzz_strategies import INTEGERS, SEEDS, TEXTS, VALUES, examples, possible_win
 
-pytestmark = pytest.mark.thorough
-
 NAMES = sorted(VARIANTS)
 
 
@@ -73,6 +71,7 @@ def as_words(told):
     return words
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("variant", NAMES)
 @examples(40)
 @given(SEEDS, st.lists(st.tuples(st.sampled_from(SCORE_OPTIONS), SHORT), max_size=2), st.lists(st.sampled_from(FLAGS)))
@@ -101,6 +100,7 @@ GAME_OPTIONS = ("--knob", "--seed", "--agents", "--tables", "--seat", "--variant
 FEW_HANDS = st.sampled_from(["1", "2", "0", "-1", "x", "1.5", "", " 1", "\u0661"])
 
 
+@pytest.mark.thorough
 @examples(80)
 @given(
     st.sampled_from(["show", "play", "rules"]),
@@ -121,6 +121,7 @@ def nobody_there():
         yield
 
 
+@pytest.mark.thorough
 @examples(150)
 @given(
     st.lists(st.one_of(TEXTS, st.sampled_from(["score", "show", "play", "rules", "-h", "--", "--hand"])), max_size=6)
@@ -137,6 +138,7 @@ ANSWERS = st.lists(
 )
 
 
+@pytest.mark.thorough
 @examples(40)
 @given(st.sampled_from(NAMES), SEEDS, ANSWERS)
 def test_answers_of_a_person(variant, seed, answers):
@@ -162,6 +164,7 @@ def test_answers_of_a_person(variant, seed, answers):
 # --- Tables drawn ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("variant", NAMES)
 @examples(12)
 @given(SEEDS, st.integers(0, 120))
@@ -196,6 +199,7 @@ def make_env(kind, **options):
     return kind(2, "hebei", **options) if kind is MahjongVectorEnv else kind("hebei", **options)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ENVS, ids=lambda kind: kind.__name__)
 @examples(80)
 @given(st.data())
@@ -214,6 +218,7 @@ def test_environments_of_anything(kind, data):
             env.render()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ENVS, ids=lambda kind: kind.__name__)
 @examples(80)
 @given(st.one_of(VALUES, st.lists(VALUES, min_size=2, max_size=2)))
@@ -228,6 +233,7 @@ def test_steps_of_environments(kind, action):
         assert changed_array(env.engine, before) is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ENVS, ids=lambda kind: kind.__name__)
 @examples(60)
 @given(VALUES)

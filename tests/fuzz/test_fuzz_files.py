@@ -24,8 +24,6 @@ from agents.policy_file import PolicyFile
 from mahjong_env import make_engine
 from support.fuzz_strategies import DAMAGES, JSON_TEXTS, JSONS, TEXTS, VALUES, damaged, examples
 
-pytestmark = pytest.mark.thorough
-
 SPEC = NetworkSpec(width=2, layers=1)
 
 
@@ -89,6 +87,7 @@ def npz(**arrays):
     return data.getvalue()
 
 
+@pytest.mark.thorough
 @examples(150)
 @given(DAMAGES)
 def test_damaged_policies(folder, right, damages):
@@ -102,6 +101,7 @@ def test_damaged_policies(folder, right, damages):
             np.testing.assert_array_equal(array, right.weights[name])
 
 
+@pytest.mark.thorough
 @examples(60)
 @given(st.binary(max_size=40), st.binary(max_size=40), st.binary(max_size=40))
 def test_zips_and_bytes_that_are_no_policy(folder, data, header, weights):
@@ -118,6 +118,7 @@ def test_zips_and_bytes_that_are_no_policy(folder, data, header, weights):
 HEADER_FIELDS = ["format", *(item.name for item in fields(PolicyFile) if item.name != "weights")]
 
 
+@pytest.mark.thorough
 @examples(120)
 @given(st.dictionaries(st.sampled_from([*HEADER_FIELDS, "weights", "more"]), JSONS, min_size=1, max_size=2))
 @example({"variant": ["hebei"]})
@@ -133,6 +134,7 @@ def test_headers_with_anything_in_them(folder, right, changes):
         assert {**header, "knobs": {}, "training": {}} == right.header
 
 
+@pytest.mark.thorough
 @examples(80)
 @given(st.one_of(JSON_TEXTS, JSONS.map(json.dumps), TEXTS))
 @example("[" * 100_000)
@@ -153,6 +155,7 @@ WEIGHT_ARRAYS = arrays_of.arrays(
 )
 
 
+@pytest.mark.thorough
 @examples(120)
 @given(st.data())
 def test_weights_of_any_shape_and_type(folder, right, data):
@@ -177,6 +180,7 @@ def test_weights_of_any_shape_and_type(folder, right, data):
     assert agent is None or all(parameter.isfinite().all() for parameter in agent.network.parameters())
 
 
+@pytest.mark.thorough
 @examples(80)
 @given(st.data())
 def test_damaged_arrays_in_a_sound_zip(folder, right, data):
@@ -217,6 +221,7 @@ def test_headers_of_arrays(folder, right, text, version):
     assert check_plays_or_refused(path) is None
 
 
+@pytest.mark.thorough
 @examples(100)
 @given(
     st.one_of(
@@ -235,6 +240,7 @@ def test_places_of_policies(folder, place):
 # --- Agents by name ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @examples(100)
 @given(st.one_of(VALUES, st.from_regex(r"(random|greedy|nobody)(:[a-z./]*)?(\?[a-z=&0-9]*)?", fullmatch=True)))
 def test_agents_by_name(spec):

@@ -27,8 +27,6 @@ from training.curve import plot_curve
 from training.errors import TrainingError
 from training.run_folder import RunFolder
 
-pytestmark = pytest.mark.thorough
-
 STEPS = "32"
 SMALL = (
     *("--tables", "2", "--width", "2", "--layers", "1", "--warm-start-steps", "0", "--evaluations", "1"),
@@ -82,6 +80,7 @@ SETTINGS = [item.name for item in fields(TrainConfig)]
 SMALL_JSONS = JSONS.filter(lambda value: not isinstance(value, int) or value < 100)
 
 
+@pytest.mark.thorough
 @examples(60)
 @given(st.dictionaries(st.sampled_from([*SETTINGS, "versions", "more"]), SMALL_JSONS, min_size=1, max_size=2))
 @example({"tables": "2"})
@@ -99,6 +98,7 @@ def test_settings_with_anything_in_them(run, changes):
         check_resumed_or_refused(run)
 
 
+@pytest.mark.thorough
 @examples(60)
 @given(st.dictionaries(st.sampled_from([item.name for item in fields(Optimisation)]), SMALL_JSONS, min_size=1))
 @example({"batch_size": 0})
@@ -117,6 +117,7 @@ def test_settings_of_ppo_with_anything_in_them(run, changes):
         check_resumed_or_refused(run)
 
 
+@pytest.mark.thorough
 @examples(60)
 @given(st.one_of(JSON_TEXTS, JSONS.map(json.dumps), TEXTS, st.binary(max_size=20)))
 @example("[" * 100_000)
@@ -131,6 +132,7 @@ def test_settings_of_anything(run, text):
 # --- The checkpoint ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @examples(40)
 @given(DAMAGES)
 def test_damaged_checkpoints(run, damages):
@@ -138,6 +140,7 @@ def test_damaged_checkpoints(run, damages):
         check_resumed_or_refused(run)
 
 
+@pytest.mark.thorough
 @examples(40)
 @given(
     st.dictionaries(
@@ -173,6 +176,7 @@ def check_drawn_or_refused(run):
         plot_curve(rows, "a run", run.curve_plot)
 
 
+@pytest.mark.thorough
 @examples(25)
 @given(DAMAGES)
 def test_damaged_curves(run, damages):
@@ -180,6 +184,7 @@ def test_damaged_curves(run, damages):
         check_drawn_or_refused(run)
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:Glyph")
 @examples(25)
 @given(st.data())
@@ -192,6 +197,7 @@ def test_curves_with_anything_in_them(run, data):
         check_drawn_or_refused(run)
 
 
+@pytest.mark.thorough
 def test_a_dollar_in_a_name_is_only_a_character(run):
     header, line = run.curve.read_bytes().splitlines()[:2]
     cells = line.split(b",")
@@ -200,6 +206,7 @@ def test_a_dollar_in_a_name_is_only_a_character(run):
         plot_curve(run.read_curve(), "$x_$", run.curve_plot)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("content", [b"", b"\xff", b"steps\n", b"a,b\n1,2\n", b"x" * 200_000, b"\0", b"half a line"])
 def test_curves_of_anything(run, content):
     with changed(run, run.curve, run.curve.read_bytes() + content) as run:
@@ -238,12 +245,14 @@ def path(tmp_path_factory):
     return tmp_path_factory.mktemp("records") / "earlier.json"
 
 
+@pytest.mark.thorough
 @examples(150)
 @given(st.dictionaries(st.sampled_from([*RECORD, "more"]), JSONS, min_size=1, max_size=2))
 def test_records_with_anything_in_them(path, changes):
     check_compared_or_refused(path, json.dumps(RECORD | changes))
 
 
+@pytest.mark.thorough
 @examples(150)
 @given(
     st.lists(
@@ -262,6 +271,7 @@ def test_records_with_any_results(path, results):
     check_compared_or_refused(path, json.dumps(RECORD | {"results": results}))
 
 
+@pytest.mark.thorough
 @examples(100)
 @given(st.one_of(JSON_TEXTS, JSONS.map(json.dumps), TEXTS, st.binary(max_size=20)))
 @example("[" * 100_000)
@@ -269,6 +279,7 @@ def test_records_of_anything(path, text):
     check_compared_or_refused(path, text)
 
 
+@pytest.mark.thorough
 @examples(100)
 @given(DAMAGES)
 def test_damaged_records(path, damages):

@@ -13,8 +13,6 @@ from mahjong_env.play.server import PlayServer
 from mahjong_env.records import RecordWriter, count_records, read_records, replay_points
 from support.browser import NARROW, WIDE, chromium, messages, wait
 
-pytestmark = pytest.mark.thorough
-
 READY = "!document.body.hasAttribute('aria-busy') && document.querySelector('#ask button') && true"
 AT_ONCE = "const pace = document.getElementById('pace'); pace.value = '0'; pace.dispatchEvent(new Event('change'))"
 
@@ -70,6 +68,7 @@ def match_in(path):
     return record
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 def test_a_match_is_played_by_clicks(tmp_path, size):
     path = tmp_path / "games.jsonl"
@@ -113,6 +112,7 @@ def test_a_match_is_played_by_clicks(tmp_path, size):
         assert [int(cell) for cell in texts(browser, "#points tbody tr:last-child td.number")] == points
 
 
+@pytest.mark.thorough
 def test_a_match_is_played_by_keys_on_a_phone_s_width(tmp_path):
     from selenium.webdriver.common.keys import Keys
 
@@ -148,6 +148,7 @@ def test_a_match_is_played_by_keys_on_a_phone_s_width(tmp_path):
         assert messages(browser) == []
 
 
+@pytest.mark.thorough
 def test_late_and_illegal_clicks_are_told(tmp_path):
     with serving("hebei", tmp_path / "games.jsonl", 1, 3) as server, chromium(WIDE) as browser:
         browser.get(server.url)
@@ -167,6 +168,7 @@ def test_late_and_illegal_clicks_are_told(tmp_path):
         assert texts(browser, "#error") == [""]
 
 
+@pytest.mark.thorough
 def test_a_server_that_has_gone_is_told(tmp_path):
     with chromium(WIDE) as browser:
         with serving("hebei", tmp_path / "games.jsonl", 1, 3) as server:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("mahjong_env", "agents", "training")
 
 # One worker builds and installs, once, for all tests of this file.
-pytestmark = [pytest.mark.xdist_group("wheel"), pytest.mark.thorough]
+pytestmark = pytest.mark.xdist_group("wheel")
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -56,6 +56,7 @@ def read(wheel: Path, name: str) -> str:
         return archive.read(member).decode()
 
 
+@pytest.mark.thorough
 def test_every_source_and_data_file_is_inside(wheel: Path):
     inside = set(zipfile.ZipFile(wheel).namelist())
     expected = {
@@ -71,6 +72,7 @@ def test_every_source_and_data_file_is_inside(wheel: Path):
     assert {name.partition("/")[0] for name in inside if ".dist-info/" not in name} == set(PACKAGES)
 
 
+@pytest.mark.thorough
 def test_the_wheel_bears_the_version_of_the_package(wheel: Path):
     declared = re.search(
         r'^__version__ = "(.+)"$', (ROOT / "mahjong_env" / "__init__.py").read_text(encoding="utf-8"), re.M
@@ -79,18 +81,21 @@ def test_the_wheel_bears_the_version_of_the_package(wheel: Path):
     assert Parser().parsestr(read(wheel, "METADATA"))["Version"] == declared[1]
 
 
+@pytest.mark.thorough
 def test_the_core_requires_three_packages(wheel: Path):
     requirements = Parser().parsestr(read(wheel, "METADATA")).get_all("Requires-Dist") or []
     core = {re.split(r"[^\w-]", line)[0] for line in requirements if "extra ==" not in line}
     assert core == {"numpy", "gymnasium", "pettingzoo"}
 
 
+@pytest.mark.thorough
 def test_plays_without_any_extra(python: Path, tmp_path: Path):
     # -I: neither this checkout nor PYTHONPATH can lend a module.
     printed = run(python, "-I", ROOT / "tests" / "scripts" / "play_core.py", cwd=tmp_path)
     assert str(python.parents[1]) in printed
 
 
+@pytest.mark.thorough
 def test_the_command_line_is_installed(python: Path, tmp_path: Path):
     command = python.parent / f"mahjong-env{'.exe' if os.name == 'nt' else ''}"
     told = run(command, "--help", cwd=tmp_path)
@@ -101,6 +106,7 @@ def test_the_command_line_is_installed(python: Path, tmp_path: Path):
     assert "Hebei" in run(command, "rules", "--variant", "hebei", cwd=tmp_path)
 
 
+@pytest.mark.thorough
 def test_advertised_agents_can_be_loaded(python: Path, tmp_path: Path):
     load = (
         "from importlib.metadata import entry_points\n"

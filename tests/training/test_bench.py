@@ -13,14 +13,13 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from agents import GreedyAgent, RandomAgent, look_ahead
 from agents.inputs import policy_inputs
-from mahjong_env import VARIANTS, rules
+from mahjong_env import rules
+from support.marks import variants
 from training.__main__ import main
 from training.bench import Result, ratios, report_text
 from training.bench_contenders import KINDS, ONE_TABLE, SELF_PLAY, FastPath, Lap, Setting, Tables
 from training.config import BenchConfig
 from training.one_table import OneTableEnv
-
-pytestmark = pytest.mark.thorough
 
 SMALL = (
     "--tables",
@@ -43,7 +42,7 @@ def bench(*arguments, variant="hebei"):
 
 
 class TestOneTable:
-    @pytest.mark.parametrize("variant", sorted(VARIANTS))
+    @pytest.mark.parametrize("variant", variants("hebei"))
     def test_rewards_are_what_the_learner_was_paid(self, variant):
         env = OneTableEnv(rules(variant), [GreedyAgent(), RandomAgent()], seed=3)
         rng = np.random.default_rng(0)
@@ -92,6 +91,7 @@ class TestOneTable:
 
 
 class TestContender:
+    @pytest.mark.thorough
     @pytest.mark.parametrize("setting", [Setting("random", 1), Setting("greedy", 8)], ids=str)
     def test_counts_every_decision_and_leaves_the_policy_alone(self, setting):
         config = BenchConfig(variant="hebei", width=8, layers=1)
@@ -142,6 +142,7 @@ class TestReport:
         assert shares[1] == ["8 tables / one table at a time", *["3.75 [2.50, 5.00]"] * 3]
 
 
+@pytest.mark.thorough
 def test_the_command(tmp_path, capsys):
     out = tmp_path / "new" / "speed.json"
     before = torch.get_num_threads()
@@ -166,6 +167,7 @@ def test_the_command(tmp_path, capsys):
     assert found["ratios"][0]["wall"]["rollout"] == pytest.approx(many / one)
 
 
+@pytest.mark.thorough
 def test_only_the_tables(capsys):
     assert bench("--no-one-table", "--opponents", "random", variant="taiwan") == 0
     assert ONE_TABLE not in capsys.readouterr().out

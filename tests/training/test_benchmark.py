@@ -13,8 +13,6 @@ from training.__main__ import main
 from training.config import BenchmarkConfig
 from training.lineups import measure, one_against_copies
 
-pytestmark = pytest.mark.thorough
-
 AGENT_FILE = """
 class Last:
     name = "last"

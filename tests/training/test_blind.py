@@ -18,8 +18,6 @@ from training.evaluate import evaluate
 from training.seeds import BLIND_SEEDS, LUCK_SEED, USER_SEEDS, blind_seed
 from training.sizes import check_seed
 
-pytestmark = pytest.mark.thorough
-
 CONFIG = EvaluateConfig(variant="hebei", agents=("greedy", "random"), deals=2, blind=1)
 
 

@@ -18,8 +18,6 @@ from mahjong_env import VARIANTS
 from training import pool
 from training.__main__ import main
 
-pytestmark = pytest.mark.thorough
-
 SMALL = (
     *("--tables", "32", "--warm-start-steps", "1500", "--warm-start-epochs", "1", "--width", "32"),
     *("--reward-scale", "0.3", "--teachers", "greedy"),
@@ -65,6 +63,7 @@ class TestTrain:
         assert list((run / "tensorboard").iterdir())
         assert (run / "learning_curve.png").read_bytes().startswith(b"\x89PNG")
 
+    @pytest.mark.thorough
     def test_the_best_teacher_and_the_scale_of_rewards_are_found_and_kept(self, tmp_path, capsys):
         arguments = ["--tables", "8", "--warm-start-steps", "300", "--evaluations", "1", "--evaluation-deals", "2"]
         teachers = ["--teachers", "random", "greedy?claims=false", "greedy"]
@@ -83,12 +82,14 @@ class TestTrain:
         assert phases == [["warm start", "0"], ["PPO", "1024"], ["PPO", "2048"]]
         assert len(list((run / "policies").iterdir())) == 3
 
+    @pytest.mark.thorough
     def test_the_same_seed_gives_the_same_weights(self, run, tmp_path):
         assert train(tmp_path / "again") == 0
         assert same(weights(run / "last.zip"), weights(tmp_path / "again" / "last.zip"))
         assert train(tmp_path / "other", "--seed", "1") == 0
         assert not same(weights(run / "last.zip"), weights(tmp_path / "other" / "last.zip"))
 
+    @pytest.mark.thorough
     def test_resumes(self, tmp_path, capsys):
         out = tmp_path / "run"
         assert train(out) == 0
@@ -102,6 +103,7 @@ class TestTrain:
         assert lines[-1].startswith("PPO,4096,")
         assert len({line.split(",")[1] for line in lines}) == len(lines)
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("options", [(), ("--optimisation.reference", "0.1")])
     def test_goes_on_from_where_it_was(self, tmp_path, options):
         """A checkpoint keeps the weights, the optimiser and the reference: a step of nothing changes nothing."""
@@ -122,12 +124,14 @@ class TestTrain:
             reference = training.model.policy.reference_state()
             assert same({k: v.numpy() for k, v in reference.items()}, weights(out / "last.zip"))
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("variant", sorted(set(VARIANTS) - {"hebei"}))
     def test_trains_every_other_variant_too(self, variant, tmp_path):
         arguments = ["--opponents", "greedy", "self"]
         assert train(tmp_path / variant, *arguments, steps=600, variant=variant) == 0
         assert make_agent(f"policy:{tmp_path / variant}").variant == variant
 
+    @pytest.mark.thorough
     def test_trains_in_several_processes_and_goes_on_in_one(self, tmp_path):
         arguments = ["--processes", "2", "--opponents", "greedy", "self"]
         for name in ("a", "b"):
@@ -138,6 +142,7 @@ class TestTrain:
         assert train(tmp_path / "a", "--resume", steps=1600) == 0
         assert "PPO,2048," in (tmp_path / "a" / "learning_curve.csv").read_text(encoding="utf-8")
 
+    @pytest.mark.thorough
     def test_trains_without_a_warm_start_and_with_shaping(self, tmp_path):
         out = tmp_path / "run"
         assert train(out, "--warm-start-steps", "0", "--shaping", "0.3", "--knobs", "players=4", steps=600) == 0

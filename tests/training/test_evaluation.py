@@ -29,8 +29,6 @@ from training.lineups import difference, measure, one_against_copies
 from training.references import with_references
 from training.sigma import sigma
 
-pytestmark = pytest.mark.thorough
-
 TINY = (
     *("--tables", "4", "--width", "4", "--layers", "1", "--warm-start-steps", "64", "--warm-start-epochs", "1"),
     *("--evaluations", "1", "--evaluation-deals", "1", "--evaluation-agents", "random", "--opponents", "random"),

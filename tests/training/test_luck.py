@@ -16,8 +16,6 @@ from mahjong_env.environments.players import choose_actions
 from training.__main__ import main
 from training.lineups import Block, measure, play_block, summarise
 
-pytestmark = pytest.mark.thorough
-
 
 def play(variant, agents, games, seed, weights=None, each=lambda engine, luck: None, **knobs):
     engine = make_engine(rules(variant, **knobs), games, seed=seed)

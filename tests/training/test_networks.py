@@ -13,8 +13,6 @@ from training.config import Optimisation
 from training.networks import ReferencePolicy, new_learner
 from training.vec_env import TableVecEnv
 
-pytestmark = pytest.mark.thorough
-
 
 def learner(**settings):
     tables = TableVecEnv(rules("hebei"), 8, [make_agent("random")], seed=3)

@@ -25,8 +25,6 @@ from training.rewards import find_reward
 from training.self_play import Hands, play_hands
 from training.sigma import sigma
 
-pytestmark = pytest.mark.thorough
-
 EXAMPLES = Path(__file__).parents[2] / "notebooks" / "examples"
 
 CONFIG = PpoConfig(
@@ -264,6 +262,7 @@ class TestRuns:
         assert any(whole.tensorboard.iterdir())
         assert PolicyFile.read(whole.clone).training["steps"] == 0
 
+    @pytest.mark.thorough
     def test_an_interrupted_run_ends_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
         config = replace(CONFIG, out=tmp_path / "run")
         update, calls = ppo_run.PpoRun._update, []
@@ -286,6 +285,7 @@ class TestRuns:
             line.split(",")[5:] for line in whole.curve.read_text(encoding="utf-8").splitlines()
         ]
 
+    @pytest.mark.thorough
     def test_one_update_ahead_goes_on_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
         config = replace(CONFIG, ahead=True)
         straight = ppo_run.run(replace(config, out=tmp_path / "straight"))
@@ -307,11 +307,13 @@ class TestRuns:
             np.testing.assert_array_equal(found[key], array)
         assert any((array != fresh[key]).any() for key, array in wanted.items())
 
+    @pytest.mark.thorough
     def test_the_result_is_the_same_with_any_number_of_processes(self, whole, tmp_path):
         folder = ppo_run.run(replace(CONFIG, out=tmp_path / "run", processes=2))
         for key, array in PolicyFile.read(whole.last).weights.items():
             np.testing.assert_array_equal(PolicyFile.read(folder.last).weights[key], array)
 
+    @pytest.mark.thorough
     def test_learns_from_a_reward_of_ones_own(self, whole, tmp_path):
         reward = f"{EXAMPLES / 'my_reward.py'}:Patient?weight=2"
         folder = ppo_run.run(replace(CONFIG, out=tmp_path / "run", reward=reward, processes=2))
@@ -320,6 +322,7 @@ class TestRuns:
         assert learned.training["reward"] == reward
         assert make_agent(f"policy:{folder.last}").variant == "hebei"
 
+    @pytest.mark.thorough
     def test_learns_from_inputs_of_ones_own(self, whole, tmp_path):
         features = f"{EXAMPLES / 'my_features.py'}:Late"
         folder = ppo_run.run(replace(CONFIG, out=tmp_path / "run", features=features, processes=2))
@@ -333,6 +336,7 @@ class TestRuns:
         with pytest.raises(PolicyFileError, match=r"trained with 0 added inputs; .* adds 3"):
             make_agent(f"policy:{whole.last}?features={features}")
 
+    @pytest.mark.thorough
     def test_a_teacher_without_added_inputs_may_have_a_pupil_with_them(self, whole, tmp_path):
         features = f"{EXAMPLES / 'my_features.py'}:Late"
         config = replace(CONFIG, out=tmp_path / "run", features=features, teacher=f"policy:{whole.last}", hands=32)

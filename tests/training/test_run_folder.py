@@ -23,8 +23,6 @@ from training.interrupts import AGAIN
 from training.lock import locked
 from training.train import Training
 
-pytestmark = pytest.mark.thorough
-
 TINY = (
     *("--tables", "4", "--width", "4", "--layers", "1", "--warm-start-steps", "64", "--warm-start-epochs", "1"),
     *("--evaluations", "2", "--evaluation-deals", "1", "--evaluation-agents", "random", "--opponents", "random"),
@@ -171,6 +169,7 @@ class TestLock:
 
 
 class TestStopped:
+    @pytest.mark.thorough
     @pytest.mark.parametrize("moment", ["_warm_start", "save"])
     def test_killed_before_the_first_checkpoint_it_begins_again(self, moment, whole, tmp_path, monkeypatch, capsys):
         def killed(self):
@@ -214,7 +213,9 @@ class TestStopped:
 
     @pytest.mark.skipif(not hasattr(signal, "pause"), reason="Windows ends a process that is sent a signal")
     @pytest.mark.usefixtures("heeds_ctrl_c")
-    @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+    @pytest.mark.parametrize(
+        ("number", "status"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.thorough)]
+    )
     def test_ctrl_c_and_sigterm_save(self, number, status, whole, tmp_path, monkeypatch, capsys):
         out, before = tmp_path / "run", signal.getsignal(signal.SIGTERM)
 
@@ -232,6 +233,7 @@ class TestStopped:
         assert train(out, "--resume") == 0
         assert steps_of_curve(out) == steps_of_curve(whole)
 
+    @pytest.mark.thorough
     def test_interrupted_in_the_warm_start_it_begins_again(self, tmp_path, monkeypatch, capsys):
         def interrupted(self):
             raise KeyboardInterrupt
@@ -254,6 +256,7 @@ class TestStopped:
 
 
 class TestFullDisk:
+    @pytest.mark.thorough
     @pytest.mark.skipif(sys.platform != "linux", reason="finds the file's name in /proc")
     @pytest.mark.parametrize("name", ["checkpoint.pt", "learning_curve.csv", "learning_curve.png", "last.zip"])
     def test_a_full_disk_leaves_the_last_good_state(self, name, whole, tmp_path, monkeypatch, capsys):

@@ -15,8 +15,6 @@ from training.evaluate import evaluate
 from training.sequential import confidence, looks
 from training.statistics import ratio
 
-pytestmark = pytest.mark.thorough
-
 WORDS = ("evaluate", "--variant", "hebei", "--agents", "greedy", "random")
 
 

@@ -21,8 +21,6 @@ from training.shards import ShardedVecEnv, new_tables, shard_seed
 from training.vec_env import TableVecEnv
 from training.warm_start import collect, watch
 
-pytestmark = pytest.mark.thorough
-
 SPEC = RewardSpec(0.5, 0.3, 0.9)
 OPPONENTS = (GreedyAgent(), RandomAgent())
 

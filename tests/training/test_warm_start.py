@@ -7,7 +7,6 @@ from dataclasses import replace
 from unittest.mock import ANY
 
 import numpy as np
-import pytest
 import torch
 
 from agents import GreedyAgent, RandomAgent
@@ -15,8 +14,6 @@ from agents.network import NetworkSpec, PolicyNetwork
 from mahjong_env import rules
 from training.vec_env import RewardSpec, TableVecEnv
 from training.warm_start import WarmStart, collect, returns_to_go, try_out
-
-pytestmark = pytest.mark.thorough
 
 
 def tables(seed=1, scale=0.3):

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 PROJECT = ROOT / "tests" / "outside"
 
 # One worker builds and installs, once, for all tests of this file.
-pytestmark = [pytest.mark.xdist_group("outside"), pytest.mark.thorough]
+pytestmark = pytest.mark.xdist_group("outside")
 
 
 def run(*command, cwd, status=0, **environment):
@@ -55,6 +55,7 @@ def python(site, tmp_path):
     return call
 
 
+@pytest.mark.thorough
 def test_it_is_known_before_it_is_loaded(python):
     code = """
 import sys, mahjong_env
@@ -77,6 +78,7 @@ assert len(mahjong_env.VARIANTS) == 6
     )
 
 
+@pytest.mark.thorough
 def test_its_written_cases_hold(python):
     code = """
 from importlib.resources import files
@@ -86,10 +88,12 @@ print(check_cases("guangdong", files("guangdong_mahjong") / "cases.toml"))
     assert int(python("-c", code)) == 15
 
 
+@pytest.mark.thorough
 def test_it_passes_the_kit(python):
     python("-c", "from mahjong_env.testing import check_variant; check_variant('guangdong', games=4, seed=2)")
 
 
+@pytest.mark.thorough
 def test_environments_are_registered(python):
     code = """
 import gymnasium, pettingzoo, mahjong_env, guangdong_mahjong
@@ -109,6 +113,7 @@ assert str(table) == "guangdong_v0"
     python("-c", code)
 
 
+@pytest.mark.thorough
 def test_the_command_line(python):
     assert "kong's replacement" in " ".join(python("-m", "mahjong_env", "rules", "--variant", "guangdong").split())
     hand = ("--hand", "1122334455667m", "--winning-tile", "7m", "--source", "draw", "--knob", "base_score=2")
@@ -122,6 +127,7 @@ def test_the_command_line(python):
     assert "guangdong: a new process" in python("-m", "mahjong_env", "bench", "--variant", "guangdong", *bench)
 
 
+@pytest.mark.thorough
 def test_training_evaluation_and_policy_files(python):
     pytest.importorskip("sb3_contrib")
     small = ("--tables", "8", "--warm-start-steps", "300", "--warm-start-epochs", "1", "--width", "16")
@@ -135,6 +141,7 @@ def test_training_evaluation_and_policy_files(python):
     assert python("-c", code + "print(PolicyFile.read(Path('run/best.zip')).variant)").strip() == "guangdong"
 
 
+@pytest.mark.thorough
 def test_a_second_distribution_of_that_name_is_an_error_of_this_variant_alone(site, python, tmp_path):
     other = tmp_path / "other_guangdong-2.0.dist-info"
     other.mkdir()

@@ -8,8 +8,6 @@ from mahjong_env.records import Recorder
 from mahjong_env.viewer import viewer_html
 from support.browser import NARROW, WIDE, chromium, messages
 
-pytestmark = pytest.mark.thorough
-
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
@@ -38,6 +36,7 @@ def text(browser, selector):
     return browser.execute_script(f"return document.querySelector({selector!r}).textContent")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 def test_a_match_is_looked_at(page, size):
     from selenium.webdriver.common.keys import Keys

@@ -20,8 +20,6 @@ from training.branch.branches import Branches
 from training.branch.playing import branch
 from training.branch.words import points_text, sentences
 
-pytestmark = pytest.mark.thorough
-
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory):

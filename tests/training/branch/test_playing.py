@@ -11,8 +11,6 @@ from training.branch import branch
 from training.branch.branches import DEALT_IN, DRAWN, SELF_DRAWN, WON_ON_TILE
 from training.errors import TrainingError
 
-pytestmark = pytest.mark.thorough
-
 
 def positions(variant, games=6, moves=12, seed=3):
     engine = make_engine(variant, games, seed=seed)

@@ -16,7 +16,7 @@ from support.cluster import REASON, left_behind
 from training.__main__ import main
 
 pytest.importorskip("ray", reason=REASON)
-pytestmark = [pytest.mark.thorough, pytest.mark.distributed]
+pytestmark = pytest.mark.distributed
 
 
 def words_of(tmp_path, agents):
@@ -62,6 +62,7 @@ def check_that_it_goes_on(tmp_path, words, *more):
     assert json.loads(found[0])["deals"] == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_driver_that_is_stopped_goes_on(number, cluster, tmp_path, agents):
     words = words_of(tmp_path, agents)
@@ -77,6 +78,7 @@ def test_a_driver_that_is_stopped_goes_on(number, cluster, tmp_path, agents):
     check_that_it_goes_on(tmp_path, words, "--ray", "local")
 
 
+@pytest.mark.thorough
 def test_a_head_that_dies_ends_the_driver_which_goes_on_elsewhere(tmp_path, agents):
     from ray.cluster_utils import Cluster
 

@@ -19,7 +19,7 @@ from training.cluster import do_shards
 from training.errors import TrainingError
 
 pytest.importorskip("ray", reason=REASON)
-pytestmark = [pytest.mark.thorough, pytest.mark.distributed, pytest.mark.usefixtures("cluster")]
+pytestmark = [pytest.mark.distributed, pytest.mark.usefixtures("cluster")]
 
 WORDS = ("evaluate", "--variant", "hebei", "--agents", "random", "greedy", "greedy?claims=false", "--deals", "30")
 
@@ -29,6 +29,7 @@ def evaluate(out, *more):
     return (out / "evaluation.json").read_bytes()
 
 
+@pytest.mark.thorough
 def test_the_json_is_that_of_one_process_and_of_two(tmp_path):
     found = {
         evaluate(tmp_path / "one"),
@@ -38,11 +39,13 @@ def test_the_json_is_that_of_one_process_and_of_two(tmp_path):
     assert len(found) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "evaluate"])
 def test_other_commands_find_the_same_as_in_one_process(name, tmp_path):
     assert found_by(name, tmp_path / "one") == found_by(name, tmp_path / "ray", "--ray", "local")
 
 
+@pytest.mark.thorough
 def test_agents_of_the_user_need_no_file_on_the_nodes(tmp_path, agents, monkeypatch):
     """The worker cannot import the file: it is gone before anything is played."""
     words = ["evaluate", "--variant", "hebei", "--deals", "3", "--agents", f"{agents}:First", "random"]
@@ -62,6 +65,7 @@ def test_agents_of_the_user_need_no_file_on_the_nodes(tmp_path, agents, monkeypa
     assert found[0] == found[1]
 
 
+@pytest.mark.thorough
 def test_a_worker_that_is_killed_is_replaced_and_its_shard_played_again(tmp_path, agents):
     words = ["evaluate", "--variant", "hebei", "--deals", "3"]
     fatal = f"{agents}:Fatal?marker={tmp_path}/killed"
@@ -72,6 +76,7 @@ def test_a_worker_that_is_killed_is_replaced_and_its_shard_played_again(tmp_path
     assert found[0] == found[1]
 
 
+@pytest.mark.thorough
 def test_a_worker_that_is_killed_in_a_study_of_rules(tmp_path, agents):
     words = ["rules", "--variant", "hebei", "--knobs", "cap=none", "--deals", "4"]
     assert main([*words, "--agents", f"{agents}:First", "--out", str(tmp_path / "calm")]) == 0
@@ -82,6 +87,7 @@ def test_a_worker_that_is_killed_in_a_study_of_rules(tmp_path, agents):
     assert found[0] == found[1]
 
 
+@pytest.mark.thorough
 def test_a_shard_that_kills_every_worker_is_given_up(tmp_path, agents, capsys):
     fatal = f"{agents}:Fatal?marker={tmp_path}/killed&times=99"
     assert main(["evaluate", "--variant", "hebei", "--deals", "2", "--agents", fatal, "--ray", "local"]) == 2
@@ -89,6 +95,7 @@ def test_a_shard_that_kills_every_worker_is_given_up(tmp_path, agents, capsys):
     assert len(list(tmp_path.glob("killed*"))) == 5
 
 
+@pytest.mark.thorough
 def test_an_error_in_a_worker_comes_back_with_its_traceback(agents, capsys):
     words = ["evaluate", "--variant", "hebei", "--deals", "2", "--agents", f"{agents}:Broken", "--ray", "local"]
     assert main(words) == 2
@@ -119,6 +126,7 @@ def shouts(common, shard):
 
 
 class TestShards:
+    @pytest.mark.thorough
     def test_a_full_object_store_spills_and_nothing_is_lost(self, cluster):
         """Four results of 30 MiB are ready or on their way at any time, in a store of 80."""
         found = {}
@@ -129,18 +137,22 @@ class TestShards:
             time.sleep(0.3)
         assert found == {place: {place + 1} for place in range(9)}
 
+    @pytest.mark.thorough
     def test_our_own_errors_arrive_as_they_are(self, cluster):
         with pytest.raises(MahjongError, match=r"^what 3$"):
             list(do_shards(cluster, shouts, "what", [3]))
 
+    @pytest.mark.thorough
     def test_what_cannot_be_sent(self, cluster):
         with pytest.raises(TrainingError, match="cannot be sent to the nodes"):
             list(do_shards(cluster, big, (line for line in "abc"), [1]))
 
+    @pytest.mark.thorough
     def test_no_shards(self, cluster):
         assert list(do_shards(cluster, big, 1, [])) == []
 
 
+@pytest.mark.thorough
 def test_when_the_disk_is_full_too_an_error_says_so(tmp_path):
     """In a process of its own, for whose cluster every disk counts as full."""
     script = tmp_path / "fill.py"
@@ -152,6 +164,7 @@ def test_when_the_disk_is_full_too_an_error_says_so(tmp_path):
 
 
 class TestRecording:
+    @pytest.mark.thorough
     def test_the_files_are_those_of_one_process_also_when_a_worker_is_killed(self, tmp_path, agents):
         words = ["record", "--variant", "hebei", "--hands", "60", "--shard-games", "20", "--out"]
         fatal = f"{agents}:Fatal?marker={tmp_path}/killed"

@@ -12,7 +12,7 @@ from training.cluster.versions import versions
 from training.errors import TrainingError
 
 pytest.importorskip("ray", reason=REASON)
-pytestmark = [pytest.mark.thorough, pytest.mark.distributed]
+pytestmark = pytest.mark.distributed
 
 # Python runs these at its start, in whatever process has their folder on its path.
 LACKING = """
@@ -48,6 +48,7 @@ def address(tmp_path):
     cluster.shutdown()
 
 
+@pytest.mark.thorough
 def test_nodes_that_differ_are_refused_by_name(address):
     with pytest.raises(TrainingError) as refused, connected(address):
         pytest.fail("connected")

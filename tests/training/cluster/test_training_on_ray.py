@@ -18,7 +18,7 @@ from support.cluster import REASON, left_behind
 from training.config import PpoConfig
 
 pytest.importorskip("ray", reason=REASON)
-pytestmark = [pytest.mark.thorough, pytest.mark.distributed]
+pytestmark = pytest.mark.distributed
 
 CONFIG = PpoConfig(
     variant="hebei",
@@ -44,6 +44,7 @@ def same(one, other):
     return all(np.array_equal(array, other[name]) for name, array in one.items())
 
 
+@pytest.mark.thorough
 def test_actors_play_the_same_hands_also_when_one_is_killed(cluster, agents, tmp_path):
     first, fatal = (f"{agents}:{name}" for name in ("First", f"Fatal?marker={tmp_path}/killed"))
     calm = weights(replace(CONFIG, opponents=(first,), out=tmp_path / "calm"))
@@ -52,12 +53,14 @@ def test_actors_play_the_same_hands_also_when_one_is_killed(cluster, agents, tmp
     assert same(calm, killed)
 
 
+@pytest.mark.thorough
 def test_one_update_ahead_is_the_same_on_actors(cluster, tmp_path):
     config = replace(CONFIG, opponents=("greedy",), ahead=True)
     here = weights(replace(config, out=tmp_path / "here"))
     assert same(here, weights(replace(config, out=tmp_path / "there", ray="local")))
 
 
+@pytest.mark.thorough
 def test_a_killed_driver_goes_on_as_if_it_had_never_stopped(tmp_path):
     config = replace(CONFIG, opponents=("greedy",), hands=128)
     words = "ppo --variant hebei --teacher greedy --hands 128 --tables 32 --critic-hands 32 --evaluations 1 --width 8"

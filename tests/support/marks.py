@@ -1,0 +1,22 @@
+"""Which cases of a test the everyday tests run, where every one of them takes its time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+
+from mahjong_env import VARIANTS
+
+
+def variants(*quick: str) -> list[Any]:
+    """Return all variants as parameters of a test, all but the quick ones marked thorough."""
+    return everyday(sorted(VARIANTS), quick)
+
+
+def everyday(cases: Collection[Any], quick: Collection[Any]) -> list[Any]:
+    """Return cases as parameters of a test, all but the quick ones marked thorough."""
+    assert quick, "none would be run every day"
+    assert set(quick) <= set(cases), "a quick case that there is not"
+    return [pytest.param(case, marks=() if case in quick else pytest.mark.thorough) for case in cases]
