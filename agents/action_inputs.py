@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from agents.far_plans import FAR_PLANS
 from agents.features import Features, added_inputs
 from agents.seat_facts import GROUPS, MARKS, OTHERS, PLACES, PLANS, Seats
-from mahjong_env import OBSERVATION_VERSION, View
+from mahjong_env import View
 
 VERSION: Final = 2
-"""Raised when the meaning of an input changes, so that older policy files are refused."""
+"""Raised when inputs are added at the end, or when the meaning of one changes; then `SIZES` and `READABLE` lose what
+came before, so that older policy files are refused. Planes that are added to observations change nothing here."""
 
 ACTION_FACTS: Final[Mapping[str, float]] = {
     **dict.fromkeys(GROUPS, 1.0),
@@ -158,8 +159,13 @@ def fingerprint(version: int = VERSION) -> str:
         version: the layout of an earlier version, whose facts are the first ones of this version's.
     """
     facts, table = SIZES[version]
-    layout = (OBSERVATION_VERSION, version, [*ACTION_FACTS.items()][:facts], [*TABLE_FACTS.items()][:table])
+    layout = (version, [*ACTION_FACTS.items()][:facts], [*TABLE_FACTS.items()][:table])
     return hashlib.sha256(repr(layout).encode()).hexdigest()[:16]
+
+
+READABLE: Final = frozenset({*map(fingerprint, SIZES), "f5440ecd81627f73", "6a581a49a1a5da46"})
+"""The fingerprints of inputs whose networks still play. The last two are those of versions 1 and 2 from when the version
+of the planes, which these networks do not see, was counted in; the shipped policies bear the second."""
 
 
 def _columns(numbers: Mapping[str, Any], names: Mapping[str, float]) -> NDArray[np.int8]:

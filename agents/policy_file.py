@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.action_inputs import SIZES
+from agents.action_inputs import READABLE
 from agents.action_inputs import fingerprint as action_fingerprint
 from agents.action_network import ARCHITECTURE as ACTIONS
 from agents.action_network import widened
@@ -30,6 +30,7 @@ PLANES: Final = "planes"
 SHIPPED: Final = Path(__file__).parent / "policies"
 """The folder of the policies that are installed with this package, one for each variant."""
 _HEADER, _WEIGHTS = "policy.json", "weights.npz"
+_AN_EXAMPLE: Final = "policy:hebei"
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class PolicyFile:
             if not header.get("inputs"):
                 raise PolicyFileError(f"{path}: the file does not say which inputs its policy was trained with")
             policy = cls(weights=weights, **header)
-            if policy.architecture == ACTIONS and policy.inputs in map(action_fingerprint, SIZES):
+            if policy.architecture == ACTIONS and policy.inputs in READABLE:
                 wider = widened(policy.weights, int(policy.network.get("added", 0)))
                 policy = replace(policy, weights=wider, inputs=action_fingerprint())
             policy._check_versions(path)
@@ -179,6 +180,11 @@ def find_policy(place: str) -> Path:
     Raises:
         PolicyFileError: nothing of the kind exists.
     """
+    if not place.strip():
+        raise PolicyFileError(
+            "'policy:' names no policy: write policy:FILE, policy:RUN_FOLDER, or the variant of a shipped one, "
+            f"such as {_AN_EXAMPLE}"
+        )
     given = Path(place)
     shipped = SHIPPED / f"{place}.zip"
     if given.name == place and place.isidentifier() and shipped.is_file():
@@ -190,4 +196,7 @@ def find_policy(place: str) -> Path:
                 return candidate
         except OSError as error:  # a name that is too long, a folder that may not be looked into
             raise PolicyFileError(f"no policy {place!r}: {error.strerror or error}") from error
-    raise PolicyFileError(f"no policy {place!r}: there is none of {', '.join(map(str, candidates))}")
+    raise PolicyFileError(
+        f"no policy {place!r}: there is neither such a file nor such a run; train one first (make train), "
+        f"or use {_AN_EXAMPLE} or another shipped one"
+    )

@@ -136,7 +136,7 @@ def _prepare(config: EvaluateConfig) -> tuple[_Plan, EvaluateConfig]:
     elif config.thoughts:
         raise TrainingError("--thoughts says what records hold: name a file for them (--record)")
     check_evaluation(config)
-    entrants = with_references(config.agents) if config.teachers else [Entrant(spec) for spec in config.agents]
+    entrants = with_references(config.agents, played) if config.teachers else [Entrant(spec) for spec in config.agents]
     agents = tuple(make_agent(entrant.spec) for entrant in entrants)
     all_lineups = list(lineups(config.lineups, len(agents), played.people, len(config.agents)))
     check_lineups(config, played, all_lineups)

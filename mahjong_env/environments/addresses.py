@@ -55,6 +55,9 @@ def find_maker(kind: Kind, text: str, address: str) -> Maker | None:
         match = pattern.fullmatch(address)
         if match:
             return _attribute(kind, text, load(kind, text, match["place"]), match["path"])
+    if (place := address.removesuffix(":")).endswith(".py"):
+        offered = _offered(kind, _load_file(kind, text, place))
+        raise kind.error(f"{kind.word} {text!r}: a class is missing: write {place}:NAME; it offers {offered}")
     return None
 
 
@@ -157,9 +160,8 @@ def _attribute(kind: Kind, text: str, module: ModuleType, path: str) -> Maker:
     found: Any = module
     for name in path.strip().split("."):
         if not hasattr(found, name):
-            offered = [key for key, value in vars(module).items() if _offers(kind, module, key, value)]
             raise kind.error(
-                f"{kind.word} {text!r}: {module.__name__} has no {name!r}; it offers {', '.join(offered) or 'none'}"
+                f"{kind.word} {text!r}: {module.__name__} has no {name!r}; it offers {_offered(kind, module)}"
             )
         found = getattr(found, name)
     if kind.is_made(found):
@@ -177,6 +179,10 @@ class _Ready:
 
     def __call__(self) -> Any:
         return self._found
+
+
+def _offered(kind: Kind, module: ModuleType) -> str:
+    return ", ".join(key for key, value in vars(module).items() if _offers(kind, module, key, value)) or "none"
 
 
 def _offers(kind: Kind, module: ModuleType, key: str, value: Any) -> bool:

@@ -114,8 +114,19 @@ class TestFiles:
         named.write_bytes(path.read_bytes())
         assert find_policy("mine").resolve() == named
         assert make_agent("policy:mine").name == "mine/best"
-        with pytest.raises(PolicyFileError, match="no policy 'yours'"):
-            find_policy("yours")
+
+    @pytest.mark.parametrize(
+        ("spec", "message"),
+        [
+            ("policy:runs/mine/best.zip", r"no policy 'runs/mine/best.zip': there is neither such a file nor such a run"),
+            ("policy:yours", r"no policy 'yours': .* train one first \(make train\), or use policy:hebei"),
+            ("policy:", r"'policy:' names no policy: write policy:FILE, policy:RUN_FOLDER, or .* such as policy:hebei"),
+        ],
+    )
+    def test_where_there_is_none_it_is_said_how_to_get_one(self, spec, message, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(PolicyFileError, match=message):
+            make_agent(spec)
 
     @pytest.mark.parametrize("content", [b"", b"not a zip", "half"])
     def test_a_damaged_file_is_refused(self, path, content):

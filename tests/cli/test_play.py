@@ -1,6 +1,8 @@
 """A game played by a person at the terminal, and what is told of games."""
 
 import io
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -256,3 +258,11 @@ def test_commands_quote_files_that_need_it():
 def test_thoughts_need_a_record(capsys):
     assert main(["play", "--variant", "hebei", "--thoughts"]) == 2
     assert "--record" in capsys.readouterr().err
+
+
+def test_the_first_tutorial_says_what_may_be_written():
+    text = (Path(__file__).parents[2] / "docs" / "tutorials" / "first_game.md").read_text(encoding="utf-8")
+    sentence = re.search(r"`play` puts you at the table: (.*?)`\?` explains", text, re.DOTALL)[1]
+    written = re.findall("`([^`]+)`", sentence)
+    assert written
+    assert all(len(matching(words, [f"discard {words}", "pung", "win", "pass"])) == 1 for words in written)

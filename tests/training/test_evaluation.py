@@ -61,7 +61,7 @@ class TestReferences:
             "learned from 64 decisions, after imitating greedy?claims=false",
             "",
             "the same before learning: it imitates greedy?claims=false",
-            "teacher, tried out and not imitated",
+            "teacher, not imitated",
             "teacher, imitated",
         )
         assert found.clones == ((0, 2),)
