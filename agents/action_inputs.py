@@ -164,8 +164,8 @@ def fingerprint(version: int = VERSION) -> str:
 
 
 READABLE: Final = frozenset({*map(fingerprint, SIZES), "f5440ecd81627f73", "6a581a49a1a5da46"})
-"""The fingerprints of inputs whose networks still play. The last two are those of versions 1 and 2 from when the version
-of the planes, which these networks do not see, was counted in; the shipped policies bear the second."""
+"""The fingerprints of inputs whose networks still play. The last two are those of versions 1 and 2 from when the
+version of the planes, which these networks do not see, was counted in; the shipped policies bear the second."""
 
 
 def _columns(numbers: Mapping[str, Any], names: Mapping[str, float]) -> NDArray[np.int8]:

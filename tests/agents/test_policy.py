@@ -118,7 +118,7 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("spec", "message"),
         [
-            ("policy:runs/mine/best.zip", r"no policy 'runs/mine/best.zip': there is neither such a file nor such a run"),
+            ("policy:runs/mine/best.zip", "no policy 'runs/mine/best.zip': there is neither such a file"),
             ("policy:yours", r"no policy 'yours': .* train one first \(make train\), or use policy:hebei"),
             ("policy:", r"'policy:' names no policy: write policy:FILE, policy:RUN_FOLDER, or .* such as policy:hebei"),
         ],

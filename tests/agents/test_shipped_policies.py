@@ -67,7 +67,7 @@ def get_code(loader, name):
     if name != "mahjong_env.observation.planes":
         return plain(loader, name)
     source = loader.get_source(name).replace("\\nLAYOUT: Final", PIECE + "\\nLAYOUT: Final")
-    moved = re.sub(r"(?m)^(OBSERVATION_VERSION: Final = )(\\d+)", lambda found: f"{found[1]}{int(found[2]) + 1}", source)
+    moved = re.sub(r"(?m)^(OBSERVATION_VERSION: Final = )(\\d+)", lambda at: f"{at[1]}{int(at[2]) + 1}", source)
     return compile(moved, loader.path, "exec")
 
 SourceFileLoader.get_code = get_code
