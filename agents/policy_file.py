@@ -30,7 +30,6 @@ PLANES: Final = "planes"
 SHIPPED: Final = Path(__file__).parent / "policies"
 """The folder of the policies that are installed with this package, one for each variant."""
 _HEADER, _WEIGHTS = "policy.json", "weights.npz"
-_AN_EXAMPLE: Final = "policy:hebei"
 
 
 @dataclass(frozen=True)
@@ -182,8 +181,8 @@ def find_policy(place: str) -> Path:
     """
     if not place.strip():
         raise PolicyFileError(
-            "'policy:' names no policy: write policy:FILE, policy:RUN_FOLDER, or the variant of a shipped one, "
-            f"such as {_AN_EXAMPLE}"
+            "'policy:' names no policy: write policy:FILE, policy:RUN_FOLDER, or the name of a shipped one "
+            f"({_shipped()})"
         )
     given = Path(place)
     shipped = SHIPPED / f"{place}.zip"
@@ -198,5 +197,9 @@ def find_policy(place: str) -> Path:
             raise PolicyFileError(f"no policy {place!r}: {error.strerror or error}") from error
     raise PolicyFileError(
         f"no policy {place!r}: there is neither such a file nor such a run; train one first (make train), "
-        f"or use {_AN_EXAMPLE} or another shipped one"
+        f"or use a shipped one ({_shipped()})"
     )
+
+
+def _shipped() -> str:
+    return ", ".join(f"policy:{path.stem}" for path in sorted(SHIPPED.glob("*.zip")))

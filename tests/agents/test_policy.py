@@ -119,8 +119,14 @@ class TestFiles:
         ("spec", "message"),
         [
             ("policy:runs/mine/best.zip", "no policy 'runs/mine/best.zip': there is neither such a file"),
-            ("policy:yours", r"no policy 'yours': .* train one first \(make train\), or use policy:hebei"),
-            ("policy:", r"'policy:' names no policy: write policy:FILE, policy:RUN_FOLDER, or .* such as policy:hebei"),
+            (
+                "policy:yours",
+                r"no policy 'yours': .* train one first \(make train\), or use a shipped one .*policy:hebei,",
+            ),
+            (
+                "policy:",
+                r"'policy:' names no policy: write policy:FILE, policy:RUN_FOLDER, or .* shipped one .*policy:hebei,",
+            ),
         ],
     )
     def test_where_there_is_none_it_is_said_how_to_get_one(self, spec, message, tmp_path, monkeypatch):
