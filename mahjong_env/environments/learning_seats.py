@@ -16,13 +16,16 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import ActionError, DealError, MahjongError, RulesError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array
 from mahjong_env.engine.arguments import MOST_HANDS, as_array, check_count, check_room
 from mahjong_env.engine.outcome import Outcome, StepResult
+from mahjong_env.engine.phases.settle import most_hands
 from mahjong_env.engine.scene import Deal
+from mahjong_env.environments.arguments import check_illegal_reward
 from mahjong_env.environments.hand_info import hand_info
 from mahjong_env.environments.held_engine import HeldEngine
 from mahjong_env.environments.opponents import Opponent, OpponentPool, Seating
@@ -32,6 +35,10 @@ from mahjong_env.state.arrays import NO_SEAT
 
 ON_ILLEGAL: Final = ("end", "raise")
 """What may happen on an illegal action: the episode ends, or `IllegalActionError` is raised."""
+
+ILLEGAL_REWARD: Final = -3.0
+"""Sigma for each hand that is left. Random legal play among greedy players loses 0.2 to 0.8, house rules included, so
+that it never pays to break the rules."""
 
 ROTATE: Final = "rotate"
 """For ``seat``: the learning person is drawn for the first episode, and is the next one in each that follows."""
@@ -61,6 +68,7 @@ class LearningSeats:
         ended: [B] bool episodes that ended in the last step.
         truncated: [B] bool those of them whose match was cut short.
         illegal: [B] bool those of them that ended with an illegal action; nothing was played there.
+        forfeited: [B] float64 the reward of that illegal action, in points.
     """
 
     def __init__(
@@ -73,6 +81,7 @@ class LearningSeats:
         num_hands: int = 1,
         start: str | None = None,
         on_illegal: str = "end",
+        illegal_reward: float = ILLEGAL_REWARD,
         record: str | os.PathLike[str] | None = None,
     ) -> None:
         """Set the tables up; `begin` deals.
@@ -86,6 +95,8 @@ class LearningSeats:
             num_hands: hands of a match.
             start: see `mahjong_env.make_engine`.
             on_illegal: see `ON_ILLEGAL`.
+            illegal_reward: what an illegal action that ends the episode is paid for each hand of the match that is then
+                not played to its end, in sigma (`Rules.sigma`).
             record: a file to which the record of every match is appended (`mahjong_env.records`).
 
         Raises:
@@ -93,6 +104,7 @@ class LearningSeats:
         """
         if not (isinstance(on_illegal, str) and on_illegal in ON_ILLEGAL):
             raise RulesError(f"on_illegal={on_illegal!r} is not valid; valid are {', '.join(map(repr, ON_ILLEGAL))}")
+        self._forfeit_a_hand = check_illegal_reward(illegal_reward) * (rules.sigma if on_illegal == "end" else 0.0)
         check_count("num_games", num_games)
         check_count("num_hands", num_hands, MOST_HANDS)
         check_room(rules, num_games)
@@ -107,6 +119,7 @@ class LearningSeats:
         self.ended: BoolArray = np.zeros(num_games, np.bool_)
         self.truncated: BoolArray = np.zeros(num_games, np.bool_)
         self.illegal: BoolArray = np.zeros(num_games, np.bool_)
+        self.forfeited: NDArray[np.float64] = np.zeros(num_games)
         self._owed: Int64Array = np.zeros(num_games, np.int64)  # received, and not yet paid out with a step
         self._was_asked: BoolArray = np.zeros(num_games, np.bool_)  # in this episode
         self._was_cut: BoolArray = np.zeros(num_games, np.bool_)
@@ -227,9 +240,12 @@ class LearningSeats:
         if result is not None:
             self._note(playing, result)
         if playing is not games:
-            self.ended[games[illegal]] = True
+            broken = games[illegal]
+            self.ended[broken] = True
+            left = most_hands(self.engine.rules, self.engine.num_hands) - self.engine.state.hand_in_match[broken]
+            self.forfeited[broken] = self._forfeit_a_hand * left
             if on_end is not None:
-                self._renew(games[illegal], rng, on_end)
+                self._renew(broken, rng, on_end)
                 playing = games
         if beginning is not None:
             self.engine.deal_anew(games=beginning)

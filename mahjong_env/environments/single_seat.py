@@ -17,14 +17,13 @@ from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.arguments import (
     FLAT,
     check_form,
-    check_illegal_reward,
     in_form,
     observation_space,
     read_arguments,
     read_options,
     row_of,
 )
-from mahjong_env.environments.learning_seats import LearningSeats
+from mahjong_env.environments.learning_seats import ILLEGAL_REWARD, LearningSeats
 from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
 from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
@@ -43,8 +42,9 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
     end; the first one also has what it received before its first decision, so that they sum to what the match brought.
     **Episode**: a match of ``num_hands`` hands; matches that end before the seat is asked once are dealt anew.
 
-    An illegal action ends the episode with ``illegal_reward`` and ``info["illegal_action"]`` True, or raises
-    `mahjong_env.IllegalActionError` with ``on_illegal="raise"`` (nothing has changed then). When a hand has ended since
+    An illegal action ends the episode with ``info["illegal_action"]`` True and a reward that is worse than playing on
+    (``illegal_reward``), or raises `mahjong_env.IllegalActionError` with ``on_illegal="raise"`` (nothing has changed
+    then). When a hand has ended since
     the last decision, ``info["outcome"]`` says how (see `hand_info.hand_info`). ``info["seat"]`` is the
     learning person.
 
@@ -63,7 +63,7 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
         num_hands: int = 1,
         start: str | None = None,
         on_illegal: str = "end",
-        illegal_reward: float = -1.0,
+        illegal_reward: float = ILLEGAL_REWARD,
         observation: str = FLAT,
         render_mode: str | None = None,
         record: str | os.PathLike[str] | None = None,
@@ -80,7 +80,11 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
             num_hands: hands of a match.
             start: see `mahjong_env.make_engine`.
             on_illegal: "end" or "raise".
-            illegal_reward: the reward of an illegal action with "end".
+            illegal_reward: the reward of an illegal action with "end": sigma for each hand of the match that is then
+                not played to its end, that under way included. Sigma is about what a hand moves among good players
+                (`Rules.sigma`, stakes included). The default is several times what random legal play loses, so
+                that it never pays to break the rules; -1 and above may. A match that ends by points counts as
+                the 200 hands after which it would be cut short.
             observation: "flat", "planes" or "dict".
             render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (shown in a
                 window or on the terminal, see `mahjong_env.environments.screen`).
@@ -92,7 +96,6 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
         """
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self.illegal_reward = check_illegal_reward(illegal_reward)
         self._form = check_form(observation)
         self._seats = LearningSeats(
             read_arguments(SingleSeatEnv, variant, knobs),
@@ -102,6 +105,7 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
             num_hands=num_hands,
             start=start,
             on_illegal=on_illegal,
+            illegal_reward=illegal_reward,
             record=record,
         )
         self.observation_space = observation_space(self._form)
@@ -155,7 +159,7 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
         if seats.illegal[0]:
             observation, info = self._answer()
             info["illegal_action"] = True
-            return observation, self.illegal_reward, True, False, info
+            return observation, float(seats.forfeited[0]), True, False, info
         truncated = bool(seats.truncated[0])
         observation, info = self._answer()
         return observation, float(seats.earned[0]), bool(seats.ended[0]) and not truncated, truncated, info

@@ -22,7 +22,6 @@ from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.arguments import (
     FLAT,
     check_form,
-    check_illegal_reward,
     in_form,
     observation_space,
     read_arguments,
@@ -30,7 +29,7 @@ from mahjong_env.environments.arguments import (
     read_reset_mask,
     row_of,
 )
-from mahjong_env.environments.learning_seats import LearningSeats
+from mahjong_env.environments.learning_seats import ILLEGAL_REWARD, LearningSeats
 from mahjong_env.environments.render import RENDER_FPS, check_render_mode, render_game, warn_without_render_mode
 from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
@@ -75,7 +74,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         num_hands: int = 1,
         start: str | None = None,
         on_illegal: str = "end",
-        illegal_reward: float = -1.0,
+        illegal_reward: float = ILLEGAL_REWARD,
         observation: str = FLAT,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         render_mode: str | None = None,
@@ -104,7 +103,6 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         """
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self.illegal_reward = check_illegal_reward(illegal_reward)
         self._form = check_form(observation)
         self._mode = _read_mode(autoreset_mode)
         self.metadata = type(self).metadata | {"autoreset_mode": self._mode}  # type: ignore[misc]
@@ -116,6 +114,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
             num_hands=num_hands,
             start=start,
             on_illegal=on_illegal,
+            illegal_reward=illegal_reward,
             record=record,
         )
         self.num_envs = num_envs
@@ -193,7 +192,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
             seats.step(self._all, actions, self.np_random, on_end=self._keep_final)
         else:
             self._step_without_renewal(actions)
-        rewards = np.where(seats.illegal, self.illegal_reward, seats.earned)
+        rewards = np.where(seats.illegal, seats.forfeited, seats.earned)
         truncated = seats.truncated.copy()
         infos = self._final_infos() | self._infos(self._all)
         return self._observe(self._all), rewards, seats.ended & ~truncated, truncated, infos

@@ -162,6 +162,21 @@ class Rules:
         return int(self.knobs.get("initial_points", 0))
 
     @property
+    def sigma(self) -> float:
+        """The standard deviation of the points that a seat wins in a hand among greedy players, about.
+
+        It is measured (`training.sigma`) and declared, stakes included, because environments that count an illegal
+        action in it do not play first.
+
+        Raises:
+            RulesError: the variant does not declare it.
+        """
+        raise RulesError(
+            f"{self.name} declares no sigma, the unit of illegal_reward (Rules.sigma): declare it, or choose "
+            "on_illegal='raise'"
+        )
+
+    @property
     def deck(self) -> Int8Array:
         """[42] int8 tiles of each kind in the set."""
         return deck(flowers=self.uses_flowers)

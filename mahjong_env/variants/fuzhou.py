@@ -221,6 +221,11 @@ class Fuzhou(ScoredRules):
     rob_kong: bool = knob(False, choices=(False, True), about="whether the tile added to a pung can be won")
 
     @property
+    def sigma(self) -> float:
+        """Measured: the base points, and what comes on top."""
+        return 2.06 * self.base_score + 24.5
+
+    @property
     def flower_kinds(self) -> BoolArray:
         """Flowers, seasons and all honours (fuzhou.md#tiles-and-deal)."""
         return np.arange(NUM_ALL_KINDS) >= FIRST_HONOUR

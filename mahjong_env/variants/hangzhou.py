@@ -154,6 +154,11 @@ class Hangzhou(ScoredRules):
         "did not win",
     )
 
+    @property
+    def sigma(self) -> float:
+        """Measured; the base score multiplies everything."""
+        return 5.1 * self.base_score
+
     # --- The table --------------------------------------------------------------------------------------------
     @property
     def turns_indicator(self) -> bool:

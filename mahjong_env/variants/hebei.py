@@ -197,6 +197,11 @@ class Hebei(ScoredRules):
             raise RulesError("hebei: rotation=True needs players=3 (four people, of whom three play)")
 
     @property
+    def sigma(self) -> float:
+        """Measured; the base score multiplies everything."""
+        return 3.7 * self.base_score
+
+    @property
     def seats(self) -> int:
         """Players at the table."""
         return self.players

@@ -76,6 +76,11 @@ class Taiwan(ScoredRules):
     strict_peaceful: bool = knob(False, choices=(False, True), about="Peaceful Win needs a hand without flowers")
 
     @property
+    def sigma(self) -> float:
+        """Measured: what every payer pays, and the tai."""
+        return 1.03 * self.base_score + 5.3 * self.unit
+
+    @property
     def reserve(self) -> int:
         """The dead tiles; replacements move their boundary (taiwan.md#the-dead-tiles)."""
         return self.dead_tiles

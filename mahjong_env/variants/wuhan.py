@@ -75,6 +75,11 @@ class Wuhan(ScoredRules):
     )
     red_indicator: str = knob("white", choices=("white", "green"), about="the wild kind when a Red Dragon is turned up")
 
+    @property
+    def sigma(self) -> float:
+        """Measured; a power of the cap follows what was measured with several to a fifth."""
+        return 450.0 if self.cap is None else min(2.2 * self.cap**0.7, 450.0)
+
     # --- The wild tile and the Reds ---------------------------------------------------------------------------
     @property
     def turns_indicator(self) -> bool:

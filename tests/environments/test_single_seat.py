@@ -121,10 +121,10 @@ def test_a_person_who_sits_out_is_no_learner_of_a_single_hand():
 
 
 def test_an_illegal_action_ends_the_episode():
-    env = gymnasium.make(HEBEI, illegal_reward=-5)
+    env = gymnasium.make(HEBEI, illegal_reward=-2)
     _, info = env.reset(seed=1)
     observation, reward, terminated, truncated, after = env.step(int(np.flatnonzero(info["action_mask"] == 0)[0]))
-    assert (reward, terminated, truncated) == (-5.0, True, False)
+    assert (reward, terminated, truncated) == (-2 * mahjong_env.rules("hebei").sigma, True, False)
     assert after["illegal_action"] is True
     assert not after["action_mask"].any()
     assert env.observation_space.contains(observation)

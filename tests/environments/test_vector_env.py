@@ -138,13 +138,13 @@ def test_opponents_answer_in_batches():
 
 
 def test_illegal_actions_end_their_episodes_alone():
-    envs = gymnasium.make_vec(HEBEI, num_envs=6, illegal_reward=-7)
+    envs = gymnasium.make_vec(HEBEI, num_envs=6, illegal_reward=-2)
     _, infos = envs.reset(seed=1)
     actions = legal(envs, np.random.default_rng(0))
     actions[2] = int(np.flatnonzero(infos["action_mask"][2] == 0)[0])
     actions[4] = NUM_ACTIONS + 5
     _, rewards, terminations, truncations, infos = envs.step(actions)
-    assert rewards[[2, 4]].tolist() == [-7, -7]
+    assert rewards[[2, 4]].tolist() == [-2 * mahjong_env.rules("hebei").sigma] * 2
     assert terminations[[2, 4]].all()
     assert not truncations.any()
     assert infos["final_info"]["illegal_action"][[2, 4]].all()
@@ -152,7 +152,7 @@ def test_illegal_actions_end_their_episodes_alone():
     assert infos["action_mask"].any(axis=1).all(), "new episodes have begun"
     others = [0, 1, 3, 5]
     assert not infos["final_info"]["illegal_action"][others].any()
-    assert (rewards[others] > -7).all()
+    assert (rewards[others] == 0).any()
 
 
 def test_illegal_actions_raise_where_that_is_wanted():

@@ -9,6 +9,7 @@ import numpy as np
 from mahjong_env.basics.tiles import NO_TILE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
 from mahjong_env.engine.phases.context import Ended, StepContext, Won, join_games
+from mahjong_env.ruleset.questions import Rules
 from mahjong_env.scoring.wins import Source, Wins, wins_from_state
 from mahjong_env.state.arrays import NO_SEAT, Phase
 
@@ -55,6 +56,11 @@ def describe(context: StepContext, won: Won) -> Wins:
     return wins
 
 
+def most_hands(rules: Rules, num_hands: int) -> int:
+    """The most hands that a match can have."""
+    return num_hands if rules.ends_by_hands else CUT_AFTER
+
+
 def next_hands(context: StepContext, games: Games, winner: Int8Array, num_hands: int) -> tuple[BoolArray, BoolArray]:
     """End these hands: close matches that are over, and seat everybody for the next hand of the others.
 
@@ -71,7 +77,7 @@ def next_hands(context: StepContext, games: Games, winner: Int8Array, num_hands:
     played = state.hand_in_match[games] + 1
     cut = np.zeros(len(games), np.bool_)
     by_rule = rules.match_over(state, games, winner)
-    over = played >= num_hands if rules.ends_by_hands else played >= CUT_AFTER
+    over = played >= most_hands(rules, num_hands)
     if not rules.ends_by_hands:
         cut = over.copy()
     if by_rule is not None:

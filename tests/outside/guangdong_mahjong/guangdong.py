@@ -79,6 +79,11 @@ class Guangdong(ScoredRules):
     initial_points: int = knob(0, minimum=0, about="points of each person when a match begins")
 
     @property
+    def sigma(self) -> float:
+        """Measured with two horses."""
+        return 2.7 * self.base_score
+
+    @property
     def claims_chows(self) -> bool:
         """No discard is claimed for a run."""
         return False
