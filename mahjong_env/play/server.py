@@ -10,13 +10,16 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+import sys
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from math import inf
 from socket import SHUT_RDWR, socket
 from threading import Lock
+from time import monotonic
 from typing import Any, Final
 
 from mahjong_env.basics.errors import MahjongError
@@ -39,6 +42,9 @@ class PlayServer(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+    request_queue_size = 256
+    most_connections = 256
+    most_seconds = 10.0  # to send a request
 
     def __init__(self, new_match: Callable[[], PersonsMatch], *, port: int = 0) -> None:
         """Listen; `serve_forever` answers.
@@ -51,7 +57,7 @@ class PlayServer(ThreadingHTTPServer):
             MahjongError: the port is taken.
         """
         self._lock = Lock()
-        self._connections: set[socket] = set()
+        self._connections: dict[socket, float] = {}  # by age, each with the time by which it must have sent its request
         try:
             super().__init__((HOST, port), _Handler)
         except OSError as error:
@@ -62,24 +68,47 @@ class PlayServer(ThreadingHTTPServer):
         self._games: OrderedDict[str, tuple[PersonsMatch, Lock]] = OrderedDict()
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Answer a connection in a thread of its own, and remember it."""
+        """Answer a connection in a thread of its own, and remember it; where there are too many the oldest one goes."""
         with self._lock:
-            self._connections.add(request)
+            self._connections[request] = monotonic() + self.most_seconds
+            if len(self._connections) > self.most_connections:
+                self._end(next(iter(self._connections)))
         super().process_request(request, client_address)
+
+    def service_actions(self) -> None:
+        """End the connections that take too long to ask; between two requests, and twice a second."""
+        with self._lock:
+            for connection in [each for each, deadline in self._connections.items() if deadline < monotonic()]:
+                self._end(connection)
+
+    def received(self, request: socket) -> None:
+        """A connection has sent its request: the answer may take as long as it takes."""
+        with self._lock:
+            if request in self._connections:
+                self._connections[request] = inf
+
+    def _end(self, connection: socket) -> None:
+        del self._connections[connection]
+        with suppress(OSError):  # the browser has gone first
+            connection.shutdown(SHUT_RDWR)
 
     def shutdown_request(self, request: Any) -> None:
         """Forget a connection that has been answered."""
         with self._lock:
-            self._connections.discard(request)
+            self._connections.pop(request, None)
         super().shutdown_request(request)
 
     def server_close(self) -> None:
         """Stop listening, and end what is connected: browsers connect before they ask, and would still be answered."""
         super().server_close()
         with self._lock:
-            for connection in self._connections:
-                with suppress(OSError):  # the browser has gone first
-                    connection.shutdown(SHUT_RDWR)
+            for connection in list(self._connections):
+                self._end(connection)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of clients that have gone; else what `socketserver` says."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
 
     def begin(self) -> str:
         """A new game; the oldest one is forgotten where there are too many. Its name."""
@@ -110,7 +139,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: PlayServer
     server_version = "mahjong_env"
     sys_version = ""
-    timeout = 60
+    timeout = 60  # for each read and for sending the answer
 
     def do_GET(self) -> None:
         self._answer("GET")
@@ -123,8 +152,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, method: str) -> None:
         try:
-            body = self._body() if method == "POST" else {}
+            text = self._text() if method == "POST" else None
+            self.server.received(self.request)
             parts = self._parts()
+            body = self._body(text) if method == "POST" else {}
             if method == "GET" and parts == [""]:
                 self._send(HTTPStatus.OK, play_html(), "text/html")
             elif method == "GET" and len(parts) == 3 and parts[0] == "games" and parts[2] == "record":
@@ -137,6 +168,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_error(HTTPStatus.CONFLICT, error)
         except MahjongError as error:
             self._send_error(HTTPStatus.BAD_REQUEST, error)
+        except (ConnectionError, TimeoutError):
+            raise
         except Exception as error:
             self._send_error(HTTPStatus.INTERNAL_SERVER_ERROR, error)
             raise
@@ -190,7 +223,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Host") not in hosts:
             raise RequestError(HTTPStatus.FORBIDDEN, "this server answers its own page only")
         origin = self.headers.get("Origin")
-        if origin is not None and origin.removeprefix("http://") not in hosts:
+        if origin is not None and origin not in {f"http://{host}" for host in hosts}:
             raise RequestError(HTTPStatus.FORBIDDEN, "this server answers its own page only")
         empty, _, rest = self.path.partition("?")[0].partition("/")
         token, _, address = rest.partition("/")
@@ -198,12 +231,15 @@ class _Handler(BaseHTTPRequestHandler):
             raise RequestError(HTTPStatus.NOT_FOUND, "there is nothing here")
         return address.split("/")
 
-    def _body(self) -> dict[str, Any]:
+    def _text(self) -> bytes | None:
+        """What stands behind the headers; None: it is too long to be read."""
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > _MOST_BYTES:
-            self.close_connection = True
+        is_number = length.isdecimal() and len(length) <= len(str(_MOST_BYTES))
+        return self.rfile.read(int(length)) if is_number and int(length) <= _MOST_BYTES else None
+
+    def _body(self, text: bytes | None) -> dict[str, Any]:
+        if text is None:
             raise RequestError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body has at most {_MOST_BYTES} bytes")
-        text = self.rfile.read(int(length))
         if self.headers.get_content_type() != "application/json":
             raise RequestError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "requests are sent as application/json")
         try:

@@ -3,8 +3,11 @@
 import http.client
 import json
 import re
+import socket
+import struct
 import threading
-from contextlib import suppress
+import time
+from contextlib import ExitStack, suppress
 from importlib import resources
 
 import numpy as np
@@ -15,7 +18,7 @@ from agents import make_agent
 from mahjong_env import MahjongError
 from mahjong_env.play.afterwards import review_command
 from mahjong_env.play.match import PersonsMatch
-from mahjong_env.play.server import PlayServer
+from mahjong_env.play.server import HOST, PlayServer
 from mahjong_env.records import GameRecord, replay_points
 
 
@@ -103,6 +106,9 @@ def test_the_page_holds_everything_and_nothing_else(server):
         ("GET", "page.js", {}, 404),
         ("GET", "", {"Host": "evil.example"}, 403),
         ("POST", "games", {"body": {}, "Origin": "http://evil.example"}, 403),
+        ("POST", "games", {"body": {}, "Origin": "127.0.0.1:{port}"}, 403),
+        ("POST", "games", {"body": {}, "Content_Length": "9" * 5000}, 413),
+        ("POST", "games", {"body": {}, "Content_Length": "9" * 5000, "token": "guessed"}, 404),
         ("POST", "games", {"body": {}, "Content_Type": "text/plain"}, 415),
         ("POST", "games", {"text": "{"}, 400),
         ("POST", "games", {"text": "[1]"}, 400),
@@ -113,6 +119,10 @@ def test_the_page_holds_everything_and_nothing_else(server):
     ],
 )
 def test_others_are_refused(server, method, path, options, status):
+    options = {
+        name: said.replace("{port}", str(server.server_port)) if name == "Origin" else said
+        for name, said in options.items()
+    }
     answered, told, _ = Browser(server).ask(method, path, **options)
     assert answered == status
     assert told["error"]
@@ -169,6 +179,63 @@ def test_clicks_at_the_same_time_are_played_once(server):
     for thread in threads:
         thread.join()
     assert sorted(answers) == [200, *[409] * 5]
+
+
+# --- Clients that do not behave ------------------------------------------------------------------------------------
+
+
+def connect(server):
+    return socket.create_connection(("127.0.0.1", server.server_port), timeout=5)
+
+
+def test_many_may_knock_at_once():
+    with PlayServer(lambda: None) as server, ExitStack() as stack:  # it answers nobody yet: all wait to be let in
+        for _ in range(120):  # macOS lets no more than 128 wait
+            stack.enter_context(connect(server))
+
+
+def test_whoever_sends_slowly_is_dropped(server):
+    server.most_seconds = 0.3
+
+    def send(connection):
+        for _ in range(60):
+            connection.sendall(b"G")
+            time.sleep(0.1)
+
+    with connect(server) as slow, pytest.raises(ConnectionError):
+        send(slow)
+
+
+def test_whoever_waits_for_an_answer_is_not(server):
+    server.most_seconds, begin = 0.2, server.new_match
+    server.new_match = lambda: time.sleep(1) or begin()
+    assert Browser(server).post("games")[0] == 200
+
+
+def test_when_too_many_are_connected_the_first_have_to_go(server):
+    server.most_connections = 8
+    with ExitStack() as stack:
+        for _ in range(20):
+            stack.enter_context(connect(server))
+        assert Browser(server).ask("GET", "")[0] == 200
+        assert len(server._connections) <= 8
+
+
+def test_a_client_that_leaves_is_no_error(server, capsys):
+    for request in (
+        b"GET /",
+        b"POST",
+        f"GET /{server.token}/ HTTP/1.1\r\nHost: {HOST}:{server.server_port}\r\n\r\n".encode(),
+    ):
+        with connect(server) as leaving:
+            leaving.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closed by a reset
+            leaving.sendall(request)
+    assert Browser(server).ask("GET", "")[0] == 200
+    for _ in range(500):
+        if not server._connections:
+            break
+        time.sleep(0.01)
+    assert capsys.readouterr().err == ""
 
 
 def test_old_games_are_forgotten(server):
