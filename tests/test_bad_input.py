@@ -144,12 +144,30 @@ ENGINE = [
         "games are a one-dimensional array",
     ),
     ("select: no such game", lambda: engine().select([3]), ActionError, "there is no game 3"),
+    (
+        "select: more copies than there is room for",
+        lambda: engine().select(np.broadcast_to(0, 2**40)),
+        RulesError,
+        "1099511627776 games would take about",
+    ),
     ("select: a word", lambda: engine().select("a"), ActionError, "games are a one-dimensional array"),
     (
         "resample: a number",
         lambda: engine().resample_hidden(0, 5),
         ActionError,
         "rng is a numpy.random.Generator, such as",
+    ),
+    (
+        "resample: one twice",
+        lambda: engine().resample_hidden([0, 1], RNG, games=[1, 1]),
+        ActionError,
+        "games must not be named twice",
+    ),
+    (
+        "resample: more games than there are",
+        lambda: engine().resample_hidden(0, RNG, games=np.broadcast_to(0, 2**40)),
+        ActionError,
+        "games must not be named twice",
     ),
     ("resample: seat", lambda: engine().resample_hidden(9, RNG), ActionError, "seats are integers from 0 to 2, not 9"),
     ("worlds: none", lambda: engine().view().worlds(0, RNG), ViewError, "worlds is an integer from 1, not 0"),
@@ -166,6 +184,27 @@ ENGINE = [
         lambda: Snapshot.from_bytes(None),
         SnapshotError,
         "a snapshot is read from bytes, not from NoneType",
+    ),
+    (
+        "restore: arrays in a header",
+        lambda: engine().restore(Snapshot({**engine().snapshot().header, "num_games": np.arange(2)}, {})),
+        SnapshotError,
+        "its num_games is array([0, 1]), not 2",
+    ),
+    (
+        "restore: arrays in a knob",
+        lambda: engine().restore(
+            Snapshot({**engine().snapshot().header, "knobs": {**rules("hebei").knobs, "cap": np.arange(2)}}, {})
+        ),
+        SnapshotError,
+        "its knobs is {",
+    ),
+    ("restore: no header", lambda: engine().restore(Snapshot(5, {})), SnapshotError, "has no header"),
+    (
+        "restore: no arrays",
+        lambda: engine().restore(Snapshot(engine().snapshot().header, 5)),
+        SnapshotError,
+        "has no arrays",
     ),
     (
         "restore: a number",

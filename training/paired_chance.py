@@ -9,15 +9,13 @@ of a view is given those of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents import Agent
 from agents.row_chance import RowChance
-from mahjong_env import View
-from mahjong_env.engine.worlds import Origin
+from mahjong_env import Engine, View
 
 __all__ = ["PairedAgent", "RowChance", "pair"]
 
@@ -29,25 +27,26 @@ class PairedAgent:
         name: that of the agent.
     """
 
-    def __init__(self, agent: Agent, rows: NDArray[np.intp], seed: Sequence[int]) -> None:
+    def __init__(self, engine: Engine, agent: Agent, rows: NDArray[np.intp], seed: Sequence[int]) -> None:
         """Wrap an agent, for the games of one engine in which all games move at the same time.
 
         Args:
+            engine: the games.
             agent: who chooses.
             rows: [B] the number of each game; games of the same number are a pair.
             seed: of the chance.
         """
         self.name = agent.name
-        self._agent, self._rows, self._seed = agent, rows, tuple(seed)
+        self._engine, self._agent, self._rows, self._seed = engine, agent, rows, tuple(seed)
         self._number = int(rows.max(initial=-1)) + 1
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         """Let the agent choose; ``rng`` is not used."""
-        origin = cast(Origin, view.origin)
-        bits = np.random.SFC64(np.random.SeedSequence(self._seed, spawn_key=(int(origin.moves[:1].sum()),)))
-        return self._agent.act(view, RowChance(bits, self._rows.take(origin.games), self._number))
+        games, moves = self._engine.games_of(view)
+        bits = np.random.SFC64(np.random.SeedSequence(self._seed, spawn_key=(int(moves[:1].sum()),)))
+        return self._agent.act(view, RowChance(bits, self._rows.take(games), self._number))
 
 
-def pair(agents: Sequence[Agent], rows: NDArray[np.intp], seed: int) -> list[PairedAgent]:
+def pair(engine: Engine, agents: Sequence[Agent], rows: NDArray[np.intp], seed: int) -> list[PairedAgent]:
     """Wrap several agents, each with chance of its own; the arguments are those of `PairedAgent`."""
-    return [PairedAgent(agent, rows, (seed, number)) for number, agent in enumerate(agents)]
+    return [PairedAgent(engine, agent, rows, (seed, number)) for number, agent in enumerate(agents)]

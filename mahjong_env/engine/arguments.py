@@ -14,6 +14,7 @@ from mahjong_env.state.arrays import State
 
 # What dealing takes beside the arrays for each tile of a wall, measured: keys of 64 bits, and what sorting them takes.
 _BYTES_TO_DEAL_A_TILE: Final = 26
+_BYTES_TO_REDRAW_A_TILE: Final = 56  # the same of the worlds of a view, whose tiles are sorted by numbers of 64 bits
 MOST_HANDS: Final = int(np.iinfo(np.int16).max)
 """The most hands of a match: they are counted in 16 bits."""
 _ADDRESSABLE: Final = 2**47  # bytes that a process can have at most, where the system does not say what is free
@@ -49,10 +50,11 @@ def check_start(start: Any) -> None:
         )
 
 
-def check_room(rules: Rules, num_games: int) -> None:
-    """Raise `RulesError` if so many games cannot fit into the memory that is free."""
+def check_room(rules: Rules, num_games: int, *, redrawn: bool = False) -> None:
+    """Raise `RulesError` if so many games, dealt or ``redrawn`` as worlds, cannot fit into the memory that is free."""
     axes = axes_of(rules, 1)
-    needed = num_games * (State.bytes_of(axes) + _BYTES_TO_DEAL_A_TILE * axes["W"])
+    for_a_tile = _BYTES_TO_REDRAW_A_TILE if redrawn else _BYTES_TO_DEAL_A_TILE
+    needed = num_games * (State.bytes_of(axes) + for_a_tile * axes["W"])
     if needed <= _ALWAYS_FITS:
         return
     free = free_memory()
@@ -90,6 +92,8 @@ def game_numbers(games: Any, num_games: int, *, repeats: bool) -> Games:
         raise ActionError(
             f"games are a one-dimensional array of integers, not {numbers.dtype} of shape {numbers.shape}"
         )
+    if not repeats and numbers.size > num_games:
+        raise ActionError("games must not be named twice")
     wrong = numbers[(numbers < 0) | (numbers >= num_games)]
     if wrong.size:
         raise ActionError(f"there is no game {int(wrong[0])}; games are 0 to {num_games - 1}")

@@ -15,6 +15,7 @@ from mahjong_env.engine import hidden
 from mahjong_env.engine.addressed import checked_actions, persons_at, who_looks
 from mahjong_env.engine.arguments import (
     MOST_HANDS,
+    as_array,
     axes_of,
     check_count,
     check_flag,
@@ -167,6 +168,16 @@ class Engine:
         """[n] int64 how often each of these games has been stepped, dealt or set anew; a fresh array."""
         return self._moves_of[games] + self._moves_of_all
 
+    def games_of(self, view: View) -> tuple[Games, Int64Array]:
+        """[n] the games that a view of this engine shows, and [n] their `moves` when it was taken.
+
+        Views themselves do not tell: this is for whoever deals the games.
+
+        Raises:
+            ViewError: the view was taken of another engine, or is a copy.
+        """
+        return view.games_in(self)
+
     def watch(self, view: View) -> None:
         """Have a view keep what it shows (`View.keep`) before the games move on, if it is still in use then."""
         if len(self._views) >= _MANY_VIEWS:
@@ -297,8 +308,10 @@ class Engine:
             ActionError: there are no such games.
             RulesError: the copies cannot fit into the memory that is free.
         """
+        if games is not None:
+            games = as_array("games", games)
+            check_room(self.rules, games.size)
         g = self._game_numbers(games, repeats=True)
-        check_room(self.rules, len(g))
         twin = object.__new__(type(self))
         twin.rules, twin.num_games, twin.num_hands = self.rules, len(g), self.num_hands
         twin.auto_reset, twin.start = self.auto_reset, self.start
@@ -335,14 +348,14 @@ class Engine:
         Args:
             seats: [n] persons (or one for all) whose knowledge is kept.
             rng: where chance comes from.
-            games: [n] games; None: all.
+            games: [n] games, none of them twice; None: all.
 
         Raises:
             ActionError: wrong ``seats``, ``games`` or ``rng``; nothing has been changed.
         """
         if not isinstance(rng, np.random.Generator):
             raise ActionError(f"rng is a numpy.random.Generator, such as np.random.default_rng(5), not {rng!r}")
-        g = self._game_numbers(games, repeats=True)
+        g = self._game_numbers(games)
         table_seats, _ = who_looks(self.state, g, seats)
         self._note_moves(games, g)
         hidden.resample(self._context, g, table_seats, rng)

@@ -42,7 +42,9 @@ def resample(
     _redistribute(context, games, kept, unseen, rng)
     if nearness is not None:
         bring_nearer(state, context.rules, games, kept, nearness, rng)
+    # Where the cards came from would tell all of them to whoever knows the seed.
     state.seed[games] = rng.integers(0, 2**63, len(games), dtype=np.uint64)
+    state.stream[games], state.hands_dealt[games] = 0, 0
     state.best_seat[games], state.best_action[games] = NO_SEAT, 0  # what others have answered is known to nobody
     _follow_up(context, games, kept, rng)
     masks.write_masks(context, games)

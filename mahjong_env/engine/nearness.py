@@ -39,7 +39,8 @@ class Nearness:
     def __post_init__(self) -> None:
         """Check the chances."""
         chances = self.chances
-        if chances.ndim != 3 or not np.isfinite(chances).all() or (chances < 0).any():
+        is_array = isinstance(chances, np.ndarray) and chances.ndim == 3 and chances.dtype.kind in "fiu"
+        if not is_array or not chances.size or not np.isfinite(chances).all() or (chances < 0).any():
             raise ViewError("chances of nearness are an array [turns, melds, distances] of numbers from 0 to 1")
         if not np.allclose(chances.sum(axis=2), 1):
             raise ViewError("chances of nearness sum to 1 over the distances")

@@ -51,8 +51,11 @@ class Snapshot:
         Raises:
             SnapshotError: the snapshot does not fit; nothing has been written.
         """
+        for what, found in (("header", self.header), ("arrays", self.arrays)):
+            if not isinstance(found, Mapping):
+                raise SnapshotError(f"the snapshot has no {what}, only {found!r}")
         for name, value in header.items():
-            if self.header.get(name) != value:
+            if not _is_equal(self.header.get(name), value):
                 raise SnapshotError(
                     f"the snapshot does not fit this engine: its {name} is {self.header.get(name)!r}, not {value!r}"
                 )
@@ -104,6 +107,13 @@ def describe_games(rules: Rules, num_games: int, num_hands: int) -> dict[str, An
         "num_games": num_games,
         "num_hands": num_hands,
     }
+
+
+def _is_equal(found: Any, value: Any) -> bool:
+    try:
+        return bool(found == value)
+    except ValueError:  # arrays, in a snapshot that somebody has made by hand
+        return False
 
 
 def _freeze(header: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> Snapshot:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mahjong_env.basics.errors import ViewError
+from mahjong_env.basics.errors import RulesError, ViewError
 from mahjong_env.basics.types import BoolArray, Games, Int64Array
 from mahjong_env.engine import hidden
+from mahjong_env.engine.arguments import check_room
 from mahjong_env.engine.nearness import Nearness
 
 if TYPE_CHECKING:
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
     from mahjong_env.observation.view import View
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Origin:
     """Where a view was taken: n positions of an engine, each with the seat that looks. Nothing is copied.
+
+    Whoever has one has the table: views keep theirs where no attribute leads to it (`mahjong_env.observation.view`).
 
     Attributes:
         engine: the engine.
@@ -43,12 +46,20 @@ class Origin:
         """Have the view keep what it shows before the games move on."""
         self.engine.watch(view)
 
+    def games_in(self, engine: Engine) -> tuple[Games, Int64Array]:
+        """See `Engine.games_of`; the engine is the proof that the caller may know."""
+        if engine is not self.engine:
+            raise ViewError("this view was not taken of this engine")
+        return self.games, self.moves
+
     def worlds(self, count: int, rng: np.random.Generator, nearness: Nearness | None = None) -> Engine:
         """Copies of the games with all that their seats have not seen drawn anew; see `View.worlds`."""
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise ViewError(f"the count of worlds is an integer from 1, not {count!r}")
         if not isinstance(rng, np.random.Generator):
             raise ViewError(f"worlds are drawn with a numpy.random.Generator, not with {type(rng).__name__}")
+        if nearness is not None and not isinstance(nearness, Nearness):
+            raise ViewError(f"nearness is a Nearness or None, not {type(nearness).__name__}")
         moved = np.flatnonzero(self.engine.moves(self.games) != self.moves)
         if moved.size:
             raise ViewError(
@@ -58,7 +69,15 @@ class Origin:
         waiting = np.flatnonzero(~self.is_to_act)
         if waiting.size:
             raise ViewError(f"row {waiting[0]}: the seat is not to act; worlds are drawn for seats that are")
-        worlds = self.engine.select(np.repeat(self.games, count))
-        worlds.auto_reset = False
-        hidden.resample(worlds._context, np.arange(worlds.num_games), np.repeat(self.seats, count), rng, nearness)
+        number = int(count) * len(self.games)
+        try:
+            # Before numpy is asked: it ends the interpreter where so many numbers cannot be counted.
+            check_room(self.engine.rules, number, redrawn=True)
+            worlds = self.engine.select(np.repeat(self.games, count))
+            worlds.auto_reset = False
+            hidden.resample(worlds._context, np.arange(number), np.repeat(self.seats, count), rng, nearness)
+        except RulesError as error:
+            raise ViewError(str(error)) from None
+        except MemoryError:
+            raise ViewError(f"{number} games do not fit into the memory that is free") from None
         return worlds

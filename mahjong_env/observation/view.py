@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
 from mahjong_env.basics.errors import ViewError
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_KINDS
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array
 from mahjong_env.hands import encode
 from mahjong_env.observation.declaration import SLOTS
 from mahjong_env.observation.planes import observe
@@ -31,8 +31,12 @@ class Origin(Protocol):
         """Some of them."""
         ...
 
-    def worlds(self, count: int, rng: np.random.Generator, nearness: Nearness | None = None) -> Any:
+    def worlds(self, count: int, rng: np.random.Generator, nearness: Nearness | None = None) -> Engine:
         """An engine of games that continue theirs."""
+        ...
+
+    def games_in(self, engine: Engine) -> tuple[Games, Int64Array]:
+        """[n] their numbers in this engine, which has to be theirs, and [n] how often they had moved."""
         ...
 
     def watch(self, view: View) -> None:
@@ -43,6 +47,8 @@ class Origin(Protocol):
 @dataclass(frozen=True)
 class View:
     """What n seats may see. Slots: 0 the seat itself, 1 next, 2 across (empty at tables for three), 3 previous.
+
+    No attribute of a view leads to the games that it was taken of: `worlds` draws them anew.
 
     A seat that is not asked sees what the last action that all could see has left; see `observation.visibility`.
 
@@ -92,7 +98,6 @@ class View:
         own_person: [n] int8 the person who looks.
         sitting_out: [n] int8 the person who sits out, -1 for nobody.
         points_sitting_out: [n] int32 the running points of that person, 0 for nobody.
-        origin: where the view was taken, for `worlds`; None in copies.
     """
 
     rules: Rules
@@ -140,49 +145,49 @@ class View:
     own_person: Int8Array
     sitting_out: Int8Array
     points_sitting_out: Int32Array
-    origin: Origin | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(cls, seen: Sight, origin: Origin) -> View:
         """Everything that is seen. Arrays are worked out when they are asked for, and stay when the games move on."""
         view = object.__new__(cls)
-        view.__dict__.update(rules=seen.rules, origin=origin, _seen=seen)
+        view.__dict__.update(rules=seen.rules, _ask=_sealed(seen, origin))
         origin.watch(view)
         return view
 
     def __getattr__(self, name: str) -> Any:
         """Work out an array that is asked for for the first time."""
-        seen = self.__dict__.get("_seen")
-        if seen is None or name not in _names():
+        ask = self.__dict__.get("_ask")
+        if ask is None or name not in _ARRAYS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        array = observe(seen) if name == "observation" else getattr(seen, name)
-        self.__dict__[name] = array
+        array = self.__dict__[name] = ask(name)
         return array
 
     def keep(self) -> None:
         """Work out every array that nobody has asked for yet; engines call this before their games move on."""
-        if self.__dict__.get("_seen") is not None:
+        ask = self.__dict__.get("_ask")
+        if ask is not None:
             for name in self.array_names():
                 getattr(self, name)
-            self.__dict__["_seen"] = None
+            self.__dict__["_ask"] = ask("kept")
 
     def __len__(self) -> int:
         """The number of seats that look."""
-        seen = self.__dict__.get("_seen")
-        return len(self.hand) if seen is None else len(seen)
+        return len(self.action_mask)
 
     def take(self, which: Any) -> View:
         """Some of them: a boolean mask or indices."""
-        seen = self.__dict__.get("_seen")
-        if seen is not None and self.origin is not None:
-            return View.of(seen.take(which), self.origin.take(which))
-        arrays = {name: getattr(self, name)[which] for name in self.array_names()}
-        return View(rules=self.rules, origin=None if self.origin is None else self.origin.take(which), **arrays)
+        ask = self.__dict__.get("_ask")
+        part: View | None = None if ask is None else ask("view", which)
+        if part is None:
+            part = View(rules=self.rules, **{name: getattr(self, name)[which] for name in self.array_names()})
+            if ask is not None:
+                part.__dict__["_ask"] = ask("kept", which)
+        return part
 
     @classmethod
     def array_names(cls) -> tuple[str, ...]:
         """The names of the arrays, in the order of declaration."""
-        return tuple(item.name for item in fields(cls) if item.name not in ("rules", "origin"))
+        return tuple(item.name for item in fields(cls) if item.name != "rules")
 
     def worlds(self, count: int, rng: np.random.Generator, nearness: Nearness | None = None) -> Engine:
         """Games that continue these positions, with everything that each seat has not seen drawn anew.
@@ -205,15 +210,24 @@ class View:
             ViewError: a game has moved on since the view was taken, a seat is not to act, the view is a copy
                 that has left its engine (pickled or deep-copied), or an argument is not valid.
         """
-        if self.origin is None:
-            raise ViewError("this view has left its engine (it was pickled or copied), so that it has no worlds")
-        worlds: Engine = self.origin.worlds(count, rng, nearness)
+        worlds: Engine = self._asked("worlds", count, rng, nearness)
         return worlds
+
+    def games_in(self, engine: Engine) -> tuple[Games, Int64Array]:
+        """See `Engine.games_of`."""
+        games: tuple[Games, Int64Array] = self._asked("games", engine)
+        return games
+
+    def _asked(self, what: str, *rest: Any) -> Any:
+        ask = self.__dict__.get("_ask")
+        if ask is None:
+            raise ViewError("this view has left its engine (it was pickled or copied), so that it has no worlds")
+        return ask(what, *rest)
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and pickles do not take the games along."""
         self.keep()
-        return {**self.__dict__, "origin": None}
+        return {name: value for name, value in self.__dict__.items() if name != "_ask"}
 
     @property
     def table(self) -> Int8Array:
@@ -258,10 +272,33 @@ class View:
     @property
     def codes(self) -> Int32Array:
         """[n, 4] the same as codes of `mahjong_env.hands.codes`: characters, dots, bamboo, honours."""
-        seen = self.__dict__.get("_seen")
-        return encode(self.natural_hand) if seen is None else seen.codes
+        ask = self.__dict__.get("_ask")
+        known = None if ask is None else ask("codes")
+        return encode(self.natural_hand) if known is None else known
 
 
-@cache
-def _names() -> frozenset[str]:
-    return frozenset(View.array_names())
+_ARRAYS: Final = frozenset(View.array_names())
+_ASKED: Final = _ARRAYS | {"codes"}
+
+
+def _sealed(seen: Sight | None, origin: Origin) -> Callable[..., Any]:
+    """What a view may ask of its games: arrays as long as they are seen, worlds, a part of itself.
+
+    It is a function, as no attribute of a function leads to what it works with; a view that held the games themselves
+    would hand all tiles to whoever looks around. What Python opens nevertheless is said in docs/evaluation.md.
+    """
+
+    def ask(what: str, *rest: Any) -> Any:
+        if what in _ASKED:
+            return None if seen is None else observe(seen) if what == "observation" else getattr(seen, what)
+        if what == "worlds":
+            return origin.worlds(*rest)
+        if what == "view":
+            return None if seen is None else View.of(seen.take(*rest), origin.take(*rest))
+        if what == "kept":
+            return _sealed(None, origin.take(*rest) if rest else origin)
+        if what == "games":
+            return origin.games_in(*rest)
+        raise ViewError(f"a view does not tell its {what!r}")
+
+    return ask

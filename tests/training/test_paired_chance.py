@@ -26,7 +26,7 @@ def _played(agent, swapped):
     if swapped:  # one game is another one, which ends at another time
         engine.reset(seed=99, games=[7])
     rows = np.arange(30)
-    return play_out(engine, pair([agent], rows, 1), np.zeros((30, 3), np.intp), np.random.default_rng(0))
+    return play_out(engine, pair(engine, [agent], rows, 1), np.zeros((30, 3), np.intp), np.random.default_rng(0))
 
 
 def test_another_game_changes_nothing_in_the_others():
@@ -52,7 +52,7 @@ def test_without_pairs_it_changes_them():
 
 def test_two_agents_have_chance_of_their_own():
     engine = make_engine("hebei", 8, seed=4)
-    one, two = pair([RandomAgent(), RandomAgent()], np.arange(8), 1)
+    one, two = pair(engine, [RandomAgent(), RandomAgent()], np.arange(8), 1)
     rng = np.random.default_rng(0)
     view = engine.view()
     assert np.array_equal(one.act(view, rng), one.act(view, rng))

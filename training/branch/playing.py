@@ -214,7 +214,7 @@ def _play_out(
     person = engine.seat_to_act.astype(np.intp)
     points = np.zeros(engine.num_games, np.int32)
     end = np.full(engine.num_games, DRAWN, np.int8)
-    paired = pair(agents, world, seed)
+    paired = pair(engine, agents, world, seed)
     rng = np.random.default_rng(seed)  # `PairedAgent` has its own
     live, chosen = np.arange(engine.num_games), actions
     while live.size:

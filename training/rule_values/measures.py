@@ -152,7 +152,7 @@ def play_block(rules: Rules, agents: Sequence[Agent], block: Block, seed: int, h
     dealer = engine.dealer.astype(np.intp)
     seats = np.arange(rules.people) if len(agents) > 1 else np.zeros(rules.people, np.intp)
     own = int(np.random.SeedSequence([seed, block.number]).generate_state(1)[0])
-    paired = pair(agents, np.arange(len(numbers)), own)
+    paired = pair(engine, agents, np.arange(len(numbers)), own)
     played = play_out(engine, paired, np.tile(seats, (len(numbers), 1)), np.random.default_rng(seed))
     return PlayedBlock(played, dealer)
 
