@@ -28,7 +28,7 @@ export OMP_NUM_THREADS ?= 1
 Q       := $(if $(V),,@)
 
 .PHONY: help train evaluate test test-all test-rest test-slow lint format proof golden readme rules pictures screenshots docs soak bench tables \
-        distributed distributed-here notebooks wheel clean distclean
+        mutants distributed distributed-here notebooks wheel clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -39,6 +39,7 @@ help:
 	@echo 'make evaluate         play the result of $(RUN) again'
 	@echo 'make test             lint, type-check, run the tests that protect everyday changes (JOBS=$(JOBS) processes)'
 	@echo 'make test-all         the same, then all other tests (test-rest), those that take minutes (test-slow) too'
+	@echo 'make mutants          plant known faults, one at a time in a copy: everyday tests must find each (FAULTS=name)'
 	@echo 'make distributed      several machines: an environment with Ray in $(VENV)-distributed, its tests, a small run'
 	@echo 'make proof            engine against referee: HANDS=$(HANDS) of each variant (or VARIANT=), additive'
 	@echo '                      over runs; FRESH=1 begins again; REPLAY=variant:batch plays one batch again'
@@ -126,6 +127,9 @@ test-rest: $(TEST)
 test-slow: $(TEST)
 	@echo 'running the proofs that take minutes'
 	$(Q)$(PYTEST) -m 'slow'
+
+mutants: $(TEST)
+	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.mutants --jobs $(JOBS) $(FLAGS) $(FAULTS)
 
 test-all: test
 	$(Q)$(MAKE) --no-print-directory test-rest

@@ -151,6 +151,7 @@ class TestTrain:
 
 
 class TestEvaluate:
+    @pytest.mark.thorough
     def test_writes_what_it_prints(self, run, tmp_path, capsys):
         arguments = ["--agents", f"policy:{run}", "random", "greedy", "--deals", 6, "--no-teachers"]
         assert evaluate(*arguments, "--out", tmp_path / "a") == 0
@@ -168,6 +169,7 @@ class TestEvaluate:
         assert evaluate(*arguments, "--out", tmp_path / "b") == 0
         assert json.loads((tmp_path / "b" / "evaluation.json").read_text(encoding="utf-8")) == found
 
+    @pytest.mark.thorough
     def test_is_the_same_in_any_number_of_processes(self, run, tmp_path, monkeypatch):
         monkeypatch.setattr(base, "GAMES_AT_ONCE", 9)  # several parts of each line-up
         arguments = ["--agents", f"policy:{run}?sample=true", "random", "--deals", 5]
@@ -178,12 +180,14 @@ class TestEvaluate:
         assert found[0] == found[1]
         assert multiprocessing.active_children() == []
 
+    @pytest.mark.thorough
     def test_an_agent_that_cannot_play_in_a_process(self, run, capsys):
         arguments = ["--agents", f"policy:{run}", "random", "--deals", 2, "--processes", 2]
         assert evaluate(*arguments, variant="wuhan") == 2
         assert "was trained for hebei, not for wuhan" in capsys.readouterr().err
         assert multiprocessing.active_children() == []
 
+    @pytest.mark.thorough
     def test_a_process_that_dies(self, monkeypatch, capsys):
         monkeypatch.setattr(pool, "_begin", sys.exit)
         assert evaluate("--agents", "random", "greedy", "--deals", 2, "--processes", 2) == 2
@@ -195,6 +199,7 @@ class TestEvaluate:
         assert "4 x random" in capsys.readouterr().out
         assert not list(tmp_path.iterdir())
 
+    @pytest.mark.thorough
     def test_agents_of_one_name_are_told_apart(self, run, capsys):
         agents = [f"policy:{run}", f"policy:{run}?sample=true"]
         assert evaluate("--agents", *agents, "--deals", 2) == 0
@@ -247,6 +252,7 @@ class TestWrongInput:
         assert (evaluate("--deals", 2, "--out", out) if command == "evaluate" else train(out)) == 2
         assert "cannot be written" in capsys.readouterr().err
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("content", [b"", b"damaged"])
     def test_a_damaged_checkpoint(self, content, tmp_path, capsys):
         assert train(tmp_path / "run", steps=600) == 0

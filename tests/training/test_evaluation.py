@@ -18,7 +18,8 @@ import pytest
 from rich.console import Console
 
 from agents import GreedyAgent, RandomAgent, make_agent
-from mahjong_env import VARIANTS, rules
+from mahjong_env import rules
+from support.marks import variants
 from training import evaluate as evaluation_command
 from training import exports, lineups, progress, report
 from training.__main__ import main
@@ -54,6 +55,7 @@ def printed(found, width=80):
 
 
 class TestReferences:
+    @pytest.mark.thorough
     def test_a_trained_policy_comes_with_its_teachers_and_what_it_was(self, run, capsys):
         found = evaluate(EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random"), deals=3))
         assert found.agents == ("small/last", "random", "small/clone", "greedy", "closed greedy")
@@ -85,6 +87,7 @@ class TestReferences:
         assert [entrant.spec for entrant in alone] == ["random", clone, "greedy", "greedy?claims=false"]
         assert alone[1].role.startswith("imitates greedy?claims=false; what the policies of its run were")
 
+    @pytest.mark.thorough
     def test_where_learning_brought_nothing_better_that_is_said_and_shown(self, run, tmp_path):
         """The best policy of a run may be the one that the warm start left: then the last one stands beside it."""
         copy = Path(shutil.copytree(run, tmp_path / "run"))
@@ -110,6 +113,7 @@ class TestReferences:
         config = EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random"), deals=1, teachers=False)
         assert evaluate(config).agents == ("small/last", "random")
 
+    @pytest.mark.thorough
     def test_the_agents_that_were_named_still_sit_at_one_table(self, run):
         config = EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random", "greedy"), deals=1)
         assert evaluate(config).results[-1].lineup == (0, 1, 2)
@@ -128,6 +132,7 @@ class Passes:
 
 
 class TestOwnAgents:
+    @pytest.mark.thorough
     def test_classes_in_files_and_objects_take_part(self, tmp_path, capsys):
         (tmp_path / "mine.py").write_text(AGENT_FILE, encoding="utf-8")
         spec = f"{tmp_path}/mine.py:Passes"
@@ -143,6 +148,7 @@ class TestOwnAgents:
         by_name = json.loads(found[0])["lineups"][0]["standings"][0]["points"]["mean"]
         assert as_objects.against(0, 1).of(0).points.mean == by_name
 
+    @pytest.mark.thorough
     def test_they_are_opponents_and_teachers(self, tmp_path):
         (tmp_path / "mine.py").write_text(AGENT_FILE, encoding="utf-8")
         spec = f"{tmp_path}/mine.py:Passes"
@@ -183,13 +189,14 @@ class TestSigma:
 
 
 class TestTables:
-    @pytest.mark.parametrize("variant", sorted(VARIANTS))
+    @pytest.mark.parametrize("variant", variants("hebei"))
     def test_fit_eighty_columns(self, variant):
         agents = ("random", "greedy", "greedy?claims=false")
         found = evaluate(EvaluateConfig(variant=variant, agents=agents, deals=2))
         assert max(map(len, printed(found).splitlines())) <= 80
         assert "sigma = " in printed(found)
 
+    @pytest.mark.thorough
     def test_long_names_are_folded_and_markup_is_text(self, run):
         found = evaluate(
             EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random", "greedy"), deals=2)
@@ -296,6 +303,7 @@ class TestInterrupted:
         assert main(["evaluate", "--variant", "hebei", "--agents", "random"]) == 130
         assert capsys.readouterr().err == "interrupted\n"
 
+    @pytest.mark.thorough
     def test_an_interrupted_evaluation_goes_on_with_what_it_has(self, tmp_path, monkeypatch, capsys):
         plain, played = evaluation_command.play_block, []
 

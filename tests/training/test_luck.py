@@ -13,6 +13,7 @@ from agents.luck import UNIT, WEIGHTS_FILE, Luck, weights_of
 from agents.luck_features import FEATURES, surprises
 from mahjong_env import VARIANTS, make_engine, rules
 from mahjong_env.environments.players import choose_actions
+from support.marks import variants
 from training.__main__ import main
 from training.lineups import Block, measure, play_block, summarise
 
@@ -118,7 +119,7 @@ class TestLuck:
             found.append(dict(zip(games.tolist(), luck.by_person().tolist(), strict=True)))
         assert found[0][2] == found[1][2]
 
-    @pytest.mark.parametrize("variant", sorted(VARIANTS))
+    @pytest.mark.parametrize("variant", variants("hebei"))
     def test_it_narrows_intervals(self, variant):
         """By how much depends on the variant and the agents: docs/evaluation.md has what was measured."""
         table = rules(variant)
@@ -166,6 +167,7 @@ class TestWeights:
             weights_of(rules("hebei"))
         weights_of.cache_clear()
 
+    @pytest.mark.thorough
     def test_the_command_fits_them_again(self, tmp_path, capsys):
         path = tmp_path / "weights.json"
         for variant in ("hebei", "wuhan", "hebei"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,11 +18,13 @@ from agents.features import find_features
 from agents.luck import weights_of
 from agents.policy_file import PolicyFile
 from mahjong_env import VARIANTS, MahjongError, make_engine
+from support.marks import everyday, variants
 from training import ppo_run
 from training.config import PpoConfig
 from training.errors import InterruptedRunError
 from training.ppo import Actor, Learner, advantages, log_softmax
 from training.rewards import find_reward
+from training.run_folder import RunFolder
 from training.self_play import Hands, play_hands
 from training.sigma import sigma
 
@@ -51,7 +54,7 @@ def hands(variant="hebei", share=0.0, tables=40, others=(), reward=None):
 
 
 class TestHands:
-    @pytest.mark.parametrize("variant", VARIANTS)
+    @pytest.mark.parametrize("variant", variants("hebei"))
     def test_rewards_of_a_chain_are_the_points_of_the_seat(self, variant):
         played = hands(variant)
         paid = np.bincount(played.chain, played.reward, minlength=played.points.size)
@@ -77,8 +80,9 @@ class TestHands:
         sums = np.abs(taken[decided].sum(axis=1))
         assert np.median(sums) < 0.5 * np.median(np.abs(taken[decided]).max(axis=1))
 
-    @pytest.mark.parametrize(("reward", "scale"), [("points?scale=2", 2), ("sigma", 1 / sigma(VARIANTS["hebei"]))])
-    def test_rewards_of_ones_own_are_asked_what_points_are_worth(self, reward, scale):
+    @pytest.mark.parametrize("reward", everyday(["points?scale=2", "sigma"], ["points?scale=2"]))
+    def test_rewards_of_ones_own_are_asked_what_points_are_worth(self, reward):
+        scale = 2 if reward != "sigma" else 1 / sigma(VARIANTS["hebei"])
         plain = hands(others=[GreedyAgent()], share=0.5)
         other = hands(others=[GreedyAgent()], share=0.5, reward=find_reward(reward))
         np.testing.assert_allclose(other.reward, scale * plain.reward, rtol=1e-5)
@@ -107,10 +111,10 @@ class TestHands:
         np.testing.assert_array_equal(-sums[played.chain[first]], played.table[first, left] + 1)
 
     def test_the_same_seed_is_the_same_hands(self):
-        one, other = hands(), hands()
+        one, other = (hands(tables=8) for _ in range(2))
         for name in ("facts", "table", "chosen", "reward", "others"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-        different = play_hands(VARIANTS["hebei"], network(), [], tables=40, share=0, seed=[2])
+        different = play_hands(VARIANTS["hebei"], network(), [], tables=8, share=0, seed=[2])
         assert len(different) != len(one) or (different.reward != one.reward).any()
 
     def test_others_have_all_seats_but_one_at_their_share_of_the_tables(self):
@@ -221,7 +225,7 @@ class TestLearner:
         learner = Learner(replace(CONFIG, average=average), people=3, unit=3.0, claims=True)
         began, after = learner.actor.arrays(), []
         for number in range(4):
-            played = play_hands(VARIANTS["hebei"], network(), [], tables=16, share=0, seed=[number])
+            played = play_hands(VARIANTS["hebei"], network(), [], tables=2, share=0, seed=[number])
             learner.update(played, number=number, progress=0, critic_updates=1)
             after.append(learner.actor.arrays())
         assert all((began[name] == after[0][name]).all() for name in began)
@@ -231,6 +235,65 @@ class TestLearner:
             np.testing.assert_allclose(mean, expected[name], rtol=1e-4, atol=1e-6)
         assert average == 0 or any((learner.average.arrays()[name] != now[name]).any() for name in now)
 
+    def test_the_loss_is_that_of_the_definition(self):
+        """The clipped objective, less the entropy, and the divergence from the reference, by their formulas."""
+        config = replace(CONFIG, entropy=0.1, reference=0.3)
+        learner = Learner(config, people=3, unit=3.0, claims=True)
+        played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=8, share=0, seed=[4])
+        generator = torch.Generator().manual_seed(0)
+        with torch.no_grad():
+            for weights in learner.actor.parameters():
+                weights += 0.2 * torch.randn(weights.shape, generator=generator)
+        better = np.random.default_rng(0).normal(size=len(played)).astype(np.float32)
+        batch = next(learner._batches(played, better, generator))
+        loss, _ = learner._loss(batch)
+
+        rows = batch.row.numpy()
+
+        def log_probabilities(network):
+            with torch.no_grad():
+                scores = network(batch.facts, batch.table, batch.row).double().numpy()
+            return np.concatenate([of_row - np.logaddexp.reduce(of_row) for of_row in by_row(scores)])
+
+        def by_row(values):
+            return np.split(values, np.flatnonzero(np.diff(rows)) + 1)
+
+        now, then = log_probabilities(learner.actor), log_probabilities(learner.reference)
+        ratio = np.exp(now[batch.chosen.numpy()] - batch.log_probability.numpy())
+        advantage = batch.advantage.numpy()
+        gained = np.minimum(ratio * advantage, np.clip(ratio, 1 - config.clip, 1 + config.clip) * advantage)
+        assert 0.1 < (gained != ratio * advantage).mean() < 0.9
+        entropy = np.mean([-(np.exp(one) * one).sum() for one in by_row(now)])
+        apart = np.mean([one.sum() for one in by_row(np.exp(now) * (now - then))])
+        assert min(entropy, apart) > 0.02
+        assert loss.item() == pytest.approx(-gained.mean() - 0.1 * entropy + 0.3 * apart, rel=1e-3)
+
+    @pytest.mark.parametrize("critic_updates", [0, 1])
+    def test_the_critic_learns_what_is_expected_of_the_rest_of_the_hand(self, critic_updates, monkeypatch):
+        learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
+        played, targets = hands(tables=16), []
+        monkeypatch.setattr(learner, "_fit_critic", lambda seen, target, generator: targets.append((seen, target)))
+        value = learner._values(torch.from_numpy(np.concatenate([played.table, played.others], axis=1)))
+        learner.update(played, number=0, progress=0, critic_updates=critic_updates)
+        better, returns = advantages(played.chain, played.reward / np.float32(3), value, CONFIG.gae_lambda)
+        ((seen, target),) = targets
+        np.testing.assert_allclose(target, returns if critic_updates else better + value, rtol=1e-4, atol=1e-4)
+        monkeypatch.undo()
+        for _ in range(50):
+            learner._fit_critic(seen, target, torch.Generator().manual_seed(0))
+        assert ((learner._values(seen) - target.numpy()) ** 2).mean() < 0.8 * ((value - target.numpy()) ** 2).mean()
+
+    def test_the_reference_is_what_is_measured(self):
+        learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
+        for number in range(2):
+            learner.update(hands(tables=4), number=number, progress=0)
+        before, average = learner.reference.arrays(), learner.average.arrays()
+        learner.refresh_reference()
+        for name, array in learner.reference.arrays().items():
+            np.testing.assert_array_equal(array, average[name])
+        assert any((before[name] != average[name]).any() for name in before)
+
+    @pytest.mark.thorough
     def test_a_reference_holds_it_back(self):
         moved = []
         for weight in (0.0, 50.0):
@@ -250,17 +313,36 @@ def whole(tmp_path_factory):
 
 
 class TestRuns:
-    def test_leaves_a_policy_that_plays_and_a_curve(self, whole):
-        agent = make_agent(f"policy:{whole.best}")
+    def test_what_is_saved_is_gone_on_with(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(ppo_run, "sigma", lambda rules: 3.7)
+        config = replace(CONFIG, tables=2, parts=1, opponents=(), out=tmp_path)
+        straight, saved, other = (ppo_run.PpoRun(config, RunFolder(tmp_path)) for _ in range(3))
+        for run in (straight, saved, other):
+            run._board = SimpleNamespace(add_scalar=lambda *said: None)
+        for run in (straight, straight, saved):
+            run._update(critic_updates=1, progress=0.0)
+        saved.save()
+        other.load()
+        other._update(critic_updates=1, progress=0.0)
+        assert (other.updates, other.hands, other.decisions) == (2, 4, straight.decisions)
+        for name in ("actor", "average", "critic"):
+            found, wanted = (getattr(run.learner, name).state_dict() for run in (other, straight))
+            for key, array in wanted.items():
+                torch.testing.assert_close(found[key], array, rtol=0, atol=0)
+
+    def test_leaves_a_policy_that_plays_and_a_curve(self, tmp_path):
+        few = {"hands": 4, "tables": 2, "critic_hands": 2, "evaluations": 1, "evaluation_deals": 1, "gate_deals": 2}
+        run = ppo_run.run(replace(CONFIG, **few, parts=1, evaluation_agents=("random",), out=tmp_path / "run"))
+        agent = make_agent(f"policy:{run.best}")
         view = make_engine("hebei", 10, seed=1).view()
         assert view.action_mask[np.arange(10), agent.act(view, np.random.default_rng(0))].all()
-        with whole.curve.open() as file:
+        with run.curve.open() as file:
             rows = list(csv.DictReader(file))
-        assert [row["phase"] for row in rows] == ["start", "start", "PPO", "PPO", "PPO", "PPO"]
-        assert int(rows[-1]["hands"]) == 128 + 32
-        assert whole.curve_plot.stat().st_size > 1000
-        assert any(whole.tensorboard.iterdir())
-        assert PolicyFile.read(whole.clone).training["steps"] == 0
+        assert [row["phase"] for row in rows] == ["start", "PPO"]
+        assert int(rows[-1]["hands"]) == 4 + 2
+        assert run.curve_plot.stat().st_size > 1000
+        assert any(run.tensorboard.iterdir())
+        assert PolicyFile.read(run.clone).training["steps"] == 0
 
     @pytest.mark.thorough
     def test_an_interrupted_run_ends_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):

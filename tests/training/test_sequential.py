@@ -36,6 +36,7 @@ class TestLooks:
     def test_a_single_look_is_the_usual_interval(self):
         assert confidence((500,)) == 0.95
 
+    @pytest.mark.thorough
     def test_some_interval_misses_as_seldom_as_they_say(self):
         """2000 studies of skewed deals, in each of which one stops as soon as the truth seems refuted."""
         rng = np.random.default_rng(1)
@@ -66,6 +67,7 @@ class TestStopping:
         assert one.mean == other.mean
         assert 1.2 < one.half_width / other.half_width < 1.5
 
+    @pytest.mark.thorough
     def test_as_soon_as_it_is_narrow(self):
         config = EvaluateConfig(variant="hebei", agents=("greedy", "random"), deals=400, until=0.2)
         found = evaluate(config)
@@ -75,6 +77,7 @@ class TestStopping:
         never = evaluate(EvaluateConfig(variant="hebei", agents=("greedy", "random"), deals=60, until=0.01))
         assert never.deals == 60
 
+    @pytest.mark.thorough
     def test_an_interrupted_one_goes_on_and_several_processes_are_the_same(self, tmp_path, monkeypatch, capsys):
         plain, played = evaluation_command.play_block, []
 

@@ -130,6 +130,7 @@ def test_lessons_are_those_of_the_workers(shards):
     assert told == [1008]  # whole rows of tables
 
 
+@pytest.mark.thorough
 def test_a_learner_is_measured_the_same_in_the_workers(shards):
     torch.manual_seed(1)
     learner = PolicyAgent.playing(PolicyNetwork(NetworkSpec(16, 1)), name="self", sample=True)

@@ -38,6 +38,12 @@ def test_only_hands_that_ended_are_lessons():
     assert lessons.masks[np.arange(len(lessons)), lessons.actions].all()
 
 
+def test_illegal_actions_have_no_part_in_what_is_imitated():
+    warm_start = WarmStart(PolicyNetwork(NetworkSpec(8, 1)), learning_rate=0.0, value_weight=0.5, batch_size=64, seed=0)
+    (fit,) = warm_start.run(tables(), GreedyAgent(), decisions=32 * 30, epochs=1)
+    assert 1 < fit.cross_entropy < 3  # a fresh network: all legal actions alike; of all 109 it would be 4.7
+
+
 def test_the_network_learns_to_do_what_the_teacher_does():
     torch.manual_seed(0)
     network = PolicyNetwork(NetworkSpec(64, 1))

@@ -55,6 +55,7 @@ def test_a_decision_of_a_recorded_game(games, tmp_path, capsys):
     assert '"intervals":' in (tmp_path / "match.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_a_review_ranks_the_decisions_and_goes_on_where_it_stopped(games, tmp_path, monkeypatch, capsys):
     words = ("--record", games, "--review", "--seat", 1, "--worlds", 6, "--notes", tmp_path / "notes.jsonl")
     assert run(*words, "--out", tmp_path / "whole") == 0

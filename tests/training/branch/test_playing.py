@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from agents import GreedyAgent, make_agent
-from mahjong_env import VARIANTS, Deal, action, make_engine
+from mahjong_env import Deal, action, make_engine
+from support.marks import variants
 from training.branch import branch
 from training.branch.branches import DEALT_IN, DRAWN, SELF_DRAWN, WON_ON_TILE
 from training.errors import TrainingError
@@ -20,7 +21,7 @@ def positions(variant, games=6, moves=12, seed=3):
     return engine, np.flatnonzero(engine.seat_to_act >= 0)
 
 
-@pytest.mark.parametrize("variant", sorted(VARIANTS))
+@pytest.mark.parametrize("variant", variants("fuzhou"))
 def test_every_legal_action_is_played_in_every_world(variant):
     engine, live = positions(variant)
     before = engine.snapshot()
@@ -57,7 +58,7 @@ def test_how_hands_end_agrees_with_what_they_pay():
     assert np.allclose(sum(found.share(end) for end in range(5)), 1)
 
 
-@pytest.mark.parametrize("variant", sorted(VARIANTS))
+@pytest.mark.parametrize("variant", variants("hangzhou"))
 def test_what_is_hidden_has_no_part_in_it(variant):
     engine, live = positions(variant)
     found = branch(engine, live, worlds=8)
@@ -85,6 +86,7 @@ def test_one_agent_for_each_person():
     assert not np.array_equal(found.points, branch(engine, live, worlds=6).points)
 
 
+@pytest.mark.thorough
 def test_budgets():
     engine, live = positions("hebei", 5, 14)
     narrow = branch(engine, live, worlds=200, width=1.5)
