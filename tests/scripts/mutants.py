@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-EVERYDAY = "not slow and not thorough"
+PYTEST = ("-x", "-v", "--no-summary", "-p", "no:cacheprovider", "-m", "not slow and not thorough")
 LONGEST_S = 1200  # a fault may make a loop endless: that is found, too
 LEFT_BEHIND = shutil.ignore_patterns(
     ".git", ".*_cache", ".hypothesis", ".proof", ".venv*", "__pycache__", "build", "runs"
@@ -292,7 +292,7 @@ def found_by(fault: Fault | None, words: Sequence[str], root: Path = ROOT) -> st
         shutil.copytree(root, tree, ignore=LEFT_BEHIND)
         if fault is not None:
             (tree / fault.file).write_text(planted(fault, root), encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", EVERYDAY, *words]
+        command = [sys.executable, "-m", "pytest", *PYTEST, *words]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tree), str(tree / "tests")])}
         try:
             done = subprocess.run(
@@ -302,7 +302,7 @@ def found_by(fault: Fault | None, words: Sequence[str], root: Path = ROOT) -> st
             return f"no end within {LONGEST_S} s"
     if done.returncode == 0:
         return None
-    failed = re.search(r"^(?:FAILED|ERROR) (tests/\S+\.py::.+?)(?: - |$)", done.stdout, re.MULTILINE)
+    failed = re.search(r"^(tests/.+?) (?:FAILED|ERROR)\b", done.stdout, re.MULTILINE)
     if done.returncode != 1 or failed is None:
         raise RuntimeError(f"no test was run, pytest ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     return failed[1]
