@@ -1,5 +1,6 @@
 """Taiwanese 16-tile mahjong for PettingZoo: ``env(...)`` and ``raw_env(...)``, see `mahjong_env.environments.aec`."""
 
-from mahjong_env.environments.aec import environments
+from mahjong_env.environments.aec import environments, no_attribute
 
 raw_env, env = environments("taiwan")
+__getattr__ = no_attribute

@@ -1,5 +1,6 @@
 """Wuhan mahjong for PettingZoo: ``env(...)`` and ``raw_env(...)``, see `mahjong_env.environments.aec`."""
 
-from mahjong_env.environments.aec import environments
+from mahjong_env.environments.aec import environments, no_attribute
 
 raw_env, env = environments("wuhan")
+__getattr__ = no_attribute

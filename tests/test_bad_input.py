@@ -95,6 +95,10 @@ RULES = [
     ("another variant", lambda: rules("bridge"), RulesError, "no variant 'bridge'; valid are fuzhou, hangzhou, hebei"),
     ("no variant", lambda: rules(None), RulesError, "no variant None; valid are"),
     ("a class", lambda: rules(type(rules("hebei"))), RulesError, "no variant <class"),
+    ("a capital letter", lambda: rules("Hebei"), RulesError, "Did you mean 'hebei'?"),
+    ("an environment", lambda: make_engine("hebei_v0"), RulesError, "Did you mean 'hebei'?"),
+    ("a slip", lambda: rules("hebei", base_scores=2), RulesError, "Did you mean 'base_score'?"),
+    ("an action elsewhere", lambda: mahjong_env.action("pong"), NotationError, "Did you mean 'pung'?"),
     (
         "another knob",
         lambda: rules("hebei", lid=3),
@@ -296,6 +300,12 @@ ENVIRONMENTS = [
     ("aec: out of bounds", lambda: table().step(999), AssertionError, "action is not in action space"),
     ("aec: illegal", lambda: table().step(108), IllegalActionError, "the action 'pass' (108) is not legal; legal are"),
     ("aec: no such agent", lambda: table().observe("me"), MahjongError, "no agent 'me'; the agents are player_0"),
+    ("aec: no agent's space", lambda: table().action_space("bob"), MahjongError, "no agent 'bob'; the agents are"),
+    ("aec: nor this", lambda: table().observation_space("bob"), MahjongError, "no agent 'bob'; the agents are"),
+    ("aec: agents", lambda: table().observe(["player_0"]), MahjongError, "no agent ['player_0']; the agents are"),
+    ("aec: view", lambda: table().view(["player_0"]), MahjongError, "no agent ['player_0']; the agents are"),
+    ("aec: in parallel", lambda: hebei_v0.parallel_env(), AttributeError, "turn_based_aec_to_parallel(env())"),
+    ("aec: another function", lambda: hebei_v0.environment(), AttributeError, "no attribute 'environment'"),
     ("aec: no deal", lambda: table().reset(options={"deal": 5}), DealError, "is a mahjong_env.Deal, not 5"),
     ("aec: a list", lambda: table().reset(options=[1]), OptionError, "options are a dictionary"),
     (
@@ -317,9 +327,11 @@ ENVIRONMENTS = [
         OptionError,
         "no option 'dael'; its",
     ),
-    ("seats: none", lambda: seats(0), RulesError, "is an integer from 1, not 0"),
+    ("seats: none", lambda: seats(0), RulesError, "num_envs is an integer from 1, not 0"),
     ("seats: a billion", lambda: seats(10**11), RulesError, "TiB of memory"),
     ("seats: a slip", lambda: seats(opponent="random"), RulesError, "Did you mean 'opponents'?"),
+    ("seats: seeds", lambda: seats().reset(seed=[1]), MahjongError, "one for each of the 2 games, not [1]"),
+    ("seats: a seed", lambda: seats().reset(seed=[1, "x"]), MahjongError, "from 0 or None, not 'x'"),
     ("seats: too few", lambda: seats().step([1]), ActionError, "actions are 2 integers"),
     ("seats: a mask", lambda: seats().reset(options={"reset_mask": [True]}), OptionError, "an array of 2 booleans"),
     ("seats: a slip in reset", lambda: seats().reset(options={"mask": 1}), OptionError, "reset has no option 'mask'"),
@@ -328,6 +340,7 @@ ENVIRONMENTS = [
 
 AGENTS = [
     ("nobody", lambda: find_agent("nobody"), AgentError, "no agent is called 'nobody'; valid are greedy"),
+    ("a slip", lambda: find_agent("gredy"), AgentError, "Did you mean 'greedy'?"),
     ("None", lambda: find_agent(None), AgentError, "None is no agent; valid are greedy"),
     ("a class", lambda: find_agent(Cheat), AgentError, "Cheat is a class; give an agent, such as Cheat()"),
     ("an unknown option", lambda: find_agent("greedy?clams=true"), AgentError, "no option 'clams'; its options are"),
@@ -408,6 +421,8 @@ COMMANDS = [
     ("", "the following arguments are required: command"),
     ("fly", "invalid choice: 'fly' (choose from"),
     ("show", "name a variant to be played (--variant), or a file of recorded games"),
+    ("show --varient hebei", "unrecognized arguments: --varient. Did you mean '--variant'?"),
+    ("score --hnad 1m", "the following arguments are required"),
     ("show --variant bridge", "invalid choice: 'bridge' (choose from"),
     ("show --variant hebei --knob lid=3", "has no knob 'lid'; its knobs are"),
     ("show --variant hebei --knob cap", "a knob is written NAME=VALUE, such as cap=none or players=4, not 'cap'"),
@@ -442,6 +457,7 @@ COMMANDS = [
 ]
 TRAINING = [
     ("", "Missing subcommand"),
+    ("train --variant hebie", "Did you mean 'hebei'?"),
     ("train --variant bridge", "there is no variant 'bridge'; valid are"),
     ("train --variant hebei --knob lid=3", "has no knob 'lid'; its knobs are"),
     ("train --variant hebei --knobs cap", "a knob is written NAME=VALUE, such as cap=none or players=4, not 'cap'"),

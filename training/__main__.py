@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from typing import Annotated, Any, Final, Union
 
-from mahjong_env import MissingExtraError
+from mahjong_env import MissingExtraError, __version__
 from mahjong_env.cli.terminal import as_long_as_read, prepare_output
 from mahjong_env.ruleset.knobs import gather
 from training.config import (
@@ -52,6 +52,9 @@ def main(arguments: list[str] | None = None) -> int:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     prepare_output()
+    if (sys.argv[1:] if arguments is None else arguments) == ["--version"]:
+        print(f"mahjong_env {__version__}")
+        return 0
     return as_long_as_read(lambda: status_of(lambda: _run(_parse(arguments))))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mahjong_env.basics.errors import NotationError
+from mahjong_env.basics.errors import NotationError, did_you_mean
 from mahjong_env.basics.tiles import KIND_NAMES, NUM_KINDS
 
 _HAND_KINDS = KIND_NAMES[:NUM_KINDS]
@@ -59,5 +59,6 @@ def action(name: str) -> int:
         raise NotationError(
             f"no action is called {name!r}; valid are 'discard 1m' to 'discard 7z', 'concealed kong <tile>', "
             "'added kong <tile>', 'chow low', 'chow middle', 'chow high', 'pung', 'kong', 'win', 'pass'"
+            f"{did_you_mean(name, ACTIONS)}"
         )
     return number

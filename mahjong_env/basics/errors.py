@@ -6,6 +6,15 @@ says what was wrong, where, and what would have been valid; nothing has been cha
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def did_you_mean(given: object, known: Iterable[str]) -> str:
+    """How a message goes on that has refused a name: ". Did you mean 'hebei'?", or "" where nothing is near."""
+    close = get_close_matches(str(given).lower(), list(known), 1)
+    return f". Did you mean {close[0]!r}?" if close else ""
+
 
 class MahjongError(ValueError):
     """Base class of the package's errors."""

@@ -6,9 +6,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from mahjong_env.basics.errors import MahjongError
+from mahjong_env import __version__
+from mahjong_env.basics.errors import MahjongError, did_you_mean
 from mahjong_env.basics.notation import LEGEND
 from mahjong_env.cli import bench_command, play_command, rules_command, score_command, show_command
 from mahjong_env.cli.terminal import INTERRUPTED, as_long_as_read, prepare_output
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _status(arguments: Sequence[str] | None) -> int:
     try:
-        chosen = _parser().parse_args(arguments)
+        chosen = _parsed(arguments)
         status: int = chosen.run(chosen)
     except MahjongError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -44,7 +45,18 @@ def _status(arguments: Sequence[str] | None) -> int:
     return status
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments of a command; those that it does not have are refused by the command itself, with a proposal."""
+    parser, commands = _parser()
+    chosen, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        command = commands.choices[chosen.command]
+        close = did_you_mean(unknown[0].partition("=")[0], command._option_string_actions)
+        command.error(f"unrecognized arguments: {' '.join(unknown)}{close}")
+    return chosen
+
+
+def _parser() -> tuple[argparse.ArgumentParser, Any]:
     is_script = Path(sys.argv[0]).stem == SCRIPT
     name = SCRIPT if is_script else "python -m mahjong_env"
     parser = argparse.ArgumentParser(
@@ -52,7 +64,8 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__,
         epilog=f"{LEGEND}. `{name} COMMAND --help` explains one command.",
     )
+    parser.add_argument("--version", action="version", version=f"mahjong_env {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for command in COMMANDS:
         command.add_to(commands)
-    return parser
+    return parser, commands

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
-from mahjong_env.basics.errors import ActionError, RulesError
+from mahjong_env.basics.chance import fold_seed
+from mahjong_env.basics.errors import ActionError, MahjongError, RulesError
 from mahjong_env.basics.memory import free_memory, size_text
 from mahjong_env.basics.types import Games
 from mahjong_env.ruleset.questions import Rules
@@ -34,6 +36,25 @@ def check_count(name: str, value: Any, most: int | None = None) -> None:
     is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_integer or value < 1 or (most is not None and value > most):
         raise RulesError(f"{name} is an integer from 1{'' if most is None else f' to {most}'}, not {value!r}")
+
+
+def fold_seeds(seeds: Sequence[Any], number: int) -> list[int | None]:
+    """The seeds of so many games as the state keeps them, None where none is given; `MahjongError` if they are not."""
+    if len(seeds) != number:
+        raise MahjongError(
+            f"seed is an integer from 0, or None, or a list with one for each of the {number} games, not {seeds!r}"
+        )
+    return [None if seed is None else fold_seed(seed) for seed in seeds]
+
+
+def new_seeds(seed: int | Sequence[int | None] | None, games: Games) -> tuple[Games, Any, Any]:
+    """The games that get a new seed, these seeds, and the numbers that the games have below them."""
+    if seed is None:
+        return games[:0], 0, 0
+    if isinstance(seed, str) or not isinstance(seed, Sequence | np.ndarray):
+        return games, fold_seed(seed), games
+    folded = fold_seeds(seed, len(games))
+    return games[[each is not None for each in folded]], [each for each in folded if each is not None], 0
 
 
 def check_flag(name: str, value: Any) -> None:

@@ -22,6 +22,7 @@ from mahjong_env.engine.arguments import (
     check_room,
     check_start,
     game_numbers,
+    new_seeds,
     numbers_up_to,
 )
 from mahjong_env.engine.buffers import check_buffer, check_step_buffers
@@ -91,6 +92,10 @@ class Engine:
 
     def _new_context(self) -> StepContext:
         return StepContext(self.state, self.rules, self.num_hands > 1 or not self.rules.ends_by_hands)
+
+    def __repr__(self) -> str:
+        live = int((self.state.actor != NO_SEAT).sum())
+        return f"<{type(self).__name__} of {self.rules.name}: {self.num_games} games, {live} of them under way>"
 
     # --- What the games wait for -------------------------------------------------------------------------------
     @property
@@ -277,11 +282,17 @@ class Engine:
                 self._ahead = DealtAhead(self._context, at_random=at_random)
             self._ahead.begin(games)
 
-    def reset(self, seed: int | None = None, deals: Deal | Sequence[Deal] | None = None, games: Any = None) -> None:
+    def reset(
+        self,
+        seed: int | Sequence[int | None] | None = None,
+        deals: Deal | Sequence[Deal] | None = None,
+        games: Any = None,
+    ) -> None:
         """Begin new matches.
 
         Args:
-            seed: a new seed, any integer from 0; None: the next hands of the same seed.
+            seed: a new seed, any integer from 0; None: the next hands of the same seed. Or one, or None, for each of
+                these games, which is then dealt what an engine of one game of that seed is dealt.
             deals: how the first hand begins: one `Deal` for all games, or one for each.
             games: the games to deal anew; None: all.
 
@@ -290,14 +301,12 @@ class Engine:
             MahjongError: a seed that is not one.
         """
         g = self._game_numbers(games)
-        folded = None if seed is None else fold_seed(seed)
+        renewed, folded, stream = new_seeds(seed, g)
         scenes = None if deals is None else Scenes.check(deals, self.rules, len(g))
         self._note_moves(games, g)
-        if folded is not None:
-            self.state.seed[g] = folded
-            self.state.stream[g] = g
-            self.state.hands_dealt[g] = 0
-        self._begin_matches(g, scenes, is_same_seed=folded is None)
+        state = self.state
+        state.seed[renewed], state.stream[renewed], state.hands_dealt[renewed] = folded, stream, 0
+        self._begin_matches(g, scenes, is_same_seed=seed is None)
         masks.write_masks(self._context, g)
 
     # --- Copies --------------------------------------------------------------------------------------------------

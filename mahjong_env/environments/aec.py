@@ -109,10 +109,12 @@ class MahjongAEC(AECEnv[str, Any, Any]):
 
     def observation_space(self, agent: str) -> Space[Any]:
         """The space of an agent's observations: the same object each time."""
+        self._person_of(agent)
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Space[Any]:
         """The space of an agent's actions: the same object each time."""
+        self._person_of(agent)
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -214,7 +216,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         return self.engine.view(seats=self._person_of(agent))
 
     def _person_of(self, agent: str) -> int:
-        person = self._person.get(agent)
+        person = self._person.get(agent) if isinstance(agent, str) else None
         if person is None:
             raise MahjongError(f"there is no agent {agent!r}; the agents are {', '.join(self.possible_agents)}")
         return person
@@ -240,6 +242,10 @@ class MahjongAEC(AECEnv[str, Any, Any]):
     def render(self) -> Any:
         """The table, all hands open: text, [804, 750, 3] uint8 pixels, or shown, by the render mode."""
         return render_game(self.engine, 0, self.render_mode, self._last_hand)
+
+    def __repr__(self) -> str:
+        waits = "to be reset" if self._to_act < 0 else f"{self.agent_selection} to act"
+        return f"<{self.metadata['name']}: {waits}>"
 
     def close(self) -> None:
         """Close the file of records, if there is one; a match that has not ended is appended as it stands."""
@@ -280,6 +286,9 @@ class Guarded(OrderEnforcingWrapper[str, Any, Any]):
     def __str__(self) -> str:
         return str(self.env)
 
+    def __repr__(self) -> str:
+        return repr(self.env.unwrapped)
+
 
 def wrapped(bare: AECEnv[str, Any, Any]) -> Wrapped:
     """PettingZoo's wrappers around an environment: actions out of bounds and calls out of order are refused."""
@@ -289,6 +298,12 @@ def wrapped(bare: AECEnv[str, Any, Any]) -> Wrapped:
 def make_env(variant: str | Rules, **arguments: Any) -> Wrapped:
     """One game of a variant, wrapped; the arguments are those of `MahjongAEC`."""
     return wrapped(MahjongAEC(variant, **arguments))
+
+
+def no_attribute(name: str) -> Any:
+    """What a module `<variant>_v0` says of names that it does not have (its ``__getattr__``)."""
+    parallel = "; players act in turns here: pettingzoo.utils.conversions.turn_based_aec_to_parallel(env())"
+    raise AttributeError(f"there is no attribute {name!r}{parallel if name == 'parallel_env' else ''}")
 
 
 def environments(variant: str | Rules) -> tuple[Callable[..., MahjongAEC], Callable[..., Wrapped]]:

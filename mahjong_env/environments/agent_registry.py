@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from mahjong_env.basics import plugins
-from mahjong_env.basics.errors import AgentError
+from mahjong_env.basics.errors import AgentError, did_you_mean
 from mahjong_env.environments.addresses import Kind, Maker, find_maker, make, parse_address
 from mahjong_env.environments.players import Opponent, RandomAgent, agent_name
 
@@ -81,7 +81,7 @@ def _maker(text: str, address: str) -> tuple[Maker, str | None]:
     maker = find_maker(KIND, text, address)
     if maker is not None:
         return maker, None
-    raise AgentError(f"no agent is called {text!r}; valid are {_valid()}")
+    raise AgentError(f"no agent is called {text!r}; valid are {_valid()}{did_you_mean(name, agent_names())}")
 
 
 def _valid() -> str:

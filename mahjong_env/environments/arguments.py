@@ -5,14 +5,13 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, Final
 
 import numpy as np
 from gymnasium.spaces import Box, Dict, Space
 
 from mahjong_env.basics.actions import NUM_ACTIONS
-from mahjong_env.basics.errors import OptionError, RulesError
+from mahjong_env.basics.errors import OptionError, RulesError, did_you_mean
 from mahjong_env.basics.types import Games, Int8Array
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.ruleset.questions import Rules
@@ -35,11 +34,10 @@ def read_arguments(environment: type, variant: str | Rules, knobs: Mapping[str, 
     if unknown:
         parameters = inspect.signature(environment).parameters.values()
         arguments = [each.name for each in parameters if each.kind is inspect.Parameter.KEYWORD_ONLY]
-        close = get_close_matches(unknown[0], [*arguments, *valid], 1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
+        close = did_you_mean(unknown[0], [*arguments, *valid])
         listed = "; ".join(f"{name} ({values})" for name, (_, values, _) in valid.items()) or "none"
         raise RulesError(
-            f"{played.name} has neither an argument nor a knob {unknown[0]!r}.{hint} "
+            f"{played.name} has neither an argument nor a knob {unknown[0]!r}{close or '.'} "
             f"Its arguments are: {', '.join(arguments)}. Its knobs are: {listed}"
         )
     return rules(played, **knobs)

@@ -58,7 +58,12 @@ class HeldEngine(Engine):
             return super().step(actions, games, out=out)
         return self._recorder.note_step(lambda: super(HeldEngine, self).step(actions, games, out=out), actions, games)
 
-    def deal_anew(self, seed: int | None = None, deals: Deal | Sequence[Deal] | None = None, games: Any = None) -> None:
+    def deal_anew(
+        self,
+        seed: int | Sequence[int | None] | None = None,
+        deals: Deal | Sequence[Deal] | None = None,
+        games: Any = None,
+    ) -> None:
         """See `Engine.reset`."""
         if self._recorder is None:
             super().reset(seed, deals, games)
@@ -71,7 +76,12 @@ class HeldEngine(Engine):
         self._tell()
         return result
 
-    def reset(self, seed: int | None = None, deals: Deal | Sequence[Deal] | None = None, games: Any = None) -> None:
+    def reset(
+        self,
+        seed: int | Sequence[int | None] | None = None,
+        deals: Deal | Sequence[Deal] | None = None,
+        games: Any = None,
+    ) -> None:
         """See `Engine.reset`; the environment is told."""
         self.deal_anew(seed, deals, games)
         self._tell()

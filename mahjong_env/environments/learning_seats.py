@@ -12,7 +12,7 @@ It alone says what an episode is and what its learner is paid:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -180,14 +180,19 @@ class LearningSeats:
 
     # --- Playing ----------------------------------------------------------------------------------------------
     def begin(
-        self, games: Games, rng: np.random.Generator, *, seed: int | None = None, deal: Deal | None = None
+        self,
+        games: Games,
+        rng: np.random.Generator,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        deal: Deal | None = None,
     ) -> None:
         """Begin episodes: deal, seat the learning persons, and play until they are asked.
 
         Args:
             games: [n] which games.
             rng: feeds the choice of persons, and the agents.
-            seed: of the cards; None: the next hands of the same seed.
+            seed: of the cards, see `Engine.reset`.
             deal: how the first hands begin.
 
         Raises:

@@ -12,6 +12,7 @@ from gymnasium.spaces import Discrete
 
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.types import BoolArray
+from mahjong_env.drawing.table import person_name
 from mahjong_env.engine.arguments import as_array
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.arguments import (
@@ -175,6 +176,10 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
     def render(self) -> Any:
         """The table, all hands open: text, [804, 750, 3] uint8 pixels, or shown, by the render mode."""
         return render_game(self.engine, 0, self.render_mode, self._seats.last_hand(0))
+
+    def __repr__(self) -> str:
+        waits = "to be reset" if self._is_over else f"{person_name(int(self._seats.learner[0]))} to act"
+        return f"<{type(self).__name__} of {self.engine.rules.name}: {waits}>"
 
     def close(self) -> None:
         """Close the file of records, if there is one; a match that has not ended is appended as it stands."""

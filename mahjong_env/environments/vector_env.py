@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import ActionError, RulesError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
-from mahjong_env.engine.arguments import as_array
+from mahjong_env.engine.arguments import as_array, check_count, fold_seeds
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.arguments import (
     FLAT,
@@ -105,6 +105,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         self.render_mode = render_mode
         self._form = check_form(observation)
         self._mode = _read_mode(autoreset_mode)
+        check_count("num_envs", num_envs)
         self.metadata = type(self).metadata | {"autoreset_mode": self._mode}  # type: ignore[misc]
         self._seats = LearningSeats(
             read_arguments(MahjongVectorEnv, variant, knobs),
@@ -145,11 +146,14 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
     def opponents(self, opponents: Any) -> None:
         self._seats.opponents = opponents
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         """Begin an episode at every table, or at some.
 
         Args:
-            seed: one for all: table i's cards depend on it and on i; None: the next hands of the same seed.
+            seed: one for all: table i's cards depend on it and on i; None: the next hands of the same seed. Or one, or
+                None, for each table: it is then dealt what a single environment of that seed is dealt.
             options: "deal" may hold a `mahjong_env.Deal` for all tables that are reset; "reset_mask" may name these, as
                 [num_envs] booleans, and the others stay as they are.
 
@@ -164,7 +168,12 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         games = read_reset_mask(chosen.get("reset_mask"), self.num_envs)
         if not self._has_begun and games.size < self.num_envs:
             raise ResetNeeded("no table has begun: the first reset() is one of all tables")
-        super().reset(seed=seed)
+        if isinstance(seed, Sequence | np.ndarray):
+            folded = [each for each in fold_seeds(seed, self.num_envs) if each is not None]
+            self.np_random = np.random.default_rng(folded) if folded else self.np_random
+            seed = [seed[game] for game in games]
+        else:
+            super().reset(seed=seed)
         self._seats.begin(games, self.np_random, seed=seed, deal=chosen.get("deal"))
         self._has_begun = True
         return self._observe(self._all), self._infos(games)
@@ -230,6 +239,9 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
             render_game(self.engine, game, self.render_mode, self._seats.last_hand(game))
             for game in range(self.num_envs)
         )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.engine.rules.name}: {self.num_envs} tables>"
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the file of records, if there is one; matches that have not ended are appended as they stand."""

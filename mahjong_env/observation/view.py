@@ -174,6 +174,14 @@ class View:
         """The number of seats that look."""
         return len(self.action_mask)
 
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.array_names()]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(str, self.own_person[:8].tolist()))
+        more = ", ..." if len(self) > 8 else ""
+        return f"<View of {self.rules.name}: {len(self)} rows, seen by the persons {shown}{more}; dir() has the arrays>"
+
     def take(self, which: Any) -> View:
         """Some of them: a boolean mask or indices."""
         ask = self.__dict__.get("_ask")

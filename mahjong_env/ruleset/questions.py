@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from mahjong_env.basics.chance import draw_numbers
-from mahjong_env.basics.errors import RulesError
+from mahjong_env.basics.errors import RulesError, did_you_mean
 from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, deck
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array, UInt64Array
 from mahjong_env.hands import short_of_sets_and_pair
@@ -407,5 +407,6 @@ def with_knobs(rules: Rules, knobs: dict[str, Any]) -> Rules:
     for name in knobs:
         if name not in known:
             listed = "; ".join(f"{knob_name} ({valid})" for knob_name, (_, valid, _) in known.items())
-            raise RulesError(f"{rules.name} has no knob {name!r}; its knobs are: {listed}")
+            close = did_you_mean(name, known)
+            raise RulesError(f"{rules.name} has no knob {name!r}; its knobs are: {listed}{close}")
     return type(rules)(**(rules.knobs | knobs))

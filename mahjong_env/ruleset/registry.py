@@ -22,7 +22,7 @@ from pkgutil import iter_modules
 from typing import Any, Final
 
 from mahjong_env.basics import plugins
-from mahjong_env.basics.errors import RulesError
+from mahjong_env.basics.errors import RulesError, did_you_mean
 from mahjong_env.ruleset.questions import Rules, with_knobs
 
 GROUP: Final = "mahjong_env.variants"
@@ -154,5 +154,6 @@ def rules(variant: str | Rules, **knobs: Any) -> Rules:
     if isinstance(variant, Rules):
         return with_knobs(variant, knobs)
     if not isinstance(variant, str) or variant not in VARIANTS:
-        raise RulesError(f"there is no variant {variant!r}; valid are {', '.join(sorted(VARIANTS))}")
+        close = did_you_mean(variant, VARIANTS)
+        raise RulesError(f"there is no variant {variant!r}; valid are {', '.join(sorted(VARIANTS))}{close}")
     return with_knobs(VARIANTS[variant], knobs)

@@ -12,6 +12,7 @@ Written cases, hands and scenes in files that a player can read, are run by `mah
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -86,7 +87,7 @@ CHECKS: Final[tuple[Callable[..., None], ...]] = (
 
 
 def check_variant(variant: str | Rules, *, games: int = 32, seed: int = 0, official: bool = True, **knobs: Any) -> None:
-    """Run every check of the kit on a variant.
+    """Run every check of the kit on a variant; on a terminal, say how far it is.
 
     Args:
         variant: a name in `mahjong_env.VARIANTS`, or rules.
@@ -102,7 +103,17 @@ def check_variant(variant: str | Rules, *, games: int = 32, seed: int = 0, offic
     def make(num_games: int, *, seed: int, **options: Any) -> Engine:
         return make_engine(variant, num_games, seed=seed, **options, **knobs)
 
-    for check in CHECKS:
+    number = len(CHECKS) + official
+    for place, check in enumerate(CHECKS, 1):
+        _tell(f"{place} of {number}: {check.__name__}")
         check(make, games=games, seed=seed)
     if official:
+        _tell(f"{number} of {number}: {check_official.__name__}")
         check_official(variant, **knobs)
+    _tell("nothing was found")
+
+
+def _tell(text: str) -> None:
+    """Say how far it is to whoever waits at a terminal, for half a minute; logs stay without it."""
+    if sys.stderr.isatty():
+        print(text, file=sys.stderr)

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from importlib import import_module
 
 import pytest
 
@@ -246,3 +248,11 @@ def test_ctrl_c_is_one_line(command):
     _, said = begun.communicate(timeout=60)
     assert begun.returncode == 130
     assert said.strip() == "interrupted"
+
+
+@pytest.mark.parametrize("package", ["mahjong_env", "training"])
+def test_both_command_lines_know_their_version(package, capsys):
+    pytest.importorskip("tyro")
+    with suppress(SystemExit):
+        assert import_module(f"{package}.__main__").main(["--version"]) == 0
+    assert capsys.readouterr().out == f"mahjong_env {mahjong_env.__version__}\n"

@@ -228,3 +228,24 @@ def test_deals_and_rendering():
     assert all("hand     1122334455667m" in text for text in texts)
     with pytest.raises(ValueError, match="'ansi', 'rgb_array' and None"):
         gymnasium.make_vec(HEBEI, num_envs=2, render_mode="human")
+
+
+def test_each_table_may_have_a_seed_of_its_own():
+    envs = gymnasium.make_vec(HEBEI, num_envs=3, seat=0)
+    seeds = [7, None, 3]
+    envs.reset(seed=1)
+    wall = envs.unwrapped.engine.state.wall
+    before = wall.copy()
+    envs.reset(seed=seeds)
+    for number, seed in enumerate(seeds):
+        alone = gymnasium.make(HEBEI, seat=0)
+        alone.reset(seed=seed)
+        is_the_same = (wall[number] == alone.unwrapped.engine.state.wall[0]).all()
+        assert is_the_same if seed is not None else not (wall[number] == before[number]).all()
+    after = wall.copy()
+    envs.reset(seed=1)
+    envs.reset(seed=seeds)
+    assert (wall == after).all()
+    mask = np.array([False, True, False])
+    envs.reset(seed=[1, 2, 3], options={"reset_mask": mask})
+    assert ((wall == after).all(axis=1) == ~mask).all()
