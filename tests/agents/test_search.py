@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agents import AgentError, make_agent
-from agents.candidates import NO_PLAN, candidates
+from agents.candidates import NO_PLAN, Candidates, candidates
 from agents.luck import weights_of
 from agents.plan_play import CLOSED, OPEN, follow_plans
 from agents.plans import PAIRS, PUNGS
@@ -69,6 +69,15 @@ def test_the_better_half_goes_on():
     row = np.array([0, 0, 0, 1, 1])
     keep = _better_half(row, np.array([1.0, 3.0, 2.0, -1.0, -2.0]), np.array([True, True, True, True, False]))
     np.testing.assert_array_equal(keep, [False, True, True, True, False])
+
+
+def test_the_best_of_what_is_clearly_better_is_played():
+    row, action = np.array([0, 0, 0, 1, 1]), np.array([5, 6, 7, 5, 6])
+    means = np.array([0.0, 2.0, 3.0, 0.0, 0.5])
+    tries = _Tries(5)
+    tries.add(np.arange(5), means[:, None] + np.array([-4.0, 4.0] * 8))  # errors of about 1
+    chosen = SearchAgent()._best(np.array([5, 5]), Candidates(row, action, np.full(5, NO_PLAN)), tries)
+    assert chosen.tolist() == [7, 5]
 
 
 @pytest.mark.parametrize("budget", [{"rollouts": 0}, {"rollouts": 2.5}, {"milliseconds": 0}, {"rollouts": True}])

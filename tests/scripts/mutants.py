@@ -84,7 +84,7 @@ FAULTS = (
         "training/self_play.py",
         "training/test_ppo.py",
         ("luck-added-in-learning", "paid[games] -= luck", "paid[games] += luck", "luck_is_taken_off"),
-        ("reward-of-another-seat", "+ person, *before", "+ (person + 1) % rules.people, *before", "rewards_of_a_chain"),
+        ("reward-of-another-seat", "+ person, *before", "+ (person + 1) % rules.people, *before", "chains_are"),
         (
             "reward-of-the-decision-before",
             "[self._order], -1, axis=0)",
@@ -116,7 +116,7 @@ FAULTS = (
     *faults(
         "training/networks.py",
         "training/test_networks.py",
-        ("gamma-is-lambda", "gamma=ppo.discount", "gamma=ppo.gae_lambda", ""),
+        ("gamma-is-lambda", "gamma=ppo.discount", "gamma=ppo.gae_lambda", "settings_reach"),
         ("divergence-sign", "- self._divergence *", "+ self._divergence *", ""),
     ),
     *faults(
@@ -222,7 +222,7 @@ FAULTS = (
             "search-takes-the-worst",
             "np.where(is_better, tries.mean(), 0.0)",
             "np.where(is_better, -tries.mean(), 0.0)",
-            "",
+            "clearly_better",
         ),
     ),
     *faults(
@@ -285,7 +285,7 @@ def found_by(fault: Fault | None, words: Sequence[str], root: Path = ROOT) -> st
         The test that failed; None: all of them passed.
 
     Raises:
-        RuntimeError: no test was run.
+        ValueError: no test was run.
     """
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         tree = Path(folder) / "tree"
@@ -304,7 +304,7 @@ def found_by(fault: Fault | None, words: Sequence[str], root: Path = ROOT) -> st
         return None
     failed = re.search(r"^(tests/.+?) (?:FAILED|ERROR)\b", done.stdout, re.MULTILINE)
     if done.returncode != 1 or failed is None:
-        raise RuntimeError(f"no test was run, pytest ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+        raise ValueError(f"no test was run by {' '.join(command)}:\n{done.stdout}{done.stderr}")
     return failed[1]
 
 
@@ -319,23 +319,21 @@ def main(words: Sequence[str] | None = None, faults: Iterable[Fault] = FAULTS, r
     if unknown := set(chosen.names) - set(known):
         parser.error(f"no fault is called {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     asked = [known[name] for name in chosen.names] or list(known.values())
+    survived = 0
     try:
         for fault in asked:
             planted(fault, root)
+        if failed := found_by(None, sorted({fault.tests for fault in asked}), root):
+            raise ValueError(f"without a fault {failed} fails already")
+        with ThreadPoolExecutor(chosen.jobs) as pool:
+            tests = [() if chosen.all else (fault.tests, "-k", fault.which) for fault in asked]
+            tries = pool.map(found_by, asked, tests, [root] * len(asked))
+            for fault, test in zip(asked, tries, strict=True):
+                survived += test is None
+                print(f"{fault.name:34} {fault.file:46} {test or 'SURVIVED'}", flush=True)
     except ValueError as error:
         print(f"error: {error}")
         return 1
-    if failed := found_by(None, sorted({fault.tests for fault in asked}), root):
-        print(f"error: without a fault {failed} fails already")
-        return 1
-    survived = 0
-    with ThreadPoolExecutor(chosen.jobs) as pool:
-        tries = pool.map(
-            lambda fault: found_by(fault, () if chosen.all else (fault.tests, "-k", fault.which), root), asked
-        )
-        for fault, test in zip(asked, tries, strict=True):
-            survived += test is None
-            print(f"{fault.name:34} {fault.file:46} {test or 'SURVIVED'}", flush=True)
     print(f"{len(asked) - survived} of {len(asked)} planted faults were found")
     return 1 if survived else 0
 

@@ -19,6 +19,12 @@ def learner(**settings):
     return new_learner(tables, NetworkSpec(16, 1), Optimisation(steps_per_table=4, **settings), seed=0), tables
 
 
+def test_settings_reach_the_learner():
+    model, _ = learner(discount=0.9, gae_lambda=0.7, clip=0.3, value=0.4, entropy=0.05, epochs=2, learning_rate=1e-3)
+    assert (model.gamma, model.gae_lambda, model.vf_coef, model.ent_coef, model.n_epochs) == (0.9, 0.7, 0.4, 0.05, 2)
+    assert (model.clip_range(1.0), model.lr_schedule(1.0), model.lr_schedule(0.0)) == (0.3, 1e-3, pytest.approx(1e-4))
+
+
 def test_what_is_maximised_beside_the_advantages():
     model, tables = learner(reference=0.5, entropy=0.1)
     policy = model.policy

@@ -19,7 +19,7 @@ from agents.luck import weights_of
 from agents.policy_file import PolicyFile
 from mahjong_env import VARIANTS, MahjongError, make_engine
 from support.marks import everyday, variants
-from training import ppo_run
+from training import ppo_run, self_play
 from training.config import PpoConfig
 from training.errors import InterruptedRunError
 from training.ppo import Actor, Learner, advantages, log_softmax
@@ -64,6 +64,16 @@ class TestHands:
         assert (paid[decided] == points[decided]).mean() > 0.95
         assert (played.points.sum(axis=1) == 0).all()
         assert paid[decided].any()
+
+    def test_chains_are_those_of_the_seats_that_decided(self, monkeypatch):
+        asked, choose = [], self_play.choose_actions
+
+        def noting(engine, games, *rest):
+            asked.append(games * engine.num_people + engine.seat_to_act[games])
+            return choose(engine, games, *rest)
+
+        monkeypatch.setattr(self_play, "choose_actions", noting)
+        np.testing.assert_array_equal(hands(tables=3).chain, np.concatenate(asked))
 
     def test_luck_is_taken_off_what_is_paid(self):
         rules = VARIANTS["taiwan"]

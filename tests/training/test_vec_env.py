@@ -136,13 +136,12 @@ class TestEpisodes:
             paid[dones] = 0
         assert checked > 100
 
-    @pytest.mark.thorough
     def test_shaping_adds_up_to_the_first_distance(self):
         plain, shaped = tables(), tables(reward=RewardSpec(shaping=0.25))
         first = shaped._distance.copy()
         added = np.zeros(16)
         checked = 0
-        both = zip(greedy_steps(plain, 150), greedy_steps(shaped, 150), strict=True)
+        both = zip(greedy_steps(plain, 60), greedy_steps(shaped, 60), strict=True)
         for (_, rewards, dones, _), (_, with_shaping, _, _) in both:
             added += with_shaping - rewards
             for table in np.flatnonzero(dones):
@@ -151,7 +150,7 @@ class TestEpisodes:
                 checked += 1
             added[dones] = 0
             first[dones] = shaped._distance[dones]
-        assert checked > 50
+        assert checked > 10
 
     def test_a_person_who_sits_out_learns_nothing_and_holds_nobody_up(self):
         env = tables(num_tables=8, rotation=True)
