@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -22,6 +21,7 @@ from agents.base import PolicyFileError
 from agents.features import Features
 from agents.inputs import inputs_fingerprint
 from mahjong_env import VARIANTS
+from mahjong_env.basics.files import replacing
 
 FORMAT: Final = 2
 _FORMATS: Final = (1, 2)  # the first has networks over whole observations only, and does not name them
@@ -73,9 +73,8 @@ class PolicyFile:
 
     def write(self, path: Path) -> None:
         """Write the file; whatever stood there is replaced at once or not at all."""
-        partial = path.with_name(f".{path.name}.partial")
-        partial.write_bytes(self.to_bytes())
-        os.replace(partial, path)
+        with replacing(path) as file:
+            file.write(self.to_bytes())
 
     @classmethod
     def read(cls, path: Path) -> PolicyFile:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
+from mahjong_env.basics.files import replacing
 from training.errors import WriteError
 
 
@@ -16,11 +18,10 @@ def make_folder(folder: Path) -> None:
     Raises:
         WriteError: it cannot; nothing has been left there.
     """
-    probe = folder / f".probe-{os.getpid()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe.touch()
-        probe.unlink()
+        with tempfile.TemporaryFile(dir=folder, prefix=".probe-"):
+            pass  # it has no name where the system can do that, so that nothing of it can stay
     except OSError as error:
         raise WriteError(f"{folder}: cannot be written ({error.strerror or error}); choose another --out") from error
 
@@ -57,18 +58,8 @@ def write_bytes(path: Path, data: bytes) -> None:
     Raises:
         WriteError: it cannot be written.
     """
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        with naming(path):
-            with partial.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
-        raise
+    with naming(path), replacing(path) as file:
+        file.write(data)
 
 
 def write_text(path: Path, text: str) -> None:

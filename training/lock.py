@@ -1,4 +1,4 @@
-"""One run at a time in a run's folder."""
+"""One command at a time in a folder that commands write to."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Final
 
+from mahjong_env.basics.files import is_running
 from training.errors import TrainingError
-from training.folders import naming
+from training.folders import make_folder, naming
 
 fcntl: ModuleType | None
 try:
@@ -26,7 +28,9 @@ try:
 except ImportError:  # everywhere else
     msvcrt = None
 
-_LOCKED_BYTE = 1 << 20
+LOCK: Final = "run.lock"
+"""The lock's file in a folder; its name is the same for all commands, so that no two of them share a folder."""
+_LOCKED_BYTE: Final = 1 << 20
 """On Windows a lock keeps others from reading what it covers: it covers a byte behind all that is written."""
 
 
@@ -68,21 +72,23 @@ class Holder:
         """Whether it is, or was, on this machine."""
         return self.host == platform.node()
 
-    @property
-    def is_running(self) -> bool:
-        """Whether a process of this number is running here; True where that cannot be told."""
-        if os.name != "posix":
-            return True
-        try:
-            os.kill(self.pid, 0)
-        except (ProcessLookupError, OverflowError):
-            return False
-        except OSError:
-            return True
-        return True
-
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host}"
+
+
+@contextmanager
+def alone_in(folder: Path | None) -> Iterator[None]:
+    """Keep other commands out of a folder, which is made if it is not there; None: there is no folder.
+
+    Raises:
+        TrainingError: another command is at work in it, or it cannot be written.
+    """
+    if folder is None:
+        yield
+        return
+    make_folder(folder)
+    with locked(folder / LOCK):
+        yield
 
 
 @contextmanager
@@ -101,7 +107,7 @@ def locked(path: Path) -> Iterator[Holder | None]:
         Who left the file behind; None if there was none.
 
     Raises:
-        TrainingError: another process holds it, or may.
+        TrainingError: another process holds it, or may; or it is a link, which is not followed.
     """
     file, is_held, left_by = _open(path)
     is_ours = False
@@ -132,9 +138,11 @@ def locked(path: Path) -> Iterator[Holder | None]:
 
 def _open(path: Path) -> tuple[int, bool, Holder | None]:
     """Return the open file, whether another process holds it (else this one now does), and who wrote it."""
+    if path.is_symlink():
+        raise TrainingError(f"{path}: a lock is a file, and this is a link; remove it")
     while True:
         with naming(path):
-            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
         holder = Holder.read(file)
         is_held = _is_held(file, holder)
         try:
@@ -163,4 +171,4 @@ def _is_held(file: int, holder: Holder | None) -> bool:
             pass  # a file system without locks
         else:
             return False
-    return holder is not None and holder.is_here and holder.is_running
+    return holder is not None and holder.is_here and is_running(holder.pid)

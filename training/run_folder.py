@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar, get_type_hints
 from training.config import Optimisation, PpoConfig, TrainConfig
 from training.errors import TrainingError
 from training.folders import make_folder, write_text
-from training.lock import locked
+from training.lock import LOCK, locked
 from training.references import CLONE
 
 # What may differ between a run and its continuation.
@@ -89,7 +89,7 @@ class RunFolder:
         Raises:
             TrainingError: another run is at work in it, or it cannot be written.
         """
-        with locked(self.path / "run.lock") as left_by:
+        with locked(self.path / LOCK) as left_by:
             if left_by is not None:
                 print(f"{self.path}: taken over from {left_by}, which ended without finishing")
             yield

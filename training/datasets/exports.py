@@ -6,6 +6,7 @@ The packages are imported when they are used; a missing one is an error that nam
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiBinary
 from numpy.typing import NDArray
 
 from mahjong_env import ACTIONS, NUM_ACTIONS, MissingExtraError, View
+from mahjong_env.basics.files import replacing
 from mahjong_env.observation.planes import SHAPE
 from training.datasets.reading import Batch, Decisions, Inputs
 from training.folders import make_folder, naming
@@ -53,22 +55,24 @@ def to_parquet(decisions: Decisions, path: str | Path, *, inputs: Inputs | None 
         raise MissingExtraError("Parquet files need pyarrow: pip install 'mahjong-env[datasets]'") from error
     path = Path(path)
     make_folder(path.parent)
-    partial, rows = path.with_name(f".{path.name}.partial"), 0
+    batches = decisions.batches(_ROWS, inputs=inputs)
+    first = next(batches, None)
+    if first is None:
+        return 0
     variants = [part.settings.variant for part in {part.folder: part for part in decisions.parts}.values()]
-    writer = None
-    with naming(path):
-        for batch in decisions.batches(_ROWS, inputs=inputs):
+    rows, writer = 0, None
+    with naming(path), replacing(path) as file:
+        for batch in chain([first], batches):
             columns = {name: arrow.array(column) for name, column in _flat(batch, decisions.agents, variants).items()}
             columns["mask"] = _lists(arrow, batch["mask"])
             if inputs is not None:
                 columns["inputs"] = _lists(arrow, batch["inputs"].reshape(len(batch["inputs"]), -1))
             table = arrow.table(columns)
-            writer = writer or parquet.ParquetWriter(partial, table.schema, compression="zstd")
+            writer = writer or parquet.ParquetWriter(file, table.schema, compression="zstd")
             writer.write_table(table)
             rows += len(table)
         if writer is not None:
             writer.close()
-            partial.replace(path)
     return rows
 
 

@@ -25,7 +25,7 @@ from training.datasets.layout import Settings
 from training.datasets.playing import play_shard
 from training.errors import DatasetError, WorkerError
 from training.folders import make_folder, write_bytes, write_text
-from training.lock import locked
+from training.lock import alone_in
 from training.pool import set_threads
 
 Progress = Callable[[int], object]
@@ -95,8 +95,7 @@ def write_dataset(
     found = len(list(folder.glob(layout.hands_file(folder, 0).name.replace("00000", "*")))) * settings.shard_games
     check_room(settings, folder, (settings.games - found) * settings.num_hands)
     missing = missing_shards(settings, folder)
-    make_folder(folder)
-    with locked(folder / "record.lock"):
+    with alone_in(folder):
         check_settings(settings, folder)
         write_text(folder / layout.SETTINGS, settings.to_json())
         left = sum(len(settings.games_of(shard)) for shard in missing)

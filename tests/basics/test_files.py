@@ -1,0 +1,105 @@
+"""Files that are replaced whole or not at all, and what a process that was killed leaves beside them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from agents.policy_file import PolicyFile
+from mahjong_env.basics.files import replacing
+from training import folders
+from training.errors import WriteError
+
+GONE = 2**22 + 1
+"""More than any process has as its number."""
+
+KILLED = """
+import os, sys
+sys.addaudithook(lambda event, given: os.kill(os.getpid(), 9) if event == sys.argv[2] else None)
+from pathlib import Path
+from training.folders import make_folder, write_bytes
+write_bytes(Path(sys.argv[1]), b"new") if sys.argv[2] == "os.rename" else make_folder(Path(sys.argv[1]))
+"""
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def killed(path, moment):
+    done = subprocess.run([sys.executable, "-c", KILLED, str(path), moment], check=False)
+    assert done.returncode == -9
+
+
+def write_policy(path, data):
+    PolicyFile("hebei", 0, {"width": 4}, {}).write(path)
+
+
+WRITERS = [folders.write_bytes, write_policy]
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink") or os.name != "posix", reason="links need rights on Windows")
+@pytest.mark.parametrize("write", WRITERS)
+@pytest.mark.parametrize("name", [".file.partial", f".file.{os.getpid()}.partial", f".file.{GONE}.partial"])
+def test_no_link_is_followed(write, name, tmp_path):
+    """Whoever may write in the folder may put links there; what they point to is not the writer's to overwrite."""
+    (tmp_path / "precious").write_bytes(b"precious")
+    (tmp_path / name).symlink_to(tmp_path / "precious")
+    write(tmp_path / "file", b"new")
+    assert (tmp_path / "precious").read_bytes() == b"precious"
+    assert not (tmp_path / "file").is_symlink()
+
+
+def test_two_processes_do_not_share_what_is_not_whole_yet(tmp_path):
+    other = tmp_path / f".file.{os.getppid()}.partial"
+    other.write_bytes(b"half")
+    folders.write_bytes(tmp_path / "file", b"new")
+    assert other.read_bytes() == b"half"
+    assert (tmp_path / "file").read_bytes() == b"new"
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path):
+    for pid in (GONE, os.getpid()):  # numbers are given again, in containers at once
+        (tmp_path / f".file.{pid}.partial").write_bytes(b"half")
+    for mine in (".file.partial", ".file.x.partial", ".other.1.partial", "file.1.partial"):
+        (tmp_path / mine).write_bytes(b"mine")
+    folders.write_bytes(tmp_path / "file", b"new")
+    assert names(tmp_path) == sorted([".file.partial", ".file.x.partial", ".other.1.partial", "file", "file.1.partial"])
+
+
+def test_a_failure_leaves_what_was_there(tmp_path):
+    (tmp_path / "file").write_bytes(b"old")
+    with pytest.raises(ZeroDivisionError), replacing(tmp_path / "file") as file:
+        file.write(b"half")
+        raise ZeroDivisionError
+    assert names(tmp_path) == ["file"]
+    assert (tmp_path / "file").read_bytes() == b"old"
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(WriteError, match="choose another --out"):
+        folders.make_folder(tmp_path / "file" / "folder")
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="elsewhere the probe has a name for a moment")
+def test_a_kill_leaves_no_probe(tmp_path):
+    """Killed as a file is removed, where the system tells of that."""
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), "os.remove"], check=False)
+    assert done.returncode in (0, -9)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGKILL")
+def test_a_kill_before_the_file_is_whole_leaves_the_old_one_and_the_next_writer_tidies_up(tmp_path):
+    (tmp_path / "file").write_bytes(b"old")
+    killed(tmp_path / "file", "os.rename")
+    assert (tmp_path / "file").read_bytes() == b"old"
+    assert len(names(tmp_path)) == 2
+    folders.write_bytes(tmp_path / "file", b"new")
+    assert names(tmp_path) == ["file"]
