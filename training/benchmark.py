@@ -16,6 +16,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+import numpy as np
+
 from agents import Agent, make_agent
 from agents.levels import LEVELS
 from agents.luck import worthwhile_weights
@@ -25,12 +27,14 @@ from training.config import BenchmarkConfig
 from training.errors import InterruptedRunError, TrainingError
 from training.folders import check_file, write_text
 from training.interrupts import exit_status, stopping_in_order
+from training.kept import Kept
 from training.lineups import Block, Standing, blocks, one_against_copies, play_block, summarise
-from training.parts import Parts
+from training.lock import alone_in
+from training.parts import Parts, of_rules
 from training.play import Played
 from training.pool import set_threads
 from training.progress import TimeLeft, status
-from training.sigma import in_sigma, sigma
+from training.sigma import sigma
 from training.sizes import check_counts, check_seed
 from training.spread import check_workers, spread
 from training.statistics import Estimate
@@ -82,7 +86,8 @@ class Table:
         """Return the points of a row against copies of a level, in sigma; None against itself."""
         if level not in row.standings:
             return None
-        return in_sigma(self.rules, row.standings[level].points)
+        points = row.standings[level].points
+        return Estimate(points.mean / self.sigma, points.low / self.sigma, points.high / self.sigma)
 
 
 def run(config: BenchmarkConfig) -> list[Table]:
@@ -100,32 +105,33 @@ def run(config: BenchmarkConfig) -> list[Table]:
         _between(config.readme)
     agents = _agents(config)
     set_threads(config.threads)
-    try:
-        with stopping_in_order(), status() as progress:
-            tables = _tables(variants, levels, agents, config, progress)
-    except KeyboardInterrupt as interrupt:
-        text = f"interrupted; what was played is kept in {config.out}: the same command goes on with it"
-        raise InterruptedRunError(text, exit_status(interrupt)) from None
-    except AgentError as error:
-        raise AgentError(
-            f"{error}.\nWhat was played is kept in {config.out}: the same command goes on with it"
-        ) from error
-    text = markdown(tables, config)
-    print(text)
-    data = {
-        "mahjong_env": __version__,
-        "date": time.strftime("%Y-%m-%d"),
-        "command": command(config),
-        "deals": config.deals,
-        "seed": config.seed,
-        "unit": "points per hand, 95 % intervals clustered by deal, luck taken off where that narrows them",
-        "variants": [_as_json(table) for table in tables],
-    }
-    write_text(config.out / "benchmark.json", json.dumps(data, indent=1) + "\n")
-    write_text(config.out / "benchmark.md", text + "\n" + _matrices(tables))
-    if config.readme is not None:
-        before, after = _between(config.readme)
-        write_text(config.readme, f"{before}{START}\n{text}\n{END}{after}")
+    with alone_in(config.out):
+        try:
+            with stopping_in_order(), status() as progress:
+                tables = _tables(variants, levels, agents, config, progress)
+        except KeyboardInterrupt as interrupt:
+            text = f"interrupted; what was played is kept in {config.out}: the same command goes on with it"
+            raise InterruptedRunError(text, exit_status(interrupt)) from None
+        except AgentError as error:
+            raise AgentError(
+                f"{error}.\nWhat was played is kept in {config.out}: the same command goes on with it"
+            ) from error
+        text = markdown(tables, config)
+        print(text)
+        data = {
+            "mahjong_env": __version__,
+            "date": time.strftime("%Y-%m-%d"),
+            "command": command(config),
+            "deals": config.deals,
+            "seed": config.seed,
+            "unit": "points per hand, 95 % intervals clustered by deal, luck taken off where that narrows them",
+            "variants": [_as_json(table) for table in tables],
+        }
+        write_text(config.out / "benchmark.json", json.dumps(data, indent=1) + "\n")
+        write_text(config.out / "benchmark.md", text + "\n" + _matrices(tables))
+        if config.readme is not None:
+            before, after = _between(config.readme)
+            write_text(config.readme, f"{before}{START}\n{text}\n{END}{after}")
     return tables
 
 
@@ -208,8 +214,20 @@ def _tables(
         for pair, played_now in zip(pairs, fresh, strict=True):
             if pair.rules is rules:
                 rows[pair.agent][pair.level] = pair.standing(played_now)
-        tables.append(Table(rules, sigma(rules), levels, tuple(Row(spec, found) for spec, found in rows.items())))
+        tables.append(
+            Table(rules, _unit(config, rules), levels, tuple(Row(spec, found) for spec, found in rows.items()))
+        )
     return tables
+
+
+def _unit(config: BenchmarkConfig, rules: Rules) -> float:
+    """Return sigma, which is kept with the points: they are never divided by another one than that of their time."""
+    kept = Kept(config.out, "sigma", of_rules(rules))
+    found = kept.get("sigma")
+    if found is None:
+        found = {"sigma": np.array(sigma(rules))}
+        kept.put("sigma", found)
+    return float(found["sigma"])
 
 
 def _pair(rules: Rules, spec: str, level: int, agents: Mapping[str, Agent], config: BenchmarkConfig) -> _Pair:

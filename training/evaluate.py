@@ -23,6 +23,7 @@ from training.evaluation import Evaluation
 from training.folders import check_file, write_bytes
 from training.interrupts import exit_status, stopping_in_order
 from training.lineups import Block, blocks, play_block, summarise
+from training.lock import alone_in
 from training.parts import Parts
 from training.play import Played
 from training.pool import set_threads
@@ -100,7 +101,9 @@ def evaluate(
 
 
 def _parts_of(plan: _Plan, config: EvaluateConfig, out: Path | None) -> Parts:
-    return Parts(out, plan.rules, [str(entrant.spec) for entrant in plan.entrants], plan.agents, config.seed)
+    recorded = "" if config.record is None else "thoughts" if config.thoughts else "games"
+    specs = [str(entrant.spec) for entrant in plan.entrants]
+    return Parts(out, plan.rules, specs, plan.agents, config.seed, recorded=recorded)
 
 
 @contextmanager
@@ -130,8 +133,6 @@ def _prepare(config: EvaluateConfig) -> tuple[_Plan, EvaluateConfig]:
         raise TrainingError("--agents is empty: name at least one")
     played = read_rules(config.variant, config.knobs)
     if config.record is not None:
-        if config.processes > 1 or config.ray is not None:
-            raise TrainingError("--record is for one process: leave --processes and --ray out")
         RecordWriter(config.record).close()
     elif config.thoughts:
         raise TrainingError("--thoughts says what records hold: name a file for them (--record)")
@@ -168,6 +169,9 @@ def _play(plan: _Plan, config: EvaluateConfig, kept: Parts, progress: Callable[[
             if look < config.deals and _is_decided(found, config):
                 break
     assert found is not None
+    if config.record is not None:
+        with RecordWriter(config.record) as writer:
+            writer.complete(b"".join(part.records.tobytes() for of_lineup in played for part in of_lineup))
     return replace(found, ratings=rate(found.results, len(plan.names)))
 
 
@@ -233,7 +237,9 @@ def _again(config: EvaluateConfig) -> _Common:
 
 def _play_shard(common: _Common, block: Block) -> Played:
     config = common.config
-    return play_block(common.rules, common.agents, block, config.seed, config.record, thoughts=config.thoughts)
+    return play_block(
+        common.rules, common.agents, block, config.seed, record=config.record is not None, thoughts=config.thoughts
+    )
 
 
 def _parts(
@@ -286,21 +292,22 @@ def run(config: EvaluateConfig) -> Evaluation:
         for name in _FILES:
             check_file(config.out / name)
     set_threads(config.threads)
-    kept = _parts_of(plan, config, config.out)
-    with _blind_test(plan, config, kept):
-        try:
-            with stopping_in_order(), status() as progress:
-                found = _play(plan, config, kept, progress)
-        except KeyboardInterrupt as interrupt:
-            raise InterruptedRunError(_how_far(plan, kept, config.out), exit_status(interrupt)) from None
-        except AgentError as error:
-            if config.out is None:
-                raise
-            raise AgentError(f"{error}.\n{_kept(plan, kept, config.out)}") from error
-    report.print_tables(found, details=config.details)
-    if config.out is not None:
-        _write(found, config.out)
-        kept.remove()
+    with alone_in(config.out):
+        kept = _parts_of(plan, config, config.out)
+        with _blind_test(plan, config, kept):
+            try:
+                with stopping_in_order(), status() as progress:
+                    found = _play(plan, config, kept, progress)
+            except KeyboardInterrupt as interrupt:
+                raise InterruptedRunError(_how_far(plan, kept, config.out), exit_status(interrupt)) from None
+            except AgentError as error:
+                if config.out is None:
+                    raise
+                raise AgentError(f"{error}.\n{_kept(plan, kept, config.out)}") from error
+        report.print_tables(found, details=config.details)
+        if config.out is not None:
+            _write(found, config.out)
+            kept.remove()
     return found
 
 

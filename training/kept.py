@@ -13,7 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from training.cluster.versions import versions
 from training.folders import make_folder, write_bytes
+
+
+def key_of(depends_on: Any) -> str:
+    """Return a short text that stands for what results depend on: settings, and the versions and code that play.
+
+    Args:
+        depends_on: the settings as plain data, of which other values would have given other results.
+    """
+    told = json.dumps([dict(versions()), depends_on], sort_keys=True, default=str)
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 class Kept:
@@ -25,10 +36,9 @@ class Kept:
         Args:
             out: the folder of the command; None: nothing is kept.
             kind: what the folder's name begins with.
-            depends_on: plain data, of which other values would have given other results.
+            depends_on: see `key_of`.
         """
-        name = hashlib.sha256(json.dumps(depends_on, sort_keys=True, default=str).encode()).hexdigest()[:16]
-        self._folder = None if out is None else out / f".{kind}-{name}"
+        self._folder = None if out is None else out / f".{kind}-{key_of(depends_on)}"
 
     @property
     def is_kept(self) -> bool:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from agents.luck import UNIT, weights_of
 from mahjong_env import Rules
 from mahjong_env.basics.errors import AnswerError
 from mahjong_env.environments.players import agent_name
-from mahjong_env.records import GameRecord, RecordWriter
+from mahjong_env.records import GameRecord
 from training.chance import SharedChance, deal_keys
 from training.designs import Seatings, one_against_copies, orders_of, orders_of_a_deal, seated
 from training.errors import TrainingError
@@ -163,8 +162,8 @@ def play_block(
     agents: Sequence[Agent],
     block: Block,
     seed: int,
-    record: str | Path | None = None,
     *,
+    record: bool = False,
     thoughts: bool = False,
 ) -> Played:
     """Play every deal of a block in each order of its line-up; the games of a deal stand beside each other.
@@ -174,8 +173,8 @@ def play_block(
         agents: who may play.
         block: what is played.
         seed: of the deals and of the agents' choices.
-        record: a file to which the records of the games are appended, when all of them have ended.
-        thoughts: whether these also say what agents thought of their choices.
+        record: whether the games are recorded.
+        thoughts: whether their records also say what agents thought of their choices.
     """
     of_game, who = block.games()
     # The first block has chance as it was when line-ups were played in one stream of it: their results stay the same.
@@ -186,13 +185,12 @@ def play_block(
     keys = deal_keys(seed, of_game)
     found: list[GameRecord] = []
     try:
-        if record is None:
+        if not record:
             return play_out(engine, agents, who, rng, keys, weights)
-        with RecordWriter(record) as writer:
-            keep = lambda *ended: found.extend(ended)  # noqa: E731
-            played = play_out(engine, agents, who, rng, keys, weights, keep, thoughts=thoughts)
-            writer.write(*found)
-        return played
+        keep = lambda *ended: found.extend(ended)  # noqa: E731
+        played = play_out(engine, agents, who, rng, keys, weights, keep, thoughts=thoughts)
+        lines = "".join(f"{one.to_json()}\n" for one in found).encode()
+        return replace(played, records=np.frombuffer(lines, np.uint8))
     except AnswerError as error:
         seated = ", ".join(agent_name(agents[number]) for number in who[error.game])
         raise AnswerError(

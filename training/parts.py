@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from modulefinder import ModuleFinder
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-import numpy as np
-
-from agents import Agent
+from agents import Agent, PolicyFileError
 from agents.outcomes import NUMBERS_PATH
 from agents.policy_file import SHIPPED, find_policy
-from mahjong_env import Rules, __version__
+from mahjong_env import Rules
+from training.cluster.versions import OURS
 from training.kept import Kept
 from training.lineups import Block
 from training.play import Played
+
+_SOURCE: Final = re.compile(r"(?P<file>.+\.py):[^:]+|(?P<module>[A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
+"""Where a text names what makes an agent: ``file.py:Class`` or ``module:Class``."""
 
 
 class Parts:
     """Played blocks in a folder of their own, which bears a name that stands for everything they depend on.
 
     Attributes:
-        digests: for each agent, of the files that its choices come from: its class's, and its policy's.
+        digests: for each agent, see `digests`.
     """
 
     def __init__(
-        self, out: Path | None, rules: Rules, specs: Sequence[str], agents: Sequence[Agent], seed: int
+        self,
+        out: Path | None,
+        rules: Rules,
+        specs: Sequence[str],
+        agents: Sequence[Agent],
+        seed: int,
+        *,
+        recorded: str = "",
     ) -> None:
         """Look where the parts of this evaluation would be.
 
@@ -37,13 +50,14 @@ class Parts:
             specs: the texts that the agents are made from.
             agents: the agents.
             seed: of the deals and all choices.
+            recorded: what is kept of the games themselves, in a word; "": nothing.
         """
         self.digests = [digests(str(spec), agent, rules) for spec, agent in zip(specs, agents, strict=True)]
         depends_on: dict[str, Any] = {
-            "versions": [__version__, np.__version__],
-            "rules": [rules.name, rules.version, {name: str(value) for name, value in rules.knobs.items()}],
+            "rules": of_rules(rules),
             "agents": [[str(spec), *found] for spec, found in zip(specs, self.digests, strict=True)],
             "seed": seed,
+            "recorded": recorded,
         }
         self._kept = Kept(out, "parts", depends_on)
 
@@ -74,29 +88,67 @@ class Parts:
         return f"{lineup}_{how}_{block.number}_{block.first}-{block.last}"
 
 
-def digests(spec: str, agent: Agent, rules: Rules | None = None) -> list[str]:
-    """Return the digests of the files that an agent's choices come from; "" for one that cannot be read.
+def of_rules(rules: Rules) -> list[Any]:
+    """Return what stands for rules in a key: name, version and knobs, and the source of those from outside."""
+    knobs = {name: str(value) for name, value in rules.knobs.items()}
+    return [rules.name, rules.version, knobs, [*map(_digest, _source_of(type(rules).__module__))]]
+
+
+def digests(spec: str, agent: Agent, rules: Rules) -> list[str]:
+    """Return what an agent's choices come from, whatever it is called.
+
+    For agents of this package that is their class, and digests of the policies and numbers that they read: their source
+    is in every key of what is kept (`training.kept.key_of`), and makes no other agent in the ledger of blind tests. For
+    others it is digests of their source: the file with what it imports from beside it, or their whole package.
 
     Args:
-        spec: the text that it is made from.
+        spec: the text that the agent is made from.
         agent: the agent.
         rules: what is played: agents that play a shipped policy play that of these rules.
     """
-    return [*map(_digest, _files(spec, agent, rules))]
+    kind = type(agent)
+    own = [f"{kind.__module__}.{kind.__qualname__}"] if kind.__module__.partition(".")[0] in OURS else []
+    files = dict.fromkeys([*_source_of(kind.__module__), *_named(spec, rules)])
+    return [*own, *map(_digest, files)]
 
 
-def _files(spec: str, agent: Agent, rules: Rules | None) -> list[Path]:
-    """Return the files that an agent's choices come from: its class's, its policy's, its numbers."""
-    module = sys.modules.get(type(agent).__module__)
-    files = [Path(file)] if (file := getattr(module, "__file__", None)) else []
-    name, _, place = spec.partition("?")[0].partition(":")
-    if name.strip() == "policy" and place:
-        return [*files, find_policy(place)]
-    if rules is not None and name.strip() in ("policy", "search"):
-        files.append(SHIPPED / f"{rules.name}.zip")
-    if name.strip() == "value":
-        files.append(NUMBERS_PATH)
-    return files
+def _named(spec: str, rules: Rules) -> Iterator[Path]:
+    """Yield the files that a text names or implies, with those of agents in its options."""
+    address, _, options = spec.partition("?")
+    name, _, place = (part.strip() for part in address.partition(":"))
+    if name == "policy" and place:
+        with suppress(PolicyFileError):
+            yield find_policy(place)
+    elif name in ("policy", "search"):
+        yield SHIPPED / f"{rules.name}.zip"
+    elif name == "value":
+        yield NUMBERS_PATH
+    elif match := _SOURCE.fullmatch(address.strip()):
+        yield from _beside(Path(match["file"])) if match["file"] else _source_of(match["module"])
+    yield from (Path(file) for file in (address, place) if os.path.isfile(file))
+    for option in filter(None, options.split("&")):
+        yield from _named(option.partition("=")[2], rules)
+
+
+def _source_of(module: str) -> list[Path]:
+    """Return the source of a loaded module from outside: its package's, or its file's with what that imports."""
+    top = module.partition(".")[0]
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if top in OURS or file is None:
+        return []
+    folders = getattr(sys.modules.get(top), "__path__", ())
+    return sorted(path for folder in folders for path in Path(folder).rglob("*.py")) or _beside(Path(file))
+
+
+def _beside(file: Path) -> list[Path]:
+    """Return a file, and those beside it that it imports, directly or not, as far as its text says so."""
+    file = file.expanduser().resolve()
+    finder = ModuleFinder(path=[str(file.parent)], excludes=list(OURS))
+    try:
+        finder.run_script(str(file))
+    except Exception:  # what cannot be read or compiled there imports nothing
+        return [file]
+    return sorted({Path(found) for module in finder.modules.values() if (found := getattr(module, "__file__", None))})
 
 
 def _digest(file: Path) -> str:

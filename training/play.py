@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Final
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,8 @@ class Played:
         draws: [B] hands that nobody won.
         counts: [B, P] arrays by name, see `training.hand_statistics.HandStatistics`.
         rows: [B, R] rows scored by the hand that won.
+        records: bytes, the lines of `mahjong_env.records` of the games, in the order in which they ended; empty if they
+            were not asked for.
     """
 
     hands: NDArray[np.int64]
@@ -44,19 +46,21 @@ class Played:
     draws: NDArray[np.int64]
     counts: dict[str, NDArray[np.int64]]
     rows: NDArray[np.int64]
+    records: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
 
     def part(self, first: int, last: int) -> Played:
-        """Return what happened in some of the games, ``last`` not among them."""
-        arrays = {item.name: getattr(self, item.name)[first:last] for item in fields(self) if item.name != "counts"}
+        """Return what happened in some of the games, ``last`` not among them; without their records."""
+        names = [item.name for item in fields(self) if item.name not in ("counts", "records")]
+        arrays = {name: getattr(self, name)[first:last] for name in names}
         return Played(**arrays, counts={name: array[first:last] for name, array in self.counts.items()})
 
-    def arrays(self) -> dict[str, NDArray[np.int64]]:
+    def arrays(self) -> dict[str, NDArray[Any]]:
         """Return everything as arrays by name, for a file."""
         own = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "counts"}
         return own | {_COUNTS + name: array for name, array in self.counts.items()}
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[np.int64]]) -> Played:
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Played:
         """Return what `arrays` has given.
 
         Raises:

@@ -67,7 +67,7 @@ def settings_of(config: RecordConfig) -> Settings:
         rules_version=rules.version,
         knobs={name: value for name, value in rules.knobs.items() if value != defaults[name]},
         agents=config.agents,
-        digests=tuple(tuple(digests(spec, agent)) for spec, agent in zip(config.agents, agents, strict=True)),
+        digests=tuple(tuple(digests(spec, agent, rules)) for spec, agent in zip(config.agents, agents, strict=True)),
         games=config.hands // config.num_hands,
         num_hands=config.num_hands,
         seed=config.seed,

@@ -50,16 +50,36 @@ class RecordWriter:
         """
         if not records:
             return
-        block = "".join(f"{record.to_json()}\n" for record in records).encode()
+        self._append("".join(f"{record.to_json()}\n" for record in records).encode())
+        self.written += len(records)
+
+    def complete(self, lines: bytes) -> None:
+        """Append lines of records, but for those with which the file ends already.
+
+        Whoever was killed while lines were being appended appends the same lines again: each of them is there once.
+
+        Args:
+            lines: what `GameRecord.to_json` has given, each with a newline behind it.
+
+        Raises:
+            RecordError: as `write`.
+        """
+        size = os.fstat(self._file).st_size
+        with self.path.open("rb") as file:
+            file.seek(max(0, size - len(lines)))
+            missing = lines[_overlap(file.read(), lines) :]
+        self._append(missing)
+        self.written += missing.count(b"\n")
+
+    def _append(self, lines: bytes) -> None:
         before = os.fstat(self._file).st_size
         try:
-            done = os.write(self._file, block)
-            if done != len(block):
-                raise OSError(0, f"only {done} of {len(block)} bytes were written")
+            left = memoryview(lines)
+            while left:
+                left = left[os.write(self._file, left) :]
         except OSError as error:
             os.ftruncate(self._file, before)
             raise RecordError(f"records cannot be written to {self.path}: {error.strerror}") from None
-        self.written += len(records)
 
     def close(self) -> None:
         """Close the file."""
@@ -100,6 +120,17 @@ def _check_first_line(line: bytes, path: Path) -> None:
         GameRecord.from_json(line.decode("utf-8"))
     except (RecordError, UnicodeDecodeError) as error:
         raise RecordError(f"{path} is not a file of records, and is left as it is: {error}") from None
+
+
+def _overlap(tail: bytes, lines: bytes) -> int:
+    """How many bytes of the beginning of some lines stand at the end of a file."""
+    first = lines[: lines.find(b"\n") + 1]
+    at = tail.find(first) if first else -1
+    while at >= 0:
+        if lines.startswith(tail[at:]):
+            return len(tail) - at
+        at = tail.find(first, at + 1)
+    return 0
 
 
 def _ends_with_newline(path: Path, size: int) -> bool:

@@ -70,11 +70,16 @@ def test_what_a_killed_process_left_is_removed(tmp_path):
     assert names(tmp_path) == sorted([".file.partial", ".file.x.partial", ".other.1.partial", "file", "file.1.partial"])
 
 
-def test_a_failure_leaves_what_was_there(tmp_path):
-    (tmp_path / "file").write_bytes(b"old")
-    with pytest.raises(ZeroDivisionError), replacing(tmp_path / "file") as file:
+def half_written(path):
+    with replacing(path) as file:
         file.write(b"half")
         raise ZeroDivisionError
+
+
+def test_a_failure_leaves_what_was_there(tmp_path):
+    (tmp_path / "file").write_bytes(b"old")
+    with pytest.raises(ZeroDivisionError):
+        half_written(tmp_path / "file")
     assert names(tmp_path) == ["file"]
     assert (tmp_path / "file").read_bytes() == b"old"
 

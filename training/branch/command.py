@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from agents import Agent, make_agent
-from mahjong_env import Deal, __version__
+from mahjong_env import Deal
 from mahjong_env.records import GameRecord
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_env.viewer import viewer_html
@@ -25,7 +25,8 @@ from training.folders import check_file, write_text
 from training.interrupts import exit_status, stopping_in_order
 from training.kept import Kept
 from training.laboratories import BranchConfig, DealConfig
-from training.parts import digests
+from training.lock import alone_in
+from training.parts import digests, of_rules
 from training.progress import TimeLeft, status
 from training.spread import check_workers, spread
 
@@ -48,14 +49,15 @@ def run(config: BranchConfig) -> Findings:
     for file in _files(config):
         check_file(file)
     kept = _KeptDecisions(config, positions.record, common.agents)
-    try:
-        with stopping_in_order(), status() as tell:
-            found = _play(common, kept, tell)
-    except KeyboardInterrupt as interrupt:
-        raise InterruptedRunError(kept.how_far(len(positions.decision)), exit_status(interrupt)) from None
-    page.print_findings(found)
-    _write(config, found)
-    kept.remove()
+    with alone_in(config.out):
+        try:
+            with stopping_in_order(), status() as tell:
+                found = _play(common, kept, tell)
+        except KeyboardInterrupt as interrupt:
+            raise InterruptedRunError(kept.how_far(len(positions.decision)), exit_status(interrupt)) from None
+        page.print_findings(found)
+        _write(config, found)
+        kept.remove()
     return found
 
 
@@ -194,9 +196,9 @@ class _KeptDecisions:
         told = asdict(config)
         for name in ("out", "notes", "processes", "threads", "ray"):
             told.pop(name)
-        files = [digests(spec, agent) for spec, agent in zip(config.agents, agents, strict=True)]
         self._rules = record.rules
-        self._kept = Kept(config.out, "branch", [__version__, np.__version__, record.to_json(), files, told])
+        files = [digests(spec, agent, self._rules) for spec, agent in zip(config.agents, agents, strict=True)]
+        self._kept = Kept(config.out, "branch", [of_rules(self._rules), record.to_json(), files, told])
 
     def get(self, block: int, decisions: int) -> Branches | None:
         """Return what was found; None if nothing was, or if the file is damaged."""

@@ -1,10 +1,10 @@
-"""What has to be the same on every node, so that results are the same wherever a shard is done."""
+"""What has to be the same so that results are the same: on every node of a cluster, and when what was kept is used."""
 
 from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -17,7 +17,8 @@ Versions = Mapping[str, str]
 """Versions by name; "" for a package that is not installed."""
 
 OURS: Final = ("mahjong_env", "agents", "training")
-_CODE: Final = "code of mahjong_env"
+CODE: Final = "code of mahjong_env"
+_CODE_FILES: Final = {".py", ".npz", ".json", ".zip"}
 _OTHERS: Final = ("numpy", "torch")
 """Packages whose versions may change the numbers that come out."""
 
@@ -25,7 +26,7 @@ _OTHERS: Final = ("numpy", "torch")
 @cache
 def versions() -> Versions:
     """Return the versions of this process: of Python, of this package and its code, of numpy and torch."""
-    found = {"Python": f"{sys.version_info.major}.{sys.version_info.minor}", "mahjong_env": __version__, _CODE: _code()}
+    found = {"Python": f"{sys.version_info.major}.{sys.version_info.minor}", "mahjong_env": __version__, CODE: _code()}
     return found | {name: _installed(name) for name in _OTHERS}
 
 
@@ -51,12 +52,16 @@ def _installed(name: str) -> str:
 
 
 def _code() -> str:
-    """Return a digest of the source: two checkouts may differ and bear the same version."""
+    """Return the digest of what is installed here: two checkouts may differ and bear the same version."""
+    specs = map(find_spec, OURS)
+    return code_of(Path(folder) for spec in specs if spec for folder in sorted(spec.submodule_search_locations or ()))
+
+
+def code_of(folders: Iterable[Path]) -> str:
+    """Return a digest of the source in some folders, and of the numbers and policies that it reads."""
     digest = hashlib.sha256()
-    for package in OURS:
-        spec = find_spec(package)
-        for folder in sorted(spec.submodule_search_locations or ()) if spec else ():
-            for file in sorted(Path(folder).rglob("*.py")):
-                digest.update(file.relative_to(folder).as_posix().encode())
-                digest.update(file.read_bytes().replace(b"\r\n", b"\n"))
+    for folder in folders:
+        for file in sorted(path for path in folder.rglob("*") if path.suffix in _CODE_FILES):
+            digest.update(file.relative_to(folder).as_posix().encode())
+            digest.update(file.read_bytes().replace(b"\r\n", b"\n"))
     return digest.hexdigest()[:12]

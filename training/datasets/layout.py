@@ -20,6 +20,7 @@ from mahjong_env import NUM_ACTIONS, OBSERVATION_VERSION, MahjongError, Rules, _
 from mahjong_env import rules as find_rules
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.scoring.wins import Source
+from training.cluster.versions import CODE, versions
 from training.errors import DatasetError
 
 FORMAT: Final = "mahjong_env.dataset"
@@ -115,7 +116,7 @@ class Settings:
         shard_games: games in a shard; the last one may have fewer.
         observations: whether observations are kept.
         records: whether records are kept.
-        versions: of mahjong_env, of numpy and of the observation.
+        versions: of mahjong_env and its code, of numpy and of the observation.
     """
 
     variant: str
@@ -132,6 +133,7 @@ class Settings:
     versions: Mapping[str, Any] = field(
         default_factory=lambda: {
             "mahjong_env": __version__,
+            "code": versions()[CODE],
             "numpy": np.__version__,
             "observation": OBSERVATION_VERSION,
         }

@@ -7,17 +7,16 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
 from agents import Agent, make_agent
-from mahjong_env import Rules, __version__
+from mahjong_env import Rules
 from mahjong_env.ruleset.knobs import read_rules
 from training.errors import InterruptedRunError, TrainingError
 from training.folders import check_file, write_bytes, write_text
 from training.interrupts import exit_status, stopping_in_order
 from training.kept import Kept
 from training.laboratories import RulesConfig
-from training.parts import digests
+from training.lock import alone_in
+from training.parts import digests, of_rules
 from training.progress import TimeLeft, status
 from training.rule_values import report
 from training.rule_values.comparing import Change, Study, changes_of, compare, every_knob, play_of
@@ -42,31 +41,33 @@ def run(config: RulesConfig) -> Found:
         for name in _FILES:
             check_file(config.out / name)
     kept = _kept(config, asked, agents)
-    try:
-        with stopping_in_order(), status() as tell:
-            base, compared = compare(
-                asked.rules,
-                asked.changes,
-                agents=agents,
-                deals=config.deals,
-                seed=config.seed,
-                hands=config.hands,
-                play=lambda study: _play(config, study, kept, tell),
-            )
-    except KeyboardInterrupt as interrupt:
-        text = f"interrupted; {len(kept)} parts are kept: the same command goes on with them"
-        raise InterruptedRunError(text if kept.is_kept else "interrupted", exit_status(interrupt)) from None
-    names = tuple(agent.name for agent in agents)
-    found = Found(asked.rules, names, config.deals, config.hands, config.seed, base, tuple(compared))
-    report.print_found(found)
-    if asked.unknown:
-        print(f"not turned, as no number is near at hand: {', '.join(asked.unknown)}; name one with --knobs NAME=VALUE")
-    if config.out is not None:
-        write_text(config.out / _FILES[0], report.json_text(found))
-        write_text(config.out / _FILES[1], report.csv_text(found))
-        write_bytes(config.out / _FILES[2], report.draw(found))
-        print(f"written: {', '.join(str(config.out / name) for name in _FILES)}")
-        kept.remove()
+    with alone_in(config.out):
+        try:
+            with stopping_in_order(), status() as tell:
+                base, compared = compare(
+                    asked.rules,
+                    asked.changes,
+                    agents=agents,
+                    deals=config.deals,
+                    seed=config.seed,
+                    hands=config.hands,
+                    play=lambda study: _play(config, study, kept, tell),
+                )
+        except KeyboardInterrupt as interrupt:
+            text = f"interrupted; {len(kept)} parts are kept: the same command goes on with them"
+            raise InterruptedRunError(text if kept.is_kept else "interrupted", exit_status(interrupt)) from None
+        names = tuple(agent.name for agent in agents)
+        found = Found(asked.rules, names, config.deals, config.hands, config.seed, base, tuple(compared))
+        report.print_found(found)
+        if asked.unknown:
+            unknown = ", ".join(asked.unknown)
+            print(f"not turned, as no number is near at hand: {unknown}; name one with --knobs NAME=VALUE")
+        if config.out is not None:
+            write_text(config.out / _FILES[0], report.json_text(found))
+            write_text(config.out / _FILES[1], report.csv_text(found))
+            write_bytes(config.out / _FILES[2], report.draw(found))
+            print(f"written: {', '.join(str(config.out / name) for name in _FILES)}")
+            kept.remove()
     return found
 
 
@@ -107,8 +108,8 @@ def _kept(config: RulesConfig, asked: _Asked, agents: Sequence[Agent]) -> Kept:
     """Return where what was played is kept, under a name of all that it depends on."""
     told = {name: getattr(config, name) for name in ("variant", "house", "agents", "deals", "hands", "seed")}
     changes = [change.name for change in asked.changes]
-    files = [digests(spec, agent) for spec, agent in zip(config.agents, agents, strict=True)]
-    depends_on = [__version__, np.__version__, asked.rules.version, told, changes, files]
+    files = [digests(spec, agent, asked.rules) for spec, agent in zip(config.agents, agents, strict=True)]
+    depends_on = [of_rules(asked.rules), told, changes, files]
     return Kept(config.out, "rules", depends_on)
 
 
