@@ -3,13 +3,16 @@
 Whoever tries many agents on the same deals, and keeps the one that did best, has fitted it to these deals. The deals of
 a blind test come from seeds that no option reaches (`training.seeds`), and a file of lines of JSON, `blind_tests.jsonl`
 in the current folder, says which agents have seen which of them: commit it with the results.
+
+Two agents are the same if their names are, or if their choices come from the same files (`training.parts.digests`):
+neither a new name for a policy nor a change in the source of this package makes another agent. A test was played by the
+same agents if each of its agents was among those of then, and each of those is among its own.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -30,7 +33,7 @@ class BlindTest:
         number: which deals.
         rules: what is played.
         agents: the agents' names for `make_agent`.
-        digests: for each agent, of the files that its choices come from.
+        digests: for each agent, see `training.parts.digests`; empty where nothing is known.
         ledger: the file in which tests are recorded.
     """
 
@@ -71,8 +74,10 @@ class BlindTest:
             return False
         if line["knobs"] != _knobs(self.rules):
             return False
-        digests = {tuple(one) for one in line["digests"]}
-        return set(line["agents"]) == set(self.agents) or (digests == set(self.digests) and () not in digests)
+        ours = list(zip(self.agents, self.digests, strict=True))
+        theirs = [(name, tuple(files)) for name, files in zip(line["agents"], line["digests"], strict=True)]
+        pairs = [[_are_same(one, other) for other in theirs] for one in ours]
+        return all(map(any, pairs)) and all(map(any, zip(*pairs, strict=True)))
 
     def _lines(self) -> list[dict[str, Any]]:
         try:
@@ -86,6 +91,8 @@ class BlindTest:
             try:
                 found = json.loads(line)
                 lines.append({key: found[key] for key in self._line("")})
+                if len(found["agents"]) != len(found["digests"]):
+                    raise ValueError("every agent has its digests")
             except (ValueError, TypeError, KeyError) as error:
                 raise TrainingError(
                     f"{self.ledger}, line {number}: not a record of a blind test; mend the file or move it away"
@@ -111,6 +118,12 @@ class BlindTest:
             file.write(json.dumps(self._line(state) | {name: True for name, said in more.items() if said}) + "\n")
 
 
+def _are_same(one: tuple[str, tuple[str, ...]], other: tuple[str, tuple[str, ...]]) -> bool:
+    """Whether two agents are the same, by their names or by their files; files that cannot be read say nothing."""
+    (name, files), (other_name, other_files) = one, other
+    return name == other_name or (files == other_files and bool(files) and "" not in files)
+
+
 def _knobs(rules: Rules) -> dict[str, str]:
     return {name: str(value) for name, value in rules.knobs.items()}
 
@@ -123,8 +136,3 @@ def check_blind(number: int) -> None:
     """
     if not 0 <= number < 10**6:
         raise TrainingError(f"--blind must be from 0 to 999,999, not {number}")
-
-
-def digests_of(found: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    """Return digests as they are recorded."""
-    return tuple(tuple(one) for one in found)

@@ -25,6 +25,8 @@ from agents.value import usual_policy
 from mahjong_env import VARIANTS, Rules
 from training import ppo_run, train
 from training.config import Optimisation, PpoConfig, TrainConfig
+from training.folders import write_text
+from training.kept import key_of
 from training.lineups import measure, one_against_copies
 from training.sigma import in_sigma
 from training.statistics import Estimate, ratio
@@ -89,27 +91,26 @@ def by_deal(rules: Rules, way: str, seed: int, arguments: argparse.Namespace) ->
     """Return [deals] points a hand of what is learned in one way with one seed; read, if it is kept."""
     known = WAYS[arguments.method]
     settings = known[way]
-    folder = arguments.out / f"{rules.name}-{arguments.method}-{list(known).index(way)}-{seed}"
-    usual: dict[str, Any] = {"variant": rules.name, "out": folder, "seed": seed, "evaluation_deals": 2}
+    usual: dict[str, Any] = {"variant": rules.name, "seed": seed, "evaluation_deals": 2}
     config: PpoConfig | TrainConfig
     if arguments.method == "ppo":
         config = PpoConfig(**usual, hands=arguments.hands, evaluations=1, gate_deals=2, **settings)
     else:
         config = TrainConfig(**usual | {"total_steps": arguments.steps, "evaluations": 3} | settings)
-    # All settings, so that what is kept is not taken for what other defaults bring.
-    kept, depends_on = folder / "ablation.json", [repr(config), arguments.deals]
+    # All settings and the code, so that what is kept is not taken for what other defaults, or other code, bring.
+    key = key_of([repr(config), arguments.deals])
+    folder = arguments.out / f"{rules.name}-{arguments.method}-{list(known).index(way)}-{seed}-{key}"
+    kept = folder / "ablation.json"
     if kept.is_file():
-        told = json.loads(kept.read_text(encoding="utf-8"))
-        if told["depends_on"] == depends_on:
-            return np.array(told["points"])
-    config = replace(config, resume=(folder / "config.json").is_file())
+        return np.array(json.loads(kept.read_text(encoding="utf-8")))
+    config = replace(config, out=folder, resume=(folder / "config.json").is_file())
     with redirect_stdout(sys.stderr):
         learned = ppo_run.run(config) if isinstance(config, PpoConfig) else train.run(config)
     agents = [make_agent(f"policy:{learned.last}"), usual_policy(rules)]
     lineup, luck_off = one_against_copies(0, 1, rules.people), worthwhile_weights(rules) is not None
     result = measure(rules, agents, lineup, deals=arguments.deals, seed=SEED, control_variates=luck_off)
     points = result.points_by_deal(0) * result.deals / result.hands
-    kept.write_text(json.dumps({"depends_on": depends_on, "points": points.tolist()}), encoding="utf-8")
+    write_text(kept, json.dumps(points.tolist()))
     return points
 
 

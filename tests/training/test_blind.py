@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import shutil
 from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
+from agents import make_agent
+from agents.policy_file import SHIPPED
+from mahjong_env import rules
 from training import config as settings
 from training import evaluate as evaluation_command
 from training.__main__ import main
-from training.blind import LEDGER
+from training.blind import LEDGER, BlindTest
 from training.config import EvaluateConfig
 from training.errors import BlindSeedError, TrainingError
 from training.evaluate import evaluate
+from training.parts import digests
 from training.seeds import BLIND_SEEDS, LUCK_SEED, USER_SEEDS, blind_seed
 from training.sizes import check_seed
 
@@ -94,12 +100,69 @@ class TestRecord:
         assert "blind test 3" in (tmp_path / "out" / "evaluation.html").read_text(encoding="utf-8")
 
 
+class TestTheSameAgents:
+    """By name or by file, agent by agent."""
+
+    THEN = (("policy:a.zip", ("PolicyAgent", "1")), ("greedy", ("GreedyAgent",)), ("mine.py:A", ("2",)))
+
+    def blind(self, *agents):
+        return BlindTest(1, rules("hebei"), tuple(name for name, _ in agents), tuple(files for _, files in agents))
+
+    @pytest.fixture(autouse=True)
+    def _played(self):
+        self.blind(*self.THEN).begin()
+        self.blind(*self.THEN).finish()
+
+    @pytest.mark.parametrize(
+        "again",
+        [
+            THEN[::-1],
+            (("policy:b.zip", ("PolicyAgent", "1")), ("greedy", ("GreedyAgent", "new")), ("mine.py:A", ("3",))),
+            (("policy:a.zip", ("PolicyAgent", "9")), ("greedy?claims=false", ("GreedyAgent",)), ("other.py:A", ("2",))),
+            (*THEN, ("policy:b.zip", ("PolicyAgent", "1"))),
+        ],
+    )
+    def test_no_new_name_and_no_change_of_a_file_makes_them_others(self, again):
+        with pytest.raises(BlindSeedError):
+            self.blind(*again).begin()
+
+    @pytest.mark.parametrize(
+        "others",
+        [
+            THEN[:2],
+            (*THEN, ("random", ("RandomAgent",))),
+            (("policy:b.zip", ("PolicyAgent", "2")), *THEN[1:]),
+            (*THEN[:2], ("other.py:A", ("",))),
+        ],
+    )
+    def test_others(self, others):
+        self.blind(*others).begin()
+
+    def test_what_cannot_be_read_is_not_the_same(self):
+        for _ in range(2):
+            self.blind(("one", ("",)), ("two", ())).finish()
+            self.blind(("three", ("",)), ("four", ())).begin()
+
+    def test_an_agent_of_this_package_is_known_without_its_source(self, tmp_path):
+        shutil.copy(SHIPPED / "hebei.zip", tmp_path / "mine.zip")
+        found = [digests(spec, make_agent(spec), rules("hebei")) for spec in ("policy:mine.zip", "policy:hebei")]
+        assert found[0] == found[1]
+        source = {hashlib.sha256(file.read_bytes()).hexdigest() for file in SHIPPED.parent.glob("*.py")}
+        assert not source & set(found[0])
+
+
 class TestErrors:
     @pytest.mark.parametrize("number", [-1, 10**6])
     def test_numbers_that_are_none(self, number):
         with pytest.raises(TrainingError, match="--blind must be from 0"):
             evaluate(replace(CONFIG, blind=number))
         assert not Path(LEDGER).exists()
+
+    def test_an_agent_without_its_digests(self):
+        evaluate(CONFIG)
+        Path(LEDGER).write_text(json.dumps(ledger()[0] | {"digests": []}) + "\n", encoding="utf-8")
+        with pytest.raises(TrainingError, match=r"blind_tests\.jsonl, line 1"):
+            evaluate(CONFIG)
 
     @pytest.mark.parametrize("text", ["{}\n", "not json\n", "[1]\n"])
     def test_a_damaged_record(self, text):
