@@ -20,9 +20,11 @@ import training
 from agents import make_agent
 from mahjong_env import rules
 from mahjong_env.records import read_records
+from support.marks import everyday
 from training import benchmark, evaluate, kept
 from training.__main__ import main
 from training.cluster.versions import code_of, versions
+from training.config import EvaluateConfig
 from training.datasets.layout import Settings
 from training.datasets.writing import write_dataset
 from training.errors import DatasetError, TrainingError
@@ -31,22 +33,36 @@ from training.lock import LOCK, locked
 from training.parts import digests
 
 BENCHMARK = ("benchmark", "--variants", "hebei", "--levels", "1", "2", "--deals", "2", "--out")
-EVALUATE = ("evaluate", "--variant", "hebei", "--agents", "random", "greedy", "--deals", "9", "--out")
+EVALUATE = ("evaluate", "--variant", "hebei", "--agents", "random", "greedy", "--deals", "6", "--out")
 OTHER_CODE = {**versions(), "code of mahjong_env": "another"}
 HEBEI = rules("hebei")
+
+
+SLOW = """
+from agents import RandomAgent
+class Slow(RandomAgent):
+    name = "slow"
+    games_at_once = 18
+"""
 
 
 class KilledError(BaseException):
     """Ends a command as SIGKILL does: it cannot say or tidy up anything."""
 
 
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    """Sigma takes a second, and pictures another one."""
+    for module in (evaluate, benchmark):
+        monkeypatch.setattr(module, "sigma", lambda rules: 3.5)
+    monkeypatch.setattr(evaluate.report, "draw", lambda found: b"a picture")
+
+
 @pytest.fixture
 def small_parts(monkeypatch):
     """Parts of three deals, so that little makes several; returns those that were played."""
-    played, plain = [], evaluate.play_block
     monkeypatch.setattr("training.lineups.games_at_once", lambda agents: 9)
-    monkeypatch.setattr(evaluate, "play_block", lambda *given, **more: played.append(given[2]) or plain(*given, **more))
-    return played
+    return counted(monkeypatch, evaluate)
 
 
 def counted(monkeypatch, module):
@@ -73,7 +89,7 @@ class TestCode:
         assert main([*BENCHMARK, str(tmp_path)]) == 0
         before = contents(tmp_path)
         monkeypatch.setattr(benchmark, "sigma", lambda rules: 1.0)
-        monkeypatch.setattr("training.sigma.sigma", lambda rules: 1.0)
+        monkeypatch.setattr("training.sigma.sigma", lambda rules: 1.0)  # wherever else it may be asked
         assert main([*BENCHMARK, str(tmp_path)]) == 0
         assert contents(tmp_path) == before
 
@@ -106,7 +122,7 @@ class TestCode:
 
     @pytest.mark.thorough
     def test_a_change_far_from_the_agents_own_file(self, tmp_path):
-        """The distance that looks ahead is no file of greedy's; and the points of before meet no unit of after."""
+        """What looks ahead is in no file of greedy's class; and the points of before meet no unit of after."""
         for package in (mahjong_env, agents, training):
             source = Path(package.__file__).parent
             shutil.copytree(source, tmp_path / source.name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -120,7 +136,7 @@ class TestCode:
         before = found("out")
         file = tmp_path / "agents" / "lookahead.py"
         text = file.read_text(encoding="utf-8")
-        changed = text.replace("    nearest = distance.min(axis=1)\n", "    nearest = distance.max(axis=1)\n", 1)
+        changed = text.replace("np.where(must_lose, legal, spare), legal)", "legal, legal)", 1)
         assert changed != text
         file.write_text(changed, encoding="utf-8")
         again = found("out")
@@ -168,15 +184,13 @@ class TestAgentsFiles:
         assert self.differs(f"value?numbers={tmp_path / 'mine.npz'}", tmp_path / "mine.npz")
 
 
-def records_of(path):
-    return path.read_bytes()
-
-
 class TestRecords:
     @pytest.fixture
     def whole(self, tmp_path, small_parts):
+        """The records of an evaluation that nothing happened to."""
         path = tmp_path / "whole.jsonl"
-        assert main([*EVALUATE, str(tmp_path / "whole"), "--record", str(path)]) == 0
+        config = EvaluateConfig(variant="hebei", agents=("random", "greedy"), deals=6, record=path)
+        evaluate.evaluate(config)
         small_parts.clear()
         return path.read_bytes()
 
@@ -193,7 +207,7 @@ class TestRecords:
             with pytest.raises(KilledError):
                 main(words)
 
-    @pytest.mark.parametrize("moment", [0, 3, 5])
+    @pytest.mark.parametrize("moment", everyday((0, 2, 3), [2]))
     def test_killed_and_given_again_every_hand_is_there_once(self, moment, whole, tmp_path, small_parts, monkeypatch):
         path, out = tmp_path / "games.jsonl", tmp_path / "out"
         words = [*EVALUATE, str(out), "--record", str(path)]
@@ -201,17 +215,18 @@ class TestRecords:
         assert path.read_bytes() == b""
         assert main(words) == 0
         assert path.read_bytes() == whole
-        assert len(list(read_records(path))) == 9 * 3 * 2
-        assert len(small_parts) == 6  # nothing that was kept has been played again
+        assert len(list(read_records(path))) == 6 * 3 * 2
+        assert len(small_parts) == 4  # nothing that was kept has been played again
         assert sorted(file.name for file in out.iterdir()) == sorted(evaluate._FILES)
 
+    @pytest.mark.thorough
     def test_killed_without_a_folder(self, whole, tmp_path, small_parts, monkeypatch):
         words = [*EVALUATE[:-1], "--record", str(tmp_path / "games.jsonl")]
-        self.killed_at(3, words, monkeypatch)
+        self.killed_at(2, words, monkeypatch)
         assert main(words) == 0
         assert (tmp_path / "games.jsonl").read_bytes() == whole
 
-    @pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 1.0])
+    @pytest.mark.parametrize("share", everyday((0.0, 0.3, 0.5, 1.0), [0.5]))
     def test_killed_while_the_records_were_written(self, share, whole, tmp_path):
         path = tmp_path / "games.jsonl"
         before = whole[whole.rindex(b"\n", 0, -1) + 1 :]  # of somebody else
@@ -219,9 +234,10 @@ class TestRecords:
         assert main([*EVALUATE, str(tmp_path / "out"), "--record", str(path)]) == 0
         assert path.read_bytes() == before * 2 + whole
 
+    @pytest.mark.thorough
     def test_parts_that_were_played_without_records_do_not_pass_for_others(self, whole, tmp_path, monkeypatch):
         path, out = tmp_path / "games.jsonl", tmp_path / "out"
-        self.killed_at(3, [*EVALUATE, str(out)], monkeypatch)
+        self.killed_at(2, [*EVALUATE, str(out)], monkeypatch)
         assert main([*EVALUATE, str(out), "--record", str(path)]) == 0
         assert path.read_bytes() == whole
 
@@ -236,8 +252,9 @@ class TestRecords:
     @pytest.mark.thorough
     @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGKILL")
     def test_sigkill_and_again(self, tmp_path):
-        words = ["evaluate", "--variant", "hebei", "--agents", "greedy", "random", "greedy?claims=false"]
-        words += ["--deals", "4500", "--seatings", "turns", "--out"]
+        (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
+        words = ["evaluate", "--variant", "hebei", "--agents", f"{tmp_path / 'slow.py'}:Slow", "random"]
+        words += ["--deals", "60", "--out"]
 
         def command(name):
             more = [str(tmp_path / name), "--record", str(tmp_path / f"{name}.jsonl")]
@@ -264,7 +281,7 @@ COMMANDS = {
 
 
 class TestTwoAtOnce:
-    @pytest.mark.parametrize("name", COMMANDS)
+    @pytest.mark.parametrize("name", everyday(COMMANDS, ["evaluate", "benchmark"]))
     def test_one_folder_has_one_command(self, name, tmp_path, capsys):
         with locked(tmp_path / LOCK):
             before = contents(tmp_path)
@@ -273,6 +290,7 @@ class TestTwoAtOnce:
         said = f"error: {tmp_path}: another run is at work in this folder: process {os.getpid()} on "
         assert capsys.readouterr().err.startswith(said)
 
+    @pytest.mark.thorough
     def test_a_branch(self, tmp_path, capsys):
         with locked(tmp_path / LOCK):
             assert main(["branch", "--variant", "hebei", "--worlds", "2", "--out", str(tmp_path)]) == 2

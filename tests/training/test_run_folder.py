@@ -267,7 +267,7 @@ class TestFullDisk:
         plain = os.fsync
 
         def full(file):
-            if os.readlink(f"/proc/self/fd/{file}").endswith(f"/.{name}.partial"):
+            if os.readlink(f"/proc/self/fd/{file}").endswith(f"/.{name}.{os.getpid()}.partial"):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             plain(file)
 
