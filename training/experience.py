@@ -13,6 +13,7 @@ from agents import Agent
 from agents.afterstates import Afterstates, actions_but_wins
 from agents.lookahead import CONCEALED_KONG, WIN
 from mahjong_env import Rules, View, make_engine
+from training.seeds import training_seed
 from training.sigma import sigma
 
 _GAMES: Final = 2048
@@ -99,7 +100,7 @@ class _Kept:
 def _play(
     rules: Rules, agent: Agent, rng: np.random.Generator, first: int, unit: float, explored: float, seed: int
 ) -> Experience:
-    engine = make_engine(rules, _GAMES, seed=seed)
+    engine = make_engine(rules, _GAMES, seed=training_seed(seed))
     kept, live = _Kept(_GAMES), np.arange(_GAMES)
     points, won = np.zeros((2, _GAMES, rules.people), np.int64)
     while live.size:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from agents import Agent
 from mahjong_env import Rules
 from training.lineups import difference, measure, one_against_copies
+from training.seeds import gate_seed
 from training.statistics import Estimate
-
-FIRST_SEED: Final = 4_000_000_000
-"""Seeds from here on are the gate's: no run, evaluation or pilot plays their deals by default."""
-_LAST_SEED: Final = 2**32
 
 
 def gate(
@@ -39,7 +34,7 @@ def gate(
         number: of the gate in the run; another number is other deals.
         control_variates: take luck off the points, see `training.lineups.measure`.
     """
-    blind = FIRST_SEED + (seed * 9973 + number) % (_LAST_SEED - FIRST_SEED)
+    blind = gate_seed(seed, number)
     lineup = one_against_copies(0, 1, rules.people)
     one, other = (
         measure(rules, [agent, reference], lineup, deals=deals, seed=blind, control_variates=control_variates)

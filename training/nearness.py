@@ -15,6 +15,7 @@ from agents.value import usual_policy
 from mahjong_env import VARIANTS, Rules, make_engine
 from mahjong_env.engine.nearness import distances_of_hands
 from training.interrupts import status_of
+from training.seeds import training_seed
 from training.sizes import check_counts, check_seed
 
 _GAMES: Final = 1024
@@ -39,7 +40,7 @@ def count(rules: Rules, *, hands: int, seed: int) -> NDArray[np.int64]:
     most = np.array(counts.shape) - 1
     for part in range(-(-hands // _GAMES)):
         rng = np.random.default_rng([seed, part])
-        engine, live = make_engine(rules, _GAMES, seed=seed + part), np.arange(_GAMES)
+        engine, live = make_engine(rules, _GAMES, seed=training_seed(seed, part)), np.arange(_GAMES)
         while live.size:
             view = engine.view(games=live)
             in_turn = view.action_mask[:, :34].any(axis=1) & (view.num_discards > 0)
@@ -68,7 +69,7 @@ def run(config: NearnessConfig) -> None:
     check_seed(config.seed)
     counts: dict[str, Any] = {}
     for name, rules in VARIANTS.items():
-        counts[name] = count(rules, hands=config.hands, seed=1_000_003 * (config.seed + 1)).astype(np.uint32)
+        counts[name] = count(rules, hands=config.hands, seed=config.seed).astype(np.uint32)
         print(f"{rules.title}: {counts[name].sum():,} hands seen")
     np.savez_compressed(config.out, **counts)
 

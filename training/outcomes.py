@@ -29,6 +29,7 @@ from mahjong_env.ruleset.knobs import read_rules
 from training.experience import Experience, collect
 from training.interrupts import status_of
 from training.lineups import measure, one_against_copies
+from training.seeds import curve_seed
 from training.sigma import in_sigma, sigma
 from training.sizes import check_counts, check_seed
 from training.statistics import Estimate
@@ -89,7 +90,7 @@ def run(config: OutcomesConfig) -> OutcomeNetwork:
         network = learn(Experience.joined(known), sigma(rules), epochs=config.epochs, seed=config.seed)
         for margin in config.margins:
             tried = OutcomeNetwork(network.weights, network.biases, network.sigma, margin)
-            gain = strength(rules, ValueAgent.of(tried), deals=config.deals, seed=_SEED_OF_TUNING + number)
+            gain = strength(rules, ValueAgent.of(tried), deals=config.deals, seed=curve_seed(_SEED_OF_TUNING + number))
             print(
                 f"{rules.title}, round {number + 1}, margin {margin:g}: {gain.mean:+.3f} ± {gain.half_width:.3f} sigma"
             )

@@ -17,6 +17,7 @@ from mahjong_env.environments.players import Note, agent_name, ask, choose_actio
 from mahjong_env.records import Recorder, deal_again
 from training.chance import SharedChance, decision_keys
 from training.hand_statistics import HandStatistics
+from training.seeds import evaluation_seed
 
 _COUNTS: Final = "counts."
 
@@ -87,12 +88,12 @@ def deal(rules: Rules, deals: NDArray[np.int64], seed: int, hands: int = 1) -> E
     Args:
         rules: what is played.
         deals: [B] their numbers, which may be repeated.
-        seed: of the deals.
+        seed: of the deals; those of users are dealt from the range of evaluations (`training.seeds`).
         hands: that are played in each game; of several the first is that of a new match.
     """
     numbers, places = np.unique(deals, return_inverse=True)
-    engine = make_engine(rules, len(numbers), seed=seed, num_hands=hands)
-    deal_again(engine, fold_seed(seed), numbers)
+    engine = make_engine(rules, len(numbers), seed=0, num_hands=hands)
+    deal_again(engine, fold_seed(evaluation_seed(seed)), numbers)
     return engine.select(places)  # fresh games, that have not moved yet
 
 

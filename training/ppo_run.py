@@ -26,6 +26,7 @@ from training.lineups import measure, one_against_copies
 from training.rewards import find_reward
 from training.run_folder import RunFolder
 from training.runs import carry_out
+from training.seeds import curve_seed, training_seed
 from training.self_play import Common, Hands, Weights, agent_of, play_part
 from training.sigma import sigma
 from training.sizes import check_counts, check_ppo, check_seed, check_threads
@@ -234,7 +235,7 @@ class PpoRun:
             learner,
             self.judges,
             deals=config.evaluation_deals,
-            seed=config.seed + 1,
+            seed=curve_seed(config.seed),
             control_variates=self._luck is not None,
         )
         rows = curve_rows(
@@ -371,7 +372,9 @@ def _better_teacher(rules: Rules, seed: int) -> str:
     """Return the teacher that wins from the other."""
     one, other = TEACHERS
     agents = [make_agent(one), make_agent(other)]
-    result = measure(rules, agents, one_against_copies(0, 1, rules.people), deals=_TRIAL_DEALS, seed=seed)
+    result = measure(
+        rules, agents, one_against_copies(0, 1, rules.people), deals=_TRIAL_DEALS, seed=training_seed(seed)
+    )
     points = result.of(0).points
     print(f"teacher {agents[0].name}: {points.mean:+.2f} ± {points.half_width:.2f} points a hand from {agents[1].name}")
     return one if points.mean > 0 else other

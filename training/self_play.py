@@ -18,6 +18,7 @@ from agents.policy import PolicyAgent
 from mahjong_env import Rules, View, make_engine
 from mahjong_env.environments.players import choose_actions
 from training.rewards import Paid, Reward, find_reward, pay, potential
+from training.seeds import training_seed
 
 Weights = dict[str, NDArray[np.float32]]
 
@@ -117,7 +118,7 @@ def play_hands(
     """
     rng = np.random.default_rng(np.random.SeedSequence(list(seed)))
     who = _seating(tables, rules.people, len(others), share, rng)
-    engine = make_engine(rules, tables, seed=int(rng.integers(2**31)))
+    engine = make_engine(rules, tables, seed=training_seed(*seed))
     learner = _Learner(network, reward)
     agents = (learner, *others)
     points = np.zeros((tables, rules.people), np.int64)

@@ -10,11 +10,10 @@ import numpy as np
 from agents import GreedyAgent
 from mahjong_env import Rules, make_engine
 from training.play import play_out
+from training.seeds import SIGMA_SEED
 from training.statistics import Estimate
 
 _HANDS: Final = 4000
-_SEED: Final = 777
-"""Of its own, so that sigma is the same whatever is evaluated."""
 
 
 @cache
@@ -30,8 +29,8 @@ def sigma(rules: Rules) -> float:
         Points.
     """
     who = np.zeros((_HANDS, rules.people), np.intp)
-    rng = np.random.default_rng(np.random.SeedSequence([_SEED, *who[0]]))
-    played = play_out(make_engine(rules, _HANDS, seed=_SEED), [GreedyAgent()], who, rng)
+    rng = np.random.default_rng(np.random.SeedSequence([SIGMA_SEED, *who[0]]))
+    played = play_out(make_engine(rules, _HANDS, seed=SIGMA_SEED), [GreedyAgent()], who, rng)
     return float(played.points.std())
 
 

@@ -22,6 +22,7 @@ from training.lineups import LineupResult
 from training.rewards import find_reward
 from training.run_folder import RunFolder
 from training.runs import carry_out
+from training.seeds import curve_seed, training_seed
 from training.sizes import check_counts, check_seed, check_threads, check_training
 
 try:
@@ -258,7 +259,7 @@ class Training:
             learner,
             self.others,
             deals=config.evaluation_deals,
-            seed=config.seed + 1,
+            seed=curve_seed(config.seed),
             play=self.env.play_blocks if isinstance(self.env, ShardedVecEnv) else None,
         )
         steps = int(self.model.num_timesteps)
@@ -348,7 +349,7 @@ class Training:
             raise TrainingError(f"{path}: damaged or of another version; it does not fit this run") from error
         self.warm_started = True
         self.folder.forget_after(self.model.num_timesteps)
-        self.env.seed(self.config.seed + self.model.num_timesteps)
+        self.env.seed(training_seed(self.config.seed, self.model.num_timesteps))
 
 
 class _Watch(BaseCallback):

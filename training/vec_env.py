@@ -19,6 +19,7 @@ from mahjong_env.environments.learning_seats import ROTATE, LearningSeats
 from mahjong_env.environments.opponents import OpponentPool
 from training.batch_env import BatchVecEnv, RewardSpec, Step
 from training.rewards import Paid, pay, potential
+from training.seeds import training_seed
 
 __all__ = ["RewardSpec", "TableVecEnv"]
 
@@ -97,7 +98,8 @@ class TableVecEnv(BatchVecEnv):
         seed = self._seeds[0]
         if seed is not None:
             self._rng = np.random.default_rng(seed)
-        self._seats.begin(self._all, self._rng, seed=self._first_seed if seed is None else seed)
+        given = self._first_seed if seed is None else seed
+        self._seats.begin(self._all, self._rng, seed=None if given is None else training_seed(given))
         self._first_seed = None
         self._reset_seeds()
         self._decisions[:] = 0

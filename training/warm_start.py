@@ -19,6 +19,7 @@ from training.datasets import Decisions
 from training.datasets.reading import Inputs
 from training.errors import DatasetError
 from training.play import play_out
+from training.seeds import training_seed
 from training.shards import ShardedVecEnv
 from training.vec_env import TableVecEnv
 
@@ -188,7 +189,7 @@ class Trial:
 def try_out(rules: Rules, player: Agent, others: Sequence[Agent], *, seed: int, hands: int = 1200) -> Trial:
     """Let a player play some hands against opponents drawn from ``others``, its seat moving on from hand to hand."""
     rng = np.random.default_rng(seed)
-    engine = make_engine(rules, hands, seed=seed)
+    engine = make_engine(rules, hands, seed=training_seed(seed))
     seat = np.arange(hands) % engine.num_people
     who = rng.integers(1, len(others) + 1, size=(hands, engine.num_people))
     who[np.arange(hands), seat] = 0

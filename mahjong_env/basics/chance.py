@@ -51,8 +51,12 @@ def fold_seed(seed: int | None) -> int:
 
 
 def hand_keys(seed: UInt64Array, stream: Int64Array, hand: Any) -> UInt64Array:
-    """[n] one key for each hand, from its seed, game number and number of the hand."""
-    game = mix(seed ^ mix(stream.astype(np.uint64) + _GOLDEN))
+    """[n] one key for each hand, from its seed, game number and number of the hand.
+
+    The seed comes mixed (`fold_seed`) and the game number as it is: two numbers that went the same way would commute,
+    and game a of seed b would be dealt what game b of seed a is dealt.
+    """
+    game = mix(seed + stream.astype(np.uint64) * _GOLDEN)
     return mix(game + np.asarray(hand).astype(np.uint64) * _GOLDEN)
 
 

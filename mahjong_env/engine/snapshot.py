@@ -15,8 +15,8 @@ import numpy as np
 from mahjong_env.basics.errors import SnapshotError
 from mahjong_env.ruleset.questions import Rules
 
-FORMAT: Final = 2
-"""Version of the layout of the arrays and of `Snapshot.to_bytes`."""
+FORMAT: Final = 3
+"""Version of the layout of the arrays, of `Snapshot.to_bytes`, and of how the next hands follow from a seed."""
 _HEADER = "header"
 # Bytes begin with a mark that names the format, and the SHA-256 of all that follows: no changed bit goes unnoticed.
 _MARK: Final = b"mahjong_env snapshot "

@@ -19,7 +19,8 @@ from mahjong_env.engine.scene import Deal
 from mahjong_env.ruleset.questions import Rules
 
 FORMAT: Final = "mahjong_env.record"
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
+"""Moves when fields change, and when the same seed, stream and hand are dealt other cards, as from 1 to 2."""
 
 _MOST = 2**63
 
@@ -109,7 +110,8 @@ class GameRecord:
         if not isinstance(told, dict) or told.get("format") != FORMAT:
             raise RecordError(f"not a record: an object whose format is {FORMAT!r} is wanted")
         if told.get("version") != FORMAT_VERSION:
-            raise RecordError(f"a record of version {told.get('version')!r}; this package reads {FORMAT_VERSION}")
+            old = ", whose seeds dealt other cards: it cannot be played here" if told.get("version") == 1 else ""
+            raise RecordError(f"a record of version {told.get('version')!r}{old}; this package reads {FORMAT_VERSION}")
         values = {name: value for name, value in told.items() if name not in ("format", "version")}
         names = {item.name for item in fields(cls)}
         missing, unknown = names - set(values) - set(_OPTIONAL), set(values) - names

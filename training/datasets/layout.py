@@ -24,7 +24,7 @@ from training.cluster.versions import CODE, versions
 from training.errors import DatasetError
 
 FORMAT: Final = "mahjong_env.dataset"
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2  # 1: the same seed dealt other cards
 SETTINGS: Final = "dataset.json"
 CARD: Final = "README.md"
 

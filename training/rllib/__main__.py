@@ -16,6 +16,7 @@ from training.errors import InterruptedRunError, TrainingError
 from training.folders import make_folder
 from training.interrupts import exit_status, status_of, stopping_in_order
 from training.rllib.checkpoints import Checkpoint, Checkpoints
+from training.seeds import training_seed
 from training.sigma import sigma
 
 
@@ -86,7 +87,7 @@ def _learn(config: RllibConfig, checkpoints: Checkpoints, begun: Checkpoint | No
         knobs=config.knobs,
         runners=config.runners,
         tables=config.tables,
-        seed=config.seed + decisions,  # whoever goes on is dealt other hands
+        seed=training_seed(config.seed, decisions) % 2**31,  # a run that is gone on with is dealt other hands
     ).build_algo()
     try:
         if begun:

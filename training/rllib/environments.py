@@ -12,6 +12,7 @@ from agents.inputs import NUM_ACTIONS, SIZE
 from mahjong_env import VARIANTS, MissingExtraError
 from mahjong_env.ruleset.knobs import read_rules
 from training.rllib.tables import Situations, Tables
+from training.seeds import training_seed
 
 try:
     import ray
@@ -186,7 +187,7 @@ class BatchedRunner(MultiAgentEnvRunner):  # type: ignore[misc]  # Ray ships no 
             remote=config.remote_worker_envs,
         )
         settings = {**context, "variant": config.env.partition("/")[2]}
-        settings["seed"] = (int(settings.get("seed", 0)) * 1009 + int(self.worker_index or 0)) % _SEEDS
+        settings["seed"] = training_seed(int(settings.get("seed", 0)), int(self.worker_index or 0))
         if self.worker_index and ray.get_runtime_context().was_current_actor_reconstructed:
             # It takes the place of one that died: with the same seed it would deal the same hands once more.
             settings["seed"] = self._seed = int(np.random.SeedSequence().generate_state(1)[0]) % _SEEDS

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from agents import look_ahead
 from agents.inputs import NUM_ACTIONS, SIZE, policy_inputs
 from mahjong_env import Rules, make_engine
+from training.seeds import training_seed
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,13 @@ class Tables:
         """
         self.rules, self.number = rules, tables
         self._scale, self._shaping = scale, shaping
-        self.engine = make_engine(rules, tables, seed=seed)
+        self.engine = make_engine(rules, tables, seed=training_seed(seed))
         self._distance = np.zeros((tables, rules.people), np.float32)
         self._has_decided = np.zeros((tables, rules.people), np.bool_)
 
     def deal(self, games: NDArray[np.intp], seed: int | None = None) -> None:
         """Deal tables anew; with a seed, as the first hands of this seed, else the next ones."""
-        self.engine.reset(seed=seed, games=games)
+        self.engine.reset(seed=None if seed is None else training_seed(seed), games=games)
         self._distance[games] = 0
         self._has_decided[games] = False
 

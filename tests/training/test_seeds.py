@@ -1,0 +1,130 @@
+"""What is learned from, what is measured and what a user deals come from ranges of seeds that do not meet."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from agents import GreedyAgent
+from agents.action_network import ActionNetwork, prior, shapes
+from mahjong_env import rules
+from mahjong_env.basics import chance
+from mahjong_env.engine import batch
+from mahjong_env.environments.vector_env import MahjongVectorEnv
+from training import play as evaluation
+from training.chance import deal_keys, decision_keys
+from training.gate import gate
+from training.lineups import measure
+from training.seeds import (
+    LUCK_SEED,
+    SIGMA_SEED,
+    USER_SEEDS,
+    blind_seed,
+    curve_seed,
+    evaluation_seed,
+    gate_seed,
+    training_seed,
+)
+from training.self_play import play_hands
+from training.vec_env import TableVecEnv
+
+LAST = USER_SEEDS - 1
+RANGES = {
+    "reset": (0, LAST),
+    "control variates": (LUCK_SEED, LUCK_SEED),
+    "sigma": (SIGMA_SEED, SIGMA_SEED),
+    "evaluation": (evaluation_seed(0), evaluation_seed(LAST)),
+    "curve": (curve_seed(0), curve_seed(LAST)),
+    "blind": (blind_seed(0), blind_seed(10**6 - 1)),
+    "gate": (gate_seed(0, 0), gate_seed(LAST, 2**16 - 1)),
+    "training": (2**56, 2**57 - 1),
+}
+HEBEI = rules("hebei")
+
+
+@pytest.fixture
+def dealt(monkeypatch):
+    """The seeds that engines are dealt from, as they are asked for."""
+    seeds, fold = [], chance.fold_seed
+
+    def noted(seed):
+        seeds.append(seed)
+        return fold(seed)
+
+    for module in (batch, evaluation):
+        monkeypatch.setattr(module, "fold_seed", noted)
+    return seeds
+
+
+def from_range(name, seeds):
+    low, high = RANGES[name]
+    return [low <= seed <= high for seed in seeds]
+
+
+class TestRanges:
+    def test_do_not_meet(self):
+        for (_, high), (low, _) in pairwise(sorted(RANGES.values())):
+            assert high < low
+
+    def test_of_other_purposes_stay_where_they_are(self):
+        assert evaluation_seed(blind_seed(7)) == blind_seed(7)
+        assert evaluation_seed(gate_seed(3, 4)) == gate_seed(3, 4)
+
+    def test_of_gates_and_training_hold_a_seed_once(self):
+        assert len({gate_seed(seed, number) for seed in range(100) for number in range(100)}) == 10_000
+        training = {training_seed(*numbers) for numbers in np.ndindex(50, 50, 4)}
+        assert len(training) == 10_000
+        assert all(from_range("training", training))
+
+    def test_the_hands_of_all_ranges_are_distinct(self):
+        seeds = [seed for low, high in RANGES.values() for seed in {*range(low, min(low + 100, high + 1)), high}]
+        folded = np.array([chance.fold_seed(seed) for seed in seeds], np.uint64)
+        found = chance.hand_keys(folded[:, None, None], np.arange(200)[:, None], np.arange(5))
+        assert len(np.unique(found)) == found.size
+
+    def test_keys_of_the_agents_chance_are_distinct_and_not_symmetric(self):
+        found = np.stack([deal_keys(seed, np.arange(2000)) for seed in range(2000)])
+        assert len(np.unique(found)) == found.size
+        assert (found != found.T).sum() == 2000 * 1999
+        decisions = decision_keys(found[:200, :100].reshape(-1)[:, None], np.arange(4)[:, None, None], np.arange(5))
+        assert len(np.unique(decisions)) == decisions.size
+
+
+class TestUse:
+    """Every way to play deals from its own range; each of these was dealt from the range of users once."""
+
+    def test_evaluation(self, dealt):
+        measure(HEBEI, [GreedyAgent(), GreedyAgent(claims=False)], (0, 1, 1), deals=2, seed=7)
+        assert evaluation_seed(7) in dealt
+
+    def test_a_deal_of_an_evaluation_is_none_of_reset(self):
+        engine = evaluation.deal(HEBEI, np.arange(50), 7)
+        assert not (engine.state.wall == batch.Engine(HEBEI, 50, seed=7).state.wall).all(axis=1).any()
+
+    def test_gate(self, dealt):
+        agents = [GreedyAgent(), GreedyAgent(claims=False)]
+        gate(HEBEI, *agents, agents[0], deals=2, seed=7, number=3)
+        assert dealt.count(gate_seed(7, 3)) == 2
+
+    def test_self_play(self, dealt):
+        weights = {name: np.zeros(shape, np.float32) for name, shape in shapes(8).items()}
+        network = ActionNetwork(weights | {"prior": prior(claims=True)})
+        play_hands(HEBEI, network, [], tables=2, share=0, seed=(7, 1, 0))
+        assert all(from_range("training", dealt))
+
+    def test_tables_of_stable_baselines(self, dealt):
+        tables = TableVecEnv(HEBEI, 2, [GreedyAgent()], seed=7)
+        dealt.clear()
+        tables.reset()
+        tables.seed(8)
+        tables.reset()
+        assert len(dealt) == 2
+        assert all(from_range("training", dealt))
+
+    def test_reset_of_users(self, dealt):
+        with closing(MahjongVectorEnv(2, "hebei", opponents="random")) as environments:
+            environments.reset(seed=7)
+        assert dealt[-1] == 7
