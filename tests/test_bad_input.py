@@ -133,7 +133,7 @@ ENGINE = [
     ("step: words", lambda: engine().step(["a", "b"]), ActionError, "actions are 2 integers"),
     ("step: fractions", lambda: engine().step([1.0, 2.0]), ActionError, "actions are 2 integers"),
     ("step: ragged", lambda: engine().step([[1], [1, 2]]), ActionError, "actions are one number, or as many"),
-    ("step: illegal", lambda: engine().step([108, 108]), IllegalActionError, "game 0, seat 1: the action 'pass' (108)"),
+    ("step: illegal", lambda: engine().step([108, 108]), IllegalActionError, "game 0, seat 0: the action 'pass' (108)"),
     ("step: out of bounds", lambda: engine().step([109, 0]), IllegalActionError, "the action 109 is not legal"),
     ("step: below 0", lambda: engine().step([-1, -1]), IllegalActionError, "the action -1 is not legal"),
     ("step: no such game", lambda: engine().step([1], games=[9]), ActionError, "there is no game 9"),
@@ -348,7 +348,7 @@ AGENTS = [
     ("no policy", lambda: find_agent("policy:/nowhere"), AgentError, "no policy '/nowhere'"),
     ("no file", lambda: find_agent("nofile.py:X"), AgentError, "there is no file nofile.py"),
     ("no module", lambda: find_agent("nomod:X"), AgentError, "there is no module nomod"),
-    ("an illegal answer", lambda: seat(opponents=Cheat(), seat=0), AgentError, "the agent 'cheat' answered"),
+    ("an illegal answer", lambda: seat(opponents=Cheat(), seat=1), AgentError, "the agent 'cheat' answered"),
 ]
 
 EVERY = {

@@ -243,7 +243,7 @@ def test_what_a_match_leaves_behind(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.endswith(f"nothing was played, and nothing was added to {path}\n")
     assert not path.exists()
     for match in (1, 2):
-        monkeypatch.setattr("sys.stdin", io.StringIO("3z\nq\n"))
+        monkeypatch.setattr("sys.stdin", io.StringIO("7z\nq\n"))
         assert main(words) == 0
         told = capsys.readouterr().out.splitlines()
         assert told[-3].startswith(f"match {match} of {path}; ")

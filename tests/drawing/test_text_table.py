@@ -70,7 +70,7 @@ def test_the_dealers_hands_in_a_row_are_called_as_the_variant_does():
 @pytest.mark.parametrize("variant", mahjong_env.VARIANTS)
 def test_the_last_event_is_what_was_done_last(variant):
     """Against the actions themselves, through a whole game."""
-    engine, rng, agent = mahjong_env.make_engine(variant, 1, seed=8), np.random.default_rng(8), make_agent("greedy")
+    engine, rng, agent = mahjong_env.make_engine(variant, 1, seed=2), np.random.default_rng(2), make_agent("greedy")
     seen = set()
     while engine.seat_to_act[0] >= 0:
         seat, chosen = int(engine.seat_to_act[0]), int(agent.act(engine.view(), rng)[0])

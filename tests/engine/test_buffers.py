@@ -13,7 +13,7 @@ GAMES = 6
 
 @pytest.fixture
 def engine():
-    return make_engine("taiwan", num_games=GAMES, seed=3, auto_reset=True)
+    return make_engine("taiwan", num_games=GAMES, seed=4, auto_reset=True)
 
 
 def buffers(engine, games=GAMES):

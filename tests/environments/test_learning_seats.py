@@ -111,7 +111,9 @@ def paid_in_vector(mode):
 def paid_in_training(variant, seat, seed):
     vec_env = pytest.importorskip("training.vec_env", exc_type=ImportError)
     env = vec_env.TableVecEnv(rules(variant), 3, [Eager()], seed=seed, seat=seat)
-    env.reset()
+    with pytest.MonkeyPatch.context() as patch:  # training deals from seeds of its own
+        patch.setattr(vec_env, "training_seed", lambda seed: seed)
+        env.reset()
     episodes = [[]]
     while len(episodes) <= EPISODES:
         _, rewards, dones, infos = env.step(np.array([eager(mask) for mask in env.action_masks()]))
@@ -145,7 +147,7 @@ def test_every_shell_pays_the_same_on_the_same_deals(variant):
 @pytest.mark.parametrize("shell", sorted(SHELLS))
 def test_points_from_before_the_first_decision_come_with_the_first_reward(shell):
     # Found by search: before the learner is asked in its second hand, somebody has declared a kong.
-    seed, seat, early = 59, 2, 0
+    seed, seat, early = 26, 2, 0
     engine = mahjong_env.make_engine("hebei", 1, seed=seed)
     points = []
     while len(points) < EPISODES:  # the same games without any environment

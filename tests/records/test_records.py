@@ -190,7 +190,11 @@ def changed(record, **values):
     ("values", "message"),
     [
         ({"format": "mjai"}, "not a record: an object whose format is 'mahjong_env.record' is wanted"),
-        ({"version": 2}, "a record of version 2; this package reads 1"),
+        ({"version": 3}, "a record of version 3; this package reads 2"),
+        (
+            {"version": 1},
+            "a record of version 1, whose seeds dealt other cards: it cannot be played here; this package reads 2",
+        ),
         ({"extra": 1}, "missing: none, unknown: extra"),
         ({"num_hands": 0}, "num_hands is an integer from 1, not 0"),
         ({"start": "last"}, "start is 'first' or 'random', not 'last'"),

@@ -251,7 +251,7 @@ def makes(twin):
 )
 def test_a_broken_twin_is_refused(check, twin, words):
     with pytest.raises(ConformanceError, match=words):
-        check(makes(twin), games=8, seed=1)
+        check(makes(twin), games=8, seed=5)
 
 
 def test_every_check_has_a_twin():
@@ -271,7 +271,7 @@ def test_notation_that_loses_something_of_a_meld_is_refused(monkeypatch, write, 
     written = Meld.__str__
     monkeypatch.setattr(Meld, "__str__", lambda meld: write(meld, written(meld)))
     with pytest.raises(ConformanceError, match=words):
-        testing.check_notation(engines("hebei"), games=32, seed=1)
+        testing.check_notation(engines("hebei"), games=32, seed=5)
 
 
 def test_notation_that_loses_a_tile_is_refused(monkeypatch):
