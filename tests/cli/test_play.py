@@ -237,13 +237,13 @@ def test_answers_may_be_short():
 
 def test_what_a_match_leaves_behind(tmp_path, monkeypatch, capsys):
     path = tmp_path / "games.jsonl"
-    words = ["play", "--variant", "hebei", "--seed", "3", "--record", str(path)]
+    words = ["play", "--variant", "hebei", "--seed", "6", "--record", str(path)]
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
     assert main(words) == 0
     assert capsys.readouterr().out.endswith(f"nothing was played, and nothing was added to {path}\n")
     assert not path.exists()
     for match in (1, 2):
-        monkeypatch.setattr("sys.stdin", io.StringIO("7z\nq\n"))
+        monkeypatch.setattr("sys.stdin", io.StringIO("6z\nq\n"))
         assert main(words) == 0
         told = capsys.readouterr().out.splitlines()
         assert told[-3].startswith(f"match {match} of {path}; ")

@@ -20,7 +20,7 @@ from mahjong_env.testing.table_checks import require_books, require_tiles
 ALL = sorted(VARIANTS)
 
 
-def positions(variant, *, games=24, steps=30, seed=3, **options):
+def positions(variant, *, games=24, steps=30, seed=4, **options):
     """An engine in mid-game, each game somewhere else, some of them waiting for answers to a discard."""
     engine = make_engine(variant, games, seed=seed, auto_reset=True, **options)
     rng = np.random.default_rng(seed)
@@ -86,7 +86,7 @@ def test_worlds_do_not_remember_what_was_drawn_or_answered():
 
 def test_hidden_tiles_are_everywhere_alike():
     """Tiles come to a hidden hand as often as they are among the unseen ones."""
-    engine = positions("hebei", games=8)
+    engine = positions("hebei", games=8, seed=3)
     game = int(np.flatnonzero(engine.state.phase == Phase.TURN)[0])
     view, count = engine.view(games=[game]), 4000
     worlds = view.worlds(count, np.random.default_rng(0))

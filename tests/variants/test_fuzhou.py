@@ -295,7 +295,7 @@ def test_who_waits_for_the_gold_itself_may_rob_it(number):
 
 def test_other_robbers_are_found_anew_when_their_hands_are_resampled():
     hands = ["", "333s 666s 222p 777p 45p 88p", "", "333m 666m 111p 999p 45p 88p"]
-    engine = mahjong_env.make_engine("fuzhou", 200, seed=5)
+    engine = mahjong_env.make_engine("fuzhou", 200, seed=6)
     engine.reset(deals=mahjong_env.Deal(hands=hands, dealer=2, wild="6p"))
     assert (engine.seat_to_act == 3).all()
     engine.resample_hidden(3, np.random.default_rng(8))
