@@ -131,7 +131,7 @@ def test_what_claims_lead_to_is_counted_apart():
 
 
 def test_some_forty_statistics_are_known():
-    found = measure(rules("taiwan"), [GreedyAgent(), RandomAgent()], (0, 1, 1, 1), deals=100, seed=2).of(0)
+    found = measure(rules("taiwan"), [GreedyAgent(), GreedyAgent(claims=False)], (0, 1, 1, 1), deals=100, seed=2).of(0)
     assert len(found.details) + 4 >= 40
     details = found.details
     won = details["won_by_draw"].mean + details["won_by_discard"].mean
