@@ -12,7 +12,7 @@ from agents import GreedyAgent
 from agents.action_network import ActionNetwork, prior, shapes
 from mahjong_env import rules
 from mahjong_env.basics import chance
-from mahjong_env.engine import batch
+from mahjong_env.engine import arguments, batch
 from mahjong_env.environments.vector_env import MahjongVectorEnv
 from training import play as evaluation
 from training.chance import deal_keys, decision_keys
@@ -54,7 +54,7 @@ def dealt(monkeypatch):
         seeds.append(seed)
         return fold(seed)
 
-    for module in (batch, evaluation):
+    for module in (arguments, evaluation):
         monkeypatch.setattr(module, "fold_seed", noted)
     return seeds
 
