@@ -27,6 +27,7 @@ USUAL: Final = "usual"
 _MOST_GAMES: Final = 8192
 """Games that are played out at once, so that memory stays small."""
 _FIRST_WORLDS: Final = 16
+_MOST: Final = 1_000_000  # of every budget
 _MOST_WORLDS: Final = 4096  # of one decision, when time is the budget
 _CLEAR: Final = 1.0  # standard errors by which an action must be better than the base's own
 
@@ -91,8 +92,9 @@ class SearchAgent:
             ("actions", actions, 1),
             ("plans", plans, 0),
         ):
-            if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < least):
-                raise AgentError(f"search: {what} is an integer from {least}, not {budget!r}")
+            is_number = isinstance(budget, int) and not isinstance(budget, bool)
+            if budget is not None and not (is_number and least <= budget <= _MOST):
+                raise AgentError(f"search: {what} is an integer from {least} to {_MOST}, not {budget!r}")
         if isinstance(likely, bool) or not isinstance(likely, int | float) or not 0 <= likely <= 1:
             raise AgentError(f"search: likely is a probability from 0 to 1, not {likely!r}")
         self.name = "search"

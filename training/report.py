@@ -22,7 +22,7 @@ except ImportError as error:
     raise MissingExtraError(f"evaluation needs {error.name}: pip install 'mahjong-env[evaluate]'") from error
 
 _WIDEST: Final = 80
-"""Columns of a terminal that the tables fit into."""
+"""Columns of the tables; narrower terminals break their lines, where rich would leave names and digits out."""
 _NAMES: Final = 26
 """Columns for the names of agents; longer ones are folded."""
 
@@ -35,7 +35,7 @@ def print_tables(found: Evaluation, console: Console | None = None, *, details: 
         console: where to; None: the terminal.
         details: also print how the agents play.
     """
-    console = console or Console(width=min(Console().width, _WIDEST), highlight=False)
+    console = console or Console(width=_WIDEST, highlight=False)
     console.print(f"{found.rules.title}: {found.deals} deals, {found.how_seated}; per hand and seat, {found.intervals}")
     console.print(f"sigma = {found.sigma:.2f} points: the spread of a hand's points among greedy players")
     duels = [result for result in found.results if len(set(result.lineup)) <= 2 and found.kind != "league"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.environments.hand_info import hand_info
 from mahjong_env.environments.render import Reader, legal_text, meld_text, outcome_text
+from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import Phase
 
 
@@ -138,14 +140,27 @@ class Story:
         return self.reader.tiles(kinds)  # type: ignore[arg-type]
 
 
+def _aim(rules: Rules) -> list[str]:
+    """What one is trying to do."""
+    sets = {4: "four", 5: "five"}.get(rules.sets, rules.sets)
+    shapes: tuple[Any, ...] = getattr(rules, "shapes", ())
+    others = "".join(f", or {shape.name}" for shape in shapes[1:])
+    return [
+        f"draw a tile and discard one until your hand is complete: {sets} sets and a pair{others}",
+        "a set is three alike (a pung; with the fourth tile a kong) or three in a row of one suit (a chow)",
+        f"whoever is complete first may win; which hands may, and what they pay: rules --variant {rules.name}",
+    ]
+
+
 def situation_text(engine: Engine, reader: Reader) -> str:
-    """What the headline of a table means in this hand: the order of turns, the winds, the streak, the wild tile."""
+    """What a hand is about, and what its headline means: the order of turns, the winds, the streak, the wild tile."""
     state, rules = engine.state, engine.rules
     persons = state.person_at[0].tolist()
     order = " -> ".join(reader.name(person) for person in persons)
     dealer = reader.name(persons[int(state.dealer[0])])
     wind = WINDS[int(state.round_wind[0])]
     lines = [
+        *_aim(rules),
         f"turns go {order} and round again",
         "a chow is claimed from the player before, everything else from anybody",
         f"{wind} round: {wind} is the round wind; each seat's own wind stands beside its name",

@@ -80,9 +80,11 @@ def test_the_best_of_what_is_clearly_better_is_played():
     assert chosen.tolist() == [7, 5]
 
 
-@pytest.mark.parametrize("budget", [{"rollouts": 0}, {"rollouts": 2.5}, {"milliseconds": 0}, {"rollouts": True}])
+@pytest.mark.parametrize(
+    "budget", [{"rollouts": 0}, {"rollouts": 10**50}, {"rollouts": 2.5}, {"milliseconds": 0}, {"rollouts": True}]
+)
 def test_a_budget_that_is_none(budget):
-    with pytest.raises(AgentError, match="is an integer from 1"):
+    with pytest.raises(AgentError, match="is an integer from 1 to 1000000"):
         SearchAgent(**budget)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mahjong_env import ACTIONS, VARIANTS, Deal, action, make_engine
+from mahjong_env import ACTIONS, VARIANTS, Deal, action, make_engine, rules
 from mahjong_env.cli import main
 from mahjong_env.cli.play_command import ask_person, matching, play
 from mahjong_env.environments.players import RandomAgent
@@ -154,6 +154,14 @@ def test_others_draws_are_not_told():
     assert any("lays open" in line for line in lines)
     assert any("you discard" in line for line in lines)
     assert not any("draws" in line for line in lines)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_it_is_said_what_a_hand_is_about(variant):
+    text = situation_text(make_engine(variant, 1, seed=3), Reader())
+    assert f"{'five' if rules(variant).hand_size == 16 else 'four'} sets and a pair" in text
+    assert ("seven pairs" in text.lower()) == (variant in ("hangzhou", "hebei", "wuhan"))
+    assert "draw a tile and discard one" in text
 
 
 def test_the_words_of_the_headline():

@@ -54,6 +54,16 @@ def printed(found, width=80):
     return text.getvalue()
 
 
+def test_a_narrow_terminal_loses_nothing(monkeypatch, capsys):
+    found = evaluate(EvaluateConfig(variant="hebei", agents=("random", "greedy"), deals=3))
+    capsys.readouterr()
+    monkeypatch.setenv("COLUMNS", "40")
+    report.print_tables(found)
+    told = capsys.readouterr().out
+    assert "\u2026" not in told
+    assert told == printed(found)
+
+
 class TestReferences:
     @pytest.mark.thorough
     def test_a_trained_policy_comes_with_its_teachers_and_what_it_was(self, run, capsys):

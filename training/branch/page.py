@@ -65,6 +65,11 @@ def print_findings(found: Findings, console: Console | None = None, *, position:
         _print_decision(found.decisions[0], console)
         return
     console.print(_ranking(found))
+    console.print(
+        "In the table intervals hold whichever other action is the best one; below they are narrower, of the two "
+        "actions that are named.",
+        markup=False,
+    )
     for decision in found.ranked[:_SHOWN]:
         if decision.cost[0] > 0:
             best = decision.lines[0]
@@ -114,11 +119,19 @@ def _range(interval: tuple[float, float, float]) -> str:
     return f"{mean:+.{decimals}f} [{low:+.{decimals}f}, {high:+.{decimals}f}]"
 
 
+def cost_text(cost: tuple[float, float, float]) -> str:
+    """Return what the action taken costs against the best of the others, whichever that is: nothing where none is."""
+    mean, _, high = cost
+    if mean > 0:
+        return _range(cost)
+    return f"at most {high:+.{2 if high < 10 else 1}f}" if high > 0 else "nothing: the best"
+
+
 def _ranking(found: Findings) -> Table:
     table = _new_table("decision", "person", "taken", "the best other", "taken costs", "worlds")
     for decision in found.ranked:
         names = (decision.taken.action, _best_other(decision).action)
-        cost = _range(decision.cost)
+        cost = cost_text(decision.cost)
         cost = f"[bold]{cost}[/]" if decision.cost[1] > 0 else cost
         table.add_row(str(decision.number), str(decision.seat), *names, cost, str(decision.worlds))
     return table
@@ -171,7 +184,7 @@ def _ranking_html(found: Findings) -> str:
             escape(person_name(decision.seat)),
             escape(decision.taken.action),
             escape(_best_other(decision).action),
-            _coloured(_range(decision.cost), (-decision.cost[0], -decision.cost[2], -decision.cost[1])),
+            _coloured(cost_text(decision.cost), (-decision.cost[0], -decision.cost[2], -decision.cost[1])),
         ]
         for decision in found.ranked
     ]

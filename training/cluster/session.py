@@ -134,7 +134,7 @@ def _begin(ray: Any, address: str, workers: int, store: int | None) -> None:
     on_sigterm = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(address=address, **quiet, **(here if address == LOCAL else {}))
-    except (ConnectionError, RuntimeError, ValueError, TimeoutError, OSError) as error:
+    except Exception as error:  # Ray raises a bare one where a node does not start in time
         said = str(error).strip().splitlines()
         raise TrainingError(
             f"--ray {address}: no connection to a cluster ({said[0] if said else type(error).__name__})"

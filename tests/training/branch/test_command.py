@@ -17,6 +17,7 @@ from support.spread_commands import record_games
 from training.__main__ import main
 from training.branch import command, sentence
 from training.branch.branches import Branches
+from training.branch.page import cost_text
 from training.branch.playing import branch
 from training.branch.words import points_text, sentences
 
@@ -170,3 +171,9 @@ def test_numbers_have_the_decimals_that_they_deserve():
     assert points_text(-0.001, 0.213) == "+0.00 ± 0.21"
     assert points_text(12.34, 3.21) == "+12.3 ± 3.2"
     assert points_text(12.34, 32.1) == "+12 ± 32"
+
+
+def test_what_the_right_action_costs_is_nothing():
+    assert cost_text((2.5, -1.0, 6.0)) == "+2.50 [-1.00, +6.00]"
+    assert cost_text((-28.6, -40.0, -17.0)) == "nothing: the best"
+    assert cost_text((-2.0, -5.0, 1.0)) == "at most +1.00"

@@ -10,7 +10,7 @@ import pytest
 from mahjong_env import MissingExtraError
 from training.__main__ import main
 from training.cluster.nodes import verdict
-from training.cluster.session import check_address
+from training.cluster.session import _begin, check_address
 from training.cluster.versions import differences, versions
 from training.errors import TrainingError
 
@@ -38,6 +38,16 @@ def test_an_address_where_nobody_answers(capsys):
     words = ["evaluate", "--variant", "hebei", "--agents", "random", "--deals", "2", "--ray", "127.0.0.1:9"]
     assert main(words) == 2
     assert "there is no cluster at this address (Connection refused)" in capsys.readouterr().err
+
+
+def test_a_cluster_that_cannot_be_begun_is_an_error_in_words():
+    class Ray:
+        @staticmethod
+        def init(**settings):
+            raise Exception("The current node timed out during startup.\nMore.")  # noqa: TRY002 Ray has it so
+
+    with pytest.raises(TrainingError, match=r"^--ray local: no connection .*\(The current node timed out"):
+        _begin(Ray, "local", 1, None)
 
 
 def test_a_missing_ray_is_named_before_anything_is_played(monkeypatch, capsys):
