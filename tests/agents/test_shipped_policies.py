@@ -32,6 +32,12 @@ class TestPolicy:
             engine.step(agent.act(engine.view(live), rng), games=live)
         assert find_policy(name) == SHIPPED / f"{name}.zip"
 
+    def test_it_plays_what_it_likes_best(self, name):
+        view, agent = make_engine(name, 20, seed=1).view(), make_agent(f"policy:{name}")
+        liked, chosen = agent.scores(view), agent.act(view, np.random.default_rng(0))
+        np.testing.assert_array_equal(liked[np.arange(20), chosen], liked.max(axis=1))
+        assert (liked.max(axis=1) > np.where(np.isfinite(liked), liked, np.inf).min(axis=1)).all()
+
     def test_its_card_says_how_it_was_made_and_how_strong_it_is(self, name):
         card, saved = (SHIPPED / f"{name}.md").read_text(encoding="utf-8"), PolicyFile.read(SHIPPED / f"{name}.zip")
         assert saved.variant == name

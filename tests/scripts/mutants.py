@@ -117,7 +117,7 @@ FAULTS = (
         "training/networks.py",
         "training/test_networks.py",
         ("gamma-is-lambda", "gamma=ppo.discount", "gamma=ppo.gae_lambda", "settings_reach"),
-        ("divergence-sign", "- self._divergence *", "+ self._divergence *", ""),
+        ("divergence-sign", "- self._divergence *", "+ self._divergence *", "what_is_maximised"),
     ),
     *faults(
         "training/warm_start.py",
@@ -139,7 +139,7 @@ FAULTS = (
     *faults(
         "training/rewards.py",
         "training/test_rewards.py",
-        ("last-place-is-first", "self.totals > own", "self.totals < own", ""),
+        ("last-place-is-first", "self.totals > own", "self.totals < own", "what_was_paid"),
     ),
     # Evaluation.
     *faults(
@@ -212,8 +212,8 @@ FAULTS = (
     ),
     *faults(
         "agents/policy.py",
-        "agents/test_action_inputs.py",
-        ("the-least-likely-is-played", "else greatest_of_rows(scores, ", "else greatest_of_rows(-scores, ", "greedy"),
+        "agents/test_shipped_policies.py",
+        ("the-least-likely-is-played", "else greatest_of_rows(scores, ", "else greatest_of_rows(-scores, ", "likes_best"),
     ),
     *faults(
         "agents/search.py",
