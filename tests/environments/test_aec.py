@@ -11,6 +11,7 @@ from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.test.state_test import test_state_space as check_state_space
 
 import mahjong_env
+from agents import GreedyAgent
 from mahjong_env import ACTIONS, VARIANTS, Deal, IllegalActionError, action
 from mahjong_env.engine.phases import settle
 from mahjong_env.environments.registration import ENTRY_MODULES, pettingzoo_id
@@ -118,12 +119,13 @@ def test_is_the_engine_s_game(module):
         for other, name in enumerate(env.possible_agents):
             assert np.array_equal(env.observe(name)["observation"], engine.observe(seats=other)[0])
             assert env.observe(name)["action_mask"].any() == (other == person)
-        chosen = int(rng.choice(np.flatnonzero(observation["action_mask"])))
+        chosen = int(GreedyAgent().act(engine.view(), rng)[0])
         env.step(chosen)
         result = engine.step([chosen])
         assert list(env.rewards.values()) == result.rewards[0].tolist()
     assert engine.seat_to_act[0] == -1
     assert told.tolist() == (engine.points[0] - engine.rules.starting_points).tolist()
+    assert told.any(), "of hands in which nobody is paid nothing is learned"
 
 
 def test_points_are_paid_in_the_step_that_owes_them(hebei):

@@ -213,7 +213,12 @@ FAULTS = (
     *faults(
         "agents/policy.py",
         "agents/test_shipped_policies.py",
-        ("the-least-likely-is-played", "else greatest_of_rows(scores, ", "else greatest_of_rows(-scores, ", "likes_best"),
+        (
+            "the-least-likely-is-played",
+            "else greatest_of_rows(scores, ",
+            "else greatest_of_rows(-scores, ",
+            "likes_best",
+        ),
     ),
     *faults(
         "agents/search.py",
