@@ -64,12 +64,20 @@ class RecordWriter:
         Raises:
             RecordError: as `write`.
         """
-        size = os.fstat(self._file).st_size
-        with self.path.open("rb") as file:
-            file.seek(max(0, size - len(lines)))
-            missing = lines[_overlap(file.read(), lines) :]
+        missing = lines[_overlap(self._tail(len(lines)), lines) :]
         self._append(missing)
         self.written += missing.count(b"\n")
+
+    def _tail(self, most: int) -> bytes:
+        """The last bytes of the file, at most so many; none of what has no length, such as a pipe."""
+        if not (size := os.fstat(self._file).st_size):
+            return b""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(max(0, size - most))
+                return file.read(most)
+        except OSError as error:
+            raise RecordError(f"records cannot be read from {self.path}: {error.strerror}") from None
 
     def _append(self, lines: bytes) -> None:
         before = os.fstat(self._file).st_size

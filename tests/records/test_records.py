@@ -1,7 +1,9 @@
 """Records: whole matches are written while batches play, read again, and replayed to the last point."""
 
+import errno
 import json
 import os
+from dataclasses import replace
 from importlib import resources
 
 import numpy as np
@@ -156,14 +158,33 @@ def test_a_full_disk_leaves_whole_lines(tmp_path, monkeypatch):
     record = record_of_one_match()
     with RecordWriter(path) as writer:
         writer.write(record)
-        whole = os.write
-        monkeypatch.setattr(os, "write", lambda file, block: whole(file, block[:50]))
-        with pytest.raises(RecordError, match=r"records cannot be written to .*games\.jsonl: only 50 of "):
+        whole, room = os.write, [50]
+
+        def until_full(file, block):
+            if not room:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return whole(file, block[: room.pop()])
+
+        monkeypatch.setattr(os, "write", until_full)
+        with pytest.raises(RecordError, match=r"records cannot be written to .*games\.jsonl: No space left"):
             writer.write(record)
         monkeypatch.undo()
         assert path.read_text(encoding="utf-8") == f"{record.to_json()}\n"
         writer.write(record)
     assert len(list(read_records(path))) == 2
+
+
+@pytest.mark.parametrize("shown", [0, 1, 2.5, 3])
+def test_lines_that_were_interrupted_are_completed(shown, tmp_path):
+    path, record = tmp_path / "games.jsonl", record_of_one_match()
+    lines = [f"{replace(record, stream=number).to_json()}\n" for number in (1, 2, 3)]
+    there = lines[1] + "".join(lines)[: int(shown * len(lines[0]))]
+    path.write_text(there, encoding="utf-8")
+    with RecordWriter(path) as writer:
+        writer.complete("".join(lines).encode())
+        assert writer.written == 3 - int(shown)
+        writer.complete(b"")
+    assert path.read_text(encoding="utf-8") == lines[1] + "".join(lines)
 
 
 def test_foreign_files_are_left_as_they_are(tmp_path):

@@ -163,7 +163,7 @@ class TestCommand:
         torn = copy / "decisions-00001.npy"
         torn.write_bytes(torn.read_bytes()[:-100])
         (copy / "records-00002.jsonl").unlink()
-        (copy / ".decisions-00001.npy.partial").write_bytes(b"left by a writer that was killed")
+        (copy / f".decisions-00001.npy.{2**22 + 1}.partial").write_bytes(b"left by a writer that was killed")
         assert record(copy, "--agents", "greedy", "random") == 0
         assert files(copy) == files(dataset)
         capsys.readouterr()
