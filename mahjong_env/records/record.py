@@ -7,7 +7,8 @@ A line is an object. Cards follow from ``seed``, ``stream`` and ``hand`` (see `m
 from __future__ import annotations
 
 import json
-import math
+import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
@@ -15,14 +16,19 @@ from typing import Any, Final
 import mahjong_env.ruleset.registry as registry
 from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS
 from mahjong_env.basics.errors import RecordError, RulesError
+from mahjong_env.engine.arguments import MOST_HANDS
 from mahjong_env.engine.scene import Deal
-from mahjong_env.ruleset.questions import Rules
+from mahjong_env.ruleset.questions import Rules, with_knobs
 
 FORMAT: Final = "mahjong_env.record"
 FORMAT_VERSION: Final = 2
 """Moves when fields change, and when the same seed, stream and hand are dealt other cards, as from 1 to 2."""
 
 _MOST = 2**63
+_MOST_HAND = 2**31 - 2**16
+"""Hands since a seed are counted in 32 bits; this one and a long match after it can be."""
+_MOST_LEVELS = 16
+"""Of lists and objects in each other: what can be read can be written again, and put into pages."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +54,7 @@ class GameRecord:
             (points expected) and ``intervals`` (by name of the action, [low, mean, high] of the points that it brings
             more than the action played; ``python -m training branch`` writes them) are shown by the viewer; other keys
             are kept.
+        read_from: the file and the line of it, for messages; empty: it was not read from a file. No part of the line.
     """
 
     variant: str
@@ -64,6 +71,7 @@ class GameRecord:
     is_complete: bool = True
     agents: tuple[str, ...] = ()
     notes: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    read_from: str = field(default="", compare=False, repr=False)
 
     @property
     def rules(self) -> Rules:
@@ -73,47 +81,71 @@ class GameRecord:
             RecordError: the variant or a knob is not known here, or the variant has another version.
         """
         try:
-            rules = registry.rules(self.variant, **self.knobs)
-        except RulesError as error:
-            raise RecordError(f"the record cannot be played here: {error}") from None
+            rules = with_knobs(registry.rules(self.variant), dict(self.knobs))
+        except (RulesError, TypeError) as error:
+            raise self.refused(f"the record cannot be played here: {error}") from None
         if rules.version != self.rules_version:
-            raise RecordError(
+            raise self.refused(
                 f"the record is of version {self.rules_version} of {self.variant}; here it has version {rules.version}"
             )
         return rules
 
+    def refused(self, why: str) -> RecordError:
+        """The error that says why this record cannot be used, and where it stands."""
+        return RecordError(f"{self.read_from}: {why}" if self.read_from else why)
+
     def to_json(self) -> str:
-        """The record as one line, without a newline."""
+        """The record as one line, without a newline.
+
+        Raises:
+            RecordError: its notes or names are nothing that JSON can hold.
+        """
         told: dict[str, Any] = {"format": FORMAT, "version": FORMAT_VERSION}
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if item.name in _OPTIONAL and value == _OPTIONAL[item.name]:
+        for name in _CHECKS:
+            value = getattr(self, name)
+            if name in _OPTIONAL and value == _OPTIONAL[name]:
                 continue
-            told[item.name] = value
+            told[name] = value
         if self.deal is not None:
             told["deal"] = {item.name: getattr(self.deal, item.name) for item in fields(Deal)}
         if self.notes:
             told["notes"] = {str(number): dict(note) for number, note in self.notes.items()}
-        return json.dumps(told, separators=(",", ":"), ensure_ascii=False)
+        try:
+            line = json.dumps(told, separators=(",", ":"), ensure_ascii=False)
+            line.encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            raise self.refused(f"the record cannot be written as JSON: {error}") from None
+        return line
 
     @classmethod
-    def from_json(cls, line: str) -> GameRecord:
+    def from_json(cls, line: str, *, read_from: str = "") -> GameRecord:
         """Read a line.
 
+        Args:
+            line: the text.
+            read_from: the file and the line of it, for messages.
+
         Raises:
-            RecordError: it is not a record, or not one of this version; the message says what is wrong.
+            RecordError: it is not a record, or not one of this version; the message says what is wrong, and where.
         """
         try:
-            told = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise RecordError(f"not a line of JSON: {error}") from None
+            return cls(**_values(line), read_from=read_from)
+        except RecordError as error:
+            raise RecordError(f"{read_from}: {error}" if read_from else str(error)) from None
+
+
+def _values(line: str) -> dict[str, Any]:
+    """The fields of a record, each of which has been looked at; `RecordError` for whatever is none."""
+    try:
+        told = json.loads(line, object_pairs_hook=_fields)
         if not isinstance(told, dict) or told.get("format") != FORMAT:
             raise RecordError(f"not a record: an object whose format is {FORMAT!r} is wanted")
-        if told.get("version") != FORMAT_VERSION:
-            old = ", whose seeds dealt other cards: it cannot be played here" if told.get("version") == 1 else ""
-            raise RecordError(f"a record of version {told.get('version')!r}{old}; this package reads {FORMAT_VERSION}")
+        version = told.get("version")
+        if not _is_number(version, FORMAT_VERSION, FORMAT_VERSION + 1):
+            old = ", whose seeds dealt other cards: it cannot be played here" if _is_number(version, 1, 2) else ""
+            raise RecordError(f"a record of version {version!r}{old}; this package reads {FORMAT_VERSION}")
         values = {name: value for name, value in told.items() if name not in ("format", "version")}
-        names = {item.name for item in fields(cls)}
+        names = set(_CHECKS)
         missing, unknown = names - set(values) - set(_OPTIONAL), set(values) - names
         if missing or unknown:
             raise RecordError(
@@ -124,7 +156,25 @@ class GameRecord:
             valid, what = _CHECKS[name]
             if not valid(value):
                 raise RecordError(f"the record's {name} is {what}, not {_shortened(value)}")
-        return cls(**{name: _READ.get(name, lambda value: value)(value) for name, value in values.items()})
+        read = {name: _READ.get(name, lambda value: value)(value) for name, value in values.items()}
+    except RecordError:
+        raise
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise RecordError(f"not a line of JSON: {str(error).partition(';')[0]}") from None
+    beyond = max(read.get("notes", ()), default=-1)
+    if beyond >= len(read["actions"]):
+        raise RecordError(f"the record's notes say something of action {beyond}; it has {len(read['actions'])} actions")
+    return read
+
+
+def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; `RecordError` if a name is given twice, of which Python would take the last."""
+    told = dict(pairs)
+    if len(told) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise RecordError(f"the field {_shortened(twice)} is given twice")
+    return told
 
 
 _OPTIONAL: Final[Mapping[str, Any]] = {"deal": None, "is_complete": True, "agents": (), "notes": {}}
@@ -138,12 +188,35 @@ def _is_list(value: Any, valid: Any) -> bool:
     return isinstance(value, list) and all(map(valid, value))
 
 
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+_NUMBER_OF_AN_ACTION = re.compile("0|[1-9][0-9]{0,9}")
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and not _HALF_CHARACTER.search(value)
+
+
+def _is_plain(value: Any, levels: int = _MOST_LEVELS) -> bool:
+    """Whether a value that was read can be written again: whole characters, and not too many levels."""
+    if isinstance(value, dict):
+        return levels > 0 and all(_is_text(key) and _is_plain(inner, levels - 1) for key, inner in value.items())
+    if isinstance(value, list):
+        return levels > 0 and all(_is_plain(inner, levels - 1) for inner in value)
+    return not isinstance(value, str) or _is_text(value)
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict) and _is_plain(value)
+
+
 def _is_deal(value: Any) -> bool:
-    return value is None or (isinstance(value, dict) and set(value) <= {item.name for item in fields(Deal)})
+    return value is None or (_is_object(value) and set(value) <= {item.name for item in fields(Deal)})
 
 
 def _is_notes(value: Any) -> bool:
-    return isinstance(value, dict) and all(key.isdecimal() and _is_note(note) for key, note in value.items())
+    return _is_object(value) and all(
+        _NUMBER_OF_AN_ACTION.fullmatch(key) and _is_note(note) for key, note in value.items()
+    )
 
 
 def _is_note(note: Any) -> bool:
@@ -158,7 +231,8 @@ def _is_note(note: Any) -> bool:
 
 
 def _is_real(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and abs(value) <= sys.float_info.max  # `math.isfinite` fails for integers beyond that
 
 
 def _is_interval(value: Any) -> bool:
@@ -167,14 +241,14 @@ def _is_interval(value: Any) -> bool:
 
 # For each field: what is valid, and how it is called in messages.
 _CHECKS: Final[Mapping[str, tuple[Any, str]]] = {
-    "variant": (lambda value: isinstance(value, str), "a name"),
+    "variant": (_is_text, "a name"),
     "rules_version": (_is_number, "an integer from 0"),
-    "knobs": (lambda value: isinstance(value, dict), "an object of knobs"),
-    "num_hands": (lambda value: _is_number(value, 1), "an integer from 1"),
+    "knobs": (_is_object, "an object of knobs"),
+    "num_hands": (lambda value: _is_number(value, 1, MOST_HANDS + 1), f"an integer from 1 to {MOST_HANDS}"),
     "start": (lambda value: value in ("first", "random"), "'first' or 'random'"),
     "seed": (lambda value: _is_number(value, 0, 2**64), "an integer of 64 bits"),
     "stream": (_is_number, "an integer from 0"),
-    "hand": (_is_number, "an integer from 0"),
+    "hand": (lambda value: _is_number(value, 0, _MOST_HAND + 1), f"an integer from 0 to {_MOST_HAND}"),
     "deal": (_is_deal, "an object with the fields of mahjong_env.Deal"),
     "actions": (
         lambda value: _is_list(value, lambda action: _is_number(action, 0, NUM_ACTIONS)),
@@ -182,7 +256,7 @@ _CHECKS: Final[Mapping[str, tuple[Any, str]]] = {
     ),
     "points": (lambda value: _is_list(value, lambda points: _is_number(points, -_MOST)), "a list of integers"),
     "is_complete": (lambda value: isinstance(value, bool), "true or false"),
-    "agents": (lambda value: _is_list(value, lambda name: isinstance(name, str)), "a list of names"),
+    "agents": (lambda value: _is_list(value, _is_text), "a list of names"),
     "notes": (
         _is_notes,
         "an object of objects by number of the action, whose value, probabilities, values and intervals are as in "

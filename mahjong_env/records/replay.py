@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mahjong_env.basics.actions import ACTIONS
-from mahjong_env.basics.errors import MahjongError, RecordError
+from mahjong_env.basics.errors import MahjongError, RulesError
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.records.record import GameRecord
@@ -30,7 +30,10 @@ class Replay:
             RecordError: the variant, a knob, the variant's version or the deal is not known here.
         """
         self.record = record
-        self.engine = Engine(record.rules, 1, seed=0, num_hands=record.num_hands, start=record.start)
+        try:
+            self.engine = Engine(record.rules, 1, seed=0, num_hands=record.num_hands, start=record.start)
+        except RulesError as error:
+            raise record.refused(f"the record cannot be played here: {error}") from None
         self.rewind()
 
     def rewind(self) -> None:
@@ -38,8 +41,8 @@ class Replay:
         record = self.record
         try:
             deal_again(self.engine, record.seed, record.stream, record.hand, deals=record.deal)
-        except MahjongError as error:
-            raise RecordError(f"the record's deal cannot be dealt: {error}") from None
+        except (ValueError, TypeError, OverflowError) as error:  # numpy's for numbers that it cannot hold
+            raise record.refused(f"the record's deal cannot be dealt: {error}") from None
         self.position = 0
 
     def step(self) -> StepResult:
@@ -51,11 +54,11 @@ class Replay:
         """
         number = self.record.actions[self.position]
         if self.engine.seat_to_act[0] < 0:
-            raise RecordError(f"action {self.position} of the record comes after the end of the match")
+            raise self.record.refused(f"action {self.position} of the record comes after the end of the match")
         try:
             result = self.engine.step([number])
         except MahjongError as error:
-            raise RecordError(f"action {self.position} of the record, {ACTIONS[number]!r}: {error}") from None
+            raise self.record.refused(f"action {self.position} of the record, {ACTIONS[number]!r}: {error}") from None
         self.position += 1
         return result
 
@@ -74,9 +77,9 @@ class Replay:
         is_over = bool(self.engine.seat_to_act[0] < 0)
         if is_over != self.record.is_complete:
             how = "has not ended" if self.record.is_complete else "has ended although it is recorded as unfinished"
-            raise RecordError(f"after the last action of the record the match {how}")
+            raise self.record.refused(f"after the last action of the record the match {how}")
         if points != self.record.points:
-            raise RecordError(f"the match ends with the points {points}, but {self.record.points} are recorded")
+            raise self.record.refused(f"the match ends with the points {points}, but {self.record.points} are recorded")
 
 
 def deal_again(engine: Engine, seed: Any, stream: Any, hand: Any = 0, *, deals: Any = None) -> None:

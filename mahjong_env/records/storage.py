@@ -160,17 +160,10 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[GameRecord]:
         with Path(path).open(encoding="utf-8") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    yield _read_line(line, path, number)
+                    yield GameRecord.from_json(line, read_from=f"{os.fspath(path)}, line {number}")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise RecordError(f"records cannot be read from {os.fspath(path)}: {reason}") from None
-
-
-def _read_line(line: str, path: str | os.PathLike[str], number: int) -> GameRecord:
-    try:
-        return GameRecord.from_json(line)
-    except RecordError as error:
-        raise RecordError(f"{os.fspath(path)}, line {number}: {error}") from None
 
 
 def count_records(path: str | os.PathLike[str]) -> int:

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 from dataclasses import replace
+from functools import cache
 from importlib import resources
 
 import numpy as np
@@ -11,7 +12,16 @@ import pytest
 
 import mahjong_env
 from mahjong_env import Deal, RecordError
-from mahjong_env.records import GameRecord, Recorder, RecordWriter, Replay, read_records, replay_points
+from mahjong_env.records import (
+    FORMAT_VERSION,
+    GameRecord,
+    Recorder,
+    RecordWriter,
+    Replay,
+    nth_record,
+    read_records,
+    replay_points,
+)
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -42,6 +52,7 @@ class Collector(Recorder):
         super().__init__(engine, lambda *records: self.collected.extend(records), **settings)
 
 
+@cache
 def record_of_one_match(variant="hebei", seed=7, **settings):
     engine = mahjong_env.make_engine(variant, 1, seed=seed, **settings)
     recorder = Collector(engine)
@@ -217,7 +228,7 @@ def changed(record, **values):
             "a record of version 1, whose seeds dealt other cards: it cannot be played here; this package reads 2",
         ),
         ({"extra": 1}, "missing: none, unknown: extra"),
-        ({"num_hands": 0}, "num_hands is an integer from 1, not 0"),
+        ({"num_hands": 0}, "num_hands is an integer from 1 to 32767, not 0"),
         ({"start": "last"}, "start is 'first' or 'random', not 'last'"),
         ({"seed": -1}, "seed is an integer of 64 bits, not -1"),
         ({"actions": [0, 109]}, "actions is a list of actions, 0 to 108"),
@@ -237,10 +248,75 @@ def test_damaged_records_are_refused(values, message):
             jsonschema.validate(json.loads(line), SCHEMA)
 
 
-@pytest.mark.parametrize("line", ["", "{", "[]", "17", "null", "[" * 100_000])
+@pytest.mark.parametrize("line", ["", "{", "[]", "17", "null", "[" * 100_000, "\ud800", '{"format":1,"format":1}'])
 def test_what_is_no_record_is_refused(line):
     with pytest.raises(RecordError):
         GameRecord.from_json(line)
+
+
+# By what is wrong: the text that takes the place of a field's, and what is said of it.
+NO_RECORDS = {
+    "digits": ("seed", "9" * 5000, "seed|digits"),
+    "digits of a note": ("notes", '{"0":{"mine":%s}}' % ("9" * 5000), "notes|digits"),
+    "a huge value": ("notes", '{"0":{"value":1%s}}' % ("0" * 400), "notes is an object of objects"),
+    "a huge probability": ("notes", '{"0":{"probabilities":{"pass":1%s}}}' % ("0" * 400), "notes is an object"),
+    "a huge interval": ("notes", '{"0":{"intervals":{"pass":[0,0,1%s]}}}' % ("0" * 400), "notes is an object"),
+    "no number": ("notes", '{"0":{"value":NaN}}', "notes is an object of objects"),
+    "digits of a key": ("notes", '{"%s":{}}' % ("9" * 5000), "notes is an object of objects"),
+    "a key with a zero": ("notes", '{"0":{},"00":{}}', "notes is an object of objects"),
+    "a key of other digits": ("notes", '{"\u0663":{}}', "notes is an object of objects"),
+    "a note without action": ("notes", '{"100000":{}}', "notes say something of action 100000"),
+    "a knob called variant": ("knobs", '{"variant":"x"}', "hebei has no knob 'variant'"),
+    "a knob of a list": ("knobs", '{"cap":[[]]}', "cap"),
+    "the hand": ("hand", str(2**31), "hand is an integer from 0 to"),
+    "the last hand": ("hand", str(2**31 - 1), "hand is an integer from 0 to"),
+    "hands": ("num_hands", "32768", "num_hands is an integer from 1 to 32767"),
+    "true": ("version", "true", "a record of version True"),
+    "a version with a point": ("version", f"{FORMAT_VERSION}.0", "a record of version"),
+    "half a character": ("agents", '["\\ud800"]', "agents is a list of names"),
+    "half a character in a note": ("notes", '{"0":{"why":"\\ud800"}}', "notes is an object of objects"),
+    "half a character in a key": ("notes", '{"0":{"\\ud800":1}}', "notes is an object of objects"),
+    "half a character in a variant": ("variant", '"\\udc00"', "variant is a name"),
+    "depth": ("notes", '{"0":{"deep":%s}}' % ("[" * 400 + "]" * 400), "notes is an object of objects"),
+    "great depth": ("notes", '{"0":{"deep":%s}}' % ("[" * 100_000 + "]" * 100_000), "not a line of JSON"),
+    "a scene of another type": ("deal", '{"hands":7}', "the record's deal cannot be dealt: hands are a list"),
+    "huge points of a scene": ("deal", '{"running_points":[1%s,0,0]}' % ("0" * 400), "deal cannot be dealt"),
+}
+
+
+@pytest.mark.parametrize(("field", "text", "message"), NO_RECORDS.values(), ids=NO_RECORDS)
+def test_whatever_is_no_record_is_refused_with_its_file_and_line(field, text, message, tmp_path):
+    told = json.loads(record_of_one_match().to_json()) | {field: "HERE"}
+    path = tmp_path / "games.jsonl"
+    path.write_text("\n" + json.dumps(told).replace('"HERE"', text) + "\n", encoding="utf-8")
+    with pytest.raises(RecordError, match=rf"games\.jsonl, line 2: .*({message})") as refused:
+        replay_points(nth_record(path))
+    assert len(str(refused.value)) < 1500
+
+
+def test_a_field_that_is_given_twice_is_refused():
+    line = record_of_one_match().to_json()
+    for field in ("seed", "format"):
+        twice = f'{{"{field}":{json.dumps(json.loads(line)[field])},{line[1:]}'
+        with pytest.raises(RecordError, match=f"'{field}' is given twice"):
+            GameRecord.from_json(twice)
+
+
+def test_records_made_by_hand_are_played_or_refused():
+    record = record_of_one_match()
+    for values in ({"hand": 2**31}, {"stream": -(2**70)}, {"num_hands": 10**6}, {"seed": "x"}, {"knobs": {1: 2}}):
+        with pytest.raises(RecordError):
+            replay_points(replace(record, **values))
+
+
+def test_a_record_that_no_file_can_hold_is_not_written(tmp_path):
+    path, record = tmp_path / "games.jsonl", record_of_one_match()
+    with RecordWriter(path) as writer:
+        for values in ({"agents": ("\ud800",)}, {"notes": {0: {"why": object()}}}, {"notes": {0: {"why": np.int8(1)}}}):
+            with pytest.raises(RecordError, match="cannot be written as JSON"):
+                writer.write(record, replace(record, **values))
+        writer.write(record)
+    assert list(read_records(path)) == [record]
 
 
 @pytest.mark.parametrize(
