@@ -11,6 +11,7 @@ from tempfile import TemporaryFile
 
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.environments.opponents import Opponent, agent_names, find_agent
+from mahjong_env.records import RecordWriter
 from mahjong_env.ruleset import knobs
 from mahjong_env.ruleset.knobs import OPTIONS
 from mahjong_env.ruleset.questions import Rules
@@ -119,6 +120,13 @@ def check_writable(path: Path) -> None:
             TemporaryFile(dir=path.parent).close()
     except OSError as error:
         raise MahjongError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def check_records(path: Path) -> None:
+    """Raise `MahjongError` if records cannot be appended to a file: found before anything is played for it."""
+    check_writable(path)
+    if path.is_file():  # one that is not there is made when there is something to write
+        RecordWriter(path).close()
 
 
 def write_text(path: Path, text: str) -> None:

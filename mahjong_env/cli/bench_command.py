@@ -178,5 +178,5 @@ def _measure(chosen: argparse.Namespace, played: list[Rules]) -> list[Result]:
 
 def _watch(what: str) -> None:
     """Say what goes on, in one line that is written over; nothing where nobody looks."""
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():
         print(f"\r{what[:100]:<100}\r", end="", file=sys.stderr, flush=True)

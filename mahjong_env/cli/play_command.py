@@ -22,8 +22,8 @@ from mahjong_env.cli.arguments import (
     add_game,
     add_rules,
     add_thoughts,
+    check_records,
     check_thoughts,
-    check_writable,
     read_agents,
     read_rules,
     read_seed,
@@ -77,7 +77,7 @@ def run(chosen: argparse.Namespace) -> int:
         raise MahjongError(f"--port is an integer from 0 to {2**16 - 1}, not {chosen.port}")
     check_thoughts(chosen, chosen.record)
     if chosen.record is not None:
-        check_writable(Path(chosen.record))
+        check_records(Path(chosen.record))
     agents, hints = _seated(chosen, rules)  # wrong names are found before anything is done
     if chosen.browser:
         _serve(chosen, rules, seed)

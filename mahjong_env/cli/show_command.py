@@ -16,6 +16,7 @@ from mahjong_env.cli.arguments import (
     add_game,
     add_rules,
     add_thoughts,
+    check_records,
     check_thoughts,
     check_writable,
     read_agents,
@@ -60,8 +61,10 @@ def add_to(commands: Any) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Tell one match, or write it as a page."""
-    for file in filter(None, (chosen.html, chosen.record)):
-        check_writable(Path(file))
+    if chosen.html is not None:
+        check_writable(Path(chosen.html))
+    if chosen.record is not None:
+        check_records(Path(chosen.record))
     if chosen.games is not None:
         _show_recorded(chosen)
     elif chosen.variant is None:
@@ -84,7 +87,9 @@ def _show_recorded(chosen: argparse.Namespace) -> None:
         return
     replay = Replay(record)
     actions = iter(record.actions)
-    _tell(replay.engine, lambda: next(actions, None), chosen)
+    _tell(replay.engine, lambda: next(actions, None), chosen, lambda played: replay.step())
+    for _ in replay:  # nothing is left but to check the end
+        pass
 
 
 def _show_played(chosen: argparse.Namespace) -> None:

@@ -8,7 +8,8 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Callable
-from typing import Any, Final
+from contextlib import suppress
+from typing import Any, Final, TextIO
 
 from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES
 from mahjong_env.drawing.text import has_colour, paint
@@ -53,16 +54,36 @@ def prepare_output() -> None:
 
 
 def as_long_as_read(command: Callable[[], int]) -> int:
-    """Run a command and return its exit status; 0 if whoever reads its output has gone (``| head``)."""
+    """Run a command and return its exit status.
+
+    That is 0 if whoever reads its output has gone (``| head``), and 2 if the output, or a file, fails in a way that the
+    command has no words for, as on a full disk: one line on stderr says so.
+    """
     try:
         try:
             return command()
         finally:
-            sys.stdout.flush()
+            if sys.stdout is not None:  # it is where the command was begun without one (``>&-``)
+                sys.stdout.flush()
     except BrokenPipeError:
-        # Nothing more can be said, not even by the interpreter at its exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        what = error.filename or "the output cannot be written"
+        with suppress(OSError):
+            print(f"error: {what}: {error.strerror or error}", file=sys.stderr)
+        return 2
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            _silence_if_broken(stream)
+
+
+def _silence_if_broken(stream: TextIO | None) -> None:
+    """Where nothing more can be written, let the interpreter not try again at its exit, and complain."""
+    try:
+        if stream is not None:
+            stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _legible(error: UnicodeError) -> tuple[str, int]:

@@ -71,7 +71,7 @@ def folded(text: str, width: int) -> list[str]:
 def has_colour(stream: TextIO | None = None) -> bool:
     """Whether to write colours: to a terminal that has them, unless NO_COLOR asks for none (https://no-color.org)."""
     stream = sys.stdout if stream is None else stream
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    if stream is None or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -86,7 +87,8 @@ class RecordWriter:
             while left:
                 left = left[os.write(self._file, left) :]
         except OSError as error:
-            os.ftruncate(self._file, before)
+            with suppress(OSError):  # devices and pipes have no length
+                os.ftruncate(self._file, before)
             raise RecordError(f"records cannot be written to {self.path}: {error.strerror}") from None
 
     def close(self) -> None:

@@ -1,5 +1,6 @@
 """The command line."""
 
+import io
 import json
 import os
 import re
@@ -48,6 +49,94 @@ def test_closed_pipes_are_no_error():
         encoding="utf-8",
     )
     assert done.stderr == ""
+
+
+# --- full disks ----------------------------------------------------------------------------------------------
+
+FULL = "/dev/full"
+needs_full = pytest.mark.skipif(not os.path.exists(FULL), reason="no device that is always full")
+SHOW = "show --variant hebei --seed 3 --tables none"
+SCORE = "score --variant hebei --hand 123456789m11p55s --winning-tile 1p --source draw"
+
+
+def run_limited(arguments, **settings):
+    """A command in a process of its own that may write files of 20,000 bytes at most: what it said, and its status."""
+
+    def limit():
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+    command = [sys.executable, *arguments]
+    settings |= {"stderr": subprocess.PIPE, "text": True, "encoding": "utf-8", "preexec_fn": limit}
+    return subprocess.run(command, env={**os.environ, "PYTHONUNBUFFERED": ""}, **settings)
+
+
+@needs_full
+@pytest.mark.parametrize(
+    "command",
+    [SHOW, "rules --variant hebei", "rules --variant hebei --markdown", f"{SCORE} --json", "show --help"],
+    ids=lambda command: " ".join(command.split()[:3]),
+)
+def test_an_output_that_cannot_be_written_is_an_error_of_one_line(command):
+    with open(FULL, "w") as full:
+        done = run_limited(["-m", "mahjong_env", *command.split()], stdout=full)
+    assert done.stderr == "error: the output cannot be written: No space left on device\n"
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    "where", [pytest.param(">/dev/full", marks=needs_full), ">&-", pytest.param("2>/dev/full", marks=needs_full), "2>&-"]
+)
+@pytest.mark.parametrize("command", ["rules --variant hebei", "show nothing.jsonl"])
+def test_streams_that_are_full_or_closed_leave_no_traceback(where, command):
+    line = f"{shlex.quote(sys.executable)} -m mahjong_env {command} {where}"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, encoding="utf-8")
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert done.returncode == (2 if "nothing" in command or where == ">/dev/full" else 0)
+
+
+@needs_full
+@pytest.mark.parametrize("command", [f"{SHOW} --record", f"{SHOW} --html", f"{SCORE} --html", f"{SCORE} --svg"])
+def test_files_on_a_full_device(capsys, command):
+    status, _, said = run(capsys, f"{command} {FULL}")
+    assert re.fullmatch(r"error: .*/dev/full.*: No space left on device\n", said)
+    assert status == 2
+    assert not os.path.isfile(FULL)  # which is still a device
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no limits of processes")
+def test_no_half_of_a_page_is_left_on_a_full_disk(tmp_path):
+    page = tmp_path / "page.html"
+    for before in (None, "the page before"):
+        if before is not None:
+            page.write_text(before)
+        done = run_limited(["-m", "mahjong_env", *SHOW.split(), "--html", str(page)], stdout=subprocess.DEVNULL)
+        assert done.stderr == f"error: {page}: cannot be written: File too large\n"
+        assert done.returncode == 2
+        assert [path.read_text() for path in tmp_path.iterdir()] == ([] if before is None else [before])
+
+
+def test_pages_are_written_through_links(capsys, tmp_path):
+    (tmp_path / "link.html").symlink_to(tmp_path / "page.html")
+    for _ in range(2):
+        assert run(capsys, f"{SHOW} --html {tmp_path}/link.html")[0] == 0
+    assert (tmp_path / "link.html").is_symlink()
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").endswith("</html>\n")
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("command", [SHOW, "play --variant hebei --seed 3"])
+def test_a_broken_file_of_records_is_refused_before_anything_is_played(capsys, tmp_path, monkeypatch, command):
+    monkeypatch.setattr("sys.stdin", io.StringIO())  # nobody is at the terminal
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text('{"format":"mahjong_env.record"}\n')
+    status, printed, said = run(capsys, f"{command} --record {broken}")
+    assert (status, printed) == (2, "")
+    assert "is not a file of records, and is left as it is" in said
+    assert broken.read_text() == '{"format":"mahjong_env.record"}\n'
+    assert run(capsys, f"{command} --record {tmp_path}/new.jsonl")[0] == 0
 
 
 # --- score ---------------------------------------------------------------------------------------------------
