@@ -83,8 +83,8 @@ def page_html(
         "tiles": symbols(),
         "choice": choice,
         "main": main.rstrip("\n"),
-        # "</" would end the script element that holds the data.
-        "data": json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/"),
+        # Names and notes are anybody's: "</script" would end the element, and "<!--<script" swallow the one behind it.
+        "data": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
         "script": script,
     }
     return re.sub(r"@@(\w+)@@", lambda hole: texts[hole[1]], part("frame.html"))

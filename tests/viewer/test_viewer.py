@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -91,11 +92,19 @@ def test_a_match_is_told_to_the_person_who_played():
     assert data_of(viewer_html(record_of("hebei", agents=("a", "b", "c"))))["person"] is None
 
 
-def test_names_of_agents_cannot_break_out_of_the_page():
-    evil = '</script><script>alert("x")</script>'
-    page = viewer_html(record_of("hebei", agents=(evil, "b", "c")))
-    assert evil not in page
-    assert data_of(page)["agents"][0] == evil
+@pytest.mark.parametrize(
+    "evil", ['</script><script>alert("x")</script>', "<!--<script>", "<!--<SCRIPT >", "a & b ]]> \u2028 \ud800"]
+)
+def test_names_and_notes_cannot_break_out_of_the_page(evil):
+    """A comment that holds the beginning of a script would make browsers take the page's own script for data."""
+    record = record_of("hebei", agents=(evil, "b", "c"))
+    record = replace(record, notes={0: {"why": evil, evil: 1}})
+    page = viewer_html(record)
+    page.encode()
+    assert re.search(r'<script id="data" type="application/json">[^<]*</script>\n<script>', page)
+    data = data_of(page)
+    assert data["agents"][0] == evil
+    assert data["frames"][0]["note"] == {"why": evil, evil: 1}
 
 
 def test_a_notebook_shows_the_page_in_a_frame():
