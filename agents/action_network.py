@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.action_inputs import ACTION_FACTS, TABLE_FACTS, ActionInputs, action_inputs
+from agents.action_inputs import ACTION_FACTS, SIZES, TABLE_FACTS, ActionInputs, action_inputs
 from agents.features import Features, scales_of
 from mahjong_env import View
 
@@ -65,10 +65,20 @@ def widened(weights: Mapping[str, NDArray[Any]], added: int = 0) -> dict[str, ND
     Args:
         weights: arrays by name.
         added: inputs that are added to those of this version.
+
+    Raises:
+        ValueError: they are over a number of inputs that no version has.
     """
     wider = dict(weights)
-    for name in ("prior", "facts", "table"):
+    known = {
+        "prior": {facts for facts, _ in SIZES.values()},
+        "facts": {facts for facts, _ in SIZES.values()},
+        "table": {table + more for _, table in SIZES.values() for more in (0, added)},
+    }
+    for name, lengths in known.items():
         array = weights[name]
+        if len(array) not in lengths:
+            raise ValueError(f"{name} has {len(array)} rows; valid are {' or '.join(map(str, sorted(lengths)))}")
         lacking = shapes(1, added)[name][0] - len(array)
         wider[name] = np.concatenate([array, np.zeros((max(lacking, 0), *array.shape[1:]), array.dtype)])
     return wider

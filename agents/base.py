@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,16 @@ GAMES_AT_ONCE: Final = 6000
 
 class PolicyFileError(AgentError):
     """A policy file that is missing, corrupt, or of another variant or another version."""
+
+
+def check_numbers(name: str, scores: NDArray[Any]) -> None:
+    """Check that a policy likes its actions by numbers.
+
+    Raises:
+        PolicyFileError: some are NaN, by which nothing can be chosen; the message names the policy.
+    """
+    if np.isnan(scores).any():
+        raise PolicyFileError(f"policy {name} gives no numbers (NaN): its weights are too large, or damaged")
 
 
 @runtime_checkable

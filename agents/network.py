@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.base import PolicyFileError
+from agents.base import PolicyFileError, check_numbers
 from agents.features import Features, scales_of
 from agents.inputs import (
     BEHIND_LIMIT,
@@ -171,40 +171,45 @@ def _groups() -> np.ndarray:
     return np.searchsorted(_GROUP_STARTS, np.arange(NUM_ACTIONS), side="right") - 1
 
 
-def probabilities_of(network: PolicyNetwork, view: View) -> NDArray[np.float32]:
-    """Return [n, 109] the probabilities that a network gives the legal actions."""
+def probabilities_of(network: PolicyNetwork, view: View, name: str) -> NDArray[np.float32]:
+    """Return [n, 109] the probabilities that the network of a policy gives the legal actions."""
     inputs = network.inputs(view)
     shares = np.empty((len(view), NUM_ACTIONS), np.float32)
     for start in range(0, len(view), _MOST_ROWS):
         rows = slice(start, start + _MOST_ROWS)
-        logits = _logits_of(network, inputs[rows], view.action_mask[rows])
+        logits = _logits_of(network, inputs[rows], view.action_mask[rows], name)
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
         shares[rows] = weights / weights.sum(axis=1, keepdims=True)
     return shares
 
 
-def choose(network: PolicyNetwork, view: View, rng: np.random.Generator, *, sample: bool) -> NDArray[np.int64]:
-    """Return [n] the actions that a network finds best, or draws."""
+def choose(
+    network: PolicyNetwork, view: View, rng: np.random.Generator, name: str, *, sample: bool
+) -> NDArray[np.int64]:
+    """Return [n] the actions that the network of a policy finds best, or draws."""
     inputs = network.inputs(view)
     actions = np.empty(len(view), np.int64)
     for start in range(0, len(view), _MOST_ROWS):
         rows = slice(start, start + _MOST_ROWS)
-        actions[rows] = _choose(network, inputs[rows], view.action_mask[rows], rng if sample else None)
+        actions[rows] = _choose(network, inputs[rows], view.action_mask[rows], name, rng if sample else None)
     return actions
 
 
 def _choose(
-    network: PolicyNetwork, inputs: NDArray[np.int8], mask: NDArray[np.bool_], rng: np.random.Generator | None
+    network: PolicyNetwork, inputs: NDArray[np.int8], mask: NDArray[np.bool_], name: str, rng: np.random.Generator | None
 ) -> NDArray[np.int64]:
-    logits = _logits_of(network, inputs, mask)
+    logits = _logits_of(network, inputs, mask, name)
     if rng is not None:  # the largest of logits with Gumbel noise is a draw from their distribution
         return (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
     return logits.argmax(axis=1)
 
 
-def _logits_of(network: PolicyNetwork, inputs: NDArray[np.int8], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
+def _logits_of(
+    network: PolicyNetwork, inputs: NDArray[np.int8], mask: NDArray[np.bool_], name: str
+) -> NDArray[np.float32]:
     with torch.inference_mode():
         logits: NDArray[np.float32] = network.forward_actor(torch.from_numpy(inputs).float()).numpy()
+    check_numbers(name, logits)
     # Even where huge weights give minus infinity, a legal action stands above the illegal ones.
     smallest = np.finfo(np.float32).min
     allowed: NDArray[np.float32] = np.where(mask, np.maximum(logits, smallest), np.float32(-np.inf))

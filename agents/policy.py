@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from agents import thoughts
 from agents.action_inputs import ActionInputs
 from agents.action_network import ARCHITECTURE, ActionNetwork, draw, greatest_of_rows, log_probabilities
-from agents.base import PolicyFileError
+from agents.base import PolicyFileError, check_numbers
 from agents.features import Features, find_features
 from agents.policy_file import SHIPPED, PolicyFile, find_policy
 from agents.thoughts import Note
@@ -76,7 +76,7 @@ class PolicyAgent:
         """Ask the network; see `agents.Agent.act`.
 
         Raises:
-            PolicyFileError: the policy was trained for another variant than the one played.
+            PolicyFileError: the policy was trained for another variant than the one played, or gives no numbers.
         """
         if self.network is None:
             return shipped_or_usual(view.rules).act(view, rng)
@@ -84,15 +84,15 @@ class PolicyAgent:
         if not isinstance(self.network, ActionNetwork):
             from agents.network import choose
 
-            return choose(self.network, view, rng, sample=self._sample)
+            return choose(self.network, view, rng, self.name, sample=self._sample)
         inputs = self.network.inputs(view)
-        return self._choose(inputs, self.network.scores(inputs), rng)
+        return self._choose(inputs, self._scores(self.network, inputs), rng)
 
     def think(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Note | None]]:
         """Ask the network, and tell its probabilities; see `mahjong_env.environments.players.Thinker`.
 
         Raises:
-            PolicyFileError: the policy was trained for another variant than the one played.
+            PolicyFileError: the policy was trained for another variant than the one played, or gives no numbers.
         """
         if self.network is None:
             shipped = shipped_policy(view.rules)
@@ -102,13 +102,18 @@ class PolicyAgent:
             from agents.network import choose, probabilities_of
 
             row, action = np.nonzero(view.action_mask)
-            shares = probabilities_of(self.network, view)[row, action]
-            actions = choose(self.network, view, rng, sample=self._sample)
+            shares = probabilities_of(self.network, view, self.name)[row, action]
+            actions = choose(self.network, view, rng, self.name, sample=self._sample)
             return actions, thoughts.probabilities(len(view), row, action, shares)
         inputs = self.network.inputs(view)
-        scores = self.network.scores(inputs)
+        scores = self._scores(self.network, inputs)
         shares = np.exp(log_probabilities(scores, inputs.row))
         return self._choose(inputs, scores, rng), thoughts.probabilities(len(view), inputs.row, inputs.action, shares)
+
+    def _scores(self, network: ActionNetwork, inputs: ActionInputs) -> NDArray[np.float32]:
+        scores = network.scores(inputs)
+        check_numbers(self.name, scores)
+        return scores
 
     def _choose(self, inputs: ActionInputs, scores: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.int64]:
         best = draw(scores, inputs.row, rng) if self._sample else greatest_of_rows(scores, inputs.row)
@@ -130,7 +135,7 @@ class PolicyAgent:
             return None
         inputs = self.network.inputs(view)
         liked = np.full(view.action_mask.shape, -np.inf)
-        liked[inputs.row, inputs.action] = self.network.scores(inputs)
+        liked[inputs.row, inputs.action] = self._scores(self.network, inputs)
         return liked
 
 

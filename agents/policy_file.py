@@ -21,7 +21,9 @@ from agents.base import PolicyFileError
 from agents.features import Features
 from agents.inputs import inputs_fingerprint
 from mahjong_env import VARIANTS
+from mahjong_env.basics.archives import read_arrays, read_entry
 from mahjong_env.basics.files import replacing
+from mahjong_env.basics.memory import size_text
 
 FORMAT: Final = 2
 _FORMATS: Final = (1, 2)  # the first has networks over whole observations only, and does not name them
@@ -30,6 +32,11 @@ PLANES: Final = "planes"
 SHIPPED: Final = Path(__file__).parent / "policies"
 """The folder of the policies that are installed with this package, one for each variant."""
 _HEADER, _WEIGHTS = "policy.json", "weights.npz"
+_MOST_BYTES: Final = 2**28
+"""Of weights: five thousand times those of the shipped policies, and about a second to unpack."""
+_MOST_OF_A_HEADER: Final = 2**20
+_MOST_WEIGHT: Final = 1e6
+"""No weight that was learned comes near it, and below it the sums of a network stay far below the largest float32."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,13 @@ class PolicyFile:
             object.__setattr__(self, "inputs", fingerprint_of(self.architecture))
 
     def to_bytes(self) -> bytes:
-        """Return the file's contents."""
+        """Return the file's contents.
+
+        Raises:
+            PolicyFileError: the network is larger than any that is read.
+        """
+        if (size := sum(array.nbytes for array in self.weights.values())) > _MOST_BYTES:
+            raise PolicyFileError(f"its weights take {size_text(size)}; {size_text(_MOST_BYTES)} are the most")
         header = {key: value for key, value in asdict(self).items() if key != "weights"}
         weights, data = io.BytesIO(), io.BytesIO()
         np.savez(weights, **dict(self.weights))  # type: ignore[arg-type]  # taken for allow_pickle
@@ -87,9 +100,9 @@ class PolicyFile:
         try:
             with zipfile.ZipFile(path) as archive:
                 _check_contents(path, archive.namelist())
-                header = json.loads(archive.read(_HEADER))
-                with np.load(io.BytesIO(archive.read(_WEIGHTS)), allow_pickle=False) as arrays:
-                    weights = {name: arrays[name] for name in arrays.files}
+                header = json.loads(read_entry(archive, _HEADER, _MOST_OF_A_HEADER))
+                weights = read_arrays(read_entry(archive, _WEIGHTS, _MOST_BYTES), _MOST_BYTES)
+            _check_weights(path, weights)
             found = header.pop("format")
             if found not in _FORMATS:
                 raise PolicyFileError(
@@ -156,6 +169,15 @@ def fingerprint_of(architecture: str) -> str:
     if architecture not in (PLANES, ACTIONS):
         raise ValueError(f"a network of a kind {architecture!r}; known are {PLANES!r} and {ACTIONS!r}")
     return action_fingerprint() if architecture == ACTIONS else inputs_fingerprint()
+
+
+def _check_weights(path: Path, weights: Mapping[str, NDArray[Any]]) -> None:
+    for name, array in weights.items():
+        is_real = array.dtype.kind in "fiu"
+        if not is_real or not (np.abs(array) <= _MOST_WEIGHT).all():  # nor is NaN
+            raise PolicyFileError(
+                f"{path}: its weights {name!r} are no numbers from {-_MOST_WEIGHT:g} to {_MOST_WEIGHT:g}"
+            )
 
 
 def _check_contents(path: Path, names: list[str]) -> None:

@@ -12,12 +12,16 @@ from typing import Any, Final
 
 import numpy as np
 
+from mahjong_env.basics.archives import read_arrays
 from mahjong_env.basics.errors import SnapshotError
+from mahjong_env.basics.memory import free_memory
 from mahjong_env.ruleset.questions import Rules
 
 FORMAT: Final = 3
 """Version of the layout of the arrays, of `Snapshot.to_bytes`, and of how the next hands follow from a seed."""
 _HEADER = "header"
+_MOST_OF_A_HEADER: Final = 2**16
+_MOST_OF_A_GAME: Final = 2**15  # bytes; the shipped variants take about 5,000
 # Bytes begin with a mark that names the format, and the SHA-256 of all that follows: no changed bit goes unnoticed.
 _MARK: Final = b"mahjong_env snapshot "
 _OPENING: Final = _MARK + b"%d\n" % FORMAT
@@ -84,17 +88,16 @@ class Snapshot:
         """
         content = _content(data)
         try:
-            with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
-            header = json.loads(arrays.pop(_HEADER).tobytes())
+            header = json.loads(read_arrays(content, _MOST_OF_A_HEADER, (_HEADER,))[_HEADER].tobytes())
+            if not isinstance(header, dict) or header.get("format") != FORMAT:
+                found = header.get("format") if isinstance(header, dict) else header
+                raise SnapshotError(f"the snapshot has format {found!r}; this version reads format {FORMAT}")
+            arrays = read_arrays(content, _most_bytes(header.get("num_games")))
+        except SnapshotError:
+            raise
         except Exception as error:  # the readers of zip, zlib, numpy and JSON share no error class
-            # What numpy says of bytes that it does not know is advice to trust them.
-            why = "" if "pickle" in str(error) else f": {error}"
-            raise SnapshotError(f"these bytes are not a snapshot, or are damaged{why}") from error
-        if not isinstance(header, dict) or header.get("format") != FORMAT:
-            found = header.get("format") if isinstance(header, dict) else header
-            raise SnapshotError(f"the snapshot has format {found!r}; this version reads format {FORMAT}")
-        return _freeze(header, arrays)
+            raise SnapshotError(f"these bytes are not a snapshot, or are damaged: {error}") from error
+        return _freeze(header, {name: array for name, array in arrays.items() if name != _HEADER})
 
 
 def describe_games(rules: Rules, num_games: int, num_hands: int) -> dict[str, Any]:
@@ -120,6 +123,15 @@ def _freeze(header: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> 
     for array in arrays.values():
         array.flags.writeable = False
     return Snapshot(MappingProxyType(header), MappingProxyType(arrays))
+
+
+def _most_bytes(num_games: Any) -> int:
+    """What a snapshot of so many games may take when it is unpacked."""
+    if not isinstance(num_games, int) or num_games < 1:
+        raise SnapshotError(f"the snapshot's number of games is an integer from 1, not {num_games!r}")
+    free = free_memory()
+    most = _MOST_OF_A_HEADER + num_games * _MOST_OF_A_GAME
+    return most if free is None else min(most, free)
 
 
 def _content(data: bytes) -> bytes:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
+import pickle
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -45,6 +48,12 @@ def rewrite(path, **changes):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("policy.json", json.dumps(header | changes))
         archive.writestr("weights.npz", weights)
+
+
+def npz(**arrays):
+    data = io.BytesIO()
+    np.savez(data, **arrays)
+    return data.getvalue()
 
 
 class TestPlaying:
@@ -170,6 +179,61 @@ class TestFiles:
         rewrite(path, **changes)
         with pytest.raises(PolicyFileError, match=said):
             PolicyAgent(path)
+
+    @pytest.mark.parametrize(("which", "name"), [(0, "policy.json"), (1, "weights.npz")])
+    def test_what_would_fill_the_memory_is_refused_before_it_is_unpacked(self, path, which, name):
+        with zipfile.ZipFile(path) as archive:
+            contents = [archive.read("policy.json"), archive.read("weights.npz")]
+        contents[which] = bytes(2**28 + 1)
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            for entry, content in zip(("policy.json", "weights.npz"), contents, strict=True):
+                archive.writestr(entry, content)
+        with pytest.raises(PolicyFileError, match=rf"best.zip: .*{name} would take 256.0 MiB unpacked"):
+            PolicyAgent(path)
+
+    def test_what_could_not_be_read_again_is_not_written(self, saved, monkeypatch, tmp_path):
+        monkeypatch.setattr("agents.policy_file._MOST_BYTES", 2**10)
+        with pytest.raises(PolicyFileError, match="its weights take .* bytes; 1024 bytes are the most"):
+            saved.write(tmp_path / "large.zip")
+        assert not (tmp_path / "large.zip").exists()
+
+    def test_a_pickle_is_refused_without_advice_to_trust_it(self, path):
+        with zipfile.ZipFile(path) as archive:
+            header = archive.read("policy.json")
+        for weights in (pickle.dumps({"dense.weight": [1]}), npz(dense=np.array([None]))):
+            with zipfile.ZipFile(path, "w") as archive:
+                archive.writestr("policy.json", header)
+                archive.writestr("weights.npz", weights)
+            with pytest.raises(PolicyFileError, match="best.zip: not a policy file, or damaged") as refused:
+                PolicyAgent(path)
+            assert "allow_pickle" not in str(refused.value)
+
+    @pytest.mark.parametrize("value", [np.nan, -np.inf, 3e38, -1e7])
+    @pytest.mark.parametrize("place", ["hebei", None])
+    def test_weights_that_would_give_no_numbers_are_refused_by_name(self, path, place, value):
+        whole = PolicyFile.read(find_policy(place) if place else path)
+        name = sorted(whole.weights)[-1]
+        weights = {**whole.weights, name: whole.weights[name].copy()}
+        weights[name].flat[0] = value
+        replace(whole, weights=weights).write(path)
+        with pytest.raises(PolicyFileError, match=rf"best.zip: its weights '{name}' are no numbers from -1e\+06 to"):
+            PolicyAgent(path)
+
+    @pytest.mark.parametrize(("name", "rows"), [("prior", 0), ("facts", 0), ("table", 0), ("prior", 3), ("table", 67)])
+    def test_weights_of_no_version_of_the_inputs_are_refused(self, path, name, rows):
+        whole = PolicyFile.read(find_policy("hebei"))
+        replace(whole, weights={**whole.weights, name: whole.weights[name][:1].repeat(rows, axis=0)}).write(path)
+        with pytest.raises(PolicyFileError, match=rf"best.zip: .*{name}"):
+            PolicyAgent(path)
+
+    def test_a_network_that_gives_no_numbers_is_named(self, network):
+        for parameter in network.parameters():
+            torch.nn.init.constant_(parameter, 3e38)
+        agent = PolicyAgent.playing(network, name="the large one")
+        view = make_engine("hebei", 2, seed=1).view()
+        for play in (agent.act, agent.think):
+            with pytest.raises(PolicyFileError, match=r"policy the large one gives no numbers \(NaN\)"):
+                play(view, np.random.default_rng(0))
 
     def test_writing_replaces_the_file_whole(self, path, saved, monkeypatch):
         before = path.read_bytes()

@@ -269,6 +269,23 @@ class TestCopies:
         with pytest.raises(SnapshotError, match="not a snapshot"):
             Snapshot.from_bytes(data[:cut])
 
+    @pytest.mark.parametrize(
+        ("header", "message"),
+        [
+            ({}, "hand.npy would take 64.0 MiB unpacked"),
+            ({"num_games": "many"}, "number of games"),
+            ({"num_games": 2**62}, "hand.npy would take 64.0 MiB unpacked"),
+            ({"more": "x" * 10**6}, "header.npy would take"),
+        ],
+    )
+    def test_what_would_fill_the_memory_is_refused_before_it_is_unpacked(self, header, message, monkeypatch):
+        monkeypatch.setattr("mahjong_env.engine.snapshot.free_memory", lambda: 2**25)
+        whole = make_engine("hebei", 2, seed=1).snapshot()
+        arrays = {"hand": np.zeros(2**26, np.int8)} if "more" not in header else dict(whole.arrays)
+        data = Snapshot({**whole.header, **header}, arrays).to_bytes()
+        with pytest.raises(SnapshotError, match=message):
+            Snapshot.from_bytes(data)
+
     def test_other_arrays_are_refused(self):
         engine = make_engine("hebei", 2, seed=1)
         snapshot = engine.snapshot()
