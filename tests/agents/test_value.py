@@ -137,10 +137,14 @@ def test_a_network_is_read_as_it_was_written(tmp_path):
 
 def test_a_file_without_numbers(tmp_path):
     (tmp_path / "no.npz").write_bytes(b"no")
+    np.savez_compressed(tmp_path / "bomb.npz", hebei_scale=np.zeros(2**25, np.int8))
+    (tmp_path / "torn.npz").write_bytes((tmp_path / "bomb.npz").read_bytes()[:-30])
+    np.savez(tmp_path / "shape.npz", **some_network("hebei").arrays("hebei") | {"hebei_scale": np.zeros(())})
     view = make_engine("hebei", 1, seed=0).view()
-    for name in ("no.npz", "missing.npz"):
-        with pytest.raises(AgentError, match=r"has no network of hebei"):
+    for name in ("no.npz", "missing.npz", "bomb.npz", "torn.npz", "shape.npz"):
+        with pytest.raises(AgentError, match=r"has no network of hebei") as refused:
             ValueAgent(numbers=str(tmp_path / name)).act(view, np.random.default_rng(0))
+        assert "allow_pickle" not in str(refused.value)
 
 
 def test_the_usual_policy_is_the_better_greedy():
