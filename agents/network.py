@@ -196,7 +196,11 @@ def choose(
 
 
 def _choose(
-    network: PolicyNetwork, inputs: NDArray[np.int8], mask: NDArray[np.bool_], name: str, rng: np.random.Generator | None
+    network: PolicyNetwork,
+    inputs: NDArray[np.int8],
+    mask: NDArray[np.bool_],
+    name: str,
+    rng: np.random.Generator | None,
 ) -> NDArray[np.int64]:
     logits = _logits_of(network, inputs, mask, name)
     if rng is not None:  # the largest of logits with Gumbel noise is a draw from their distribution

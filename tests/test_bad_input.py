@@ -36,6 +36,7 @@ from mahjong_env import (
 from mahjong_env.basics.errors import OptionError, ViewError
 from mahjong_env.cli import main
 from mahjong_env.environments.opponents import find_agent
+from mahjong_env.records import FORMAT_VERSION, GameRecord
 from mahjong_env.testing import check_variant
 from mahjong_env.testing.play import changed_array, frozen_arrays
 
@@ -77,6 +78,19 @@ def flipped():
     data = bytearray(engine().snapshot().to_bytes())
     data[len(data) // 2] ^= 1
     return Snapshot.from_bytes(bytes(data))
+
+
+MASKED = np.ma.array([0, 0], mask=[True, False])
+"""Numpy would take what is masked for 0."""
+
+
+class Masked:
+    """Answers with what it hides."""
+
+    name = "masked"
+
+    def act(self, view, rng):
+        return np.ma.array(view.action_mask.argmax(axis=1), mask=True)
 
 
 class Cheat:
@@ -135,6 +149,15 @@ ENGINE = [
     ("step: fractions", lambda: engine().step([1.0, 2.0]), ActionError, "actions are 2 integers"),
     ("step: ragged", lambda: engine().step([[1], [1, 2]]), ActionError, "actions are one number, or as many"),
     ("step: illegal", lambda: engine().step([108, 108]), IllegalActionError, "game 0, seat 0: the action 'pass' (108)"),
+    ("step: masked", lambda: engine().step(MASKED), ActionError, "actions are a plain array, not a masked one"),
+    ("step: masked games", lambda: engine().step([0, 0], MASKED), ActionError, "games are a plain array, not a masked"),
+    ("view: masked seats", lambda: engine().view(seats=MASKED), ActionError, "seats are a plain array, not a masked"),
+    (
+        "observe: a masked buffer",
+        lambda: engine().observe(out=np.ma.zeros((2, *engine().observation_shape), np.int8)),
+        ActionError,
+        "int8 to be filled, not MaskedArray",
+    ),
     ("step: out of bounds", lambda: engine().step([109, 0]), IllegalActionError, "the action 109 is not legal"),
     ("step: below 0", lambda: engine().step([-1, -1]), IllegalActionError, "the action -1 is not legal"),
     ("step: no such game", lambda: engine().step([1], games=[9]), ActionError, "there is no game 9"),
@@ -315,7 +338,7 @@ ENVIRONMENTS = [
         RulesError,
         "Did you mean 'opponents'?",
     ),
-    ("seat: a number as a file", lambda: seat(record=1.5), RecordError, "record is the path of a file, not 1.5"),
+    ("seat: a number as a file", lambda: seat(record=1.5), RecordError, "is named by its path, not by 1.5"),
     ("seat: no such seat", lambda: seat(seat=9), RulesError, "seat=9 is not valid; valid are 0 to 2, None"),
     ("seat: True", lambda: seat(seat=True), RulesError, "seat=True is not valid"),
     ("seat: no number", lambda: seat(illegal_reward=np.nan), RulesError, "illegal_reward is a finite number, not nan"),
@@ -335,6 +358,14 @@ ENVIRONMENTS = [
     ("seats: seeds", lambda: seats().reset(seed=[1]), MahjongError, "one for each of the 2 games, not [1]"),
     ("seats: a seed", lambda: seats().reset(seed=[1, "x"]), MahjongError, "from 0 or None, not 'x'"),
     ("seats: too few", lambda: seats().step([1]), ActionError, "actions are 2 integers"),
+    ("seats: masked", lambda: seats().step(MASKED), ActionError, "actions are a plain array, not a masked one"),
+    (
+        "seats: a masked mask",
+        lambda: seats().reset(options={"reset_mask": np.ma.array([True, True], mask=[True, False])}),
+        OptionError,
+        "an array of 2 booleans, not a masked one",
+    ),
+    ("seats: no path", lambda: seats(record="a\0b"), RecordError, "records cannot be written to a"),
     ("seats: a mask", lambda: seats().reset(options={"reset_mask": [True]}), OptionError, "an array of 2 booleans"),
     ("seats: a slip in reset", lambda: seats().reset(options={"mask": 1}), OptionError, "reset has no option 'mask'"),
     ("seats: opponents", lambda: set_opponents(seats(), "nobody"), AgentError, "no agent is called 'nobody'"),
@@ -350,6 +381,8 @@ AGENTS = [
     ("no policy", lambda: find_agent("policy:/nowhere"), AgentError, "no policy '/nowhere'"),
     ("no file", lambda: find_agent("nofile.py:X"), AgentError, "there is no file nofile.py"),
     ("no module", lambda: find_agent("nomod:X"), AgentError, "there is no module nomod"),
+    ("a masked answer", lambda: seat(opponents=Masked(), seat=1), AgentError, "answered a masked array of"),
+    ("endless rollouts", lambda: find_agent(f"search?rollouts={'9' * 50}"), AgentError, "from 1 to 1000000, not 9999"),
     ("an illegal answer", lambda: seat(opponents=Cheat(), seat=1), AgentError, "the agent 'cheat' answered"),
 ]
 
@@ -403,10 +436,30 @@ def test_pettingzoo_s_registry_passes_our_errors_on():
         pettingzoo.make("aec", "mahjong_env/hebei-v0", colour=3)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: rules("x" * 3000),
+        lambda: engine().reset(deals=[Deal(hands=("1m" * 2000,))] * 3),
+        lambda: deal(hands=("1x" * 3000,)),
+        lambda: mahjong_env.action("x" * 10**6),
+        lambda: find_agent("x" * 3000),
+        lambda: seats().reset(options={"reset_mask": [0] * 10**5}),
+        lambda: GameRecord.from_json(f'{{"format":"mahjong_env.record","version":{FORMAT_VERSION},"{"x" * 3000}":1}}'),
+    ],
+)
+def test_long_arguments_are_quoted_in_part(call):
+    with pytest.raises(MahjongError) as refused:
+        call()
+    assert " [...] " in str(refused.value)
+    assert len(str(refused.value)) < 1000
+
+
 def test_what_makes_sense_is_taken():
     """Elements of arrays as numbers, and nothing to do."""
     assert rules("hebei", cap=np.int64(8)).knobs["cap"] == 8
     assert engine(num_games=np.int64(3), num_hands=np.int8(2), auto_reset=np.True_).num_games == 3
+    assert seats(np.int8(3)).num_envs == 3
     assert worth(dealer_streak=np.int64(1), seat=np.int64(0)).legal
     one = engine()
     before = frozen_arrays(one)

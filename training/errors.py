@@ -37,3 +37,5 @@ class InterruptedRunError(TrainingError):
 
 class WorkerError(TrainingError):
     """Something went wrong in a worker process; the message has the traceback from there."""
+
+    __str__ = Exception.__str__  # whole

@@ -8,6 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Final
+
+_BEGINNING: Final = 600
+_END: Final = 300
+_LEFT_OUT: Final = " [...] "
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:
@@ -17,7 +22,16 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
 
 
 class MahjongError(ValueError):
-    """Base class of the package's errors."""
+    """Base class of the package's errors.
+
+    Messages quote what they refuse, whatever its length: of long ones the beginning and the end are shown.
+    """
+
+    def __str__(self) -> str:
+        """The message, in a length that can be read."""
+        message = super().__str__()
+        is_long = len(message) > _BEGINNING + len(_LEFT_OUT) + _END
+        return f"{message[:_BEGINNING]}{_LEFT_OUT}{message[-_END:]}" if is_long else message
 
 
 class NotationError(MahjongError):

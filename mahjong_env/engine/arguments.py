@@ -25,6 +25,8 @@ _ALWAYS_FITS: Final = 2**28  # bytes; looking up what is free takes longer than 
 
 def as_array(what: str, values: Any) -> np.ndarray[Any, Any]:
     """The values as an array; `ActionError` if they cannot be one."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise ActionError(f"{what} are a plain array, not a masked one: what it hides would be taken, too")
     try:
         return np.asarray(values)
     except (ValueError, OverflowError) as error:  # lists of unequal lengths
@@ -75,7 +77,7 @@ def check_room(rules: Rules, num_games: int, *, redrawn: bool = False) -> None:
     """Raise `RulesError` if so many games, dealt or ``redrawn`` as worlds, cannot fit into the memory that is free."""
     axes = axes_of(rules, 1)
     for_a_tile = _BYTES_TO_REDRAW_A_TILE if redrawn else _BYTES_TO_DEAL_A_TILE
-    needed = num_games * (State.bytes_of(axes) + for_a_tile * axes["W"])
+    needed = int(num_games) * (State.bytes_of(axes) + for_a_tile * axes["W"])
     if needed <= _ALWAYS_FITS:
         return
     free = free_memory()

@@ -17,7 +17,7 @@ _BUFFERS: Final = ("observation", "action_mask", "rewards")
 def check_buffer(what: str, array: Any, shape: tuple[int, ...], dtype: type[np.generic]) -> None:
     """Raise `ActionError` unless this is a writable array of this shape and type, its numbers one after another."""
     name = np.dtype(dtype).name
-    if not isinstance(array, np.ndarray):
+    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
         raise ActionError(f"{what} is a numpy array {list(shape)} {name} to be filled, not {type(array).__name__}")
     if array.shape != shape or array.dtype != dtype:
         raise ActionError(f"{what} is {list(shape)} {name}, not {list(array.shape)} {array.dtype.name}")

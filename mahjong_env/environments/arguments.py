@@ -80,6 +80,8 @@ def read_reset_mask(mask: Any, num_envs: int) -> Games:
     """
     if mask is None:
         return np.arange(num_envs)
+    if isinstance(mask, np.ma.MaskedArray):
+        raise OptionError(f"the option 'reset_mask' is an array of {num_envs} booleans, not a masked one")
     named = np.asarray(mask) if isinstance(mask, np.ndarray | list | tuple) else np.zeros(())
     if named.shape != (num_envs,) or named.dtype != np.bool_:
         raise OptionError(

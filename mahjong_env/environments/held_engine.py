@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from mahjong_env.basics.errors import RecordError
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.engine.scene import Deal
@@ -43,8 +42,6 @@ class HeldEngine(Engine):
         Raises:
             RecordError: the file cannot be written, or holds something else.
         """
-        if not isinstance(path, str | os.PathLike):
-            raise RecordError(f"record is the path of a file, not {path!r}")
         self._writer = RecordWriter(path)
         self._recorder = Recorder(self, self._writer.write, agents=agents)
 

@@ -154,9 +154,11 @@ def _checked_answers(agent: Any, answers: Any, engine: Engine, games: Games) -> 
         actions = np.asarray(answers)
     except ValueError:  # lists of unequal lengths
         actions = np.asarray(None)
-    if actions.shape == (len(games),) and actions.dtype.kind in "iu":
+    is_masked = isinstance(answers, np.ma.MaskedArray)  # what it hides would be played
+    if actions.shape == (len(games),) and actions.dtype.kind in "iu" and not is_masked:
         return actions.astype(np.int64, copy=False)
-    row, what = 0, f"{actions.dtype} of shape {actions.shape} for {len(games)} seats, the first of them"
+    form = "a masked array of " if is_masked else ""
+    row, what = 0, f"{form}{actions.dtype} of shape {actions.shape} for {len(games)} seats, the first of them"
     if actions.shape == (len(games),) and actions.dtype.kind == "f":
         is_whole = np.isfinite(actions) & (actions == np.rint(actions))
         if not is_whole.all():

@@ -31,12 +31,13 @@ class RecordWriter:
         Raises:
             RecordError: the file cannot be written, or holds something else.
         """
-        self.path = Path(path)
+        self.path = _as_path(path)
         self.written = 0
         try:
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)
-        except OSError as error:
-            raise RecordError(f"records cannot be written to {self.path}: {error.strerror}") from None
+        except (OSError, ValueError) as error:  # a path with a zero in it
+            why = error.strerror if isinstance(error, OSError) else error
+            raise RecordError(f"records cannot be written to {self.path}: {why}") from None
         try:
             self._cut_torn_line()
         except BaseException:
@@ -118,6 +119,13 @@ class RecordWriter:
             end = size if _ends_with_newline(self.path, size) else sum(len(line) for line in file if line[-1:] == b"\n")
         if end != size:
             os.ftruncate(self._file, end)
+
+
+def _as_path(path: str | os.PathLike[str]) -> Path:
+    try:
+        return Path(path)
+    except TypeError:
+        raise RecordError(f"a file of records is named by its path, not by {path!r}") from None
 
 
 def _check_first_line(line: bytes, path: Path) -> None:

@@ -204,7 +204,7 @@ class TestFiles:
             with zipfile.ZipFile(path, "w") as archive:
                 archive.writestr("policy.json", header)
                 archive.writestr("weights.npz", weights)
-            with pytest.raises(PolicyFileError, match="best.zip: not a policy file, or damaged") as refused:
+            with pytest.raises(PolicyFileError, match=r"best.zip: not a policy file, or damaged") as refused:
                 PolicyAgent(path)
             assert "allow_pickle" not in str(refused.value)
 

@@ -75,7 +75,12 @@ def run_limited(arguments, **settings):
 @needs_full
 @pytest.mark.parametrize(
     "command",
-    [SHOW, "rules --variant hebei", "rules --variant hebei --markdown", f"{SCORE} --json", "show --help"],
+    [
+        SHOW,
+        *(pytest.param(line, marks=pytest.mark.thorough) for line in ("rules --variant hebei", "show --help")),
+        pytest.param("rules --variant hebei --markdown", marks=pytest.mark.thorough),
+        pytest.param(f"{SCORE} --json", marks=pytest.mark.thorough),
+    ],
     ids=lambda command: " ".join(command.split()[:3]),
 )
 def test_an_output_that_cannot_be_written_is_an_error_of_one_line(command):
@@ -85,9 +90,9 @@ def test_an_output_that_cannot_be_written_is_an_error_of_one_line(command):
     assert done.returncode == 2
 
 
-@pytest.mark.parametrize(
-    "where", [pytest.param(">/dev/full", marks=needs_full), ">&-", pytest.param("2>/dev/full", marks=needs_full), "2>&-"]
-)
+@pytest.mark.thorough
+@needs_full
+@pytest.mark.parametrize("where", [">/dev/full", ">&-", "2>/dev/full", "2>&-"])
 @pytest.mark.parametrize("command", ["rules --variant hebei", "show nothing.jsonl"])
 def test_streams_that_are_full_or_closed_leave_no_traceback(where, command):
     line = f"{shlex.quote(sys.executable)} -m mahjong_env {command} {where}"
