@@ -8,13 +8,17 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mahjong_env.basics.archives import read_arrays
 from training.cluster.versions import versions
 from training.folders import make_folder, write_bytes
+
+_MOST_BYTES: Final = 2**30
+"""Of a part: those of thousands of games take a few megabytes."""
 
 
 def key_of(depends_on: Any) -> str:
@@ -54,8 +58,7 @@ class Kept:
         if self._folder is None:
             return None
         try:
-            with np.load(self._folder / f"{part}.npz", allow_pickle=False) as arrays:
-                return dict(arrays)
+            return read_arrays((self._folder / f"{part}.npz").read_bytes(), _MOST_BYTES)
         except Exception:  # zipfile, zlib and numpy have a dozen kinds; what cannot be read is done again
             return None
 

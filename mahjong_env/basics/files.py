@@ -17,7 +17,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     """Write a file; whatever stood there is replaced at once at the end, or stays as it was after an error.
 
     Until then the bytes are in a hidden file beside it that bears the number of this process. Those that killed
-    processes have left for the same file are removed.
+    processes have left for the same file are removed. Devices and pipes are written to as they are.
 
     Args:
         path: the file; its folder exists.
@@ -28,6 +28,10 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     Raises:
         OSError: it cannot be written.
     """
+    if path.exists() and not path.is_file():
+        with path.open("wb") as out:
+            yield out
+        return
     for left in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
         _remove_if_left(left)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from mahjong_env.basics.errors import MahjongError
+from mahjong_env.basics.files import replacing
 from mahjong_env.environments.opponents import Opponent, agent_names, find_agent
 from mahjong_env.records import RecordWriter
 from mahjong_env.ruleset import knobs
@@ -130,8 +131,9 @@ def check_records(path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file; `MahjongError` if that fails after all, as where the disk is full."""
+    """Write a file; `MahjongError` if that fails after all, as where the disk is full, and what stood there stays."""
     try:
-        path.write_text(text, encoding="utf-8")
+        with replacing(path.resolve()) as file:  # a link that the user has named stays one
+            file.write(text.encode("utf-8"))
     except OSError as error:
         raise MahjongError(f"{path}: cannot be written: {error.strerror or error}") from error

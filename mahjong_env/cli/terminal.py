@@ -79,9 +79,10 @@ def as_long_as_read(command: Callable[[], int]) -> int:
 
 def _silence_if_broken(stream: TextIO | None) -> None:
     """Where nothing more can be written, let the interpreter not try again at its exit, and complain."""
+    if stream is None:
+        return
     try:
-        if stream is not None:
-            stream.flush()
+        stream.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 

@@ -123,6 +123,19 @@ def test_no_half_of_a_page_is_left_on_a_full_disk(tmp_path):
         assert [path.read_text() for path in tmp_path.iterdir()] == ([] if before is None else [before])
 
 
+@pytest.mark.skipif(os.name != "posix", reason="no limits of processes")
+def test_no_half_of_a_page_is_left_on_a_full_disk(tmp_path):
+    page = tmp_path / "page.html"
+    for before in (None, "the page before"):
+        if before is not None:
+            page.write_text(before, encoding="utf-8")
+        line = f"ulimit -f 40; {shlex.quote(sys.executable)} -m mahjong_env {SHOW} --html {page}"
+        done = subprocess.run(line, shell=True, capture_output=True, text=True, encoding="utf-8")
+        assert done.stderr == f"error: {page}: cannot be written: File too large\n"
+        assert done.returncode == 2
+        assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ([] if before is None else [before])
+
+
 def test_pages_are_written_through_links(capsys, tmp_path):
     (tmp_path / "link.html").symlink_to(tmp_path / "page.html")
     for _ in range(2):

@@ -10,6 +10,7 @@ import json
 import zipfile
 from contextlib import chdir
 from dataclasses import asdict, fields
+from functools import cache
 
 import numpy as np
 import pytest
@@ -21,7 +22,9 @@ from hypothesis.extra import numpy as arrays_of
 from agents import AgentError, PolicyFileError, make_agent
 from agents.network import NetworkSpec, PolicyNetwork, weights_of
 from agents.policy_file import PolicyFile
-from mahjong_env import make_engine
+from mahjong_env import Deal, RecordError, make_engine
+from mahjong_env.records import GameRecord, Recorder, RecordWriter, read_records
+from mahjong_env.viewer import viewer_html
 from support.fuzz_strategies import DAMAGES, JSON_TEXTS, JSONS, TEXTS, VALUES, damaged, examples
 
 SPEC = NetworkSpec(width=2, layers=1)
@@ -235,6 +238,74 @@ def test_places_of_policies(folder, place):
     (folder / "empty").mkdir(exist_ok=True)
     with chdir(folder / "empty"), pytest.raises(AgentError):
         make_agent(f"policy:{place}")
+
+
+# --- Records -----------------------------------------------------------------------------------------------------
+
+
+@cache
+def a_record():
+    """The line of a hand that was played at random, with a scene and a note."""
+    engine, lines, rng = make_engine("hebei", 1, seed=3), [], np.random.default_rng(3)
+    recorder = Recorder(engine, lambda *ended: lines.extend(ended), agents=["random"] * 3)
+    recorder.reset(seed=3, deals=Deal(hands=("123m",), running_points=(1, 2, 3)))
+    while engine.seat_to_act[0] >= 0:
+        recorder.step([rng.choice(np.flatnonzero(engine.action_mask[0]))], notes=[{"value": 1.0}])
+    return lines[0].to_json()
+
+
+def check_replayed_or_refused(folder, text):
+    """A line is a record, which can be played, shown and written again, or is refused with file and line."""
+    path = folder / "games.jsonl"
+    path.write_bytes(text.encode("utf-8", "surrogatepass") + b"\n")
+    try:
+        for record in read_records(path):
+            assert GameRecord.from_json(record.to_json()) == record
+            viewer_html(record).encode()
+    except RecordError as error:
+        assert "games.jsonl" in str(error)  # noqa: PT017
+        assert len(str(error)) < 1000  # noqa: PT017
+        return
+    with RecordWriter(path) as writer:  # what can be read can be added to
+        writer.write()
+
+
+FIELDS = sorted(json.loads(a_record()))
+ODD_NUMBERS = ("9" * 5000, "1" + "0" * 400, "-1", "1.0", "1e400", "NaN", "32768", str(2**31), str(2**63), str(2**64))
+
+
+@pytest.mark.thorough
+@examples(100)
+@given(DAMAGES)
+def test_damaged_records(folder, damages):
+    check_replayed_or_refused(folder, damaged(a_record().encode(), damages).decode("utf-8", "surrogateescape"))
+
+
+@pytest.mark.thorough
+@examples(150)
+@given(st.sampled_from(FIELDS), st.one_of(JSONS.map(json.dumps), JSON_TEXTS, st.sampled_from(ODD_NUMBERS)))
+@example("knobs", '{"variant":"x"}')
+@example("knobs", '{"rules":"x","self":1}')
+@example("deal", '{"hands":{"1m":1}}')
+@example("deal", '{"house_winds":7,"draws":[]}')
+def test_records_with_anything_in_a_field(folder, field, text):
+    told = json.loads(a_record()) | {field: "HERE"}
+    check_replayed_or_refused(folder, json.dumps(told).replace('"HERE"', text))
+
+
+@pytest.mark.thorough
+@examples(100)
+@given(
+    st.one_of(st.integers(-1, 60).map(str), st.sampled_from(["00", "9" * 5000, "\u0663", "1.0", ""])),
+    st.sampled_from(["value", "probabilities", "values", "intervals", "mine", "\ud800"]),
+    st.one_of(JSONS.map(json.dumps), st.sampled_from(["[" * depth + "]" * depth for depth in (1, 17, 300, 10**5)])),
+)
+@example("0", "value", "1" + "0" * 400)
+@example("0", "intervals", '{"pass":[0,1,1%s]}' % ("0" * 400))
+@example("0", "mine", '"\\ud800"')
+def test_records_with_any_notes(folder, number, key, text):
+    told = json.loads(a_record()) | {"notes": {number: {key: "HERE"}}}
+    check_replayed_or_refused(folder, json.dumps(told).replace('"HERE"', text))
 
 
 # --- Agents by name ----------------------------------------------------------------------------------------------

@@ -6,9 +6,11 @@ import os
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from mahjong_env.cli.terminal import as_long_as_read, prepare_output
 from mahjong_env.ruleset.knobs import gather, read_rules
 from training.cluster import connected
 from training.cluster.session import check_address
@@ -142,7 +144,9 @@ def main(arguments: list[str] | None = None) -> int:
         print("error: the command line needs tyro: pip install 'mahjong-env[evaluate]'", file=sys.stderr)
         return 2
     words = gather(sys.argv[1:] if arguments is None else arguments)
-    return status_of(lambda: run(tyro.cli(RllibConfig, prog="python -m training.rllib", args=words)))
+    prepare_output()
+    cli = partial(tyro.cli, RllibConfig, prog="python -m training.rllib", args=words)
+    return as_long_as_read(lambda: status_of(lambda: run(cli())))
 
 
 if __name__ == "__main__":
