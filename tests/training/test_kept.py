@@ -305,3 +305,11 @@ class TestTwoAtOnce:
         with pytest.raises(TrainingError, match=rf"{LOCK}: a lock is a file, and this is a link"), locked(out / LOCK):
             pytest.fail("the link was followed")
         assert precious.read_bytes() == b"precious"
+
+
+def test_a_part_that_would_fill_the_memory_is_played_again(tmp_path, monkeypatch):
+    kept = Kept(tmp_path, "parts", {})
+    kept.put("one", {"points": np.zeros(10**6, np.int8)})
+    assert kept.get("one")["points"].size == 10**6
+    monkeypatch.setattr("training.kept._MOST_BYTES", 10**5)
+    assert kept.get("one") is None
