@@ -28,3 +28,7 @@ class RowChance(np.random.Generator):
         if out is not None or not shape or shape[0] != len(self._rows):
             return super().random(size, dtype, out)
         return super().random((self._number, *shape[1:]), dtype).take(self._rows, axis=0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles draw the same numbers."""
+        return RowChance, (self.bit_generator, self._rows, self._number)

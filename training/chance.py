@@ -28,9 +28,14 @@ class SharedChance(np.random.Generator):
     """
 
     def __init__(self, seed: np.random.SeedSequence) -> None:
-        super().__init__(np.random.PCG64(seed))
+        """Begin the ordinary stream. The seed, by which the tables may have been dealt as well, is not kept."""
+        super().__init__(np.random.PCG64(seed.generate_state(8).tolist()))
         self._keys: NDArray[np.uint64] = np.zeros(0, np.uint64)
         self._calls = 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles draw the same numbers."""
+        return _restored, (self.bit_generator, self._keys, self._calls)
 
     def decide(self, keys: NDArray[np.uint64]) -> Self:
         """Begin decisions: [n] a key for each row of the view that an agent is about to be shown."""
@@ -47,6 +52,13 @@ class SharedChance(np.random.Generator):
         each = int(np.prod(shape[1:], dtype=np.int64))
         numbers = _floats if np.dtype(dtype) == np.float32 else _doubles
         return numbers(keys, each).reshape(shape)
+
+
+def _restored(bits: np.random.BitGenerator, keys: NDArray[np.uint64], calls: int) -> SharedChance:
+    chance = SharedChance.__new__(SharedChance)
+    np.random.Generator.__init__(chance, bits)
+    chance._keys, chance._calls = keys, calls
+    return chance
 
 
 def decision_keys(deals: NDArray[np.uint64], people: NDArray[Any], number: NDArray[np.int64]) -> NDArray[np.uint64]:

@@ -40,7 +40,9 @@ def find_agent(agent: Any) -> Opponent:
             * ``NAME`` or ``NAME:ARGUMENT``, as in "random", "greedy?claims=false" or "policy:runs/x/best.zip";
             * ``module:Class``, a class (or a function) that makes an agent, in a module that can be imported;
             * ``file.py:Class``, the same in a file. The file's folder is put at the end of ``sys.path``, so that it
-              can import its neighbours.
+              can import its neighbours;
+            * ``isolated:AGENT``, any of these in a process of its own, to which only what a seat may see goes over
+              (`mahjong_env.environments.isolated`).
 
             A registered name comes first, where a module is called the same. Options are checked against the types in
             the signature.
@@ -62,6 +64,10 @@ def find_agent(agent: Any) -> Opponent:
 
 
 def _make(text: str) -> Opponent:
+    if text.strip().startswith("isolated:"):
+        from mahjong_env.environments.isolated import PREFIX, IsolatedAgent  # processes are for those who ask for them
+
+        return IsolatedAgent(text.strip().removeprefix(PREFIX))
     address, options = parse_address(KIND, text)
     maker, argument = _maker(text, address)
     agent = make(KIND, text, maker, argument, options)
@@ -85,7 +91,8 @@ def _maker(text: str, address: str) -> tuple[Maker, str | None]:
 
 
 def _valid() -> str:
-    return f"{', '.join(agent_names())}, module:Class, file.py:Class, and in Python objects with act(view, rng)"
+    texts = ", ".join((*agent_names(), "module:Class", "file.py:Class", "isolated:AGENT"))
+    return f"{texts}, and in Python objects with act(view, rng)"
 
 
 def _registered(name: str, entries: list[Any]) -> Maker:

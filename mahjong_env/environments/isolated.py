@@ -1,0 +1,144 @@
+"""Agents in a process of their own, in which there is no table to read: `isolated:AGENT`.
+
+No attribute of a view leads to its table, but Python keeps nothing of one process from whoever looks for it (closures,
+frames, the garbage collector). So agents that nobody has read are asked elsewhere. What goes over is one world of each
+position (`View.worlds`), on which everything that the seat has not seen has been drawn anew. Its views are those of the
+table, and so are the worlds drawn from it, as they depend on what the seat has seen alone; whatever else an agent digs
+up there is made up. What comes back is JSON, which, unlike a pickle, runs nothing here.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import signal
+import sys
+import traceback
+from multiprocessing.connection import Connection
+from typing import Any, Final
+
+import numpy as np
+
+from mahjong_env.basics.errors import AgentError
+from mahjong_env.environments.players import agent_name
+from mahjong_env.observation.view import View
+
+PREFIX: Final = "isolated:"
+_LONGEST: Final = 2**28  # bytes of an answer
+
+
+class IsolatedAgent:
+    """An agent that is made, and asked, in a process of its own; its process is asked for many seats at once.
+
+    It plays as it does without. The process ends with this object, or with the process that made it.
+
+    Attributes:
+        name: ``isolated:`` and that of the agent.
+        games_at_once: the agent's, if it has one, see `agents.base.games_at_once`.
+        file: where its class stands, "" if in no file.
+    """
+
+    def __init__(self, agent: str) -> None:
+        """Start the process, and make the agent there.
+
+        Args:
+            agent: what `find_agent` takes.
+
+        Raises:
+            AgentError: the agent cannot be made.
+        """
+        self._agent = agent
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(agent, theirs), daemon=True)
+        self._process.start()
+        theirs.close()
+        made = self._reply()
+        self.name, self.file = f"{PREFIX}{made.get('name')}", str(made.get("file"))
+        if type(made.get("games_at_once")) is int:
+            self.games_at_once: int = made["games_at_once"]
+
+    def act(self, view: View, rng: np.random.Generator) -> Any:
+        """Have the agent choose [n] actions; ``rng`` goes over, and comes back as the agent has left it.
+
+        Raises:
+            AgentError: the agent has failed, or its process has ended.
+        """
+        table = view.worlds(1, np.random.default_rng(0))
+        try:
+            self._pipe.send((table, _unseeded(rng)))
+            answer = self._reply()
+        except OSError:
+            raise self._ended() from None
+        except BaseException:  # an answer that comes later would be taken for another one
+            self._process.kill()
+            raise
+        try:
+            rng.bit_generator.state = answer["chance"]
+            return np.asarray(answer["actions"])
+        except Exception as error:  # what other generators and numpy say of what they cannot read
+            raise AgentError(f"the agent {self._agent!r}, in a process of its own, answers what is none") from error
+
+    def _reply(self) -> dict[str, Any]:
+        try:
+            answer = json.loads(self._pipe.recv_bytes(_LONGEST))
+        except (EOFError, OSError):
+            raise self._ended() from None
+        except (ValueError, RecursionError):
+            answer = None
+        if not isinstance(answer, dict):
+            answer = {"error": "it answers what is none"}
+        if "error" in answer:
+            raise AgentError(f"the agent {self._agent!r}, in a process of its own: {answer['error']}")
+        return answer
+
+    def _ended(self) -> AgentError:
+        self._process.join(5)
+        return AgentError(f"the process of the agent {self._agent!r} has ended (exit code {self._process.exitcode})")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies have processes of their own."""
+        return IsolatedAgent, (self._agent,)
+
+
+def _unseeded(rng: np.random.Generator) -> np.random.Generator:
+    """The same chance without the seed that it comes from, by which tables may have been dealt as well."""
+    if type(rng) is not np.random.Generator:
+        return rng  # those of this project say themselves what goes over
+    seed = rng.bit_generator.seed_seq
+    bits = type(rng.bit_generator)(np.random.SeedSequence(seed.generate_state(4).tolist()))
+    bits.state = rng.bit_generator.state
+    return np.random.Generator(bits)
+
+
+# --- In the other process -----------------------------------------------------------------------------------------
+
+
+def _serve(spec: str, pipe: Connection) -> None:
+    from mahjong_env.environments.agent_registry import find_agent
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks, with which this one ends
+    del sys.argv[1:]  # a command line may name the seed of the deals
+    try:
+        agent = find_agent(spec)
+        file = getattr(sys.modules.get(type(agent).__module__), "__file__", None)
+        made = {"name": agent_name(agent), "file": file or "", "games_at_once": getattr(agent, "games_at_once", None)}
+        _tell(pipe, made)
+    except Exception as error:
+        _tell(pipe, {"error": str(error)})
+        return
+    while True:
+        try:
+            table, rng = pipe.recv()
+        except EOFError:
+            return
+        try:
+            actions = np.asarray(agent.act(table.view(), rng))
+            _tell(pipe, {"actions": actions.tolist(), "chance": rng.bit_generator.state})
+        except Exception as error:  # somebody else's code may raise anything
+            where = traceback.extract_tb(error.__traceback__)[:2][-1]  # the first line beyond this one
+            _tell(pipe, {"error": f"{type(error).__name__}: {error} ({where.filename}, line {where.lineno})"})
+
+
+def _tell(pipe: Connection, answer: dict[str, Any]) -> None:
+    pipe.send_bytes(json.dumps(answer, default=lambda array: array.tolist()).encode())
