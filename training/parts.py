@@ -16,6 +16,7 @@ from agents import Agent, PolicyFileError
 from agents.outcomes import NUMBERS_PATH
 from agents.policy_file import SHIPPED, find_policy
 from mahjong_env import Rules
+from mahjong_env.environments.isolated import PREFIX, IsolatedAgent
 from training.cluster.versions import OURS
 from training.kept import Kept
 from training.lineups import Block
@@ -106,15 +107,19 @@ def digests(spec: str, agent: Agent, rules: Rules) -> list[str]:
         agent: the agent.
         rules: what is played: agents that play a shipped policy play that of these rules.
     """
-    kind = type(agent)
-    own = [f"{kind.__module__}.{kind.__qualname__}"] if kind.__module__.partition(".")[0] in OURS else []
-    files = dict.fromkeys([*_source_of(kind.__module__), *_named(spec, rules)])
+    if isinstance(agent, IsolatedAgent):  # the same agent as without, whose source is not loaded here
+        (module, name), source = agent.kind, _around(Path(agent.file)) if agent.file else []
+    else:
+        module, name = type(agent).__module__, type(agent).__qualname__
+        source = _source_of(module)
+    own = [f"{module}.{name}"] if module.partition(".")[0] in OURS else []
+    files = dict.fromkeys([*([] if own else source), *_named(spec, rules)])
     return [*own, *map(_digest, files)]
 
 
 def _named(spec: str, rules: Rules) -> Iterator[Path]:
     """Yield the files that a text names or implies, with those of agents in its options."""
-    address, _, options = spec.partition("?")
+    address, _, options = spec.strip().removeprefix(PREFIX).partition("?")
     name, _, place = (part.strip() for part in address.partition(":"))
     if name == "policy" and place:
         with suppress(PolicyFileError):
@@ -138,6 +143,12 @@ def _source_of(module: str) -> list[Path]:
         return []
     folders = getattr(sys.modules.get(top), "__path__", ())
     return sorted(path for folder in folders for path in Path(folder).rglob("*.py")) or _beside(Path(file))
+
+
+def _around(file: Path) -> list[Path]:
+    """Return the package that a file is in, or else the file with what it imports, without loading anything."""
+    folders = [folder for folder in file.resolve().parents if (folder / "__init__.py").is_file()]
+    return sorted(folders[-1].rglob("*.py")) if folders else _beside(file)
 
 
 def _beside(file: Path) -> list[Path]:

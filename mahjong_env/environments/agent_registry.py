@@ -67,7 +67,7 @@ def _make(text: str) -> Opponent:
     if text.strip().startswith("isolated:"):
         from mahjong_env.environments.isolated import PREFIX, IsolatedAgent  # processes are for those who ask for them
 
-        return IsolatedAgent(text.strip().removeprefix(PREFIX))
+        return IsolatedAgent(text.strip().removeprefix(PREFIX), find_agent)
     address, options = parse_address(KIND, text)
     maker, argument = _maker(text, address)
     agent = make(KIND, text, maker, argument, options)

@@ -14,13 +14,14 @@ import multiprocessing
 import signal
 import sys
 import traceback
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
 import numpy as np
 
 from mahjong_env.basics.errors import AgentError
-from mahjong_env.environments.players import agent_name
+from mahjong_env.environments.players import Opponent, agent_name
 from mahjong_env.observation.view import View
 
 PREFIX: Final = "isolated:"
@@ -35,26 +36,29 @@ class IsolatedAgent:
     Attributes:
         name: ``isolated:`` and that of the agent.
         games_at_once: the agent's, if it has one, see `agents.base.games_at_once`.
-        file: where its class stands, "" if in no file.
+        kind: its class's module and name.
+        file: where that stands, "" if in no file.
     """
 
-    def __init__(self, agent: str) -> None:
+    def __init__(self, agent: str, find: Callable[[str], Opponent]) -> None:
         """Start the process, and make the agent there.
 
         Args:
-            agent: what `find_agent` takes.
+            agent: the text that describes the agent.
+            find: what makes an agent of it, `find_agent`.
 
         Raises:
             AgentError: the agent cannot be made.
         """
-        self._agent = agent
+        self._agent, self._find = agent, find
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(agent, theirs), daemon=True)
+        self._process = context.Process(target=_serve, args=(agent, find, theirs), daemon=True)
         self._process.start()
         theirs.close()
         made = self._reply()
         self.name, self.file = f"{PREFIX}{made.get('name')}", str(made.get("file"))
+        self.kind = (str(made.get("module")), str(made.get("class")))
         if type(made.get("games_at_once")) is int:
             self.games_at_once: int = made["games_at_once"]
 
@@ -98,7 +102,7 @@ class IsolatedAgent:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies have processes of their own."""
-        return IsolatedAgent, (self._agent,)
+        return IsolatedAgent, (self._agent, self._find)
 
 
 def _unseeded(rng: np.random.Generator) -> np.random.Generator:
@@ -114,15 +118,19 @@ def _unseeded(rng: np.random.Generator) -> np.random.Generator:
 # --- In the other process -----------------------------------------------------------------------------------------
 
 
-def _serve(spec: str, pipe: Connection) -> None:
-    from mahjong_env.environments.agent_registry import find_agent
-
+def _serve(spec: str, find: Callable[[str], Opponent], pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks, with which this one ends
     del sys.argv[1:]  # a command line may name the seed of the deals
     try:
-        agent = find_agent(spec)
-        file = getattr(sys.modules.get(type(agent).__module__), "__file__", None)
-        made = {"name": agent_name(agent), "file": file or "", "games_at_once": getattr(agent, "games_at_once", None)}
+        agent = find(spec)
+        kind = type(agent)
+        made = {
+            "name": agent_name(agent),
+            "games_at_once": getattr(agent, "games_at_once", None),
+            "module": kind.__module__,
+            "class": kind.__qualname__,
+            "file": getattr(sys.modules.get(kind.__module__), "__file__", None) or "",
+        }
         _tell(pipe, made)
     except Exception as error:
         _tell(pipe, {"error": str(error)})

@@ -180,6 +180,24 @@ class TestAgentsFiles:
         shutil.copy(Path(agents.__file__).parent / "policies" / "hebei.zip", tmp_path / "mine.zip")
         assert self.differs(spec.format(tmp_path / "mine.zip"), tmp_path / "mine.zip")
 
+    @pytest.mark.thorough
+    def test_agents_that_are_isolated(self, own, monkeypatch):
+        """They are the agents that they are without, and their files are not loaded here."""
+        spec = f"isolated:{own / 'kept_mine.py'}:Mine"
+        assert self.differs(spec, own / "kept_further.py", b"def act(self, view, rng): return None\n")
+        assert not {"kept_mine", "kept_beside", "kept_further"} & set(sys.modules)
+        apart = digests(spec, make_agent(spec), HEBEI)
+        assert apart == digests(spec.removeprefix("isolated:"), make_agent(spec.removeprefix("isolated:")), HEBEI)
+        assert digests("isolated:greedy", make_agent("isolated:greedy"), HEBEI) == digests(
+            "greedy", make_agent("greedy"), HEBEI
+        )
+        (own / "kept_package").mkdir()
+        mine = "from . import two\nclass Mine:\n    name = 'mine'\n    def act(self, view, rng): pass\n"
+        for name, text in (("__init__", ""), ("one", mine), ("two", "")):
+            (own / "kept_package" / f"{name}.py").write_text(text, encoding="utf-8")
+        monkeypatch.syspath_prepend(str(own))
+        assert self.differs("isolated:kept_package.one:Mine", own / "kept_package" / "two.py")
+
     def test_numbers(self, tmp_path):
         shutil.copy(Path(agents.__file__).parent / "outcomes.npz", tmp_path / "mine.npz")
         assert self.differs(f"value?numbers={tmp_path / 'mine.npz'}", tmp_path / "mine.npz")
