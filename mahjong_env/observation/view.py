@@ -166,9 +166,7 @@ class View:
         """Work out every array that nobody has asked for yet; engines call this before their games move on."""
         ask = self.__dict__.get("_ask")
         if ask is not None:
-            for name in self.array_names():
-                getattr(self, name)
-            self.__dict__["_ask"] = ask("kept")
+            self.__dict__.update(ask("rest", self.__dict__), _ask=ask("kept"))
 
     def __len__(self) -> int:
         """The number of seats that look."""
@@ -285,8 +283,13 @@ class View:
         return encode(self.natural_hand) if known is None else known
 
 
-_ARRAYS: Final = frozenset(View.array_names())
+_NAMES: Final = View.array_names()
+_ARRAYS: Final = frozenset(_NAMES)
 _ASKED: Final = _ARRAYS | {"codes"}
+
+
+def _look(seen: Sight, name: str) -> Any:
+    return observe(seen) if name == "observation" else getattr(seen, name)
 
 
 def _sealed(seen: Sight | None, origin: Origin) -> Callable[..., Any]:
@@ -298,7 +301,9 @@ def _sealed(seen: Sight | None, origin: Origin) -> Callable[..., Any]:
 
     def ask(what: str, *rest: Any) -> Any:
         if what in _ASKED:
-            return None if seen is None else observe(seen) if what == "observation" else getattr(seen, what)
+            return None if seen is None else _look(seen, what)
+        if what == "rest":
+            return {} if seen is None else {name: _look(seen, name) for name in _NAMES if name not in rest[0]}
         if what == "worlds":
             return origin.worlds(*rest)
         if what == "view":
