@@ -16,6 +16,7 @@ def test_they_can_be_planted(fault):
     """Where the code has moved on, the fault moves with it: another piece of text, or another fault."""
     assert ast.dump(ast.parse(planted(fault))) != ast.dump(ast.parse((ROOT / fault.file).read_text(encoding="utf-8")))
     names = re.findall(r"(?:def|class) (\w+)", (ROOT / fault.tests).read_text(encoding="utf-8"))
+    assert fault.which
     assert any(fault.which in name for name in names), "no test of that name would be run"
 
 
@@ -35,7 +36,7 @@ def tree(tmp_path):
 
 
 def test_a_fault_is_found_or_survives(tree, capsys):
-    faults = [Fault("sums.py", f"tests/test_{name}.py", name, "a + b", "a * b", "") for name in ("strong", "weak")]
+    faults = [Fault("sums.py", f"tests/test_{name}.py", name, "a + b", "a * b", name) for name in ("strong", "weak")]
     assert main(["--jobs", "1"], faults, tree) == 1
     told = capsys.readouterr().out.splitlines()
     assert told[0].split() == ["strong", "sums.py", "tests/test_strong.py::test_strong"]
@@ -47,14 +48,14 @@ def test_a_fault_is_found_or_survives(tree, capsys):
 def test_all_tests_may_be_asked(tree, monkeypatch):
     asked = []
     monkeypatch.setattr(mutants, "found_by", lambda fault, tests, root: asked.append((fault, tuple(tests))))
-    weak = Fault("sums.py", "tests/test_weak.py", "weak", "a + b", "a * b", "")
+    weak = Fault("sums.py", "tests/test_weak.py", "weak", "a + b", "a * b", "weak")
     assert main(["--all", "weak"], [weak], tree) == 1
-    assert asked == [(None, ("tests/test_weak.py",)), (weak, ())]
+    assert asked == [(None, ("tests/test_weak.py", "-k", "weak")), (weak, ())]
 
 
 def test_what_shows_nothing_is_an_error(tree, capsys):
-    assert main([], [Fault("sums.py", "tests/test_weak.py", "gone", "a - b", "a", "")], tree) == 1
+    assert main([], [Fault("sums.py", "tests/test_weak.py", "gone", "a - b", "a", "weak")], tree) == 1
     assert "gone: 'a - b' occurs 0 times in sums.py, not once" in capsys.readouterr().out
     (tree / "sums.py").write_text("def add(a, b):\n    return 5\n", encoding="utf-8")
-    assert main([], [Fault("sums.py", "tests/test_weak.py", "red", "5", "6", "")], tree) == 1
+    assert main([], [Fault("sums.py", "tests/test_weak.py", "red", "5", "6", "weak")], tree) == 1
     assert "without a fault tests/test_weak.py::test_weak fails already" in capsys.readouterr().out
