@@ -13,6 +13,7 @@ import pytest
 from agents import make_agent
 from agents.policy_file import SHIPPED
 from mahjong_env import rules
+from support.marks import everyday
 from training import config as settings
 from training import evaluate as evaluation_command
 from training.__main__ import main
@@ -67,7 +68,10 @@ class TestRecord:
         assert [line.get("again") for line in ledger()] == [None, None, True, None]
 
     @pytest.mark.parametrize(
-        "other", [{"blind": 2}, {"variant": "wuhan"}, {"knobs": ("players=4",)}, {"agents": ("greedy",)}]
+        "other",
+        everyday(
+            [{"blind": 2}, {"variant": "wuhan"}, {"knobs": ("players=4",)}, {"agents": ("greedy",)}], [{"blind": 2}]
+        ),
     )
     def test_other_tests_are_other_tests(self, other):
         evaluate(CONFIG)

@@ -379,6 +379,7 @@ class TestInterrupted:
         assert capsys.readouterr().err == "interrupted\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("command", "needless"),
     [

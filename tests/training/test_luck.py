@@ -139,6 +139,7 @@ class TestLuck:
         assert found.of(0).wins == plain.of(0).wins
         assert sum(one.points.mean * one.seats for one in found.standings) == pytest.approx(0, abs=1e-5)
 
+    @pytest.mark.thorough
     def test_blocks_merge_to_the_same_bits(self):
         table, agents = rules("hebei"), [GreedyAgent(), RandomAgent()]
         blocks = [Block((0, 1, 1), number, 5 * number, 5 * number + 5, "all", True) for number in range(2)]
