@@ -168,6 +168,14 @@ class TestWeights:
             weights_of(rules("hebei"))
         weights_of.cache_clear()
 
+    def test_the_command_fits_weights(self, tmp_path, capsys):
+        path = tmp_path / "weights.json"
+        assert main(["luck", "--variant", "hebei", "--hands", "20", "--out", str(path)]) == 0
+        assert "luck leaves" in capsys.readouterr().out
+        found = json.loads(path.read_text(encoding="utf-8"))["variants"]["hebei"]
+        assert found["hands"] == 20
+        assert set(found["weights"]) <= set(FEATURES)
+
     @pytest.mark.thorough
     def test_the_command_fits_them_again(self, tmp_path, capsys):
         path = tmp_path / "weights.json"
