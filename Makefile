@@ -14,7 +14,8 @@ GAMES_wuhan := 80000
 GAMES   ?= $(or $(GAMES_$(VARIANT)),320000)
 STEPS   ?= 1000000
 DEALS   ?= 2000
-RUN     ?= runs/$(VARIANT)
+# Each way to learn has a folder of its own.
+RUN     ?= runs/$(VARIANT)$(if $(filter ppo,$(METHOD)),,-$(METHOD))
 JOBS    ?= 2
 # More options for `python -m training ppo` (or `train`, with METHOD=sb3), such as FLAGS='--seed 1'.
 FLAGS   ?=
@@ -92,7 +93,7 @@ SIZE_ppo  = $(GAMES) hands
 SIZE_sb3  = $(STEPS) decisions
 train: $(LEARN)
 	$(if $(LEARN_$(METHOD)),,$(error METHOD is ppo or sb3, not $(METHOD)))
-	@echo "learning $(VARIANT) in $(RUN), up to $(SIZE_$(METHOD)) (Ctrl-C saves; the same command goes on)"
+	@echo "learning $(VARIANT) in $(RUN), up to $(SIZE_$(METHOD)) (Ctrl-C stops; the same command goes on)"
 	$(Q)$(BIN)/python -m training $(LEARN_$(METHOD)) --variant $(VARIANT) --out $(RUN) \
 	  $(if $(wildcard $(RUN)/config.json),--resume) $(FLAGS)
 	$(Q)if [ $(RUN)/evaluation.json -nt $(RUN)/best.zip ]; then \

@@ -31,7 +31,8 @@ def read_checkpoint(path: Path) -> dict[str, Any] | None:
         TrainingError: it is damaged, or no checkpoint.
     """
     try:
-        state: Any = torch.load(path, weights_only=True)
+        # Whatever device it was written on: whoever takes it over puts it where it learns.
+        state: Any = torch.load(path, map_location="cpu", weights_only=True)
         return dict(state)
     except FileNotFoundError:
         return None

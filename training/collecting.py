@@ -22,7 +22,13 @@ Result = TypeVar("Result")
 
 
 class Players(Protocol[Common, Part, Result]):
-    """Plays parts that are begun at one time and fetched at another."""
+    """Plays parts that are begun at one time and fetched at another.
+
+    Attributes:
+        number: how many play at the same time.
+    """
+
+    number: int
 
     def begin(self, common: Common, parts: Sequence[Part]) -> list[Any]:
         """Begin to play parts with what they have in common; return what `finish` takes."""
@@ -36,6 +42,8 @@ class Players(Protocol[Common, Part, Result]):
 
 class Here(Generic[Common, Part, Result]):
     """This process, when the results are asked for."""
+
+    number = 1
 
     def __init__(self, work: Callable[[Common, Part], Result]) -> None:
         self._work = work
@@ -56,7 +64,7 @@ class InProcesses(Generic[Common, Part, Result]):
     """Several processes."""
 
     def __init__(self, work: Callable[[Common, Part], Result], processes: int) -> None:
-        self._work = work
+        self._work, self.number = work, processes
         self._pool = ProcessPoolExecutor(processes, get_context("spawn"))
 
     def begin(self, common: Common, parts: Sequence[Part]) -> list[Any]:
@@ -93,6 +101,7 @@ class OnRay(Generic[Common, Part, Result]):
             ray = self._open.enter_context(connected(address, workers=workers))
             self._actors: Actors[Common, Part, Result] = Actors(ray, work)
             self._open.callback(self._actors.close)
+            self.number = len(self._actors)
         except BaseException:
             self._open.close()
             raise

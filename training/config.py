@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from training.designs import Kind, Seatings
 from training.errors import TrainingError
@@ -50,22 +51,31 @@ class VariantConfig:
 class RunConfig(VariantConfig):
     """What all runs of learning have."""
 
+    folder_suffix: ClassVar[str]
+    """Behind the variant in the name of the run folder, so that each way to learn has its own."""
+
     out: Path | None = None
-    """The run folder; runs/<variant> if not given."""
+    """The run folder. If not given: runs/<variant> for ppo, runs/<variant>-sb3 for train."""
     resume: bool = False
     """Go on with the run in the folder, up to what is to be learned from in all."""
     seed: int = 0
     """Of the deals, the weights and all choices."""
     features: str | None = None
     """Inputs that are added to the network's: FILE.py:CLASS of your own; see docs/rewards_and_features.md."""
+    device: str = "auto"
+    """Where torch learns: auto (a GPU if there is one), cpu or cuda. On the CPU the same run again gives the same
+    policy; a GPU adds in an order of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig(RunConfig):
     """Learn to play a variant: a warm start from a teacher, then PPO."""
 
+    folder_suffix: ClassVar[str] = "-sb3"
+
     total_steps: int = 1_000_000
-    """Decisions that PPO learns from, those of the warm start not counted."""
+    """Decisions that PPO learns from at most, in whole updates of --tables times --optimisation.steps-per-table; those
+    of the warm start are not counted."""
     tables: int = 512
     """Tables that are played at once."""
     opponents: tuple[str, ...] = ("greedy", "random")
@@ -118,12 +128,15 @@ class TrainConfig(RunConfig):
 class PpoConfig(RunConfig):
     """Learn to play a variant by self-play: a small network over strong inputs, PPO in one file (training/ppo.py)."""
 
+    folder_suffix: ClassVar[str] = ""
+
     hands: int = 320_000
-    """Hands that are learned from; a hand is 50 to 70 decisions."""
+    """Hands that are learned from in all, those of --critic-hands among them; a hand is 50 to 70 decisions."""
     tables: int = 4096
-    """Hands that are played between two updates."""
-    parts: int = 2
-    """The tables are played in so many parts, which processes share."""
+    """Hands that are played between two updates, at most: --hands are shared out evenly."""
+    parts: int | None = None
+    """The hands of an update are played in so many parts, which processes share. Another number is another run. Not
+    given: 2, or as many as there are --processes when the run begins."""
     opponents: tuple[str, ...] = ("greedy", "greedy?claims=false", "snapshot")
     """Who plays against the learner at a share of the tables; "snapshot" is the learner as it was at its last
     measurements."""
@@ -133,8 +146,9 @@ class PpoConfig(RunConfig):
     teacher: str | None = None
     """As whom the learner begins: greedy, greedy?claims=false, or a policy of this kind (policy:hebei, policy:FILE) of
     any variant. Not given: the one of the first two that wins from the other."""
-    critic_hands: int = 12_288
-    """Hands that only the critic learns from, before the policy moves."""
+    critic_hands: int | None = None
+    """So many of the hands come first, and only the critic learns from them. Not given: 12288, but no more than a
+    quarter of --hands."""
     width: int = 64
     """Units of each layer of the policy's network."""
     learning_rate: float = 2e-2
@@ -172,7 +186,7 @@ class PpoConfig(RunConfig):
     """Deals of each gate: other deals every time, on which the learner must win more from the better greedy than what
     best.zip is."""
     processes: int = 1
-    """Processes that play the hands; the result is the same with any number."""
+    """Processes that play the hands; the result is the same with any number, for the same --parts."""
     ray: str | None = None
     """Play the hands on a Ray cluster: local (one on this machine, with --processes actors or one for each core), auto
     (the one that this node belongs to) or HOST:PORT. The result is the same. See docs/cluster.md."""
@@ -181,8 +195,6 @@ class PpoConfig(RunConfig):
     weights one update old, and neither waits for the other."""
     threads: int = 1
     """Threads of torch, which learns while the processes wait."""
-    device: str = "auto"
-    """Where torch learns: auto (a GPU if there is one), cpu or cuda."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -75,7 +75,7 @@ def describe(row: dict[str, Any]) -> str:
     half = (row["points_high"] - row["points_low"]) / 2
     return (
         f"against {row['against']}: {row['points']:+.2f} ± {half:.2f} points a hand, "
-        f"wins {100 * row['wins']:.1f} % (each of them {100 * row['their_wins']:.1f} %)"
+        f"wins {100 * row['wins']:.1f} % of hands (each opponent {100 * row['their_wins']:.1f} %)"
     )
 
 

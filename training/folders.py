@@ -26,6 +26,21 @@ def make_folder(folder: Path) -> None:
         raise WriteError(f"{folder}: cannot be written ({error.strerror or error}); choose another --out") from error
 
 
+def check_folder(folder: Path) -> None:
+    """Make sure that a folder can be made and written, before there is anything to write; nothing is left there.
+
+    Raises:
+        WriteError: it cannot.
+    """
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        make_folder(folder)
+    finally:
+        with suppress(OSError):
+            for path in missing:
+                path.rmdir()
+
+
 def check_file(path: Path) -> None:
     """Make sure that a file can be written, before there is anything to write; its folder is made.
 

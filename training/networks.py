@@ -116,15 +116,29 @@ class ReferencePolicy(TablePolicy):
 
 
 def new_learner(
-    env: VecEnv, network: NetworkSpec, ppo: Optimisation, seed: int, features: Features | None = None
+    env: VecEnv,
+    network: NetworkSpec,
+    ppo: Optimisation,
+    seed: int,
+    features: Features | None = None,
+    device: torch.device | None = None,
 ) -> MaskablePPO:
-    """Make a MaskablePPO with a fresh network for some tables, whose inputs ``features`` adds to."""
+    """Make a MaskablePPO with a fresh network for some tables.
+
+    Args:
+        env: the tables.
+        network: the sizes of the network.
+        ppo: settings.
+        seed: of the weights and of all choices.
+        features: what adds to the inputs.
+        device: where it learns; None: the CPU.
+    """
     near = ppo.reference > 0
     policy: type[TablePolicy] = ReferencePolicy if near else TablePolicy
     kwargs: dict[str, Any] = {"network": network, "features": features}
     if near:
         kwargs |= {"entropy": ppo.entropy, "divergence": ppo.reference}
-    return MaskablePPO(
+    learner = MaskablePPO(
         policy,
         env,
         learning_rate=_falling(ppo.learning_rate),
@@ -139,8 +153,11 @@ def new_learner(
         policy_kwargs=kwargs,
         stats_window_size=2000,
         seed=seed,
-        device="cpu",
+        device=device or torch.device("cpu"),
     )
+    if isinstance(learner.policy, ReferencePolicy):
+        learner.policy.refresh_reference()  # where it learns: it was made on the CPU
+    return learner
 
 
 def _falling(begin: float) -> Callable[[float], float]:

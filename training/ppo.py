@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from agents.action_network import FACT_SCALES, prior, shapes, table_scales
 from agents.features import Features
 from training.config import PpoConfig
+from training.devices import find_device
 from training.self_play import HINTS, Hands
 
 _CRITIC_WIDTHS: Final = (128, 64)
@@ -170,7 +171,7 @@ class Learner:
         generator = torch.Generator().manual_seed(config.seed)
         torch.manual_seed(config.seed)
         self.config, self.unit = config, unit
-        self.device = torch.device("cuda" if config.device == "auto" and torch.cuda.is_available() else "cpu")
+        self.device = find_device(config.device)
         actors = [Actor(config.width, claims=claims, generator=generator, features=features) for _ in range(3)]
         self.actor, self.reference, self.average = (actor.to(self.device) for actor in actors)
         if start is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, Final
 
 from agents import Agent, make_agent
@@ -18,6 +19,7 @@ from training.cluster.session import check_address
 from training.collecting import Players, new_players
 from training.config import PpoConfig
 from training.curve import curve_rows, describe, measure_learner, plot_curve
+from training.devices import find_device
 from training.errors import InterruptedRunError, TrainingError, WriteError
 from training.folders import naming, write_bytes
 from training.gate import gate
@@ -50,6 +52,8 @@ _POLICY: Final = "policy:"
 _POINTS: Final = "points"
 _MOST_SNAPSHOTS: Final = 4
 _TRIAL_DEALS: Final = 1000
+_FEWEST_PARTS: Final = 2
+_MOST_CRITIC_HANDS: Final = 12_288
 _PACKAGES: Final = ("numpy", "torch")
 
 
@@ -63,12 +67,13 @@ def run(config: PpoConfig) -> RunFolder:
 
 
 def _check(config: PpoConfig) -> None:
-    counts = ("hands", "tables", "parts", "width", "batch_size", "epochs", "evaluations", "processes")
+    counts = ("hands", "tables", "width", "batch_size", "epochs", "evaluations", "processes")
     check_counts(**{name: getattr(config, name) for name in (*counts, "evaluation_deals", "gate_deals")})
+    if config.parts is not None:
+        check_counts(parts=config.parts)
     check_threads(config.threads)
     check_seed(config.seed)
-    if config.tables % config.parts:
-        raise TrainingError(f"--tables {config.tables} cannot be shared out evenly among --parts {config.parts}")
+    find_device(config.device)
     for name in ("learning_rate", "clip", "gae_lambda", "entropy", "reference", "reward_limit", "opponent_share"):
         if not 0 <= getattr(config, name) < float("inf"):
             raise TrainingError(
@@ -76,16 +81,16 @@ def _check(config: PpoConfig) -> None:
             )
     if config.opponent_share > 1 or config.gae_lambda > 1:
         raise TrainingError("--opponent-share and --gae-lambda are at most 1")
-    if config.critic_hands < 0:
+    if config.critic_hands is not None and config.critic_hands < 0:
         raise TrainingError(f"--critic-hands must be at least 0, not {config.critic_hands}")
+    if not config.resume and (config.critic_hands or 0) >= config.hands:
+        raise TrainingError(
+            f"--critic-hands {config.critic_hands} leaves nothing of --hands {config.hands} for the policy"
+        )
     if config.teacher not in (None, *TEACHERS) and not str(config.teacher).startswith(_POLICY):
         raise TrainingError(f"--teacher is one of {', '.join(TEACHERS)}, {_POLICY}NAME, not {config.teacher!r}")
     if config.ray is not None:
         check_address(config.ray, config.processes)
-    if config.device not in ("auto", "cpu", "cuda"):
-        raise TrainingError(f"--device is auto, cpu or cuda, not {config.device!r}")
-    if config.device == "cuda" and not torch.cuda.is_available():
-        raise TrainingError("--device cuda: torch finds no such device here; --device auto takes what there is")
     if not config.evaluation_agents:
         raise TrainingError("--evaluation-agents must name at least one agent")
     check_ppo(config)
@@ -106,7 +111,12 @@ class PpoRun:
         self.judges = [make_agent(spec) for spec in config.evaluation_agents]
         self._opponents = {spec: make_agent(spec) for spec in config.opponents if spec != SNAPSHOT}
         teacher = config.teacher or _better_teacher(self.rules, config.seed)
-        self.config = replace(config, teacher=teacher)
+        self.parts = config.parts or max(_FEWEST_PARTS, config.processes)
+        self.critic_hands = (
+            min(_MOST_CRITIC_HANDS, config.hands // 4) if config.critic_hands is None else config.critic_hands
+        )
+        # What was found here is kept: a run that goes on elsewhere, or further, is the same run.
+        self.config = replace(config, teacher=teacher, parts=self.parts, critic_hands=self.critic_hands)
         self._features = None if config.features is None else find_features(config.features)
         self._added = 0 if self._features is None else len(self._features.facts)
         start = _weights_of(teacher, config.width, self._added) if teacher.startswith(_POLICY) else None
@@ -118,15 +128,22 @@ class PpoRun:
             self.config, people=self.rules.people, unit=unit, claims=claims, start=start, features=self._features
         )
         self._luck = worthwhile_weights(self.rules) if config.control_variates and plain else None
-        self.updates = self.hands = self.decisions = self.measured = 0
+        self.updates = self.hands = self.decisions = self.measured = self.saved = 0
+        self.is_due = True  # a measurement of what there is now
         self.seconds = 0.0
         self.best = self.learner.actor.arrays()
         self.snapshots: list[Weights] = []
         self._begun: list[Any] | None = None
         self._begun_with = self.best, self.snapshots
         self._players: Players[Common, tuple[int, ...], Hands] = new_players(
-            play_part, processes=config.processes, ray=config.ray
+            play_part, processes=min(config.processes, self.parts), ray=config.ray
         )
+        asked = max(config.processes, self._players.number)
+        if asked > self.parts:
+            print(
+                f"{asked - self.parts} of {asked} processes have nothing to play: the hands of an update are played in "
+                f"{self.parts} parts (--parts, which a run keeps)"
+            )
 
     def close(self) -> None:
         """End the processes that play, if there are any."""
@@ -145,46 +162,60 @@ class PpoRun:
             with naming(self.folder.path), SummaryWriter(str(self.folder.tensorboard)) as self._board:
                 self._learn()
         except KeyboardInterrupt as interrupt:
-            message = f"{self.folder.path}: interrupted after {self.hands:,} hands; go on with {go_on}"
+            message = f"{self.folder.path}: interrupted after {self.saved:,} hands; go on with {go_on}"
             raise InterruptedRunError(message, exit_status(interrupt)) from None
         except WriteError as error:
             raise WriteError(f"{error}; what was saved before is whole: make room, and go on with {go_on}") from error
 
     def _learn(self) -> None:
         config = self.config
-        critic_updates = -(-config.critic_hands // config.tables)
-        updates = -(-config.hands // config.tables)
-        if self.updates == 0:
-            self.measure("start")
-            write_bytes(self.folder.clone, self.folder.last.read_bytes())
-        if self.updates >= critic_updates + updates:
+        if self.hands >= config.hands and not self.is_due:
             print(f"{self.folder.path}: has learned from {self.hands:,} hands already; nothing to do")
             return
-        every = -(-updates // config.evaluations)
-        with tqdm(
-            total=critic_updates + updates, initial=self.updates, unit=" updates", disable=None, leave=False
-        ) as bar:
-            while self.updates < critic_updates + updates:
-                bar.set_description("critic alone" if self.updates < critic_updates else "PPO")
-                progress = max(0, self.updates - critic_updates) / updates
-                self._update(critic_updates=critic_updates, progress=progress)
-                bar.update()
-                done = self.updates - critic_updates
-                if done > 0 and (done % every == 0 or done == updates):
-                    self.measure("PPO", bar.write)
+        self._measure_if_due()
+        with tqdm(total=config.hands, initial=self.hands, unit=" hands", disable=None, leave=False) as bar:
+            while self.hands < config.hands:
+                bar.set_description("critic alone" if self.hands < self.critic_hands else "PPO")
+                before = self.hands
+                self._update()
+                bar.update(self.hands - before)
+                self.is_due = self._measurements(before) < self._measurements(self.hands)
+                # Before it is measured, which takes as long again: what was learned is not lost if that is interrupted.
                 self.save()
+                self._measure_if_due(bar.write)
         rate = self.decisions / max(self.seconds, 1e-9)
         print(
             f"learned from {self.hands:,} hands in {self.seconds:.0f} s ({rate:.0f} decisions/s); "
             f"{self.folder.best}, {self.folder.curve_plot}"
         )
 
-    def _update(self, *, critic_updates: int, progress: float) -> None:
+    def _progress(self, hands: int) -> Fraction:
+        """Return the share of what the policy learns from that is done after so many hands."""
+        return Fraction(max(0, hands - self.critic_hands), max(1, self.config.hands - self.critic_hands))
+
+    def _measurements(self, hands: int) -> int:
+        """Return how many measurements on the way are due by then."""
+        return int(self._progress(hands) * self.config.evaluations)
+
+    def _next_hands(self, hands: int) -> int:
+        """Return how many hands the update after so many hands plays: what is left, shared out evenly."""
+        goal = self.critic_hands if hands < self.critic_hands else self.config.hands
+        left = min(goal, self.config.hands) - hands
+        return -(-left // -(-left // self.config.tables))
+
+    def _update(self) -> None:
+        config = self.config
         start = time.monotonic()
         hands = self._play()
-        if self.config.ahead:
-            self._begin(self.updates + 1)
-        said = self.learner.update(hands, number=self.updates, progress=progress, critic_updates=critic_updates)
+        after = self.hands + len(hands.points)
+        if config.ahead and after < config.hands:
+            self._begin(self.updates + 1, after)
+        said = self.learner.update(
+            hands,
+            number=self.updates,
+            progress=float(self._progress(self.hands)),
+            critic_updates=-(-self.critic_hands // config.tables),
+        )
         self.updates += 1
         self.hands += len(hands.points)
         self.decisions += len(hands)
@@ -197,17 +228,18 @@ class PpoRun:
     def _play(self) -> Hands:
         """Play an update's hands, or wait for those that play them already."""
         if self._begun is None:
-            self._begin(self.updates)
+            self._begin(self.updates, self.hands)
         begun, self._begun = self._begun, None
         return Hands.joined(self._players.finish(begun or []))
 
-    def _begin(self, update: int) -> None:
-        """Let an update's hands be played, with the learner as it is."""
+    def _begin(self, update: int, learned: int) -> None:
+        """Let the hands of an update that comes after so many hands be played, with the learner as it is."""
         self._begun_with = self.learner.actor.arrays(), self.snapshots
-        self._hand_out(update)
+        self._hand_out(update, learned)
 
-    def _hand_out(self, update: int) -> None:
-        config = self.config
+    def _hand_out(self, update: int, learned: int) -> None:
+        config, number = self.config, self._next_hands(learned)
+        parts = min(self.parts, number)
         # Another machine may have none of the files that a spec names.
         named = [self._opponents[spec] if config.ray else spec for spec in config.opponents if spec != SNAPSHOT]
         weights, snapshots = self._begun_with
@@ -216,15 +248,25 @@ class PpoRun:
             weights,
             named,
             snapshots if SNAPSHOT in config.opponents else [],
-            config.tables // config.parts,
+            number,
+            parts,
             config.opponent_share,
             self._luck,
             self._reward if config.ray or self._reward is None else config.reward,
             self._features if config.ray else config.features,
         )
-        self._begun = self._players.begin(common, [(config.seed, update, part) for part in range(config.parts)])
+        self._begun = self._players.begin(common, [(config.seed, update, part) for part in range(parts)])
 
     # --- Measuring and saving -----------------------------------------------------------------------------------
+    def _measure_if_due(self, say: Any = print) -> None:
+        if not self.is_due:
+            return
+        self.measure("PPO" if self.updates else "start", say)
+        if not self.updates:
+            write_bytes(self.folder.clone, self.folder.last.read_bytes())
+        self.is_due = False
+        self.save()
+
     def measure(self, phase: str, say: Any = print) -> None:
         """Measure the learner, add to the learning curve, and let it try to pass the gate."""
         config, weights = self.config, self.learner.average.arrays()
@@ -276,10 +318,9 @@ class PpoRun:
         passed = gain.low > 0
         if passed:
             self.best = weights
-        found = f"gate, {config.gate_deals} blind deals: {gain.mean:+.2f} ± {gain.half_width:.2f} points a hand"
-        return (
-            f"{found} more than best.zip, {'which it is now' if passed else 'which stays: that is not clear of zero'}"
-        )
+        found = f"gate, on {config.gate_deals} other deals: {gain.mean:+.2f} ± {gain.half_width:.2f} points a hand"
+        kept = "it is best.zip now" if passed else "best.zip stays, as that is not clearly more"
+        return f"{found} more than best.zip; {kept}"
 
     def _policy_file(self, weights: Weights) -> PolicyFile:
         config = self.config
@@ -310,12 +351,14 @@ class PpoRun:
         Raises:
             WriteError: it cannot be written; the checkpoint before stays.
         """
-        counts = {name: getattr(self, name) for name in ("updates", "hands", "decisions", "measured", "seconds")}
+        names = ("updates", "hands", "decisions", "measured", "seconds", "is_due")
+        counts = {name: getattr(self, name) for name in names}
         weights = {"best": _tensors(self.best), "snapshots": [_tensors(weights) for weights in self.snapshots]}
         if self._begun is not None:
             played_by, against = self._begun_with
             weights["begun with"] = [_tensors(played_by), *map(_tensors, against)]
         write_checkpoint(self.folder.checkpoint, self.learner.state() | counts | weights)
+        self.saved = self.hands
 
     def load(self) -> None:
         """Read what `save` wrote.
@@ -334,15 +377,18 @@ class PpoRun:
             for name in ("updates", "hands", "decisions", "measured"):
                 setattr(self, name, int(state[name]))
             self.seconds = float(state["seconds"])
+            self.is_due = bool(state.get("is_due"))
             self.best = _arrays(state["best"])
             self.snapshots = [_arrays(weights) for weights in state["snapshots"]]
             begun = [_arrays(weights) for weights in state.get("begun with", ())]
         except Exception as error:  # torch and dictionaries of anything have a dozen kinds
             raise TrainingError(f"{path}: damaged or of another version; it does not fit this run") from error
-        self.folder.forget_after(self.decisions)
-        if begun and self.config.ahead:
+        self.saved = self.hands
+        # Of a measurement that is still due a part may be there.
+        self.folder.forget_after(self.decisions - self.is_due)
+        if begun and self.config.ahead and self.hands < self.config.hands:
             self._begun_with = begun[0], begun[1:]
-            self._hand_out(self.updates)
+            self._hand_out(self.updates, self.hands)
 
 
 def _tensors(weights: Weights) -> dict[str, Any]:
@@ -369,12 +415,16 @@ def _weights_of(spec: str, width: int, added: int) -> Weights:
 
 
 def _better_teacher(rules: Rules, seed: int) -> str:
-    """Return the teacher that wins from the other."""
+    """Return the teacher that wins from the other, and say so."""
     one, other = TEACHERS
     agents = [make_agent(one), make_agent(other)]
     result = measure(
         rules, agents, one_against_copies(0, 1, rules.people), deals=_TRIAL_DEALS, seed=training_seed(seed)
     )
     points = result.of(0).points
-    print(f"teacher {agents[0].name}: {points.mean:+.2f} ± {points.half_width:.2f} points a hand from {agents[1].name}")
-    return one if points.mean > 0 else other
+    is_better = points.mean > 0
+    print(
+        f"{agents[0].name} wins {points.mean:+.2f} ± {points.half_width:.2f} points a hand from {agents[1].name}, "
+        f"which keeps its hand closed: the learner begins as {agents[0 if is_better else 1].name}"
+    )
+    return one if is_better else other

@@ -23,6 +23,10 @@ _FREE: Final = ("resume", "out", "total_steps", "hands", "processes", "threads",
 # Of the learning curve's columns, those that are drawn.
 _CURVE_NUMBERS: Final = ("points", "points_low", "points_high", "wins")
 
+# A setting that only runs of this kind have, and whose runs they are, as users name them.
+_MARKS: Final = {TrainConfig: "optimisation", PpoConfig: "gae_lambda"}
+_COMMANDS: Final = {TrainConfig: "`train` (METHOD=sb3)", PpoConfig: "`ppo` (METHOD=ppo)"}
+
 _Settings = TypeVar("_Settings", TrainConfig, PpoConfig, Optimisation)
 _Run = TypeVar("_Run", TrainConfig, PpoConfig)
 
@@ -94,6 +98,21 @@ class RunFolder:
                 print(f"{self.path}: taken over from {left_by}, which ended without finishing")
             yield
 
+    def check_kind(self, kind: type[TrainConfig | PpoConfig]) -> None:
+        """Check that the run in the folder, if there is one, is of this kind.
+
+        Raises:
+            TrainingError: it is of the other one.
+        """
+        if not self.config.exists():
+            return
+        settings, other = self._settings(), PpoConfig if kind is TrainConfig else TrainConfig
+        if _MARKS[other] in settings:
+            raise TrainingError(
+                f"{self.path}: the run in this folder is one of {_COMMANDS[other]}, not of {_COMMANDS[kind]}; "
+                "choose another --out (RUN= of make)"
+            )
+
     def check_is_free(self) -> None:
         """Check that there is no run in the folder.
 
@@ -149,16 +168,25 @@ class RunFolder:
         return replace(saved, **{name: getattr(config, name) for name in free})
 
     def _saved_config(self, kind: type[_Run]) -> _Run:
+        settings = self._settings()
         try:
-            settings = dict(json.loads(self.config.read_text(encoding="utf-8")))
             settings.pop("versions", None)
             settings["out"] = self.path
             if kind is TrainConfig:
                 settings["optimisation"] = _typed(Optimisation(**settings["optimisation"]))
             lists = {key: tuple(value) for key, value in settings.items() if isinstance(value, list)}
             return _typed(kind(**settings | lists))
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise TrainingError(f"{self.config}: the settings of this run cannot be read ({error})") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._unreadable(error) from error
+
+    def _settings(self) -> dict[str, Any]:
+        try:
+            return dict(json.loads(self.config.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError, RecursionError) as error:
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: Exception) -> TrainingError:
+        return TrainingError(f"{self.config}: the settings of this run cannot be read ({error})")
 
     def append_to_curve(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Add lines to the learning curve."""
@@ -214,7 +242,8 @@ class RunFolder:
 
 def _typed(settings: _Settings) -> _Settings:
     """Return settings that were read from a file, once every value is known to be of its type."""
-    for name, kind in get_type_hints(type(settings)).items():
+    hints = get_type_hints(type(settings))
+    for name, kind in ((item.name, hints[item.name]) for item in fields(settings)):
         value = getattr(settings, name)
         if kind == tuple[str, ...]:
             fits = isinstance(value, tuple) and all(isinstance(text, str) for text in value)

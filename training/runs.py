@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 from mahjong_env import __version__
 from training.config import PpoConfig, TrainConfig
-from training.folders import make_folder
+from training.folders import check_folder, make_folder
 from training.interrupts import stopping_in_order
 from training.run_folder import RunFolder
 
@@ -49,8 +49,9 @@ def carry_out(
     Raises:
         MahjongError: settings, agents or folders that cannot be used; nothing has been learned then.
     """
-    folder = RunFolder(config.out or Path("runs") / config.variant)
+    folder = RunFolder(config.out or Path("runs") / f"{config.variant}{config.folder_suffix}")
     check(config)
+    folder.check_kind(type(config))
     with stopping_in_order():
         if config.resume:
             folder.check_is_run()
@@ -62,6 +63,7 @@ def carry_out(
                     going_on.run()
             return folder
         folder.check_is_free()
+        check_folder(folder.path)
         with closing(new_run(config, folder)) as fresh:
             make_folder(folder.path)
             with folder.locked():

@@ -165,6 +165,7 @@ class Common(NamedTuple):
     named: Sequence[Agent | str]
     snapshots: Sequence[Weights]
     tables: int
+    parts: int
     share: float
     luck: NDArray[np.float64] | None
     reward: Reward | str | None
@@ -172,7 +173,8 @@ class Common(NamedTuple):
 
 
 def play_part(common: Common, seed: tuple[int, ...]) -> Hands:
-    """Play some of an update's hands."""
+    """Play one of the parts of an update's hands: the last number of the seed says which."""
+    tables = common.tables // common.parts + (seed[-1] < common.tables % common.parts)
     features = None if common.features is None else find_features(common.features)
     past = (agent_of(weights, sample=True, features=features) for weights in common.snapshots)
     others = [*map(make_agent, common.named), *past]
@@ -180,7 +182,7 @@ def play_part(common: Common, seed: tuple[int, ...]) -> Hands:
         common.rules,
         ActionNetwork(common.weights, features),
         others,
-        tables=common.tables,
+        tables=tables,
         share=common.share,
         seed=seed,
         luck_weights=common.luck,

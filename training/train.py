@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -35,6 +36,7 @@ try:
     from agents.policy import PolicyAgent
     from agents.policy_file import PolicyFile
     from training.checkpoint import read_checkpoint, write_checkpoint
+    from training.devices import find_device
     from training.networks import ReferencePolicy, TablePolicy, new_learner
     from training.shards import ShardedVecEnv, new_tables
     from training.vec_env import RewardSpec
@@ -78,6 +80,12 @@ def _check(config: TrainConfig) -> None:
             raise TrainingError(f"--{name.replace('_', '-')} must be a finite number from 0, not {number}")
     check_threads(config.threads)
     check_seed(config.seed)
+    find_device(config.device)
+    if not config.resume and config.total_steps < config.tables:
+        raise TrainingError(
+            f"--total-steps {config.total_steps} is less than --tables {config.tables}: an update is at least one "
+            "decision of each table"
+        )
     check_shares(config.tables, config.processes)
     if not (config.opponents and config.evaluation_agents and config.teachers):
         raise TrainingError("--opponents, --teachers and --evaluation-agents must name at least one agent each")
@@ -124,14 +132,22 @@ class Training:
         with ExitStack() as on_error:
             on_error.callback(self.close)
             self.spec = NetworkSpec(config.width, config.layers, 0 if features is None else len(features.facts))
-            self.model = new_learner(self.env, self.spec, config.optimisation, config.seed, features)
-            learner = PolicyAgent.playing(self.network, name=SELF, sample=True)
+            # A run that is shorter than an update makes a smaller one; a longer run ends with its last whole one.
+            shortest = max(1, min(config.optimisation.steps_per_table, config.total_steps // config.tables))
+            ppo = replace(config.optimisation, steps_per_table=shortest)
+            self.update = shortest * config.tables
+            self.model = new_learner(self.env, self.spec, ppo, config.seed, features, device=find_device(config.device))
+            # Whoever sits at the tables is on the CPU, and may be sent to other processes.
+            self.player = self.network if self.model.device.type == "cpu" else deepcopy(self.network).cpu()
+            learner = PolicyAgent.playing(self.player, name=SELF, sample=True)
             self.env.opponents = [named.get(spec, learner) for spec in config.opponents]
             self.teacher = self._choose_teacher(teachers)
             on_error.pop_all()
         config = self.config
         self.env.reward = RewardSpec(config.reward_scale or 1.0, config.shaping, config.optimisation.discount, reward)
         self.seconds = 0.0
+        self.steps = 0  # decisions that were learned from
+        self.is_due = False  # a measurement of what there is now
         self.best_points = -float("inf")
         self.warm_started = config.warm_start_steps == 0
 
@@ -193,8 +209,9 @@ class Training:
         """Save what was learned, if anything was, and say so."""
         if not self.warm_started:
             return "during the warm start, which will begin again"
-        self.save()
-        return f"after {self.model.num_timesteps:,} decisions, which are saved"
+        if not self.is_due:  # or else it was saved before the measurement that was interrupted
+            self.save()
+        return f"after {self.steps:,} decisions, which are saved"
 
     def _warm_start(self) -> None:
         config = self.config
@@ -216,6 +233,7 @@ class Training:
         )
         self.seconds += time.monotonic() - start
         self._log_warm_start(fits)
+        self.note_update(is_due=False)
         self.measure("warm start")
         write_bytes(self.folder.clone, self.folder.last.read_bytes())
         self.warm_started = True
@@ -229,30 +247,47 @@ class Training:
 
     def _learn(self) -> None:
         config = self.config
-        left = config.total_steps - self.model.num_timesteps
-        if left <= 0:
-            print(f"{self.folder.path}: has learned from {self.model.num_timesteps} decisions already; nothing to do")
+        to_do = (config.total_steps - self.steps) // self.update * self.update
+        if to_do <= 0 and not self.is_due:
+            print(f"{self.folder.path}: has learned from {self.steps:,} decisions already; nothing to do")
             return
-        update = config.optimisation.steps_per_table * config.tables
-        done = self.model.num_timesteps
-        with _bar("PPO", done + -(-left // update) * update, done) as bar:
-            callback = _Watch(self, bar)
-            self.model.learn(left, callback=callback, reset_num_timesteps=False)
-        self.measure("PPO")
-        self.save()
+        self.measure_if_due()
+        if to_do > 0:
+            with _bar("PPO", self.steps + to_do, self.steps) as bar:
+                callback = _Watch(self, bar)
+                self.model.learn(to_do, callback=callback, reset_num_timesteps=False)
+            self.note_update(is_due=True)
+            self.measure_if_due()
         self._report()
 
+    def note_update(self, *, is_due: bool) -> None:
+        """Count what was learned from; if a measurement is due, save that first, so that nothing of it can be lost."""
+        self.steps = int(self.model.num_timesteps)
+        if self.player is not self.network:
+            self.player.load_state_dict(self.network.state_dict())
+        if is_due:
+            self.is_due = True
+            self.save()
+
+    def measure_if_due(self, say: Callable[[str], None] = print) -> None:
+        """Measure, if that is due, and save that it was done."""
+        if self.is_due:
+            self.measure("PPO", say)
+            self.is_due = False
+            self.save()
+
     def _report(self) -> None:
-        rate = self.model.num_timesteps / max(self.seconds, 1e-9)
+        rate = self.steps / max(self.seconds, 1e-9)
         print(
-            f"learned for {self.seconds:.0f} s ({rate:.0f} decisions/s); {self.folder.best}, {self.folder.curve_plot}"
+            f"learned from {self.steps:,} decisions in {self.seconds:.0f} s ({rate:.0f} decisions/s); "
+            f"{self.folder.best}, {self.folder.curve_plot}"
         )
 
     # --- Measuring and saving -----------------------------------------------------------------------------------
     def measure(self, phase: str, say: Callable[[str], None] = print) -> None:
         """Measure the learner, add to the learning curve, and keep the policy if it is the best so far."""
         config = self.config
-        learner: Agent = PolicyAgent.playing(self.network, name="learner")
+        learner: Agent = PolicyAgent.playing(self.player, name="learner")
         # The same deals every time: differences between measurements are less noisy than the measurements.
         results = measure_learner(
             self.rules,
@@ -262,7 +297,7 @@ class Training:
             seed=curve_seed(config.seed),
             play=self.env.play_blocks if isinstance(self.env, ShardedVecEnv) else None,
         )
-        steps = int(self.model.num_timesteps)
+        steps = self.steps
         rows = curve_rows(results, self.others, phase=phase, steps=steps, seconds=round(self.seconds, 1))
         self.folder.append_to_curve(rows)
         self._keep_policy(steps, results)
@@ -280,8 +315,8 @@ class Training:
         write_bytes(self.folder.last, data)
         write_bytes(self.folder.policies / f"{steps:010d}.zip", data)
         if points > self.best_points:
-            self.best_points = points
             write_bytes(self.folder.best, data)
+            self.best_points = points
 
     def _policy_file(self, points: float) -> PolicyFile:
         config = self.config
@@ -293,7 +328,7 @@ class Training:
             knobs=self.rules.knobs,
             training={
                 "mahjong_env": __version__,
-                "steps": int(self.model.num_timesteps),
+                "steps": self.steps,
                 "warm_start_steps": config.warm_start_steps,
                 "teacher": config.teacher if config.warm_start_steps else None,
                 "teachers": list(config.teachers) if config.warm_start_steps else [],
@@ -313,7 +348,8 @@ class Training:
         state = {
             "network": self.network.state_dict(),
             "optimiser": self.model.policy.optimizer.state_dict(),
-            "steps": int(self.model.num_timesteps),
+            "steps": self.steps,
+            "is_due": self.is_due,
             "seconds": self.seconds,
             "best_points": self.best_points,
             "warm_started": self.warm_started,
@@ -341,15 +377,18 @@ class Training:
             self.model.policy.optimizer.load_state_dict(state["optimiser"])
             if isinstance(self.model.policy, ReferencePolicy):
                 self.model.policy.load_reference(state["reference"])
-            self.model.num_timesteps = int(state["steps"])
-            if self.model.num_timesteps < 0:
-                raise ValueError(f"{self.model.num_timesteps} steps")
+            self.steps = self.model.num_timesteps = int(state["steps"])
+            if self.steps < 0:
+                raise ValueError(f"{self.steps} steps")
+            self.is_due = bool(state.get("is_due"))
             self.seconds, self.best_points = float(state["seconds"]), float(state["best_points"])
         except Exception as error:  # torch and dictionaries of anything have a dozen kinds
             raise TrainingError(f"{path}: damaged or of another version; it does not fit this run") from error
         self.warm_started = True
-        self.folder.forget_after(self.model.num_timesteps)
-        self.env.seed(training_seed(self.config.seed, self.model.num_timesteps))
+        # Of a measurement that is still due a part may be there; the warm start's is at 0 decisions.
+        self.folder.forget_after(self.steps - self.is_due)
+        self.env.seed(training_seed(self.config.seed, self.steps))
+        self.note_update(is_due=False)
 
 
 class _Watch(BaseCallback):
@@ -369,15 +408,16 @@ class _Watch(BaseCallback):
 
     def _on_rollout_start(self) -> None:
         training = self._training
+        # Between an update and the next rollout: the policy that is measured is the policy that plays on.
+        training.note_update(is_due=False)
         if SELF in training.config.opponents and training.config.processes > 1:
             training.env.opponents = training.env.opponents  # the other processes have copies of an older learner
-        # Between an update and the next rollout: the policy that is measured is the policy that plays on.
         if self.num_timesteps < self._due:
             return
         self._due = (self.num_timesteps // self._every + 1) * self._every
         self._count_time()
-        self._training.measure("PPO", self._bar.write)
-        self._training.save()
+        training.note_update(is_due=True)
+        training.measure_if_due(self._bar.write)
         self._since = time.monotonic()
 
     def _on_training_end(self) -> None:

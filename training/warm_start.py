@@ -255,12 +255,14 @@ class WarmStart:
         return fits
 
     def _pass_over(self, lessons: Lessons, progress: Progress) -> Fit:
-        losses = []
+        losses, device = [], self._network.scale.device
         for batch in lessons.batches(self._batch_size, self._rng):
-            logits, values = self._network(torch.from_numpy(batch.inputs).float())
-            logits = logits.masked_fill(~torch.from_numpy(batch.masks), _MASKED)
-            imitation = functional.cross_entropy(logits, torch.from_numpy(batch.actions))
-            value = functional.mse_loss(values[:, 0], torch.from_numpy(batch.returns))
+            arrays = (batch.inputs, batch.masks, batch.actions, batch.returns)
+            inputs, masks, actions, returns = (torch.from_numpy(array).to(device) for array in arrays)
+            logits, values = self._network(inputs.float())
+            logits = logits.masked_fill(~masks, _MASKED)
+            imitation = functional.cross_entropy(logits, actions)
+            value = functional.mse_loss(values[:, 0], returns)
             self._optimiser.zero_grad()
             (imitation + self._value_weight * value).backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self._network.parameters(), 0.5)

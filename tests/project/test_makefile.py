@@ -67,6 +67,17 @@ def test_recipes_say_what_they_do_in_short_lines(environment, tmp_path):
     assert with_a_reference in make("V=1", "METHOD=sb3", *words)[1]
 
 
+def test_each_way_to_learn_has_a_folder_of_its_own(environment):
+    """What the README says to run one after the other."""
+    commands = [make("-n", "train", environment, *words)[1] for words in ([], ["METHOD=sb3", "STEPS=4000"])]
+    assert "training ppo" in commands[0]
+    assert "--out runs/hebei \\\n" in commands[0]
+    assert "training train" in commands[1]
+    assert "--out runs/hebei-sb3 \\\n" in commands[1]
+    assert "policy:runs/hebei-sb3/best.zip" in make("-n", "evaluate", environment, "METHOD=sb3")[1]
+    assert "--out runs/mine \\\n" in make("-n", "train", environment, "METHOD=sb3", "RUN=runs/mine")[1]
+
+
 def test_another_way_to_learn_is_refused(environment):
     status, _, error = make("train", environment, "METHOD=dqn")
     assert status != 0
@@ -85,10 +96,19 @@ def test_the_fast_tests_and_the_rest_are_all_tests(environment):
 
 
 @pytest.mark.thorough
+def test_one_way_to_learn_in_the_folder_of_the_other_is_said_in_words(environment, tmp_path):
+    words = ["train", environment, f"RUN={tmp_path / 'run'}", "DEALS=2", "JOBS=1"]
+    assert make(*words, "GAMES=64", f"FLAGS={SMALL_PPO}")[0] == 0
+    status, _, error = make(*words, "METHOD=sb3", "STEPS=64", f"FLAGS={SMALL_SB3}")
+    assert status != 0
+    assert "the run in this folder is one of `ppo` (METHOD=ppo), not of `train` (METHOD=sb3)" in error
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("sizes", "learned"),
     [
-        (["GAMES=64", f"FLAGS={SMALL_PPO}"], "96 hands"),
+        (["GAMES=64", f"FLAGS={SMALL_PPO}"], "64 hands"),
         (["METHOD=sb3", "STEPS=64", f"FLAGS={SMALL_SB3}"], "64 decisions"),
     ],
 )

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from scripts.readme import README, code_blocks, with_tables
+from training.config import PpoConfig, TrainConfig
 
 ROOT = Path(__file__).parents[2]
 # Run whole by .ci/run, or by a test of their own.
@@ -54,3 +55,29 @@ def test_commands_exist(line, tmp_path):
             subprocess.run([sys.executable, *words[1:]], check=True, capture_output=True, cwd=tmp_path, input=b"")
     else:
         assert words[:2] == ["pip", "install"]
+
+
+LEARN = {"ppo": PpoConfig, "train": TrainConfig}
+
+
+def folders_of_runs(text):
+    """The folder of every run of learning that a page tells its readers to begin."""
+    for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL):
+        for line in block.splitlines():
+            words = shlex.split(line, comments=True)
+            if words[:2] == ["make", "train"]:
+                yield f"runs/hebei{PpoConfig.folder_suffix}"
+            elif words[:3] == ["python", "-m", "training"] and words[3] in LEARN:
+                given = {word: words[at + 1] for at, word in enumerate(words[:-1]) if word in ("--variant", "--out")}
+                yield given.get("--out", f"runs/{given['--variant']}{LEARN[words[3]].folder_suffix}")
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorials/train.md", "docs/tutorials/several_machines.md"])
+def test_no_run_begins_in_the_folder_of_another(page):
+    """Whoever gives the commands of a page one after the other is never told that there is a run already."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    folders = list(folders_of_runs(text))
+    if "`make train METHOD=sb3`" in text:
+        folders.append(f"runs/hebei{TrainConfig.folder_suffix}")
+    assert folders
+    assert len(set(folders)) == len(folders), folders

@@ -84,7 +84,7 @@ def learning() -> None:
 
     def begin(where: str | None, update: int = 0) -> list[object]:
         weights = learner.actor.arrays()
-        common = Common(played, weights, [], [], 4096 // PARTS, 0.0)
+        common = Common(played, weights, [], [], 4096, PARTS, 0.0, None, None, None)
         return players[where].begin(common, [(1, update, part) for part in range(PARTS)])
 
     def collect(where: str | None) -> int:

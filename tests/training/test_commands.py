@@ -8,6 +8,7 @@ import multiprocessing
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +16,11 @@ import pytest
 import training
 from agents import base, make_agent
 from mahjong_env import VARIANTS
-from training import pool
+from training import pool, ppo_run
+from training import train as train_run
 from training.__main__ import main
+from training.config import PpoConfig, TrainConfig
+from training.run_folder import RunFolder
 
 SMALL = (
     *("--tables", "32", "--warm-start-steps", "1500", "--warm-start-epochs", "1", "--width", "32"),
@@ -67,7 +71,7 @@ class TestTrain:
     def test_the_best_teacher_and_the_scale_of_rewards_are_found_and_kept(self, tmp_path, capsys):
         arguments = ["--tables", "8", "--warm-start-steps", "300", "--evaluations", "1", "--evaluation-deals", "2"]
         teachers = ["--teachers", "random", "greedy?claims=false", "greedy"]
-        begin = ["train", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "1"]
+        begin = ["train", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "8"]
         assert main([*begin, *arguments, *teachers]) == 0
         config = json.loads((tmp_path / "run" / "config.json").read_text(encoding="utf-8"))
         # With open hands these rules rarely let anyone win on a discard.
@@ -79,7 +83,8 @@ class TestTrain:
         header, *lines = (run / "learning_curve.csv").read_text(encoding="utf-8").splitlines()
         assert header.startswith("phase,steps,seconds,against,points,points_low,points_high,wins")
         phases = [line.split(",")[:2] for line in lines]
-        assert phases == [["warm start", "0"], ["PPO", "1024"], ["PPO", "2048"]]
+        # In whole updates of 32 tables times 16 steps, and no more than was asked for.
+        assert phases == [["warm start", "0"], ["PPO", "1024"], ["PPO", "1536"]]
         assert len(list((run / "policies").iterdir())) == 3
 
     @pytest.mark.thorough
@@ -100,15 +105,13 @@ class TestTrain:
         assert train(out, "--resume", steps=4000) == 0
         assert not same(weights(out / "last.zip"), before)
         lines = (out / "learning_curve.csv").read_text(encoding="utf-8").splitlines()
-        assert lines[-1].startswith("PPO,4096,")
+        assert lines[-1].startswith("PPO,3584,")
         assert len({line.split(",")[1] for line in lines}) == len(lines)
 
     @pytest.mark.thorough
     @pytest.mark.parametrize("options", [(), ("--optimisation.reference", "0.1")])
     def test_goes_on_from_where_it_was(self, tmp_path, options):
         """A checkpoint keeps the weights, the optimiser and the reference: a step of nothing changes nothing."""
-        from training.config import TrainConfig
-        from training.run_folder import RunFolder
         from training.train import Training
 
         out = tmp_path / "run"
@@ -119,7 +122,7 @@ class TestTrain:
         training.load()
         assert same({k: v.numpy() for k, v in training.network.state_dict().items()}, weights(out / "last.zip"))
         assert training.model.policy.optimizer.state_dict()["state"]
-        assert (training.model.num_timesteps, training.warm_started) == (2048, True)
+        assert (training.model.num_timesteps, training.warm_started) == (1536, True)
         if options:  # at the last measurement, which was the end, it was refreshed
             reference = training.model.policy.reference_state()
             assert same({k: v.numpy() for k, v in reference.items()}, weights(out / "last.zip"))
@@ -140,7 +143,7 @@ class TestTrain:
         assert json.loads((tmp_path / "a" / "config.json").read_text(encoding="utf-8"))["processes"] == 2
         assert multiprocessing.active_children() == []
         assert train(tmp_path / "a", "--resume", steps=1600) == 0
-        assert "PPO,2048," in (tmp_path / "a" / "learning_curve.csv").read_text(encoding="utf-8")
+        assert "PPO,1536," in (tmp_path / "a" / "learning_curve.csv").read_text(encoding="utf-8")
 
     @pytest.mark.thorough
     def test_trains_without_a_warm_start_and_with_shaping(self, tmp_path):
@@ -219,6 +222,7 @@ class TestWrongInput:
             (["--tables", "0"], "--tables must be at least 1, not 0"),
             (["--reward-scale", "0"], "--reward-scale must be above 0"),
             (["--resume"], "there is no run to resume"),
+            (["--total-steps", "31"], "--total-steps 31 is less than --tables 32: an update is at least one decision"),
         ],
     )
     def test_train_says_what_is_wrong_and_leaves_nothing(self, arguments, said, tmp_path, capsys):
@@ -245,12 +249,41 @@ class TestWrongInput:
         assert "variant is 'hebei', not 'taiwan'" in capsys.readouterr().err
         assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
 
-    @pytest.mark.parametrize("command", ["train", "evaluate"])
-    def test_a_folder_that_cannot_be_written(self, command, tmp_path, capsys):
+    @pytest.mark.parametrize("command", ["train", "ppo", "evaluate"])
+    def test_a_folder_that_cannot_be_written(self, command, tmp_path, monkeypatch, capsys):
         (tmp_path / "file").write_text("in the way", encoding="utf-8")
         out = tmp_path / "file" / "run"
-        assert (evaluate("--deals", 2, "--out", out) if command == "evaluate" else train(out)) == 2
+        # Before anything is played: `ppo` and `train` would first try out their teachers.
+        monkeypatch.setattr(ppo_run, "PpoRun", None)
+        monkeypatch.setattr(train_run, "Training", None)
+        ways = {
+            "evaluate": lambda: evaluate("--deals", 2, "--out", out),
+            "train": lambda: train(out),
+            "ppo": lambda: main(["ppo", "--variant", "hebei", "--out", str(out)]),
+        }
+        assert ways[command]() == 2
         assert "cannot be written" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("command", ["train", "ppo"])
+    def test_a_run_of_another_kind_is_said_in_words(self, command, tmp_path, capsys):
+        configs = {"train": TrainConfig(variant="hebei"), "ppo": PpoConfig(variant="hebei")}
+        other = "ppo" if command == "train" else "train"
+        folder = RunFolder(tmp_path / "run")
+        folder.begin(configs[other], {})
+        before = folder.config.read_bytes()
+        for words in ([], ["--resume"]):
+            assert main([command, "--variant", "hebei", "--out", str(folder.path), *words]) == 2
+            told = capsys.readouterr().err
+            assert f"run: the run in this folder is one of `{other}` (METHOD=" in told
+            assert f"not of `{command}` (METHOD=" in told
+            assert "choose another --out (RUN= of make)" in told
+        assert folder.config.read_bytes() == before
+
+    def test_each_way_to_learn_has_a_folder_of_its_own(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        for command, folder in (("train", "runs/hebei-sb3"), ("ppo", "runs/hebei")):
+            assert main([command, "--variant", "hebei", "--resume"]) == 2
+            assert f"error: {Path(folder)}: there is no run to resume" in capsys.readouterr().err
 
     @pytest.mark.thorough
     @pytest.mark.parametrize("content", [b"", b"damaged"])

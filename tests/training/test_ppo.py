@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import io
+import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +21,8 @@ from agents.luck import weights_of
 from agents.policy_file import PolicyFile
 from mahjong_env import VARIANTS, MahjongError, make_engine
 from support.marks import everyday, variants
-from training import ppo_run, self_play
+from training import collecting, ppo_run, self_play
+from training.checkpoint import read_checkpoint
 from training.config import PpoConfig
 from training.errors import InterruptedRunError
 from training.ppo import Actor, Learner, advantages, log_softmax
@@ -321,23 +324,68 @@ class TestLearner:
         assert moved[1] < moved[0]
 
 
+def same_weights(one, other):
+    found, wanted = (PolicyFile.read(path).weights for path in (one, other))
+    return all(np.array_equal(found[name], array) for name, array in wanted.items())
+
+
+def without_seconds(folder):
+    with folder.curve.open(encoding="utf-8") as file:
+        return [{**row, "seconds": ""} for row in csv.DictReader(file)]
+
+
+def assert_same_run(folder, wanted):
+    """Two runs have left the same: weights, curve, and all that there is to go on from."""
+    assert [path.name for path in sorted(folder.policies.iterdir())] == [
+        path.name for path in sorted(wanted.policies.iterdir())
+    ]
+    for path in (folder.clone, folder.last, folder.best, *folder.policies.iterdir()):
+        assert same_weights(path, wanted.path / path.relative_to(folder.path))
+    assert without_seconds(folder) == without_seconds(wanted)
+    found, expected = (read_checkpoint(run.checkpoint) | {"seconds": 0} for run in (folder, wanted))
+    bytes_of = []
+    for state in (found, expected):
+        data = io.BytesIO()
+        torch.save(state, data)
+        bytes_of.append(data.getvalue())
+    assert bytes_of[0] == bytes_of[1]
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     return ppo_run.run(replace(CONFIG, out=tmp_path_factory.mktemp("runs") / "whole"))
 
 
+# One update of the critic alone and two of the policy, both of which are measured.
+SMALL = replace(
+    CONFIG,
+    hands=12,
+    tables=4,
+    critic_hands=4,
+    evaluation_deals=2,
+    evaluation_agents=("random",),
+    gate_deals=2,
+    opponents=("snapshot",),
+)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    return ppo_run.run(replace(SMALL, out=tmp_path_factory.mktemp("runs") / "small"))
+
+
 class TestRuns:
     def test_what_is_saved_is_gone_on_with(self, tmp_path, monkeypatch):
         monkeypatch.setattr(ppo_run, "sigma", lambda rules: 3.7)
-        config = replace(CONFIG, tables=2, parts=1, opponents=(), out=tmp_path)
+        config = replace(CONFIG, tables=2, parts=1, critic_hands=2, opponents=(), out=tmp_path)
         straight, saved, other = (ppo_run.PpoRun(config, RunFolder(tmp_path)) for _ in range(3))
         for run in (straight, saved, other):
             run._board = SimpleNamespace(add_scalar=lambda *said: None)
         for run in (straight, straight, saved):
-            run._update(critic_updates=1, progress=0.0)
+            run._update()
         saved.save()
         other.load()
-        other._update(critic_updates=1, progress=0.0)
+        other._update()
         assert (other.updates, other.hands, other.decisions) == (2, 4, straight.decisions)
         for name in ("actor", "average", "critic"):
             found, wanted = (getattr(run.learner, name).state_dict() for run in (other, straight))
@@ -353,7 +401,7 @@ class TestRuns:
         with run.curve.open() as file:
             rows = list(csv.DictReader(file))
         assert [row["phase"] for row in rows] == ["start", "PPO"]
-        assert int(rows[-1]["hands"]) == 4 + 2
+        assert int(rows[-1]["hands"]) == 4
         assert run.curve_plot.stat().st_size > 1000
         assert any(run.tensorboard.iterdir())
         assert PolicyFile.read(run.clone).training["steps"] == 0
@@ -373,13 +421,52 @@ class TestRuns:
         with pytest.raises(InterruptedRunError, match="interrupted after 96 hands"):
             ppo_run.run(config)
         folder = ppo_run.run(replace(config, resume=True))
-        for name in ("last", "best"):
-            ended, wanted = (PolicyFile.read(getattr(run, name)).weights for run in (folder, whole))
-            for key, array in wanted.items():
-                np.testing.assert_array_equal(ended[key], array)
-        assert [line.split(",")[5:] for line in folder.curve.read_text(encoding="utf-8").splitlines()] == [
-            line.split(",")[5:] for line in whole.curve.read_text(encoding="utf-8").splitlines()
-        ]
+        assert_same_run(folder, whole)
+
+    # As it begins, when lines of the curve have been written, at the gate behind them, and at the last file.
+    @pytest.mark.parametrize(
+        ("number", "moment"),
+        [
+            pytest.param(1, "measure_learner", marks=pytest.mark.thorough),
+            (2, "plot_curve"),
+            pytest.param(2, "gate", marks=pytest.mark.thorough),
+            pytest.param(3, "PolicyFile", marks=pytest.mark.thorough),
+        ],
+    )
+    def test_interrupted_while_it_measures_it_has_lost_nothing(self, small, number, moment, tmp_path, monkeypatch):
+        """The update that the message counts is the one that it goes on from."""
+        config, plain, calls = replace(SMALL, out=tmp_path / "run"), getattr(ppo_run, moment), []
+
+        def interrupted(*arguments, **options):
+            calls.append(moment)
+            if len(calls) == number - (moment == "gate"):
+                raise KeyboardInterrupt
+            return plain(*arguments, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ppo_run, moment, interrupted)
+            with pytest.raises(InterruptedRunError) as stopped:
+                ppo_run.run(config)
+        learned = (0, 8, 12)[number - 1]
+        assert f"interrupted after {learned} hands" in str(stopped.value)
+        began, update = [], ppo_run.PpoRun._update
+        monkeypatch.setattr(ppo_run.PpoRun, "_update", lambda run: began.append(run.hands) or update(run))
+        folder = ppo_run.run(replace(config, resume=True))
+        assert began == [hands for hands in (0, 4, 8) if hands >= learned]
+        assert_same_run(folder, small)
+
+    def test_hands_are_all_that_is_learned_from(self, tmp_path, capsys):
+        config = replace(SMALL, out=tmp_path / "run", hands=11, critic_hands=None, evaluations=1)
+        folder = ppo_run.run(config)
+        assert PolicyFile.read(folder.last).training["hands"] == 11
+        assert "learned from 11 hands" in capsys.readouterr().out
+        # A quarter of them only the critic learns from; the other 9 are shared out evenly, in three updates.
+        assert json.loads(folder.config.read_text(encoding="utf-8"))["critic_hands"] == 2
+        assert read_checkpoint(folder.checkpoint)["updates"] == 1 + 3
+        ppo_run.run(replace(config, resume=True))
+        assert "has learned from 11 hands already; nothing to do" in capsys.readouterr().out
+        ppo_run.run(replace(config, hands=13, resume=True))
+        assert PolicyFile.read(folder.last).training["hands"] == 13
 
     @pytest.mark.thorough
     def test_one_update_ahead_goes_on_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
@@ -408,6 +495,24 @@ class TestRuns:
         folder = ppo_run.run(replace(CONFIG, out=tmp_path / "run", processes=2))
         for key, array in PolicyFile.read(whole.last).weights.items():
             np.testing.assert_array_equal(PolicyFile.read(folder.last).weights[key], array)
+
+    def test_the_parts_of_a_run_are_those_that_it_began_with(self, small, tmp_path, monkeypatch, capsys):
+        monkeypatch.setattr(ppo_run, "new_players", lambda work, **how: collecting.Here(work))
+        folder = ppo_run.run(replace(SMALL, hands=8, processes=3, out=tmp_path / "run"))
+        assert json.loads(folder.config.read_text(encoding="utf-8"))["parts"] == 3
+        assert "nothing to play" not in capsys.readouterr().out
+        ppo_run.run(replace(SMALL, processes=8, out=tmp_path / "run", resume=True))
+        told = capsys.readouterr().out
+        assert "5 of 8 processes have nothing to play" in told
+        assert "in 3 parts (--parts, which a run keeps)" in told
+        assert read_checkpoint(folder.checkpoint)["hands"] == 12
+        assert json.loads(small.config.read_text(encoding="utf-8"))["parts"] == 2
+
+    def test_processes_without_anything_to_play_are_not_started(self, tmp_path, monkeypatch):
+        asked = []
+        monkeypatch.setattr(ppo_run, "new_players", lambda work, **how: asked.append(how) or collecting.Here(work))
+        ppo_run.PpoRun(replace(SMALL, processes=16, parts=2), RunFolder(tmp_path))
+        assert [how["processes"] for how in asked] == [2]
 
     @pytest.mark.thorough
     def test_learns_from_a_reward_of_ones_own(self, whole, tmp_path):
@@ -446,10 +551,10 @@ class TestRuns:
         [
             ({"features": "late"}, "no added inputs are called 'late'"),
             ({"reward": "nothing"}, "no reward is called 'nothing'"),
-            ({"tables": 33}, "--tables 33 cannot be shared out evenly among --parts 2"),
+            ({"parts": 0}, "--parts must be at least 1"),
+            ({"critic_hands": 128}, "--critic-hands 128 leaves nothing of --hands 128 for the policy"),
             ({"opponent_share": 1.5}, "at most 1"),
             ({"teacher": "value"}, "--teacher is one of greedy, greedy"),
-            ({"device": "tpu"}, "--device is auto, cpu or cuda"),
             ({"learning_rate": float("nan")}, "--learning-rate must be a finite number"),
             ({"evaluation_agents": ()}, "--evaluation-agents"),
             ({"hands": 0}, "--hands must be at least 1"),

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from training import folders, lock
+from training import train as train_run
 from training.__main__ import main
 from training.errors import TrainingError, WriteError
 from training.interrupts import AGAIN
@@ -210,6 +211,57 @@ class TestStopped:
         assert train(out, "--resume") == 0
         assert steps_of_curve(out) == steps_of_curve(whole)
         assert len(list((out / "policies").iterdir())) == len(list((whole / "policies").iterdir()))
+
+    @pytest.mark.parametrize(
+        ("number", "moment"),
+        [
+            (2, "measure_learner"),
+            pytest.param(2, "plot_curve", marks=pytest.mark.thorough),
+            pytest.param(3, "PolicyFile", marks=pytest.mark.thorough),
+        ],
+    )
+    def test_interrupted_while_it_measures_it_measures_again(
+        self, number, moment, whole, tmp_path, monkeypatch, capsys
+    ):
+        """What was learned is counted and kept, and no measurement is left out or counted twice."""
+        out, plain, calls = tmp_path / "run", getattr(train_run, moment), []
+
+        def interrupted(*arguments, **options):
+            calls.append(moment)
+            if len(calls) == number:
+                raise KeyboardInterrupt
+            return plain(*arguments, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(train_run, moment, interrupted)
+            assert train(out) == 130
+        learned = 64 * (number - 1)
+        assert f"interrupted after {learned} decisions, which are saved" in capsys.readouterr().err
+        assert train(out, "--resume") == 0
+        assert steps_of_curve(out) == steps_of_curve(whole)
+        assert sorted(path.name for path in (out / "policies").iterdir()) == [
+            f"{steps:010d}.zip" for steps in (0, 64, 128)
+        ]
+        if number == 3:  # before it, deals other than those of an uninterrupted run would have followed
+            again, expected = weights(out / "last.zip"), weights(whole / "last.zip")
+            assert all(np.array_equal(array, expected[name]) for name, array in again.items())
+            assert "learned from 128 decisions" in capsys.readouterr().out
+
+    def test_interrupted_in_an_update_only_what_was_learned_from_is_counted(self, tmp_path, monkeypatch, capsys):
+        step, calls = train_run._Watch._on_step, []
+
+        def interrupted(watch):
+            calls.append(watch.num_timesteps)
+            if watch.num_timesteps == 100:
+                raise KeyboardInterrupt
+            return step(watch)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(train_run._Watch, "_on_step", interrupted)
+            assert train(tmp_path / "run") == 130
+        assert "interrupted after 64 decisions" in capsys.readouterr().err
+        assert train(tmp_path / "run", "--resume") == 0
+        assert steps_of_curve(tmp_path / "run")[-1] == ["PPO", "128"]
 
     @pytest.mark.skipif(not hasattr(signal, "pause"), reason="Windows ends a process that is sent a signal")
     @pytest.mark.usefixtures("heeds_ctrl_c")
