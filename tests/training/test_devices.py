@@ -93,6 +93,7 @@ def test_ppo_learns_there_what_it_learns_here(monkeypatch):
         np.testing.assert_array_equal(there[name], array)
 
 
+@pytest.mark.thorough
 def test_train_learns_there_what_it_learns_here(tmp_path, monkeypatch):
     here = train.run(replace(TRAIN, out=tmp_path / "here", device="cpu"))
     with fake_device() as device, monkeypatch.context() as patch:

@@ -372,6 +372,32 @@ SMALL = replace(
 )
 
 
+# The same in a few steps: without luck, and (by `measured`) without measurements.
+QUICK = replace(SMALL, hands=6, tables=2, critic_hands=2, opponents=(), control_variates=False)
+
+
+class Measured(list):
+    """What would have been measured; the one of this number is interrupted."""
+
+    stops_at = 0
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    said = Measured()
+
+    def measure(run, phase, say=print):
+        said.append((phase, run.hands))
+        if len(said) == said.stops_at:
+            raise KeyboardInterrupt
+        run.measured += 1
+        run.folder.last.write_bytes(b"")
+
+    monkeypatch.setattr(ppo_run, "sigma", lambda rules: 3.7)
+    monkeypatch.setattr(ppo_run.PpoRun, "measure", measure)
+    return said
+
+
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     return ppo_run.run(replace(SMALL, out=tmp_path_factory.mktemp("runs") / "small"))
@@ -426,15 +452,19 @@ class TestRuns:
         folder = ppo_run.run(replace(config, resume=True))
         assert_same_run(folder, whole)
 
+    def test_it_saves_before_it_measures(self, measured, tmp_path):
+        """The update that the message counts is the one that it goes on from, and the measurement is made again."""
+        config = replace(QUICK, out=tmp_path / "run")
+        measured.stops_at = 2
+        with pytest.raises(InterruptedRunError, match="interrupted after 4 hands"):
+            ppo_run.run(config)
+        ppo_run.run(replace(config, resume=True))
+        assert measured == [("start", 0), ("PPO", 4), ("PPO", 4), ("PPO", 6)]
+
     # As it begins, when lines of the curve have been written, at the gate behind them, and at the last file.
+    @pytest.mark.thorough
     @pytest.mark.parametrize(
-        ("number", "moment"),
-        [
-            pytest.param(1, "measure_learner", marks=pytest.mark.thorough),
-            (2, "plot_curve"),
-            pytest.param(2, "gate", marks=pytest.mark.thorough),
-            pytest.param(3, "PolicyFile", marks=pytest.mark.thorough),
-        ],
+        ("number", "moment"), [(1, "measure_learner"), (2, "plot_curve"), (2, "gate"), (3, "PolicyFile")]
     )
     def test_interrupted_while_it_measures_it_has_lost_nothing(self, small, number, moment, tmp_path, monkeypatch):
         """The update that the message counts is the one that it goes on from."""
@@ -458,18 +488,17 @@ class TestRuns:
         assert began == [hands for hands in (0, 4, 8) if hands >= learned]
         assert_same_run(folder, small)
 
-    def test_hands_are_all_that_is_learned_from(self, tmp_path, capsys):
-        config = replace(SMALL, out=tmp_path / "run", hands=11, critic_hands=None, evaluations=1)
+    def test_hands_are_all_that_is_learned_from(self, measured, tmp_path, capsys):
+        config = replace(QUICK, out=tmp_path / "run", hands=7, critic_hands=None, evaluations=1)
         folder = ppo_run.run(config)
-        assert PolicyFile.read(folder.last).training["hands"] == 11
-        assert "learned from 11 hands" in capsys.readouterr().out
-        # A quarter of them only the critic learns from; the other 9 are shared out evenly, in three updates.
-        assert json.loads(folder.config.read_text(encoding="utf-8"))["critic_hands"] == 2
+        assert "learned from 7 hands" in capsys.readouterr().out
+        # A quarter of them only the critic learns from; the others are shared out evenly, in three updates.
+        assert json.loads(folder.config.read_text(encoding="utf-8"))["critic_hands"] == 1
         assert read_checkpoint(folder.checkpoint)["updates"] == 1 + 3
         ppo_run.run(replace(config, resume=True))
-        assert "has learned from 11 hands already; nothing to do" in capsys.readouterr().out
-        ppo_run.run(replace(config, hands=13, resume=True))
-        assert PolicyFile.read(folder.last).training["hands"] == 13
+        assert "has learned from 7 hands already; nothing to do" in capsys.readouterr().out
+        ppo_run.run(replace(config, hands=8, resume=True))
+        assert measured == [("start", 0), ("PPO", 7), ("PPO", 8)]
 
     @pytest.mark.thorough
     def test_one_update_ahead_goes_on_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
@@ -499,22 +528,23 @@ class TestRuns:
         for key, array in PolicyFile.read(whole.last).weights.items():
             np.testing.assert_array_equal(PolicyFile.read(folder.last).weights[key], array)
 
-    def test_the_parts_of_a_run_are_those_that_it_began_with(self, small, tmp_path, monkeypatch, capsys):
+    def test_the_parts_of_a_run_are_those_that_it_began_with(self, measured, tmp_path, monkeypatch, capsys):
         monkeypatch.setattr(ppo_run, "new_players", lambda work, **how: collecting.Here(work))
-        folder = ppo_run.run(replace(SMALL, hands=8, processes=3, out=tmp_path / "run"))
+        config = replace(QUICK, hands=5, tables=5, critic_hands=0, processes=3, out=tmp_path / "run")
+        folder = ppo_run.run(config)
         assert json.loads(folder.config.read_text(encoding="utf-8"))["parts"] == 3
         assert "nothing to play" not in capsys.readouterr().out
-        ppo_run.run(replace(SMALL, processes=8, out=tmp_path / "run", resume=True))
+        ppo_run.run(replace(config, processes=8, hands=6, resume=True))
         told = capsys.readouterr().out
         assert "5 of 8 processes have nothing to play" in told
         assert "in 3 parts (--parts, which a run keeps)" in told
-        assert read_checkpoint(folder.checkpoint)["hands"] == 12
-        assert json.loads(small.config.read_text(encoding="utf-8"))["parts"] == 2
+        assert read_checkpoint(folder.checkpoint)["hands"] == 6
 
+    @pytest.mark.usefixtures("measured")
     def test_processes_without_anything_to_play_are_not_started(self, tmp_path, monkeypatch):
         asked = []
         monkeypatch.setattr(ppo_run, "new_players", lambda work, **how: asked.append(how) or collecting.Here(work))
-        ppo_run.PpoRun(replace(SMALL, processes=16, parts=2), RunFolder(tmp_path))
+        ppo_run.PpoRun(replace(QUICK, processes=16, parts=2), RunFolder(tmp_path))
         assert [how["processes"] for how in asked] == [2]
 
     @pytest.mark.thorough
