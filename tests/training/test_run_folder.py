@@ -198,14 +198,15 @@ class TestStopped:
         out, saves = tmp_path / "run", []
         save = Training.save
 
-        def third_is_killed(self):
+        # Behind the warm start, and before and behind each of two measurements.
+        def fifth_is_killed(self):
             saves.append(self)
-            if len(saves) == 3:
+            if len(saves) == 5:
                 raise KilledError
             save(self)
 
         with monkeypatch.context() as patch:
-            patch.setattr(Training, "save", third_is_killed)
+            patch.setattr(Training, "save", fifth_is_killed)
             with pytest.raises(KilledError):
                 train(out)
         assert steps_of_curve(out) == steps_of_curve(whole)
