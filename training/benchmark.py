@@ -7,7 +7,6 @@ compared with all the others.
 
 from __future__ import annotations
 
-import json
 import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +36,7 @@ from training.progress import TimeLeft, status
 from training.sigma import sigma
 from training.sizes import check_counts, check_seed
 from training.spread import check_workers, spread
-from training.statistics import Estimate
+from training.statistics import Estimate, plain_json
 
 START: Final = "<!-- benchmark -->"
 END: Final = "<!-- end of benchmark -->"
@@ -127,7 +126,7 @@ def run(config: BenchmarkConfig) -> list[Table]:
             "unit": "points per hand, 95 % intervals clustered by deal, luck taken off where that narrows them",
             "variants": [_as_json(table) for table in tables],
         }
-        write_text(config.out / "benchmark.json", json.dumps(data, indent=1) + "\n")
+        write_text(config.out / "benchmark.json", plain_json(data) + "\n")
         write_text(config.out / "benchmark.md", text + "\n" + _matrices(tables))
         if config.readme is not None:
             before, after = _between(config.readme)
@@ -301,7 +300,7 @@ def _cell(table: Table, row: Row, level: int) -> str:
     found = table.in_sigma(row, level)
     if found is None:
         return "0"
-    text = f"{round(found.mean, 3) + 0.0:+.3f} ± {found.half_width:.3f}"  # no negative zero
+    text = found.text(3, sign="+")
     return f"**{text}**" if found.is_clear_of_zero else text
 
 

@@ -13,6 +13,7 @@ from mahjong_env import MissingExtraError, Rules
 from training.folders import write_bytes
 from training.lineups import Block, LineupResult, blocks, one_against_copies, play_block, summarise
 from training.play import Played
+from training.statistics import Estimate
 
 Player = Callable[[Sequence[Agent], Sequence[Block], int], Sequence[Played]]
 """Plays blocks of line-ups of some agents with a seed: see `training.lineups.play_block`."""
@@ -72,9 +73,9 @@ def curve_rows(results: Sequence[LineupResult], others: Sequence[Agent], **commo
 
 def describe(row: dict[str, Any]) -> str:
     """Return one line of the learning curve in words."""
-    half = (row["points_high"] - row["points_low"]) / 2
+    points = Estimate(row["points"], row["points_low"], row["points_high"])
     return (
-        f"against {row['against']}: {row['points']:+.2f} ± {half:.2f} points a hand, "
+        f"against {row['against']}: {points.text(2, sign='+')} points a hand, "
         f"wins {100 * row['wins']:.1f} % of hands (each opponent {100 * row['their_wins']:.1f} %)"
     )
 

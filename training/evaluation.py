@@ -12,7 +12,7 @@ from training.designs import Kind, Seatings
 from training.errors import TrainingError
 from training.lineups import LineupResult, difference, one_against_copies
 from training.ratings import Rating
-from training.statistics import Estimate, ratio
+from training.statistics import FEWEST, Estimate, ratio
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,8 @@ class Evaluation:
     @property
     def intervals(self) -> str:
         """In words, what the intervals are."""
+        if self.deals < FEWEST:
+            return f"fewer than {FEWEST} deals carry no interval"
         if len(self.looks) < 2:
             return "± 95 % clustered by deal"
         return f"± 95 % clustered by deal, for {len(self.looks)} looks at up to {self.looks[-1]} deals"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import csv
 import io
-import json
 from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
@@ -13,12 +12,12 @@ from typing import Any
 from training.evaluation import Evaluation
 from training.hand_statistics import THEMES
 from training.lineups import LineupResult, Standing
-from training.statistics import Estimate
+from training.statistics import Estimate, plain_json
 
 
 def json_text(found: Evaluation) -> str:
     """Return everything, as JSON."""
-    return json.dumps(found.as_json(), indent=2)
+    return plain_json(found.as_json(), 2)
 
 
 def csv_text(found: Evaluation) -> str:
@@ -183,10 +182,10 @@ def _known(estimates: Mapping[str, Estimate], names: list[str], factor: float, d
 
 
 def _with_half(estimate: Estimate, factor: float, decimals: int) -> str:
-    return f"{factor * estimate.mean:.{decimals}f} ± {factor * estimate.half_width:.{decimals}f}"
+    return estimate.text(decimals, 1 / factor)
 
 
 def _signed(points: Estimate, unit: float) -> str:
     """Return points; with a star, which colours them, where the interval is clear of zero."""
     star = "*" if points.is_clear_of_zero else ""
-    return f"{points.mean / unit:+.3f} ± {points.half_width / unit:.3f}{star}"
+    return points.text(3, unit, "+") + star

@@ -91,9 +91,7 @@ def run(config: OutcomesConfig) -> OutcomeNetwork:
         for margin in config.margins:
             tried = OutcomeNetwork(network.weights, network.biases, network.sigma, margin)
             gain = strength(rules, ValueAgent.of(tried), deals=config.deals, seed=curve_seed(_SEED_OF_TUNING + number))
-            print(
-                f"{rules.title}, round {number + 1}, margin {margin:g}: {gain.mean:+.3f} ± {gain.half_width:.3f} sigma"
-            )
+            print(f"{rules.title}, round {number + 1}, margin {margin:g}: {gain.text(3, sign='+')} sigma")
             if gain.mean > most:
                 best, most = tried, gain.mean
         assert best is not None

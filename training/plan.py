@@ -19,6 +19,7 @@ from training.lineups import LineupResult, measure, one_against_copies
 from training.progress import status
 from training.sigma import sigma
 from training.sizes import check_counts, check_seed
+from training.statistics import FEWEST
 
 _CONFIDENCE: Final = 0.95
 
@@ -52,15 +53,17 @@ def plan(
 
     The mean over n deals has a standard error of spread / sqrt(n); the interval reaches 1.96 of these to either side,
     and to be clear of zero with some chance the difference must be larger by that chance's quantile more.
-    With luck taken off, which leaves ``share_left`` of the variance, that share of the deals is enough.
+    With luck taken off, which leaves ``share_left`` of the variance, that share of the deals is enough. Fewer than
+    `training.statistics.FEWEST` deals carry no interval.
     """
     normal = NormalDist()
     reach = normal.inv_cdf(0.5 + _CONFIDENCE / 2)
     errors = spread / difference
-    for_width, for_power = (ceil((number * errors) ** 2) for number in (reach, reach + normal.inv_cdf(power)))
-    deals = max(2, for_power)
-    without_luck = None if share_left is None else max(2, ceil(for_power * share_left))
-    return Plan(difference, spread, max(2, for_width), deals, deals * seconds_of_a_deal, without_luck)
+    for_width, for_power = (
+        max(FEWEST, ceil((number * errors) ** 2)) for number in (reach, reach + normal.inv_cdf(power))
+    )
+    without_luck = None if share_left is None else max(FEWEST, ceil(for_power * share_left))
+    return Plan(difference, spread, for_width, for_power, for_power * seconds_of_a_deal, without_luck)
 
 
 def spread_of(result: LineupResult, agent: int) -> float:

@@ -318,7 +318,7 @@ class PpoRun:
         passed = gain.low > 0
         if passed:
             self.best = weights
-        found = f"gate, on {config.gate_deals} other deals: {gain.mean:+.2f} ± {gain.half_width:.2f} points a hand"
+        found = f"gate, on {config.gate_deals} other deals: {gain.text(2, sign='+')} points a hand"
         kept = "it is best.zip now" if passed else "best.zip stays, as that is not clearly more"
         return f"{found} more than best.zip; {kept}"
 
@@ -424,7 +424,7 @@ def _better_teacher(rules: Rules, seed: int) -> str:
     points = result.of(0).points
     is_better = points.mean > 0
     print(
-        f"{agents[0].name} wins {points.mean:+.2f} ± {points.half_width:.2f} points a hand from {agents[1].name}, "
+        f"{agents[0].name} wins {points.text(2, sign='+')} points a hand from {agents[1].name}, "
         f"which keeps its hand closed: the learner begins as {agents[0 if is_better else 1].name}"
     )
     return one if is_better else other

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mahjong_env import MissingExtraError
 from training.evaluation import Evaluation, Gain
 from training.lineups import LineupResult, Standing
-from training.statistics import Estimate
+from training.statistics import Estimate, sides
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -166,13 +166,12 @@ def _points(points: Estimate, sigma: float) -> list[str]:
 
 
 def _interval(points: Estimate, unit: float) -> str:
-    mean, half = points.mean / unit, points.half_width / unit
-    decimals = 3 if half < 10 or half == float("inf") else 1
-    return f"{mean:+.{decimals}f} ± {half:.{decimals}f}"
+    half = points.half_width / unit
+    return points.text(3 if half < 10 or half == float("inf") else 1, unit, "+")
 
 
 def _percent(rate: Estimate) -> str:
-    return f"{100 * rate.mean:.1f} ± {100 * rate.half_width:.1f}"
+    return rate.text(1, 0.01)
 
 
 def draw(found: Evaluation) -> bytes:
@@ -222,8 +221,12 @@ def _label(found: Evaluation, result: LineupResult, standing: Standing) -> str:
 
 def _bars(axes: Any, places: range, estimates: list[Estimate], factor: float) -> None:
     middle = [factor * estimate.mean for estimate in estimates]
-    errors = [factor * estimate.half_width for estimate in estimates]
     axes.barh(
-        places, middle, xerr=errors, height=0.6, capsize=3, color=["C0" if value >= 0 else "C3" for value in middle]
+        places,
+        middle,
+        xerr=sides(estimates, factor),
+        height=0.6,
+        capsize=3,
+        color=["C0" if value >= 0 else "C3" for value in middle],
     )
     axes.grid(axis="x", alpha=0.3)

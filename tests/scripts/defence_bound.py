@@ -89,7 +89,7 @@ def main() -> None:
             found = measure(rules, agents, lineup, deals=deals, seed=SEED, control_variates=off)
             one, other = found.of(0), found.of(1)
             gain = in_sigma(rules, one.points)
-            points = f"{gain.mean:+.3f} ± {gain.half_width:.3f}"
+            points = gain.text(3, sign="+")
             rates = [
                 f"{100 * getattr(one, what).mean:.1f} % ({100 * getattr(other, what).mean:.1f} %)"
                 for what in ("wins", "deal_ins")

@@ -79,7 +79,7 @@ def play(rules: Rules, spec: str, arguments: argparse.Namespace) -> LineupResult
 
 def cell(rules: Rules, points: Estimate) -> str:
     found = in_sigma(rules, points)
-    return f"{found.mean:+.3f} ± {found.half_width:.3f}"
+    return found.text(3, sign="+")
 
 
 if __name__ == "__main__":

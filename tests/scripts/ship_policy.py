@@ -145,10 +145,10 @@ def _rows(rules: Rules, spec: str, deals: dict[str, int], blind: int) -> list[st
         cells = [
             other.name,
             f"{result.hands:,}",
-            f"{points.mean:+.2f} ± {points.half_width:.2f}",
-            f"{points.mean / unit:+.3f} ± {points.half_width / unit:.3f}",
+            points.text(2, sign="+"),
+            points.text(3, unit, "+"),
             f"{100 * wins:.1f} % ({100 * their:.1f} %)",
-            f"{rank.mean:.3f} ± {rank.half_width:.3f}",
+            rank.text(3),
         ]
         rows.append(f"| {' | '.join(cells)} |")
         print(rows[-1], flush=True)

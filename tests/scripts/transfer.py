@@ -21,7 +21,7 @@ from scripts.proof.batches import random_knobs
 from training.config import PpoConfig
 from training.outcomes import strength
 from training.ppo_run import run
-from training.statistics import Estimate, ratio
+from training.statistics import FEWEST, Estimate, ratio
 
 SEED = 2_345_678
 PARTS = ("carried", "house", "learned")
@@ -31,7 +31,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="which of the three tables")
     parser.add_argument("--deals", type=int, default=500, help="deals of each measurement, from every seat")
-    parser.add_argument("--tables", type=int, default=20, help="house rules of each variant")
+    parser.add_argument("--tables", type=int, default=FEWEST, help="house rules of each variant")
     parser.add_argument("--hands", type=int, default=20_480, help="hands that are learned from")
     parser.add_argument("--into", nargs="*", default=sorted(VARIANTS), help="variants in which is learned")
     arguments = parser.parse_args()
@@ -87,7 +87,7 @@ def of(policy: str) -> str:
 
 
 def cell(found: Estimate) -> str:
-    text = f"{found.mean:+.3f} ± {found.half_width:.3f}"
+    text = found.text(3, sign="+")
     return f"**{text}**" if found.is_clear_of_zero else text
 
 

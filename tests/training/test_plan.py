@@ -12,6 +12,7 @@ from mahjong_env import rules
 from training.__main__ import main
 from training.lineups import measure
 from training.plan import plan, spread_of
+from training.statistics import FEWEST
 
 
 def test_deals_are_those_of_the_textbook():
@@ -20,7 +21,7 @@ def test_deals_are_those_of_the_textbook():
     assert found.for_power == 503  # ((1.95996 + 0.84162) * 8)^2 = 502.3
     assert found.seconds == 503 * 0.25
     assert plan(1.0, 4.0, power=0.8).for_power == pytest.approx(503 / 4, abs=1)
-    assert plan(100.0, 1.0, power=0.5).for_power == 2
+    assert plan(100.0, 1.0, power=0.5).for_power == FEWEST
 
 
 def test_so_many_deals_see_the_difference_as_often_as_promised():

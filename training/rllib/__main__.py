@@ -129,7 +129,7 @@ def _measured(config: RllibConfig, decisions: int) -> Any:
     )
     points = found.against(0, 1).of(0).points
     print(
-        f"{config.out}: after {decisions:,} decisions {points.mean:+.3f} ± {points.half_width:.3f} points a hand "
+        f"{config.out}: after {decisions:,} decisions {points.text(3, sign='+')} points a hand "
         f"against random agents ({points.mean / found.sigma:+.3f} sigma), {config.deals} deals from every seat"
     )
     return points

@@ -62,8 +62,7 @@ class Influence:
 
 
 def _moved(spread: Estimate, value: float) -> Estimate:
-    half = spread.half_width
-    return Estimate(value, value - half, value + half)
+    return Estimate(value, value + spread.low, value + spread.high)
 
 
 @dataclass(frozen=True)

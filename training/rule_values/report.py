@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mahjong_env import MissingExtraError, Rules, __version__
 from training.rule_values.comparing import Comparison, sentences
 from training.rule_values.measures import MEASURES, Measures
-from training.statistics import Estimate
+from training.statistics import Estimate, plain_json, sides
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -116,12 +115,12 @@ def _new_table(heading: str, *headings: str) -> Table:
 
 def _cell(estimate: Estimate) -> str:
     decimals = 2 if estimate.half_width < 1 else 1
-    return f"{estimate.mean:.{decimals}f} ±{estimate.half_width:.{decimals}f}"
+    return estimate.text(decimals).replace("± ", "±")
 
 
 def _difference(estimate: Estimate) -> str:
     decimals = 2 if estimate.half_width < 1 else 1
-    text = f"{estimate.mean:+.{decimals}f} ±{estimate.half_width:.{decimals}f}"
+    text = estimate.text(decimals, sign="+").replace("± ", "±")
     if not estimate.half_width and not estimate.mean:
         return "="
     return f"[bold]{text}[/]" if estimate.is_clear_of_zero else text
@@ -155,7 +154,7 @@ def json_text(found: Found) -> str:
         ],
         "in_words": list(sentences(found.base, found.comparisons)),
     }
-    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+    return plain_json(told) + "\n"
 
 
 def _plain(measures: Measures) -> dict[str, Any]:
@@ -211,8 +210,7 @@ def draw(found: Found) -> bytes:
 
 def _bars(panel: Any, estimates: Sequence[Estimate], labels: list[str] | None) -> None:
     places = range(len(estimates))[::-1]
-    middle, errors = [one.mean for one in estimates], [one.half_width for one in estimates]
-    panel.barh(places, middle, xerr=errors, height=0.6, capsize=2)
+    panel.barh(places, [one.mean for one in estimates], xerr=sides(estimates), height=0.6, capsize=2)
     panel.axvline(0, color="black", linewidth=0.8)
     panel.grid(axis="x", alpha=0.3)
     if labels is None:
