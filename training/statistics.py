@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from mahjong_env import MissingExtraError
 
 FEWEST: Final = 30
-"""Deals that an interval takes: of fewer that are as skewed as Wuhan's, none that was tried holds the truth 95 %."""
+"""Deals that an interval takes: with 20 as skewed as in Wuhan it would hold the truth in 93 of 100, with 10 in 87."""
 _NOTHING: Final = 1e-9
 """A spread smaller than this share of another one is rounding."""
 

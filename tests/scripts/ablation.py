@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from agents import make_agent
 from agents.luck import worthwhile_weights
@@ -82,7 +83,7 @@ def main() -> None:
     print(f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", sep="\n")
     for way, played in found.items():
         more = [(one - other).mean() for one, other in zip(played, found.get(AS_IT_IS, []), strict=False)]
-        compared = cell(rules, mean(np.array(more))) if more and way != AS_IT_IS else ""
+        compared = cell(rules, of_seeds(np.array(more))) if more and way != AS_IT_IS else ""
         each = ", ".join(f"{in_sigma(rules, mean(one)).mean:+.3f}" for one in played)
         print(f"| {way} | {cell(rules, mean(np.mean(played, axis=0)))} | {each} | {compared} |")
 
@@ -115,13 +116,21 @@ def by_deal(rules: Rules, way: str, seed: int, arguments: argparse.Namespace) ->
 
 
 def mean(points: np.ndarray) -> Estimate:
-    """Return the mean of points that are independent of each other."""
+    """Return the mean of the points of deals."""
     return ratio(points, np.ones(len(points)))
 
 
+def of_seeds(points: np.ndarray) -> Estimate:
+    """Return the mean over a few seeds by Student's t: each is a mean of many deals, and nearly normal."""
+    middle, seeds = float(points.mean()), len(points)
+    if seeds < 2:
+        return Estimate(middle, -np.inf, np.inf)
+    half = float(stats.t.ppf(0.975, seeds - 1) * points.std(ddof=1) / np.sqrt(seeds))
+    return Estimate(middle, middle - half, middle + half)
+
+
 def cell(rules: Rules, points: Estimate) -> str:
-    found = in_sigma(rules, points)
-    return found.text(3, sign="+")
+    return in_sigma(rules, points).text(3, sign="+")
 
 
 if __name__ == "__main__":

@@ -58,7 +58,9 @@ def gain(played: Rules, spec: str, deals: int) -> Estimate:
 def house_rules(policy: str, tables: int, deals: int) -> list[str]:
     """Return the mean over random house rules, each as likely as every other, and how many of them it loses under."""
     rng = np.random.default_rng(SEED)
-    found = [gain(rules(policy, **random_knobs(policy, rng)), of(policy), max(2, deals // 5)) for _ in range(tables)]
+    found = [
+        gain(rules(policy, **random_knobs(policy, rng)), of(policy), max(FEWEST, deals // 5)) for _ in range(tables)
+    ]
     mean = ratio(np.array([one.mean for one in found]), np.ones(tables), 0.95)
     return [cell(mean), f"{sum(one.high < 0 for one in found)} of {tables}"]
 

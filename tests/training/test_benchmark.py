@@ -7,7 +7,8 @@ import json
 import pytest
 
 from agents import make_agent
-from mahjong_env import rules
+from agents.luck import worthwhile_weights
+from mahjong_env import VARIANTS, rules
 from training import benchmark
 from training.__main__ import main
 from training.config import BenchmarkConfig
@@ -52,6 +53,22 @@ def test_rows_are_kept_and_agents_of_ones_own_join_them(tmp_path, monkeypatch, c
     (again,) = json.loads((tmp_path / "out" / "benchmark.json").read_text(encoding="utf-8"))["variants"]
     assert again["rows"][:2] == one["rows"]
     assert (tmp_path / "out" / "benchmark.md").read_text(encoding="utf-8").count("mine.py:Last") == 3
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_luck_is_taken_off_where_it_is_worthwhile(variant, monkeypatch, tmp_path):
+    """As `ppo` asks, and the page on evaluation advises: everywhere but in Wuhan."""
+    played = []
+
+    def interrupted(rules, agents, block, seed):
+        played.append(block)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(benchmark, "play_block", interrupted)
+    words = ("--variants", variant, "--levels", "0", "2", "--deals", "40", "--out", str(tmp_path))
+    assert main(["benchmark", *words]) == 130
+    assert [block.control_variates for block in played] == [worthwhile_weights(rules(variant)) is not None]
+    assert played[0].control_variates == (variant != "wuhan")
 
 
 def test_rows_come_in_the_order_of_levels():

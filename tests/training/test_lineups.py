@@ -16,7 +16,7 @@ from training import lineups
 from training.lineups import measure, one_against_copies, orders_of
 from training.play import play_out
 from training.seeds import evaluation_seed
-from training.statistics import ratio
+from training.statistics import Estimate, interval, plain_json, ratio, sides
 
 GREEDY, RANDOM = GreedyAgent(), RandomAgent()
 
@@ -31,11 +31,11 @@ class TestOrders:
     @pytest.mark.parametrize("variant", sorted(VARIANTS))
     def test_one_agent_in_all_seats_has_a_mean_of_exactly_nothing(self, variant):
         table = rules(variant)
-        result = measure(table, [RANDOM, GREEDY], (1,) * table.people, deals=20, seed=1)
+        result = measure(table, [RANDOM, GREEDY], (1,) * table.people, deals=30, seed=1)
         (standing,) = result.standings
         assert standing.points.mean == standing.points.low == standing.points.high == 0
         assert standing.seats == table.people
-        assert (result.orders, result.deals, result.hands) == (1, 20, 20)
+        assert (result.orders, result.deals, result.hands) == (1, 30, 30)
         assert standing.wins.mean * table.people + result.draws.mean == pytest.approx(1)
 
     def test_two_names_of_one_player_differ_by_chance_only(self):
@@ -179,13 +179,27 @@ class TestMeasure:
 
 
 class TestRatio:
-    def test_equal_clusters_have_students_interval_of_their_means(self):
-        totals = np.random.default_rng(0).normal(1, 4, 50)
+    def test_equal_clusters_have_the_interval_of_their_means(self):
+        totals = np.random.default_rng(0).gamma(2, 4, 50)
         found = ratio(totals, np.full(50, 3))
-        means = totals / 3
-        low, high = stats.t.interval(0.95, 49, means.mean(), stats.sem(means))
-        assert (found.mean, found.low, found.high) == pytest.approx((means.mean(), low, high))
-        assert found.half_width == pytest.approx((high - low) / 2)
+        low, high = interval(totals / 3)
+        assert (found.mean, found.low, found.high) == pytest.approx((totals.mean() / 3, low, high))
+        assert found.half_width == pytest.approx(high - totals.mean() / 3)  # the longer side
+        symmetric = np.concatenate([totals, -totals]) / 3
+        low, high = stats.t.interval(0.95, 99, 0, stats.sem(symmetric))
+        assert interval(symmetric) == pytest.approx((low, high))
+
+    def test_what_is_printed_holds_the_interval(self):
+        skewed = Estimate(1.0, 0.7, 1.5)
+        assert skewed.text(2, sign="+") == "+1.00 ± 0.50"
+        assert skewed.text(1, 0.1) == "10.0 ± 5.0"
+        assert Estimate(-0.0001, -0.1, 0.2).text(2) == "0.00 ± 0.20"
+        assert Estimate(1.0, -np.inf, np.inf).text(2, sign="+") == "+1.00 (no interval)"
+        assert sides([skewed, Estimate(1.0, -np.inf, np.inf)]).tolist() == [[pytest.approx(0.3), 0], [0.5, 0]]
+        assert (
+            plain_json({"of": [Estimate(1.0, -np.inf, np.inf).low, (1, None)]}, 0)
+            == '{\n"of": [\nnull,\n[\n1,\nnull\n]\n]\n}'
+        )
 
     def test_hands_of_one_deal_are_not_taken_for_independent(self):
         deals = np.random.default_rng(0).normal(0, 1, 100)

@@ -34,7 +34,8 @@ def test_so_many_deals_see_the_difference_as_often_as_promised():
 def test_the_spread_is_that_of_deals():
     result = measure(rules("hebei"), [GreedyAgent(), RandomAgent()], (0, 1, 1), deals=50, seed=1)
     spread = spread_of(result, 0)
-    assert result.of(0).points.half_width == pytest.approx(2.0096 * spread / np.sqrt(50), rel=1e-3)
+    points = result.of(0).points  # by Student's t 2.0096 errors to either side; skewness moves that more than widens it
+    assert (points.high - points.low) / 2 == pytest.approx(2.0096 * spread / np.sqrt(50), rel=0.05)
 
 
 def test_the_command(capsys):

@@ -13,7 +13,7 @@ from training.config import EvaluateConfig
 from training.errors import TrainingError
 from training.evaluate import evaluate
 from training.sequential import confidence, looks
-from training.statistics import ratio
+from training.statistics import interval
 
 WORDS = ("evaluate", "--variant", "hebei", "--agents", "greedy", "random")
 
@@ -21,8 +21,8 @@ WORDS = ("evaluate", "--variant", "hebei", "--agents", "greedy", "random")
 class TestLooks:
     def test_are_few_and_end_with_all_deals(self):
         assert looks(1600) == (100, 142, 200, 283, 400, 566, 800, 1132, 1600)
-        assert looks(100) == (36, 50, 71, 100)
-        assert looks(20) == (20,)
+        assert looks(300) == (107, 150, 213, 300)
+        assert looks(100) == (100,)
         assert looks(1) == (1,)
 
     @pytest.mark.parametrize(("number", "published"), [(2, 2.178), (3, 2.289), (5, 2.413), (8, 2.512), (10, 2.555)])
@@ -39,17 +39,15 @@ class TestLooks:
     @pytest.mark.thorough
     def test_some_interval_misses_as_seldom_as_they_say(self):
         """2000 studies of skewed deals, in each of which one stops as soon as the truth seems refuted."""
-        rng = np.random.default_rng(1)
         planned = looks(1600)
-        level, naive = confidence(planned), 0
-        missed = 0
-        for _ in range(2000):
-            deals = rng.gamma(2, 1, planned[-1]) - 2
-            found = [ratio(deals[:number], np.ones(number), level) for number in planned]
-            missed += any(one.is_clear_of_zero for one in found)
-            naive += any(ratio(deals[:number], np.ones(number)).is_clear_of_zero for number in planned)
-        assert 70 <= missed <= 130  # 100 give or take 3 standard deviations
-        assert naive > 250  # what looking without a plan does
+        deals = np.random.default_rng(1).gamma(2, 1, (2000, planned[-1])) - 2
+        missed, naive = np.zeros((2, len(deals)), np.bool_)
+        for number in planned:
+            for found, level in ((missed, confidence(planned)), (naive, 0.95)):
+                low, high = interval(deals[:, :number], level)
+                found |= (low > 0) | (high < 0)
+        assert 70 <= missed.sum() <= 130  # 100 give or take 3 standard deviations
+        assert naive.sum() > 250  # what looking without a plan does
 
 
 class TestStopping:
@@ -87,17 +85,17 @@ class TestStopping:
             played.append(given[2])
             return plain(*given, **settings)
 
-        words = [*WORDS, "--deals", "120", "--until", "0.12"]
+        words = [*WORDS, "--deals", "200", "--until", "0.05"]
         with monkeypatch.context() as patch:
             patch.setattr(evaluation_command, "play_block", third_is_interrupted)
             assert main([*words, "--out", str(tmp_path / "a")]) == 130
-        assert "3 of 10 parts are kept" in capsys.readouterr().err
+        assert "3 of 6 parts are kept" in capsys.readouterr().err
         assert main([*words, "--out", str(tmp_path / "a")]) == 0
         assert main([*words, "--out", str(tmp_path / "b"), "--processes", "2"]) == 0
         one, other = ((tmp_path / name / "evaluation.json").read_text(encoding="utf-8") for name in "ab")
         assert one == other
-        assert json.loads(one)["looks"] == list(looks(120))
-        assert "looks at up to 120 deals" in " ".join(capsys.readouterr().out.split())
+        assert json.loads(one)["looks"] == list(looks(200))
+        assert "looks at up to 200 deals" in " ".join(capsys.readouterr().out.split())
 
     @pytest.mark.parametrize("width", ["0", "-1", "nan", "inf"])
     def test_widths_that_are_none(self, width, capsys):
