@@ -222,9 +222,22 @@ class TestTables:
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     out = tmp_path_factory.mktemp("evaluation") / "out"
-    words = ["evaluate", "--variant", "hangzhou", "--agents", "greedy", "greedy?claims=false", "--deals", "12"]
+    words = ["evaluate", "--variant", "hangzhou", "--agents", "greedy", "greedy?claims=false", "--deals", "30"]
     assert main([*words, "--details", "--out", str(out)]) == 0
     return out
+
+
+def test_so_few_deals_carry_no_interval(tmp_path, capsys):
+    words = ["evaluate", "--variant", "hebei", "--agents", "greedy", "random", "--deals", "3"]
+    assert main([*words, "--out", str(tmp_path)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "per hand and seat, fewer than 30 deals carry no interval" in told
+    assert "(no interval)" in told
+    assert "±" not in told.partition("in all line-ups")[0]  # behind it stand ratings, which have their own
+    text = (tmp_path / "evaluation.json").read_text(encoding="utf-8")
+    data = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    points = data["lineups"][0]["standings"][0]["points"]
+    assert (points["low"], points["high"]) == (None, None)
 
 
 class TestFiles:
