@@ -81,11 +81,6 @@ def _check(config: TrainConfig) -> None:
     check_threads(config.threads)
     check_seed(config.seed)
     find_device(config.device)
-    if not config.resume and config.total_steps < config.tables:
-        raise TrainingError(
-            f"--total-steps {config.total_steps} is less than --tables {config.tables}: an update is at least one "
-            "decision of each table"
-        )
     check_shares(config.tables, config.processes)
     if not (config.opponents and config.evaluation_agents and config.teachers):
         raise TrainingError("--opponents, --teachers and --evaluation-agents must name at least one agent each")
@@ -96,6 +91,11 @@ def _check(config: TrainConfig) -> None:
     ):
         raise TrainingError("--reward-scale must be above 0, --shaping and --warm-start-steps at least 0")
     check_training(config)
+    if not config.resume and config.total_steps < config.tables:
+        raise TrainingError(
+            f"--total-steps {config.total_steps} is less than --tables {config.tables}: an update is at least one "
+            "decision of each table"
+        )
 
 
 class Training:
