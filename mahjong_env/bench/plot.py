@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -28,15 +29,18 @@ def check_plot(path: Path) -> None:
         raise MahjongError(f"--plot writes files that end in {', '.join(endings)}, not {path.name!r}")
 
 
-def draw(results: Sequence[Result], path: Path) -> None:
+def draw(results: Sequence[Result], ending: str) -> bytes:
     """Draw one panel for each way of playing and looking, all on the same logarithmic axes.
 
     A line is the median of the runs over the batch sizes of one variant, its bars the least and the greatest run;
     dashed lines are the peers that do the same work.
 
     Args:
-        results: as measured; `check_plot` has been asked about the path.
-        path: the file.
+        results: as measured.
+        ending: of the file, such as ".png"; `check_plot` has been asked about it.
+
+    Returns:
+        The content of the file.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -58,7 +62,9 @@ def draw(results: Sequence[Result], path: Path) -> None:
         axes.legend(fontsize="small", loc="lower right")
     for axes in grid[len(panels) :]:
         axes.remove()
-    figure.savefig(path, dpi=120)
+    data = io.BytesIO()
+    figure.savefig(data, dpi=120, format=ending[1:].lower())
+    return data.getvalue()
 
 
 def _draw_panel(axes: Any, shown: Sequence[Result], by_name: dict[str, Result]) -> None:

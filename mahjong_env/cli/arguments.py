@@ -131,9 +131,14 @@ def check_records(path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
+    """Write a text file; see `write_bytes`."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
     """Write a file; `MahjongError` if that fails after all, as where the disk is full, and what stood there stays."""
     try:
         with replacing(path.resolve()) as file:  # a link that the user has named stays one
-            file.write(text.encode("utf-8"))
+            file.write(data)
     except OSError as error:
         raise MahjongError(f"{path}: cannot be written: {error.strerror or error}") from error

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mahjong_env.basics.errors import MahjongError
-from mahjong_env.cli.arguments import add_knobs, check_writable, whole_number, write_text
+from mahjong_env.cli.arguments import add_knobs, check_writable, whole_number, write_bytes, write_text
 from mahjong_env.engine.arguments import check_room
 from mahjong_env.environments.opponents import agent_names, find_agent
 from mahjong_env.ruleset.knobs import read_rules
@@ -114,7 +114,7 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.json and str(chosen.json) != "-":
         write_text(chosen.json, report + "\n")
     if chosen.plot:
-        bench.draw(results, chosen.plot)
+        write_bytes(chosen.plot, bench.draw(results, chosen.plot.suffix))
     return 0
 
 

@@ -99,6 +99,18 @@ def test_files_on_a_full_device(capsys, command):
     assert not os.path.isfile(FULL)  # which is still a device
 
 
+@needs_full
+@pytest.mark.parametrize("ending", ["json", "png"])
+def test_measurements_on_a_full_device(capsys, tmp_path, ending):
+    pytest.importorskip("matplotlib")
+    (tmp_path / f"full.{ending}").symlink_to(FULL)
+    option = {"json": "--json", "png": "--plot"}[ending]
+    quick = "bench --variant hebei --no-peers --no-footprint --batches 1 --seconds 0.01 --runs 1 --play random"
+    status, _, said = run(capsys, f"{quick} {option} {tmp_path}/full.{ending}")
+    assert said == f"error: {tmp_path}/full.{ending}: cannot be written: No space left on device\n"
+    assert status == 2
+
+
 @pytest.mark.skipif(os.name != "posix", reason="no limits of processes")
 def test_no_half_of_a_page_is_left_on_a_full_disk(tmp_path):
     page = tmp_path / "page.html"
