@@ -19,7 +19,8 @@ from agents.afterstates import Numbers
 from mahjong_env import VARIANTS, AgentError, Rules
 from mahjong_env.basics.archives import read_arrays
 
-_MOST_BYTES: Final = 2**24  # of a file of numbers; all of the shipped one take 70,000
+MOST_BYTES: Final = 2**24
+"""Of the arrays of a file of numbers; those of the shipped one take 70,000."""
 NUMBERS_PATH: Final = Path(__file__).with_name("outcomes.npz")
 LAYERS: Final = ("first", "second", "last")
 
@@ -109,6 +110,6 @@ def read_network(path: Path, variant: str) -> OutcomeNetwork:
         AgentError: the file cannot be read, or has no network of this variant.
     """
     try:
-        return OutcomeNetwork.read(read_arrays(path.read_bytes(), _MOST_BYTES), variant)
+        return OutcomeNetwork.read(read_arrays(path.read_bytes(), MOST_BYTES), variant)
     except Exception as error:  # zipfile, zlib and numpy have a dozen kinds of their own
         raise AgentError(f"{path} has no network of {variant} that could be read: {error}") from error

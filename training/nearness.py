@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +15,9 @@ from numpy.typing import NDArray
 from agents.nearness import COUNTS_PATH
 from agents.value import usual_policy
 from mahjong_env import VARIANTS, Rules, make_engine
+from mahjong_env.cli.terminal import as_long_as_read
 from mahjong_env.engine.nearness import distances_of_hands
+from training.folders import check_file, write_bytes
 from training.interrupts import status_of
 from training.seeds import training_seed
 from training.sizes import check_counts, check_seed
@@ -67,18 +71,22 @@ def run(config: NearnessConfig) -> None:
     """
     check_counts(hands=config.hands)
     check_seed(config.seed)
+    check_file(config.out)
     counts: dict[str, Any] = {}
     for name, rules in VARIANTS.items():
         counts[name] = count(rules, hands=config.hands, seed=config.seed).astype(np.uint32)
         print(f"{rules.title}: {counts[name].sum():,} hands seen")
-    np.savez_compressed(config.out, **counts)
+    data = io.BytesIO()
+    np.savez_compressed(data, **counts)
+    write_bytes(config.out, data.getvalue())
 
 
 def main() -> int:
     """Run the command line."""
     import tyro
 
-    return status_of(lambda: run(tyro.cli(NearnessConfig, prog="python -m training.nearness", description=__doc__)))
+    settings = partial(tyro.cli, NearnessConfig, prog="python -m training.nearness", description=__doc__)
+    return as_long_as_read(lambda: status_of(lambda: run(settings())))
 
 
 if __name__ == "__main__":

@@ -8,8 +8,10 @@ file.
 
 from __future__ import annotations
 
+import io
 import sys
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -22,11 +24,15 @@ from torch.nn import functional
 
 from agents import Agent, make_agent
 from agents.luck import worthwhile_weights
-from agents.outcomes import NUMBERS_PATH, OutcomeNetwork
+from agents.outcomes import MOST_BYTES, NUMBERS_PATH, OutcomeNetwork
 from agents.value import ValueAgent, usual_policy
 from mahjong_env import Rules
+from mahjong_env.basics.archives import read_arrays
+from mahjong_env.cli.terminal import as_long_as_read
 from mahjong_env.ruleset.knobs import read_rules
+from training.errors import TrainingError
 from training.experience import Experience, collect
+from training.folders import check_file, write_bytes
 from training.interrupts import status_of
 from training.lineups import measure, one_against_copies
 from training.seeds import curve_seed
@@ -81,6 +87,8 @@ def run(config: OutcomesConfig) -> OutcomeNetwork:
     check_counts(hands=config.hands, rounds=config.rounds, epochs=config.epochs, deals=config.deals)
     check_seed(config.seed)
     rules = read_rules(config.variant, ())
+    check_file(config.out)
+    _others(rules, config.out)  # before there is anything to write
     agent = usual_policy(rules) if config.player is None else make_agent(config.player)
     best, most = None, -np.inf
     known: list[Experience] = []
@@ -111,13 +119,25 @@ def strength(rules: Rules, agent: Agent, *, deals: int, seed: int) -> Estimate:
 
 
 def write(network: OutcomeNetwork, rules: Rules, path: Path) -> None:
-    """Put the numbers of a variant into a file, beside those of other variants."""
-    arrays: dict[str, Any] = {}
-    if path.exists():
-        with np.load(path) as old:
-            arrays = {name: old[name] for name in old.files if not name.startswith(f"{rules.name}_")}
-    arrays.update(network.arrays(rules.name))
-    np.savez_compressed(path, **arrays)
+    """Put the numbers of a variant into a file, beside those of other variants.
+
+    Raises:
+        TrainingError: it cannot be written, or is no file of numbers.
+    """
+    data = io.BytesIO()
+    np.savez_compressed(data, **_others(rules, path), **network.arrays(rules.name))  # type: ignore[arg-type]
+    write_bytes(path, data.getvalue())
+
+
+def _others(rules: Rules, path: Path) -> dict[str, NDArray[Any]]:
+    """Return the numbers of other variants in a file; none if it is not there."""
+    try:
+        arrays = read_arrays(path.read_bytes(), MOST_BYTES)
+    except FileNotFoundError:
+        return {}
+    except Exception as error:  # zipfile, zlib and numpy have a dozen kinds of their own
+        raise TrainingError(f"{path}: no file of numbers; it is left as it is ({error})") from error
+    return {name: array for name, array in arrays.items() if not name.startswith(f"{rules.name}_")}
 
 
 def learn(experience: Experience, unit: float, *, epochs: int, seed: int) -> OutcomeNetwork:
@@ -208,7 +228,8 @@ def main() -> int:
     """Run the command line."""
     import tyro
 
-    return status_of(lambda: run(tyro.cli(OutcomesConfig, prog="python -m training.outcomes", description=__doc__)))
+    settings = partial(tyro.cli, OutcomesConfig, prog="python -m training.outcomes", description=__doc__)
+    return as_long_as_read(lambda: status_of(lambda: run(settings())))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import pytest
 
 from agents.value import usual_policy
 from mahjong_env import rules
+from training import nearness, outcomes
 from training.experience import Experience, collect
 from training.nearness import count
 from training.outcomes import learn, write
@@ -48,6 +49,22 @@ def test_a_network_foresees_wins(experience, tmp_path):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("name", ["foreign.npz", "folder"])
+def test_where_nothing_can_be_written_nothing_is_learned(name, tmp_path, monkeypatch, capsys):
+    (tmp_path / "foreign.npz").write_bytes(b"no numbers")
+    (tmp_path / "folder").mkdir()
+    monkeypatch.setattr("training.outcomes.collect", None)
+    monkeypatch.setattr("training.nearness.count", None)
+    monkeypatch.setattr("sys.argv", ["outcomes", "--variant", "hebei", "--out", str(tmp_path / name)])
+    assert outcomes.main() == 2
+    assert capsys.readouterr().err.startswith(f"error: {tmp_path / name}: ")
+    assert (tmp_path / "foreign.npz").read_bytes() == b"no numbers"
+    if name == "folder":
+        monkeypatch.setattr("sys.argv", ["nearness", "--out", str(tmp_path / name)])
+        assert nearness.main() == 2
+        assert capsys.readouterr().err.startswith(f"error: {tmp_path / name}: ")
+
+
 def test_hands_come_nearer_with_every_turn():
     counts = count(rules("hebei"), hands=1, seed=0)
     distances = np.arange(counts.shape[2])
