@@ -143,7 +143,8 @@ def test_influence_is_what_a_ratio_follows():
     found = _mean(totals, counts)
     assert found.value == 3
     assert found.of_deal.tolist() == [0, 0, -1, 1]
-    assert found.less(found).half_width == 0
+    many = _mean(np.tile(totals, 10), np.tile(counts, 10))
+    assert many.less(many).half_width == 0
     assert _mean(totals, np.zeros(4)).value == 0
     assert _spread(np.array([[3, -3], [1, -1]])).value == pytest.approx(np.sqrt(5))
 
@@ -158,6 +159,8 @@ def test_intervals_of_differences_cover():
         covered.append(difference.low <= 0.3 <= difference.high)
     assert np.mean(covered) == pytest.approx(0.95, abs=0.022)
     assert isinstance(_mean(one, by), Influence)
+    skewed = _mean(np.random.default_rng(6).gamma(0.5, 1, 80), by).estimate()
+    assert skewed.high - skewed.mean > 1.2 * (skewed.mean - skewed.low)  # both ends are kept
 
 
 def test_the_command(tmp_path, capsys):
