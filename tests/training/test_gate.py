@@ -53,4 +53,4 @@ def test_what_is_clear_of_zero_becomes_best(gain, passes, monkeypatch):
     run = SimpleNamespace(rules=HEBEI, config=config, best="old", measured=1, _features=None, _luck=None)
     told = ppo_run.PpoRun._pass_gate(run, None, "new")
     assert run.best == ("new" if passes else "old")
-    assert ("which it is now" in told) == passes
+    assert ("it is best.zip now" in told) == passes
