@@ -168,7 +168,8 @@ def _in_new_process(code: str, arguments: Sequence[Any]) -> list[Any]:
         encoding="utf-8",
     )
     if done.returncode:
-        raise MahjongError(f"a process of the benchmark failed: {done.stderr.strip()}")
+        told = done.stderr.strip().splitlines() or [f"it ended with status {done.returncode}"]
+        raise MahjongError(f"a process of the benchmark failed: {told[-1]}")
     return list(json.loads(done.stdout))
 
 

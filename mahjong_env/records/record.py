@@ -162,7 +162,7 @@ def _values(line: str) -> dict[str, Any]:
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise RecordError(f"not a line of JSON: {str(error).partition(';')[0]}") from None
     beyond = max(read.get("notes", ()), default=-1)
-    if beyond >= len(read["actions"]):
+    if beyond > len(read["actions"]):  # of the decision after the last action something may be known
         raise RecordError(f"the record's notes say something of action {beyond}; it has {len(read['actions'])} actions")
     return read
 

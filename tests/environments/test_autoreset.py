@@ -9,7 +9,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 import mahjong_env
-from mahjong_env import NUM_ACTIONS, Deal, OptionError, RulesError
+from mahjong_env import NUM_ACTIONS, Deal, OptionError, RulesError, rules
 from mahjong_env.environments.players import choose_at_random
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
@@ -159,7 +159,7 @@ def test_without_autoreset_a_table_that_is_over_is_not_played():
     actions[1] = NUM_ACTIONS
     _, rewards, terminations, _, infos = envs.step(actions)
     assert terminations.tolist() == [False, True, False]
-    assert rewards[1] == -1
+    assert rewards[1] == pytest.approx(-3 * rules("hebei").sigma)
     assert infos["illegal_action"].tolist() == infos["_illegal_action"].tolist() == [False, True, False]
     assert not infos["action_mask"][1].any()
     assert "final_obs" not in infos

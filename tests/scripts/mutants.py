@@ -306,7 +306,14 @@ def found_by(fault: Fault | None, words: Sequence[str], root: Path = ROOT) -> st
         environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tree), str(tree / "tests")])}
         try:
             done = subprocess.run(
-                command, cwd=tree, env=environment, capture_output=True, text=True, check=False, timeout=LONGEST_S
+                command,
+                cwd=tree,
+                env=environment,
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                check=False,
+                timeout=LONGEST_S,
             )
         except subprocess.TimeoutExpired:
             return f"no end within {LONGEST_S} s"

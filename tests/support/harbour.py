@@ -90,6 +90,11 @@ class Harbour(ScoredRules):
     initial_points: int = knob(100, minimum=0, about="points of each person when a match begins")
 
     @property
+    def sigma(self) -> float:
+        """Measured."""
+        return 17.0
+
+    @property
     def fixed_wild(self) -> int:
         """East, the lighthouse."""
         return EAST

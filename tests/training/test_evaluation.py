@@ -55,7 +55,7 @@ def printed(found, width=80):
 
 
 def test_a_narrow_terminal_loses_nothing(monkeypatch, capsys):
-    found = evaluate(EvaluateConfig(variant="hebei", agents=("random", "greedy"), deals=3))
+    found = evaluate(EvaluateConfig(variant="hebei", agents=("random", "greedy"), deals=30))
     capsys.readouterr()
     monkeypatch.setenv("COLUMNS", "40")
     report.print_tables(found)
