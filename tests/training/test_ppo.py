@@ -573,7 +573,7 @@ class TestRuns:
     @pytest.mark.thorough
     def test_a_teacher_without_added_inputs_may_have_a_pupil_with_them(self, whole, tmp_path):
         features = f"{EXAMPLES / 'my_features.py'}:Late"
-        config = replace(CONFIG, out=tmp_path / "run", features=features, teacher=f"policy:{whole.last}", hands=32)
+        config = replace(CONFIG, out=tmp_path / "run", features=features, teacher=f"policy:{whole.last}", hands=64)
         begun = PolicyFile.read(ppo_run.run(config).clone)
         assert begun.network == {"width": 8, "added": 3}
         assert (begun.weights["table"][-3:] == 0).all()
