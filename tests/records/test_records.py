@@ -294,6 +294,14 @@ def test_whatever_is_no_record_is_refused_with_its_file_and_line(field, text, me
     assert len(str(refused.value)) < 1500
 
 
+def test_notes_may_be_of_the_decision_after_the_last_action():
+    record = record_of_one_match()
+    after = len(record.actions)
+    assert GameRecord.from_json(changed(record, notes={str(after): {"value": 1}})).notes == {after: {"value": 1}}
+    with pytest.raises(RecordError, match=f"notes say something of action {after + 1}"):
+        GameRecord.from_json(changed(record, notes={str(after + 1): {"value": 1}}))
+
+
 def test_a_field_that_is_given_twice_is_refused():
     line = record_of_one_match().to_json()
     for field in ("seed", "format"):
