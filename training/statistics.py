@@ -45,7 +45,7 @@ class Estimate:
         return self.low > 0 or self.high < 0
 
     def text(self, decimals: int, unit: float = 1.0, sign: str = "") -> str:
-        """Return "mean ± half_width", or "mean (no interval)" where there were fewer than `FEWEST` deals.
+        """Return "mean ± half_width", or "mean ± ?" where fewer than `FEWEST` deals carry no interval.
 
         Args:
             decimals: of both.
@@ -54,7 +54,7 @@ class Estimate:
         """
         mean = f"{round(self.mean / unit, decimals) + 0.0:{sign}.{decimals}f}"  # no negative zero
         half = self.half_width / unit
-        return f"{mean} ± {half:.{decimals}f}" if np.isfinite(half) else f"{mean} (no interval)"
+        return f"{mean} ± {half:.{decimals}f}" if np.isfinite(half) else f"{mean} ± ?"
 
 
 def sides(estimates: Iterable[Estimate], factor: float = 1.0) -> NDArray[np.float64]:

@@ -53,7 +53,8 @@ def new_seeds(seed: int | Sequence[int | None] | None, games: Games) -> tuple[Ga
     """The games that get a new seed, these seeds, and the numbers that the games have below them."""
     if seed is None:
         return games[:0], 0, 0
-    if isinstance(seed, str) or not isinstance(seed, Sequence | np.ndarray):
+    is_list = isinstance(seed, Sequence) and not isinstance(seed, str | bytes)
+    if not is_list and not (isinstance(seed, np.ndarray) and seed.ndim):
         return games, fold_seed(seed), games
     folded = fold_seeds(seed, len(games))
     return games[[each is not None for each in folded]], [each for each in folded if each is not None], 0

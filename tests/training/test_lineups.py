@@ -194,7 +194,7 @@ class TestRatio:
         assert skewed.text(2, sign="+") == "+1.00 ± 0.50"
         assert skewed.text(1, 0.1) == "10.0 ± 5.0"
         assert Estimate(-0.0001, -0.1, 0.2).text(2) == "0.00 ± 0.20"
-        assert Estimate(1.0, -np.inf, np.inf).text(2, sign="+") == "+1.00 (no interval)"
+        assert Estimate(1.0, -np.inf, np.inf).text(2, sign="+") == "+1.00 ± ?"
         assert sides([skewed, Estimate(1.0, -np.inf, np.inf)]).tolist() == [[pytest.approx(0.3), 0], [0.5, 0]]
         assert (
             plain_json({"of": [Estimate(1.0, -np.inf, np.inf).low, (1, None)]}, 0)
