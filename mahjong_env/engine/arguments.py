@@ -49,7 +49,7 @@ def fold_seeds(seeds: Sequence[Any], number: int) -> list[int | None]:
     return [None if seed is None else fold_seed(seed) for seed in seeds]
 
 
-def new_seeds(seed: int | Sequence[int | None] | None, games: Games) -> tuple[Games, Any, Any]:
+def new_seeds(seed: Any, games: Games) -> tuple[Games, Any, Any]:
     """The games that get a new seed, these seeds, and the numbers that the games have below them."""
     if seed is None:
         return games[:0], 0, 0
