@@ -85,8 +85,7 @@ class Table:
         """Return the points of a row against copies of a level, in sigma; None against itself."""
         if level not in row.standings:
             return None
-        points = row.standings[level].points
-        return Estimate(points.mean / self.sigma, points.low / self.sigma, points.high / self.sigma)
+        return row.standings[level].points.over(self.sigma)
 
 
 def run(config: BenchmarkConfig) -> list[Table]:

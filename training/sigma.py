@@ -36,5 +36,4 @@ def sigma(rules: Rules) -> float:
 
 def in_sigma(rules: Rules, points: Estimate) -> Estimate:
     """Return points a hand by some rules as sigma a hand."""
-    unit = sigma(rules)
-    return Estimate(points.mean / unit, points.low / unit, points.high / unit)
+    return points.over(sigma(rules))

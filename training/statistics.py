@@ -44,6 +44,10 @@ class Estimate:
         """Whether the interval does not contain 0."""
         return self.low > 0 or self.high < 0
 
+    def over(self, unit: float) -> Estimate:
+        """Return the same in another unit, which is so much of this one."""
+        return Estimate(self.mean / unit, self.low / unit, self.high / unit)
+
     def text(self, decimals: int, unit: float = 1.0, sign: str = "") -> str:
         """Return "mean ± half_width", or "mean ± ?" where fewer than `FEWEST` deals carry no interval.
 
