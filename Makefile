@@ -17,7 +17,7 @@ DEALS   ?= 2000
 # Each way to learn has a folder of its own.
 RUN     ?= runs/$(VARIANT)$(if $(filter ppo,$(METHOD)),,-$(METHOD))
 JOBS    ?= 2
-# More options for `python -m training ppo` (or `train`, with METHOD=sb3), such as FLAGS='--seed 1'.
+# More options for `mahjong-env train` (`train-sb3`, with METHOD=sb3), such as FLAGS='--seed 1'.
 FLAGS   ?=
 HANDS   ?= 20000
 MINUTES ?= 60
@@ -86,15 +86,15 @@ DISTRIBUTED := $(VENV)/.installed-distributed-train-evaluate-dev
 
 # How an interrupted run says that it is gone on with: with the same command.
 train: export MAHJONG_ENV_AGAIN = make train $(MAKEOVERRIDES)
-LEARN_ppo = ppo --hands $(GAMES) --processes $(JOBS) --threads $(JOBS)
+LEARN_ppo = train --hands $(GAMES) --processes $(JOBS) --threads $(JOBS)
 # Without the penalty on the divergence from its clone, short runs end below the teacher (docs/learning.md).
-LEARN_sb3 = train --total-steps $(STEPS) --optimisation.reference 0.5
+LEARN_sb3 = train-sb3 --total-steps $(STEPS) --optimisation.reference 0.5
 SIZE_ppo  = $(GAMES) hands
 SIZE_sb3  = $(STEPS) decisions
 train: $(LEARN)
 	$(if $(LEARN_$(METHOD)),,$(error METHOD is ppo or sb3, not $(METHOD)))
 	@echo "learning $(VARIANT) in $(RUN), up to $(SIZE_$(METHOD)) (Ctrl-C stops; the same command goes on)"
-	$(Q)$(BIN)/python -m training $(LEARN_$(METHOD)) --variant $(VARIANT) --out $(RUN) \
+	$(Q)$(BIN)/mahjong-env $(LEARN_$(METHOD)) --variant $(VARIANT) --out $(RUN) \
 	  $(if $(wildcard $(RUN)/config.json),--resume) $(FLAGS)
 	$(Q)if [ $(RUN)/evaluation.json -nt $(RUN)/best.zip ]; then \
 	  echo "done: $(RUN)/best.zip, and its evaluation in $(RUN)/evaluation.json"; \
@@ -103,7 +103,7 @@ train: $(LEARN)
 
 evaluate: $(LEARN)
 	@echo "playing $(RUN)/best.zip against its teachers and random, on $(DEALS) deals from every seat"
-	$(Q)$(BIN)/python -m training evaluate --variant $(VARIANT) --agents policy:$(RUN)/best.zip random greedy \
+	$(Q)$(BIN)/mahjong-env evaluate --variant $(VARIANT) --agents policy:$(RUN)/best.zip random greedy \
 	  --deals $(DEALS) --processes $(JOBS) --out $(RUN)
 
 # --- checking -----------------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ test-slow: $(TEST)
 	$(Q)$(PYTEST) -m 'slow'
 
 mutants: $(TEST)
-	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.mutants --jobs $(JOBS) $(FLAGS) $(FAULTS)
+	$(Q)PYTHONPATH=tests $(BIN)/python -m mutants --jobs $(JOBS) $(FLAGS) $(FAULTS)
 
 test-all: test
 	$(Q)$(MAKE) --no-print-directory test-rest
@@ -141,10 +141,10 @@ distributed:
 	$(Q)$(MAKE) --no-print-directory VENV=$(VENV)-distributed distributed-here
 
 distributed-here: $(DISTRIBUTED)
-	$(Q)$(BIN)/python -m training.cluster
+	$(Q)$(BIN)/python -m mahjong_training.cluster
 	@echo 'an evaluation in one process, and the same on a local cluster of two workers'
 	$(Q)for way in '' '--ray local --processes 2'; do \
-	  $(BIN)/python -m training evaluate --variant $(VARIANT) --agents greedy random --deals 200 $$way \
+	  $(BIN)/mahjong-env evaluate --variant $(VARIANT) --agents greedy random --deals 200 $$way \
 	    --out runs/distributed/$$(echo "evaluation$$way" | tr -d ' -') > /dev/null || exit 1; done
 	$(Q)cmp runs/distributed/evaluation/evaluation.json runs/distributed/evaluationraylocalprocesses2/evaluation.json
 	@echo 'the same result, byte for byte; now the tests, RLlib among them'
@@ -153,41 +153,41 @@ distributed-here: $(DISTRIBUTED)
 # VARIANT has a default, meant for learning: here all variants are played unless one is asked for.
 asked_variant := $(if $(filter command environment,$(origin VARIANT)),$(VARIANT))
 proof: $(TEST)
-	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.proof --hands $(HANDS) --jobs $(JOBS) $(if $(FRESH),--fresh) \
+	$(Q)PYTHONPATH=tests $(BIN)/python -m proof --hands $(HANDS) --jobs $(JOBS) $(if $(FRESH),--fresh) \
 	  $(if $(asked_variant),--variant $(asked_variant)) $(if $(REPLAY),--replay $(REPLAY))
 
 golden: $(TEST)
-	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.golden_games
+	$(Q)PYTHONPATH=tests $(BIN)/python -m tools.golden_games
 
 rules: $(TEST)
-	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.rule_pages
-	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.variant_pages
+	$(Q)PYTHONPATH=tests $(BIN)/python -m tools.rule_pages
+	$(Q)PYTHONPATH=tests $(BIN)/python -m tools.variant_pages
 
 readme: $(TEST)
-	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.readme
+	$(Q)PYTHONPATH=tests $(BIN)/python -m tools.readme
 
 pictures: $(TEST)
-	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.pictures
+	$(Q)PYTHONPATH=tests $(BIN)/python -m tools.pictures
 
 screenshots: $(TEST)
-	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.screenshots
+	$(Q)PYTHONPATH=tests $(BIN)/python -m tools.screenshots
 
 docs: $(TEST)
 	$(Q)$(BIN)/python -m sphinx -W --keep-going -q -c docs . build/site
 	@echo 'written: build/site/index.html'
 
 soak: $(TEST)
-	$(Q)PYTHONPATH=tests $(BIN)/python -m scripts.soak --minutes $(MINUTES)
+	$(Q)PYTHONPATH=tests $(BIN)/python -m soak --minutes $(MINUTES)
 
 format: $(TEST)
 	$(Q)$(BIN)/ruff check --fix .
 	$(Q)$(BIN)/ruff format .
 
 bench: $(BENCH)
-	$(Q)$(BIN)/python -m mahjong_env bench
+	$(Q)$(BIN)/mahjong-env bench
 
 notebooks: $(TEST)
-	$(Q)PYTHONPATH=.:tests $(BIN)/python -m scripts.notebooks
+	$(Q)PYTHONPATH=tests $(BIN)/python -m tools.notebooks
 
 # --- making -------------------------------------------------------------------------------------------------
 
@@ -200,7 +200,7 @@ wheel: $(TEST)
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find mahjong_env agents training tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find mahjong_env agents training benchmarks tools experiments tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean
 	rm -rf $(VENV) $(VENV)-distributed

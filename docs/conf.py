@@ -41,7 +41,7 @@ include_patterns = [
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
-    "mahjong_env/bench/README.md",
+    "benchmarks/mahjong_benchmarks/README.md",
 ]
 exclude_patterns = [
     "notebooks/examples",

@@ -1,4 +1,4 @@
-"""``python -m mahjong_env rules | score | show | play | bench``."""
+"""``python -m mahjong_env COMMAND``, the same as ``mahjong-env COMMAND``."""
 
 import sys
 

@@ -1,13 +1,10 @@
 """What every test run shares."""
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
-
-from support.architecture import size_report
 
 # Shared machines are slow at times: a deadline would fail on the machine and not on the code.
 settings.register_profile("default", deadline=None)
@@ -45,13 +42,7 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says what was left out, and file and function sizes, which fail only far out (test_architecture)."""
+    """Says what was left out."""
     if left_out := +terminalreporter.config.stash[LEFT_OUT]:
         numbers = ", ".join(f"{number} {name}" for name, number in sorted(left_out.items()))
         terminalreporter.write_line(f"left out: {numbers} (make test-all runs everything)")
-    terminalreporter.section("sizes")
-    try:
-        report = size_report(Path(__file__).parents[1])
-    except SyntaxError as error:  # a file in mid-edit must not take the tests' result with it
-        report = [f"not measured: {error}"]
-    terminalreporter.write_line("\n".join(report))

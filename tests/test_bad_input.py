@@ -566,7 +566,7 @@ def test_a_command_that_cannot_be(line, text, tmp_path, monkeypatch, capsys):
 def test_a_command_of_training_that_cannot_be(line, text, tmp_path, monkeypatch, capsys):
     pytest.importorskip("tyro")
     pytest.importorskip("sb3_contrib")
-    from training.__main__ import main as training
+    from mahjong_env.cli import main as training
 
     monkeypatch.chdir(tmp_path)
     said = refusal(training, line, tmp_path, capsys)

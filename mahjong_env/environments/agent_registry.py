@@ -5,7 +5,8 @@ A distribution registers an agent in the entry-point group `mahjong_env.agents`,
     [project.entry-points."mahjong_env.agents"]
     cautious = "cautious_mahjong:CautiousAgent"
 
-This is the only place that knows names: environments, command lines, training and `agents.make_agent` all ask here.
+This is the only place that knows names: environments, command lines, training and `mahjong_agents.make_agent` all ask
+here.
 """
 
 from __future__ import annotations

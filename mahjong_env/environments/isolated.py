@@ -35,7 +35,7 @@ class IsolatedAgent:
 
     Attributes:
         name: ``isolated:`` and that of the agent.
-        games_at_once: the agent's, if it has one, see `agents.base.games_at_once`.
+        games_at_once: the agent's, if it has one, see `mahjong_agents.base.games_at_once`.
         kind: its class's module and name.
         file: where that stands, "" if in no file.
     """

@@ -10,7 +10,7 @@ def show_command(file: str, match: int = 1) -> str:
 
 def review_command(file: str, match: int, person: int) -> str:
     """The command that says what every choice of a person was worth."""
-    return f"python -m training branch --record {_quoted(file)}{_which(match)} --review --seat {person} --out review"
+    return f"mahjong-env review --record {_quoted(file)}{_which(match)} --review --seat {person} --out review"
 
 
 def _which(match: int) -> str:

@@ -52,7 +52,7 @@ class GameRecord:
         notes: by number of the action, what its agent thought, or what was found out later: ``probabilities`` (by
             name of the action), ``values`` (by name of the action, the points that it promises the agent), ``value``
             (points expected) and ``intervals`` (by name of the action, [low, mean, high] of the points that it brings
-            more than the action played; ``python -m training branch`` writes them) are shown by the viewer; other keys
+            more than the action played; ``mahjong-env review`` writes them) are shown by the viewer; other keys
             are kept.
         read_from: the file and the line of it, for messages; empty: it was not read from a file. No part of the line.
     """

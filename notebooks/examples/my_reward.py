@@ -1,4 +1,4 @@
-"""Rewards of one's own: `python -m training train --variant hebei --reward my_reward.py:Patient`.
+"""Rewards of one's own: `mahjong-env train-sb3 --variant hebei --reward my_reward.py:Patient`.
 
 See docs/rewards_and_features.md.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from training.rewards import Paid
+from mahjong_training.learning.rewards import Paid
 
 
 def winning_counts(paid: Paid, bonus: float = 2.0) -> np.ndarray:

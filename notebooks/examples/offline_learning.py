@@ -1,6 +1,6 @@
 """Behaviour cloning and a value fit from recorded games: `python notebooks/examples/offline_learning.py DATASET`.
 
-Record something first: `python -m training record --variant hebei --agents greedy --hands 20000 --out DATASET`. One
+Record something first: `mahjong-env record --variant hebei --agents greedy --hands 20000 --out DATASET`. One
 hand in ten is kept apart: how often the network chooses as the players did, and how much of the hands' results it
 foresees, is measured there.
 """
@@ -14,12 +14,12 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from agents import look_ahead
-from agents.inputs import policy_inputs
-from agents.network import NetworkSpec, PolicyNetwork
+from mahjong_agents import look_ahead
+from mahjong_agents.policy.plane_inputs import policy_inputs
+from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
 from mahjong_env import View
-from training.datasets import Decisions, open_dataset
-from training.datasets.torch_data import DecisionStream
+from mahjong_training.datasets import Decisions, open_dataset
+from mahjong_training.datasets.torch_data import DecisionStream
 
 
 def network_inputs(view: View) -> np.ndarray:
@@ -57,7 +57,7 @@ def measure(decisions: Decisions, network: PolicyNetwork, *, scale: float) -> tu
 def main(arguments: list[str]) -> None:
     """Learn from a dataset and print what was learned."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("datasets", nargs="+", help="folders that `python -m training record` wrote")
+    parser.add_argument("datasets", nargs="+", help="folders that `mahjong-env record` wrote")
     parser.add_argument("--epochs", type=int, default=1, help="passes over the decisions")
     parser.add_argument("--width", type=int, default=256, help="units of each hidden layer")
     chosen = parser.parse_args(arguments)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents import GreedyAgent, look_ahead
-from agents.action_inputs import ACTION_FACTS, SIZES, TABLE_FACTS, action_inputs, fingerprint
-from agents.action_network import (
+from mahjong_agents import GreedyAgent, look_ahead
+from mahjong_agents.greedy import best_actions
+from mahjong_agents.policy.file import PolicyFile
+from mahjong_agents.policy.inputs import ACTION_FACTS, SIZES, TABLE_FACTS, action_inputs, fingerprint
+from mahjong_agents.policy.network import (
     ARCHITECTURE,
     FACT_SCALES,
     ActionNetwork,
@@ -18,8 +20,6 @@ from agents.action_network import (
     shapes,
     table_scales,
 )
-from agents.greedy import best_actions
-from agents.policy_file import PolicyFile
 from mahjong_env import VARIANTS, action, make_engine
 
 FACTS, TABLE = list(ACTION_FACTS), list(TABLE_FACTS)

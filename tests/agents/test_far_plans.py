@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents.far_plans import FAR_PLANS, IMPOSSIBLE, far_plans
-from agents.outlook import Concealed
+from mahjong_agents.far_plans import FAR_PLANS, IMPOSSIBLE, far_plans
+from mahjong_agents.outlook import Concealed
 from mahjong_env.basics.notation import MeldType, count_tiles, parse_kind, parse_tiles
 from mahjong_env.hands.codes import encode
 from mahjong_env.hands.kind_sets import unpack

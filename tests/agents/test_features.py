@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from agents import AgentError, PolicyFileError, look_ahead, make_agent
-from agents.features import added_inputs, find_features
-from agents.inputs import SIZE, policy_inputs
-from agents.network import NetworkSpec, PolicyNetwork
+from mahjong_agents import AgentError, PolicyFileError, look_ahead, make_agent
+from mahjong_agents.policy.custom_features import added_inputs, find_features
+from mahjong_agents.policy.plane_inputs import SIZE, policy_inputs
+from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
 from mahjong_env import VARIANTS, make_engine
-from training.__main__ import main
-from training.vec_env import TableVecEnv
+from mahjong_env.cli import main
+from mahjong_training.sb3.vec_env import TableVecEnv
 
 EXAMPLE = Path(__file__).parents[2] / "notebooks" / "examples" / "my_features.py"
 REWARD = EXAMPLE.with_name("my_reward.py")
@@ -98,7 +98,7 @@ def test_a_run_with_a_reward_and_inputs_of_ones_own(tmp_path, capsys):
     small = ["--tables", "8", "--width", "16", "--warm-start-steps", "200", "--warm-start-epochs", "1"]
     few = ["--evaluations", "1", "--evaluation-deals", "2", "--evaluation-agents", "random", "--teachers", "greedy"]
     own = ["--reward", f"{REWARD}:winning_counts", "--features", f"{EXAMPLE}:Late"]
-    run = ["train", "--variant", "hebei", "--out", str(out), "--total-steps", "64", *small, *few, *own]
+    run = ["train-sb3", "--variant", "hebei", "--out", str(out), "--total-steps", "64", *small, *few, *own]
     assert main(run) == 0
     policy = out / "best.zip"
     with pytest.raises(PolicyFileError, match=r"if you trust that code.*my_features.py:Late"):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents import GreedyAgent, look_ahead
-from agents.greedy import best_actions
-from agents.lookahead import KONG, WIN
+from mahjong_agents import GreedyAgent, look_ahead
+from mahjong_agents.greedy import best_actions
+from mahjong_agents.lookahead import KONG, WIN
 from mahjong_env import VARIANTS, make_engine
 from mahjong_env.testing import random_actions
 from support import slow_greedy

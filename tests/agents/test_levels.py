@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents import AgentError
-from agents.levels import LEVELS, make_level
+from mahjong_agents import AgentError
+from mahjong_agents.levels import LEVELS, make_level
 from mahjong_env import make_engine
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents import look_ahead
-from agents.greedy import GreedyAgent
-from agents.lookahead import CHOW, FAR, KONG, PASS, PUNG, WIN, other_shapes
-from agents.random_agent import choose_at_random
+from mahjong_agents import look_ahead
+from mahjong_agents.greedy import GreedyAgent
+from mahjong_agents.lookahead import CHOW, FAR, KONG, PASS, PUNG, WIN, other_shapes
+from mahjong_agents.random_agent import choose_at_random
 from mahjong_env import ACTIONS, VARIANTS, make_engine, rules
 from mahjong_env.testing import random_actions
 from oracle import hands as brute_force

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents import GreedyAgent, look_ahead
-from agents.next_draws import next_draws, unit
+from mahjong_agents import GreedyAgent, look_ahead
+from mahjong_agents.next_draws import next_draws, unit
 from mahjong_env import action, make_engine, score
 from mahjong_env.hands.codes import encode
 from mahjong_env.hands.shares import cheapest_hands

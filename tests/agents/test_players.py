@@ -7,13 +7,13 @@ import sys
 import numpy as np
 import pytest
 
-from agents import Agent, AgentError, GreedyAgent, RandomAgent, look_ahead, make_agent
-from agents.action_network import shapes
-from agents.greedy import best_actions
-from agents.lookahead import CHOW, CONCEALED_KONG, PASS, PUNG, WIN
-from agents.policy_file import PolicyFile
+from mahjong_agents import Agent, AgentError, GreedyAgent, RandomAgent, look_ahead, make_agent
+from mahjong_agents.greedy import best_actions
+from mahjong_agents.lookahead import CHOW, CONCEALED_KONG, PASS, PUNG, WIN
+from mahjong_agents.policy.file import PolicyFile
+from mahjong_agents.policy.network import shapes
 from mahjong_env import VARIANTS, Deal, MahjongError, MissingExtraError, action, make_engine
-from training.lineups import measure
+from mahjong_training.evaluation.lineups import measure
 
 IDLE = "147m 258p 369s 1234z"
 
@@ -135,7 +135,7 @@ class TestNames:
 
     def test_without_torch_the_pip_line_is_named(self, monkeypatch, tmp_path):
         PolicyFile("hebei", 0, {"width": 16, "layers": 1}, {}).write(tmp_path / "best.zip")
-        monkeypatch.delitem(sys.modules, "agents.network", raising=False)
+        monkeypatch.delitem(sys.modules, "mahjong_agents.policy.plane_network", raising=False)
         monkeypatch.setitem(sys.modules, "torch", None)
         with pytest.raises(MissingExtraError, match=r"pip install 'mahjong-env\[train\]'"):
             make_agent(f"policy:{tmp_path / 'best.zip'}")

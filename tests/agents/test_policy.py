@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 import torch
 
-from agents import PolicyFileError, look_ahead, make_agent
-from agents.inputs import SIZE, policy_inputs
-from agents.network import NetworkSpec, PolicyNetwork, weights_of
-from agents.policy import PolicyAgent
-from agents.policy_file import PolicyFile, find_policy
+from mahjong_agents import PolicyFileError, look_ahead, make_agent
+from mahjong_agents.policy.agent import PolicyAgent
+from mahjong_agents.policy.file import PolicyFile, find_policy
+from mahjong_agents.policy.plane_inputs import SIZE, policy_inputs
+from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork, weights_of
 from mahjong_env import VARIANTS, make_engine
 
 SPEC = NetworkSpec(width=16, layers=1)
@@ -192,7 +192,7 @@ class TestFiles:
             PolicyAgent(path)
 
     def test_what_could_not_be_read_again_is_not_written(self, saved, monkeypatch, tmp_path):
-        monkeypatch.setattr("agents.policy_file._MOST_BYTES", 2**10)
+        monkeypatch.setattr("mahjong_agents.policy.file._MOST_BYTES", 2**10)
         with pytest.raises(PolicyFileError, match=r"its weights take .* bytes; 1024 bytes are the most"):
             saved.write(tmp_path / "large.zip")
         assert not (tmp_path / "large.zip").exists()
@@ -241,7 +241,7 @@ class TestFiles:
         def fail(*_args, **_kwargs):
             raise OSError("disk full")
 
-        monkeypatch.setattr("agents.policy_file.np.savez", fail)
+        monkeypatch.setattr("mahjong_agents.policy.file.np.savez", fail)
         with pytest.raises(OSError, match="disk full"):
             saved.write(path)
         assert path.read_bytes() == before

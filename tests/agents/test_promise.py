@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents import GreedyAgent
-from agents.chances import chance_to_win
-from agents.imagined import Melds, complete, lay_open, price
-from agents.plans import KINDS_OF_PLAN, NUM_PLANS, PAIRS, PUNGS
-from agents.promise import PromiseAgent, pays_to_stay_closed
+from mahjong_agents import GreedyAgent
+from mahjong_agents.plans import KINDS_OF_PLAN, NUM_PLANS, PAIRS, PUNGS
+from mahjong_agents.value.completions import Melds, complete, lay_open, price
+from mahjong_agents.value.plan_value import PromiseAgent, pays_to_stay_closed
+from mahjong_agents.value.win_probability import chance_to_win
 from mahjong_env import VARIANTS, make_engine, rules, score
 from mahjong_env.hands import encode, short_of_sets_and_pair, suit_summaries
 from mahjong_env.hands.kind_sets import unpack
 from mahjong_env.scoring.wins import Source
+from mahjong_training.evaluation.lineups import measure
 from support.repeatable import check_legal_and_repeatable
-from training.lineups import measure
 
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))

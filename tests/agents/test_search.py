@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents import AgentError, make_agent
-from agents.candidates import NO_PLAN, Candidates, candidates
-from agents.luck import weights_of
-from agents.plan_play import CLOSED, OPEN, follow_plans
-from agents.plans import PAIRS, PUNGS
-from agents.rollouts import play_out
-from agents.search import SearchAgent, _better_half, _Tries
+from mahjong_agents import AgentError, make_agent
+from mahjong_agents.control_variates import weights_of
+from mahjong_agents.plans import PAIRS, PUNGS
+from mahjong_agents.search.agent import SearchAgent, _better_half, _Tries
+from mahjong_agents.search.candidates import NO_PLAN, Candidates, candidates
+from mahjong_agents.search.plan_play import CLOSED, OPEN, follow_plans
+from mahjong_agents.search.rollouts import play_out
 from mahjong_env import VARIANTS, Deal, action, make_engine
 from mahjong_env.testing import random_actions
 

@@ -9,9 +9,9 @@ import sys
 import numpy as np
 import pytest
 
-from agents import make_agent
-from agents.inputs import inputs_fingerprint
-from agents.policy_file import SHIPPED, PolicyFile, find_policy
+from mahjong_agents import make_agent
+from mahjong_agents.policy.file import SHIPPED, PolicyFile, find_policy
+from mahjong_agents.policy.plane_inputs import inputs_fingerprint
 from mahjong_env import OBSERVATION_VERSION, VARIANTS, make_engine
 
 NAMES = sorted(path.stem for path in SHIPPED.glob("*.zip"))
@@ -41,7 +41,7 @@ class TestPolicy:
     def test_its_card_says_how_it_was_made_and_how_strong_it_is(self, name):
         card, saved = (SHIPPED / f"{name}.md").read_text(encoding="utf-8"), PolicyFile.read(SHIPPED / f"{name}.zip")
         assert saved.variant == name
-        assert f"python -m training ppo --variant {name}" in card
+        assert f"mahjong-env train --variant {name}" in card
         assert f"| learned from | {saved.training['hands']:,} hands, {saved.training['steps']:,} decisions" in card
         for level in ("random", "greedy", "closed greedy"):
             assert re.search(rf"^\| {level} \| [\d,]+ \| [+-][\d.]+ ± [\d.]+ \| [+-][\d.]+ ± [\d.]+ \|", card, re.M), (
@@ -79,8 +79,8 @@ def get_code(loader, name):
 SourceFileLoader.get_code = get_code
 
 import numpy as np
-from agents import make_agent
-from agents.inputs import inputs_fingerprint
+from mahjong_agents import make_agent
+from mahjong_agents.policy.plane_inputs import inputs_fingerprint
 from mahjong_env import OBSERVATION_VERSION, VARIANTS, make_engine
 
 for name in VARIANTS:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from agents import make_agent
-from agents.thoughts import probabilities, values
+from mahjong_agents import make_agent
+from mahjong_agents.annotations import probabilities, values
 from mahjong_env.environments.players import Thinker, ask
 from mahjong_env.records import GameRecord, Recorder, replay_points
 

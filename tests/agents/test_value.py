@@ -7,11 +7,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from agents import AgentError, GreedyAgent, make_agent
-from agents.afterstates import TYPE_OF, Afterstates, actions_but_wins
-from agents.lookahead import PASS, PUNG, WIN, look_ahead
-from agents.outcomes import Outcome, OutcomeNetwork, read_network, shipped_network
-from agents.value import ValueAgent, usual_policy
+from mahjong_agents import AgentError, GreedyAgent, make_agent
+from mahjong_agents.lookahead import PASS, PUNG, WIN, look_ahead
+from mahjong_agents.value.afterstates import TYPE_OF, Afterstates, actions_but_wins
+from mahjong_agents.value.agent import ValueAgent, usual_policy
+from mahjong_agents.value.model import Outcome, OutcomeNetwork, read_network, shipped_network
 from mahjong_env import VARIANTS, Deal, action, make_engine, rules
 from mahjong_env.testing import random_actions
 from support.repeatable import check_legal_and_repeatable

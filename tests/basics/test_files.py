@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from agents.policy_file import PolicyFile
+from mahjong_agents.policy.file import PolicyFile
 from mahjong_env.basics.files import replacing
-from training import folders
-from training.errors import WriteError
+from mahjong_training.errors import WriteError
+from mahjong_training.runtime import folders
 
 GONE = 2**22 + 1
 """More than any process has as its number."""
@@ -20,7 +20,7 @@ KILLED = """
 import os, sys
 sys.addaudithook(lambda event, given: os.kill(os.getpid(), 9) if event == sys.argv[2] else None)
 from pathlib import Path
-from training.folders import make_folder, write_bytes
+from mahjong_training.runtime.folders import make_folder, write_bytes
 write_bytes(Path(sys.argv[1]), b"new") if sys.argv[2] == "os.rename" else make_folder(Path(sys.argv[1]))
 """
 

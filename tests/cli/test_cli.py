@@ -303,7 +303,7 @@ def test_evaluations_are_told_in_such_encodings_too(encoding):
     pytest.importorskip("tyro")
     command = "evaluate --variant hebei --agents random --deals 2"
     done = subprocess.run(
-        [sys.executable, "-m", "training", *command.split()],
+        [sys.executable, "-m", "mahjong_env", *command.split()],
         capture_output=True,
         env={**os.environ, "PYTHONIOENCODING": encoding},
     )

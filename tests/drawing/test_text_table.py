@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from agents import make_agent
+from mahjong_agents import make_agent
 from mahjong_env import Deal, action
 from mahjong_env.basics.tiles import GLYPHS
 from mahjong_env.drawing.events import last_event

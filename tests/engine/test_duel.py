@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 import mahjong_env
-from agents import make_agent
+from mahjong_agents import make_agent
 from mahjong_env.engine.phases import settle
 from oracle.referee import hangzhou
 from support.duel import DisagreementError, Duel, choose_random, choose_with, duel

@@ -7,8 +7,8 @@ import pytest
 import mahjong_env
 from mahjong_env.rulebook.page import sections
 from mahjong_env.rulebook.sheet import page_source
-from scripts.golden_games import FOLDER, SEEDS, Storyteller, write_all
 from support.case_files import hand_cases, scenes
+from tools.golden_games import FOLDER, SEEDS, Storyteller, write_all
 
 VARIANTS = sorted(mahjong_env.VARIANTS)
 

@@ -11,7 +11,7 @@ from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.test.state_test import test_state_space as check_state_space
 
 import mahjong_env
-from agents import GreedyAgent
+from mahjong_agents import GreedyAgent
 from mahjong_env import ACTIONS, VARIANTS, Deal, IllegalActionError, action
 from mahjong_env.engine.phases import settle
 from mahjong_env.environments.registration import ENTRY_MODULES, pettingzoo_id

@@ -9,8 +9,8 @@ import gymnasium
 import numpy as np
 import pytest
 
-import agents
-from agents import make_agent
+import mahjong_agents
+from mahjong_agents import make_agent
 from mahjong_env import AgentError, Deal, MahjongError, make_engine
 from mahjong_env.basics import plugins
 from mahjong_env.environments.addresses import parse_address, read_value
@@ -75,9 +75,9 @@ def install(folder, monkeypatch, distribution, **entries):
 
 
 def test_there_is_one_registry():
-    assert agents.agent_names is agent_names
+    assert mahjong_agents.agent_names is agent_names
     assert {"random", "greedy", "policy"} <= set(agent_names())
-    assert agents.RandomAgent is RandomAgent is type(make_agent("random"))
+    assert mahjong_agents.RandomAgent is RandomAgent is type(make_agent("random"))
 
 
 def test_registered_agents_are_known_everywhere(folder, monkeypatch):

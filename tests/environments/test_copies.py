@@ -10,7 +10,7 @@ import pytest
 from gymnasium.utils import EzPickle
 
 import mahjong_env
-from agents import GreedyAgent
+from mahjong_agents import GreedyAgent
 from mahjong_env.environments.aec import MahjongAEC, wrapped
 from mahjong_env.environments.opponents import OpponentPool
 from mahjong_env.environments.registration import ENTRY_MODULES

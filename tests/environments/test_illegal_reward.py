@@ -4,15 +4,15 @@ import gymnasium
 import numpy as np
 import pytest
 
-from agents import make_agent
+from mahjong_agents import make_agent
 from mahjong_env import Rules, RulesError, make_engine, rules
 from mahjong_env.environments.learning_seats import LearningSeats
 from mahjong_env.environments.opponents import RandomAgent
 from mahjong_env.environments.registration import ENTRY_MODULES, gymnasium_id
 from mahjong_env.ruleset.registry import VARIANTS
-from training.play import play_out
-from training.sigma import sigma
-from training.statistics import Estimate
+from mahjong_training.evaluation.matches import play_out
+from mahjong_training.evaluation.sigma import sigma
+from mahjong_training.evaluation.statistics import Estimate
 
 HEBEI = "mahjong_env/Hebei-v0"
 NAMES = {variant: gymnasium_id(variant, version) for variant, version in ENTRY_MODULES.values()}

@@ -66,7 +66,7 @@ def paid_in_single_seat(variant, seat, seed):
 
 
 def paid_in_one_table(variant, seat, seed):
-    one_table = pytest.importorskip("training.one_table", exc_type=ImportError)
+    one_table = pytest.importorskip("mahjong_benchmarks.one_table", exc_type=ImportError)
     env = one_table.OneTableEnv(rules(variant), [Eager()], seat=seat)
     return paid_one_by_one(env, seed, lambda info: env.action_masks())
 
@@ -109,7 +109,7 @@ def paid_in_vector(mode):
 
 
 def paid_in_training(variant, seat, seed):
-    vec_env = pytest.importorskip("training.vec_env", exc_type=ImportError)
+    vec_env = pytest.importorskip("mahjong_training.sb3.vec_env", exc_type=ImportError)
     env = vec_env.TableVecEnv(rules(variant), 3, [Eager()], seed=seed, seat=seat)
     with pytest.MonkeyPatch.context() as patch:  # training deals from seeds of its own
         patch.setattr(vec_env, "training_seed", lambda seed: seed)

@@ -19,9 +19,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
-from agents import AgentError, PolicyFileError, make_agent
-from agents.network import NetworkSpec, PolicyNetwork, weights_of
-from agents.policy_file import PolicyFile
+from mahjong_agents import AgentError, PolicyFileError, make_agent
+from mahjong_agents.policy.file import PolicyFile
+from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork, weights_of
 from mahjong_env import Deal, RecordError, make_engine
 from mahjong_env.records import GameRecord, Recorder, RecordWriter, read_records
 from mahjong_env.viewer import viewer_html

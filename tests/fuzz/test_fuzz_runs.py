@@ -18,14 +18,14 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mahjong_env.bench import BenchFileError, against_text, read_record, report_json
-from mahjong_env.bench.timing import Contender, Reading, Result
+from mahjong_benchmarks import BenchFileError, against_text, read_record, report_json
+from mahjong_benchmarks.timing import Contender, Reading, Result
+from mahjong_env.cli import main
+from mahjong_training.config import Optimisation, TrainSb3Config
+from mahjong_training.errors import TrainingError
+from mahjong_training.learning.curve import plot_curve
+from mahjong_training.learning.run_folder import RunFolder
 from support.fuzz_strategies import DAMAGES, INTEGERS, JSON_TEXTS, JSONS, TEXTS, damaged, examples
-from training.__main__ import main
-from training.config import Optimisation, TrainConfig
-from training.curve import plot_curve
-from training.errors import TrainingError
-from training.run_folder import RunFolder
 
 STEPS = "32"
 SMALL = (
@@ -39,7 +39,7 @@ def train(out, *arguments):
     """The exit status of a training command, and what it said on stderr."""
     said = io.StringIO()
     with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
-        status = main(["train", "--variant", "hebei", "--out", str(out), "--total-steps", STEPS, *arguments])
+        status = main(["train-sb3", "--variant", "hebei", "--out", str(out), "--total-steps", STEPS, *arguments])
     return status, said.getvalue()
 
 
@@ -75,7 +75,7 @@ def check_resumed_or_refused(run):
 
 # --- config.json -------------------------------------------------------------------------------------------------
 
-SETTINGS = [item.name for item in fields(TrainConfig)]
+SETTINGS = [item.name for item in fields(TrainSb3Config)]
 # Sizes are kept small: whoever asks for more memory than there is gets no error of ours.
 SMALL_JSONS = JSONS.filter(lambda value: not isinstance(value, int) or value < 100)
 

@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from agents.nearness import shipped_nearness
+from mahjong_agents.search.opponent_hands import shipped_nearness
 from mahjong_env import VARIANTS, ViewError, make_engine
 from mahjong_env.engine.nearness import Nearness, distances_of_hands
 from mahjong_env.environments.opponents import RandomAgent

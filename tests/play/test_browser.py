@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 import mahjong_env
-from agents import make_agent
+from mahjong_agents import make_agent
 from mahjong_env.play.afterwards import review_command, show_command
 from mahjong_env.play.match import PersonsMatch
 from mahjong_env.play.server import PlayServer

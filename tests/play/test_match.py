@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from agents import make_agent
+from mahjong_agents import make_agent
 from mahjong_env import Deal, MahjongError
 from mahjong_env.drawing.seen import seen_table
 from mahjong_env.drawing.table import HIDDEN

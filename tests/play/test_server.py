@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from agents import make_agent
+from mahjong_agents import make_agent
 from mahjong_env import MahjongError
 from mahjong_env.play.afterwards import review_command
 from mahjong_env.play.match import PersonsMatch

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt" or shutil.which("make") is None,
 def environment(tmp_path):
     """A folder that looks to make like an environment in which everything is installed."""
     (tmp_path / "venv" / "bin").mkdir(parents=True)
-    python = tmp_path / "venv" / "bin" / "python"
+    python = tmp_path / "venv" / "bin" / "mahjong-env"
     python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
     python.chmod(0o755)
     for extras in ("train-evaluate", "train-evaluate-render-notebooks-docs-dev"):
@@ -54,25 +54,25 @@ def test_an_installation_says_what_it_does_and_shows_that_it_works(tmp_path):
 
 def test_recipes_say_what_they_do_in_short_lines(environment, tmp_path):
     """Without V=1 nothing is echoed but sentences; with it the commands are."""
-    python = tmp_path / "venv" / "bin" / "python"
+    python = tmp_path / "venv" / "bin" / "mahjong-env"
     python.write_text("#!/bin/sh\n", encoding="utf-8")
     words = ["train", environment, f"RUN={tmp_path / 'run'}"]
     status, told, _ = make(*words)
     assert status == 0
     assert len(told.splitlines()) == 2 + 2  # make says twice which folder it is in
     assert max(map(len, told.splitlines())) < 100 + len(str(tmp_path))
-    assert "-m training" not in told
-    assert "-m training ppo --hands 320000" in make("V=1", *words)[1]
-    with_a_reference = "-m training train --total-steps 1000000 --optimisation.reference 0.5 --variant hebei"
+    assert "bin/mahjong-env" not in told
+    assert "mahjong-env train --hands 320000" in make("V=1", *words)[1]
+    with_a_reference = "mahjong-env train-sb3 --total-steps 1000000 --optimisation.reference 0.5 --variant hebei"
     assert with_a_reference in make("V=1", "METHOD=sb3", *words)[1]
 
 
 def test_each_way_to_learn_has_a_folder_of_its_own(environment):
     """What the README says to run one after the other."""
     commands = [make("-n", "train", environment, *words)[1] for words in ([], ["METHOD=sb3", "STEPS=4000"])]
-    assert "training ppo" in commands[0]
+    assert "mahjong-env train --hands" in commands[0]
     assert "--out runs/hebei \\\n" in commands[0]
-    assert "training train" in commands[1]
+    assert "mahjong-env train-sb3" in commands[1]
     assert "--out runs/hebei-sb3 \\\n" in commands[1]
     assert "policy:runs/hebei-sb3/best.zip" in make("-n", "evaluate", environment, "METHOD=sb3")[1]
     assert "--out runs/mine \\\n" in make("-n", "train", environment, "METHOD=sb3", "RUN=runs/mine")[1]
@@ -101,7 +101,7 @@ def test_one_way_to_learn_in_the_folder_of_the_other_is_said_in_words(environmen
     assert make(*words, "GAMES=64", f"FLAGS={SMALL_PPO}")[0] == 0
     status, _, error = make(*words, "METHOD=sb3", "STEPS=64", f"FLAGS={SMALL_SB3}")
     assert status != 0
-    assert "the run in this folder is one of `ppo` (METHOD=ppo), not of `train` (METHOD=sb3)" in error
+    assert "the run in this folder is one of `train` (METHOD=ppo), not of `train-sb3` (METHOD=sb3)" in error
 
 
 @pytest.mark.thorough
@@ -129,7 +129,7 @@ def test_training_twice_evaluates_once(environment, tmp_path, sizes, learned):
 
 def test_an_interrupted_run_is_told_the_same_command(environment, tmp_path):
     """A python that only says what make would have an interrupted run say."""
-    python = Path(environment.removeprefix("VENV=")) / "bin" / "python"
+    python = Path(environment.removeprefix("VENV=")) / "bin" / "mahjong-env"
     python.write_text('#!/bin/sh\necho "go on with $MAHJONG_ENV_AGAIN"\nexit 130\n', encoding="utf-8")
     status, told, _ = make("train", environment, "VARIANT=wuhan", "FLAGS=--tables 64 --seed 1")
     assert status != 0

@@ -13,7 +13,7 @@ import pytest
 nbformat = pytest.importorskip("nbformat")
 pytest.importorskip("nbclient")
 
-from scripts.notebooks import KERNEL, NOTEBOOKS, buttons, executed, install, smaller  # noqa: E402
+from tools.notebooks import KERNEL, NOTEBOOKS, buttons, executed, install, smaller  # noqa: E402
 
 PLACES = re.compile(r"(?<![\w.])/(?:home|Users|work|tmp|root|opt|mnt|content)/|\b[A-Z]:\\")
 MOST_BYTES = 400_000

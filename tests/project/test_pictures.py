@@ -2,8 +2,8 @@
 
 import pytest
 
-from scripts.moving_pictures import fingerprint, fingerprint_of
-from scripts.pictures import FOLDER, pictures
+from tools.moving_pictures import fingerprint, fingerprint_of
+from tools.pictures import FOLDER, pictures
 
 
 def test_pictures_are_up_to_date():

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.readme import README, code_blocks, with_tables
-from training.config import PpoConfig, TrainConfig
+from mahjong_training.config import TrainConfig, TrainSb3Config
+from tools.readme import README, code_blocks, with_tables
 
 ROOT = Path(__file__).parents[2]
 # Run whole by .ci/run, or by a test of their own.
@@ -57,7 +57,7 @@ def test_commands_exist(line, tmp_path):
         assert words[:2] == ["pip", "install"]
 
 
-LEARN = {"ppo": PpoConfig, "train": TrainConfig}
+LEARN = {"train": TrainConfig, "train-sb3": TrainSb3Config}
 
 
 def folders_of_runs(text):
@@ -66,10 +66,10 @@ def folders_of_runs(text):
         for line in block.splitlines():
             words = shlex.split(line, comments=True)
             if words[:2] == ["make", "train"]:
-                yield f"runs/hebei{PpoConfig.folder_suffix}"
-            elif words[:3] == ["python", "-m", "training"] and words[3] in LEARN:
+                yield f"runs/hebei{TrainConfig.folder_suffix}"
+            elif words[:1] == ["mahjong-env"] and words[1] in LEARN:
                 given = {word: words[at + 1] for at, word in enumerate(words[:-1]) if word in ("--variant", "--out")}
-                yield given.get("--out", f"runs/{given['--variant']}{LEARN[words[3]].folder_suffix}")
+                yield given.get("--out", f"runs/{given['--variant']}{LEARN[words[1]].folder_suffix}")
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/tutorials/train.md", "docs/tutorials/several_machines.md"])
@@ -78,6 +78,6 @@ def test_no_run_begins_in_the_folder_of_another(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     folders = list(folders_of_runs(text))
     if "`make train METHOD=sb3`" in text:
-        folders.append(f"runs/hebei{TrainConfig.folder_suffix}")
+        folders.append(f"runs/hebei{TrainSb3Config.folder_suffix}")
     assert folders
     assert len(set(folders)) == len(folders), folders

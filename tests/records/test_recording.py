@@ -12,8 +12,8 @@ import pytest
 
 import mahjong_env
 from mahjong_env import VARIANTS, RecordError
+from mahjong_env.cli import main
 from mahjong_env.records import GameRecord, read_records, replay_points
-from training.__main__ import main
 
 
 def checked(path):
@@ -190,7 +190,7 @@ def test_training(tmp_path):
     small = ["--tables", "8", "--width", "16", "--warm-start-steps", "0", "--reward-scale", "1", "--teachers", "greedy"]
     few = ["--evaluations", "1", "--evaluation-deals", "2", "--evaluation-agents", "random", "--record", str(path)]
     out = ["--out", str(tmp_path / "run"), "--total-steps", "128"]
-    assert main(["train", "--variant", "hebei", *out, *small, *few]) == 0
+    assert main(["train-sb3", "--variant", "hebei", *out, *small, *few]) == 0
     records = checked(path)
     assert len(records) > 8
     assert all(record.agents.count("learner") == 1 for record in records)

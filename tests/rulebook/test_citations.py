@@ -8,9 +8,9 @@ import pytest
 
 import mahjong_env
 from mahjong_env.rulebook.page import anchor
-from scripts.rule_pages import FOLDER, ROOT
 from support.case_files import hand_cases, scenes
 from support.citations import anchors, citations, cited_files, wrong_citations
+from tools.rule_pages import FOLDER, ROOT
 
 VARIANTS = sorted(mahjong_env.VARIANTS)
 

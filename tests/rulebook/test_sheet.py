@@ -17,9 +17,9 @@ from mahjong_env.cli import main
 from mahjong_env.rulebook.drawing import draw_hand, read_block
 from mahjong_env.rulebook.page import anchor, fill_page, knobs_by_section, sections
 from mahjong_env.rulebook.sheet import page_source, variant_page
-from scripts import rule_pages
 from support import harbour
 from support.case_files import hand_cases
+from tools import rule_pages
 
 VARIANTS = sorted(mahjong_env.VARIANTS)
 TIMES = "\u00d7"

@@ -1,8 +1,8 @@
-"""What the three packages must look like, decided from their syntax trees; nothing is imported.
+"""What the packages must look like, decided from their syntax trees; nothing is imported.
 
 Every check takes the folder that holds the packages and returns its violations, sentences that begin with
 `file:line`, so that it can be shown to fail on a small made-up tree. `PYTHONPATH=tests python -m support.architecture`
-prints the sizes and all violations.
+prints all violations.
 """
 
 import ast
@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 # Each package may import those before it, and nothing after it.
-LAYERS = ("mahjong_env", "agents", "training")
+LAYERS = ("mahjong_env", "mahjong_agents", "mahjong_training", "mahjong_benchmarks")
+# The folder of the repository that each lies in.
+HOMES = dict(zip(LAYERS, (".", "agents", "training", "benchmarks"), strict=True))
 
 # The modules of mahjong_env (and packages, with all that is inside) that may know gymnasium and pettingzoo,
 # beside every `<variant>_v0`. All others are the engine, which needs numpy alone and knows no shell.
@@ -25,7 +27,6 @@ SHELLS = {
     "mahjong_env.testing",
     "mahjong_env.viewer",
     "mahjong_env.play",
-    "mahjong_env.bench",
     "mahjong_env.cli",
 }
 # The folders of mahjong_env, from what everything stands on to what stands on everything: each may import those
@@ -33,7 +34,7 @@ SHELLS = {
 GROUPS = (
     *("basics", "hands", "state", "ruleset", "scoring", "variants", "rulebook"),
     *("observation", "engine", "records", "drawing", "viewer"),
-    *("environments", "play", "testing", "bench", "cli"),
+    *("environments", "play", "testing", "cli"),
 )
 
 ENGINE_NEEDS = {"numpy"}
@@ -47,9 +48,6 @@ FLAT, FLAT_ATTRIBUTE = f"{STATE}.flat", "_flat"
 
 # Modules that say rules on plain arrays, without games.
 PURE = {"mahjong_env.engine.claim_rules"}
-
-FILE_AIM, FILE_LIMIT = 400, 600
-FUNCTION_AIM, FUNCTION_LIMIT = 50, 80
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -85,9 +83,11 @@ class Module:
 def modules(root: Path) -> list[Module]:
     """All modules of the packages under `root`."""
     found = []
-    for file in sorted(path for layer in LAYERS for path in (root / layer).rglob("*.py")):
+    for home, file in sorted(
+        (HOMES[layer], path) for layer in LAYERS for path in (root / HOMES[layer] / layer).rglob("*.py")
+    ):
         path = PurePosixPath(file.relative_to(root).as_posix())
-        parts = path.with_suffix("").parts
+        parts = path.relative_to(home).with_suffix("").parts
         is_package = parts[-1] == "__init__"
         name = ".".join(parts[:-1] if is_package else parts)
         text = file.read_text(encoding="utf-8")
@@ -144,7 +144,7 @@ def imported_names(module: Module, node: ast.AST) -> list[str]:
 
 
 def imports_against_the_layers(root: Path) -> list[str]:
-    """`training -> agents -> mahjong_env`, never the other way."""
+    """`mahjong_training -> mahjong_agents -> mahjong_env`, never the other way."""
     return [
         f"{module.at(imported.node)} {module.layer} imports {imported.name}"
         for module in modules(root)
@@ -375,58 +375,6 @@ def offered(package: Module, names: set[str]) -> Iterator[tuple[str, ast.AST]]:
                     yield alias.asname or alias.name, node
 
 
-# --- sizes --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Size:
-    """The length of a file or of a function, in lines; a function's docstring is not counted."""
-
-    where: str
-    lines: int
-    aim: int
-    limit: int
-
-
-def sizes(root: Path) -> list[Size]:
-    """Files and functions of the packages, the longest first within each kind."""
-    every = modules(root)
-    files = [Size(str(module.path), module.lines, FILE_AIM, FILE_LIMIT) for module in every]
-    functions = [
-        Size(f"{module.at(node)} {node.name}", length(node), FUNCTION_AIM, FUNCTION_LIMIT)
-        for module in every
-        for node in ast.walk(module.tree)
-        if isinstance(node, FUNCTIONS)
-    ]
-    return [size for kind in (files, functions) for size in sorted(kind, key=lambda size: -size.lines)]
-
-
-def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    lines = function.end_lineno - function.lineno + 1
-    if ast.get_docstring(function) is not None:
-        docstring = function.body[0]
-        lines -= docstring.end_lineno - docstring.lineno + 1
-    return lines
-
-
-def far_too_long(root: Path) -> list[str]:
-    """Files and functions beyond the limit; between the aim and the limit they are only reported."""
-    return [f"{size.where} has {size.lines} lines" for size in sizes(root) if size.lines > size.limit]
-
-
-def size_report(root: Path) -> list[str]:
-    """The longest file and function, and everything beyond the aim."""
-    every = sizes(root)
-    report = []
-    for kind, aim in (("file", FILE_AIM), ("function", FUNCTION_AIM)):
-        of_kind = [size for size in every if size.aim == aim]
-        beyond = [size for size in of_kind if size.lines > aim]
-        longest = beyond or of_kind[:1]
-        report.append(f"{len(of_kind)} {kind}s, {len(beyond)} beyond {aim} lines; the longest:")
-        report += [f"    {size.lines:4d}  {size.where}" for size in longest]
-    return report
-
-
 CHECKS = (
     imports_against_the_layers,
     imports_against_the_groups,
@@ -439,12 +387,11 @@ CHECKS = (
     variants_named_elsewhere,
     public_without_docstring,
     modules_named_like_functions,
-    far_too_long,
 )
 
 
 if __name__ == "__main__":
     here = Path(__file__).parents[2]
     violations = [violation for check in CHECKS for violation in check(here)]
-    print("\n".join([*size_report(here), *violations]))
+    print("\n".join(violations))
     sys.exit(bool(violations))

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.lookahead import other_shapes
+from mahjong_agents.lookahead import other_shapes
 from mahjong_env import ACTIONS, Rules, View, action
 from mahjong_env.hands import (
     POWER,

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import numpy as np
 
-from agents import GreedyAgent
+from mahjong_agents import GreedyAgent
 from mahjong_env import make_engine
+from mahjong_env.cli import main
 from mahjong_env.records import Recorder, RecordWriter
-from training.__main__ import main
 
 COMMANDS = {
     "evaluate": (("--variant", "hebei", "--agents", "random", "greedy", "--deals", "20"), "evaluation.json"),
-    "benchmark": (("--variants", "wuhan", "hebei", "--levels", "0", "2", "--deals", "6"), "benchmark.json"),
-    "branch": (("--record", "{games}", "--review", "--seat", "1", "--worlds", "6"), "branch.json"),
-    "rules": (("--variant", "wuhan", "--all-rows", "--deals", "30"), "rules.json"),
+    "leaderboard": (("--variants", "wuhan", "hebei", "--levels", "0", "2", "--deals", "6"), "benchmark.json"),
+    "review": (("--record", "{games}", "--review", "--seat", "1", "--worlds", "6"), "branch.json"),
+    "rule-values": (("--variant", "wuhan", "--all-rows", "--deals", "30"), "rules.json"),
 }
 """By name: their words, and the file that says what was found. {games} is a file of `record_games`."""
 

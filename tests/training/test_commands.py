@@ -13,14 +13,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import training
-from agents import base, make_agent
+import mahjong_training
+from mahjong_agents import base, make_agent
 from mahjong_env import VARIANTS
-from training import pool, ppo_run
-from training import train as train_run
-from training.__main__ import main
-from training.config import PpoConfig, TrainConfig
-from training.run_folder import RunFolder
+from mahjong_env.cli import main
+from mahjong_training.config import TrainConfig, TrainSb3Config
+from mahjong_training.learning import run as ppo_run
+from mahjong_training.learning.run_folder import RunFolder
+from mahjong_training.runtime import pool
+from mahjong_training.sb3 import run as train_run
 
 SMALL = (
     *("--tables", "32", "--warm-start-steps", "1500", "--warm-start-epochs", "1", "--width", "32"),
@@ -30,7 +31,7 @@ SMALL = (
 
 
 def train(out, *arguments, steps=2000, variant="hebei"):
-    return main(["train", "--variant", variant, "--out", str(out), "--total-steps", str(steps), *SMALL, *arguments])
+    return main(["train-sb3", "--variant", variant, "--out", str(out), "--total-steps", str(steps), *SMALL, *arguments])
 
 
 def evaluate(*arguments, variant="hebei"):
@@ -71,7 +72,7 @@ class TestTrain:
     def test_the_best_teacher_and_the_scale_of_rewards_are_found_and_kept(self, tmp_path, capsys):
         arguments = ["--tables", "8", "--warm-start-steps", "300", "--evaluations", "1", "--evaluation-deals", "2"]
         teachers = ["--teachers", "random", "greedy?claims=false", "greedy"]
-        begin = ["train", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "8"]
+        begin = ["train-sb3", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "8"]
         assert main([*begin, *arguments, *teachers]) == 0
         config = json.loads((tmp_path / "run" / "config.json").read_text(encoding="utf-8"))
         # With open hands these rules rarely let anyone win on a discard.
@@ -112,12 +113,12 @@ class TestTrain:
     @pytest.mark.parametrize("options", [(), ("--optimisation.reference", "0.1")])
     def test_goes_on_from_where_it_was(self, tmp_path, options):
         """A checkpoint keeps the weights, the optimiser and the reference: a step of nothing changes nothing."""
-        from training.train import Training
+        from mahjong_training.sb3.run import Training
 
         out = tmp_path / "run"
         assert train(out, *options) == 0
         folder = RunFolder(out)
-        training = Training(folder.go_on(TrainConfig(variant="hebei", resume=True, out=out)), folder)
+        training = Training(folder.go_on(TrainSb3Config(variant="hebei", resume=True, out=out)), folder)
         assert not same(dict(training.network.state_dict()), weights(out / "last.zip"))
         training.load()
         assert same({k: v.numpy() for k, v in training.network.state_dict().items()}, weights(out / "last.zip"))
@@ -249,25 +250,25 @@ class TestWrongInput:
         assert "variant is 'hebei', not 'taiwan'" in capsys.readouterr().err
         assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
 
-    @pytest.mark.parametrize("command", ["train", "ppo", "evaluate"])
+    @pytest.mark.parametrize("command", ["train-sb3", "train", "evaluate"])
     def test_a_folder_that_cannot_be_written(self, command, tmp_path, monkeypatch, capsys):
         (tmp_path / "file").write_text("in the way", encoding="utf-8")
         out = tmp_path / "file" / "run"
-        # Before anything is played: `ppo` and `train` would first try out their teachers.
+        # Before anything is played: both ways to learn would first try out their teachers.
         monkeypatch.setattr(ppo_run, "PpoRun", None)
         monkeypatch.setattr(train_run, "Training", None)
         ways = {
             "evaluate": lambda: evaluate("--deals", 2, "--out", out),
-            "train": lambda: train(out),
-            "ppo": lambda: main(["ppo", "--variant", "hebei", "--out", str(out)]),
+            "train-sb3": lambda: train(out),
+            "train": lambda: main(["train", "--variant", "hebei", "--out", str(out)]),
         }
         assert ways[command]() == 2
         assert "cannot be written" in capsys.readouterr().err
 
-    @pytest.mark.parametrize("command", ["train", "ppo"])
+    @pytest.mark.parametrize("command", ["train-sb3", "train"])
     def test_a_run_of_another_kind_is_said_in_words(self, command, tmp_path, capsys):
-        configs = {"train": TrainConfig(variant="hebei"), "ppo": PpoConfig(variant="hebei")}
-        other = "ppo" if command == "train" else "train"
+        configs = {"train-sb3": TrainSb3Config(variant="hebei"), "train": TrainConfig(variant="hebei")}
+        other = "train-sb3" if command == "train" else "train"
         folder = RunFolder(tmp_path / "run")
         folder.begin(configs[other], {})
         before = folder.config.read_bytes()
@@ -281,7 +282,7 @@ class TestWrongInput:
 
     def test_each_way_to_learn_has_a_folder_of_its_own(self, tmp_path, monkeypatch, capsys):
         monkeypatch.chdir(tmp_path)
-        for command, folder in (("train", "runs/hebei-sb3"), ("ppo", "runs/hebei")):
+        for command, folder in (("train-sb3", "runs/hebei-sb3"), ("train", "runs/hebei")):
             assert main([command, "--variant", "hebei", "--resume"]) == 2
             assert f"error: {Path(folder)}: there is no run to resume" in capsys.readouterr().err
 
@@ -304,9 +305,9 @@ class TestWrongInput:
 
     @pytest.mark.parametrize("missing", ["tyro", "sb3_contrib", "tqdm"])
     def test_a_missing_extra_is_named_with_its_pip_line(self, missing, tmp_path, monkeypatch, capsys):
-        for module in ("training.train", "training.networks"):
+        for module in ("mahjong_training.sb3.run", "mahjong_training.sb3.networks"):
             monkeypatch.delitem(sys.modules, module, raising=False)
-        monkeypatch.delattr(training, "train", raising=False)
+        monkeypatch.delattr(mahjong_training, "train", raising=False)
         monkeypatch.setitem(sys.modules, missing, None)
         assert train(tmp_path / "run") == 2
         error = capsys.readouterr().err
@@ -326,7 +327,7 @@ def test_knobs_are_written_as_for_the_other_command_line(knobs, capsys):
 
 
 def test_closed_pipes_are_no_error():
-    command = f"{sys.executable} -m training ppo --help | head -n 1"
+    command = f"{sys.executable} -m mahjong_env train --help | head -n 1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, encoding="utf-8")
     assert done.stderr == ""
     assert done.stdout.startswith("usage: ")

@@ -8,17 +8,19 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from agents import GreedyAgent
-from agents.action_network import ActionNetwork, prior, shapes
+from mahjong_agents import GreedyAgent
+from mahjong_agents.policy.network import ActionNetwork, prior, shapes
 from mahjong_env import rules
 from mahjong_env.basics import chance
 from mahjong_env.engine import arguments, batch
 from mahjong_env.environments.vector_env import MahjongVectorEnv
-from training import play as evaluation
-from training.chance import deal_keys, decision_keys
-from training.gate import gate
-from training.lineups import measure
-from training.seeds import (
+from mahjong_training.evaluation import matches as evaluation
+from mahjong_training.evaluation.lineups import measure
+from mahjong_training.evaluation.shared_chance import deal_keys, decision_keys
+from mahjong_training.learning.gate import gate
+from mahjong_training.learning.self_play import play_hands
+from mahjong_training.sb3.vec_env import TableVecEnv
+from mahjong_training.seeds import (
     LUCK_SEED,
     SIGMA_SEED,
     USER_SEEDS,
@@ -28,8 +30,6 @@ from training.seeds import (
     gate_seed,
     training_seed,
 )
-from training.self_play import play_hands
-from training.vec_env import TableVecEnv
 
 LAST = USER_SEEDS - 1
 RANGES = {

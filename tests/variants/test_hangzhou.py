@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from agents import make_agent
+from mahjong_agents import make_agent
 from mahjong_env import Deal, RulesError, make_engine
 from mahjong_env.basics.notation import format_tiles
 from mahjong_env.state.arrays import Phase

@@ -132,12 +132,12 @@ def test_training_evaluation_and_policy_files(python):
     pytest.importorskip("sb3_contrib")
     small = ("--tables", "8", "--warm-start-steps", "300", "--warm-start-epochs", "1", "--width", "16")
     small += ("--reward-scale", "0.3", "--teachers", "greedy", "--evaluations", "1", "--evaluation-deals", "2")
-    begin = ("-m", "training", "train", "--variant", "guangdong", "--out", "run", "--total-steps", "300")
+    begin = ("-m", "mahjong_env", "train-sb3", "--variant", "guangdong", "--out", "run", "--total-steps", "300")
     python(*begin, *small, "--evaluation-agents", "random", "--knob", "base_score=2")
     agents = ("--agents", "policy:run/best.zip", "random", "--deals", "2")
-    told = python("-m", "training", "evaluate", "--variant", "guangdong", *agents, "--knob", "base_score=2")
+    told = python("-m", "mahjong_env", "evaluate", "--variant", "guangdong", *agents, "--knob", "base_score=2")
     assert "Guangdong" in told
-    code = "from agents.policy_file import PolicyFile; from pathlib import Path; "
+    code = "from mahjong_agents.policy.file import PolicyFile; from pathlib import Path; "
     assert python("-c", code + "print(PolicyFile.read(Path('run/best.zip')).variant)").strip() == "guangdong"
 
 

@@ -10,7 +10,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import mahjong_env
-from agents import GreedyAgent
+from mahjong_agents import GreedyAgent
 from mahjong_env import VARIANTS, Deal, Snapshot, make_engine, testing
 from mahjong_env.basics.errors import RulesError, SnapshotError
 from mahjong_env.environments.aec import MahjongAEC, environments

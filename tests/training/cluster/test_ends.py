@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from mahjong_env.cli import main
 from support.cluster import REASON, left_behind
-from training.__main__ import main
 
 pytest.importorskip("ray", reason=REASON)
 pytestmark = pytest.mark.distributed
@@ -32,7 +32,7 @@ def _heed_ctrl_c():
 def begin(tmp_path, words, *more, **env):
     """Start a driver, and wait until it has kept two parts."""
     started = subprocess.Popen(
-        [sys.executable, "-m", "training", *words, *more],
+        [sys.executable, "-m", "mahjong_env", *words, *more],
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), **env},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from mahjong_env import MahjongError
+from mahjong_env.cli import main
+from mahjong_training.cluster import do_shards
+from mahjong_training.errors import TrainingError
 from support.cluster import REASON
 from support.spread_commands import COMMANDS, found_by
-from training.__main__ import main
-from training.cluster import do_shards
-from training.errors import TrainingError
 
 pytest.importorskip("ray", reason=REASON)
 pytestmark = [pytest.mark.distributed, pytest.mark.usefixtures("cluster")]
@@ -50,7 +50,7 @@ def test_agents_of_the_user_need_no_file_on_the_nodes(tmp_path, agents, monkeypa
     """The worker cannot import the file: it is gone before anything is played."""
     words = ["evaluate", "--variant", "hebei", "--deals", "3", "--agents", f"{agents}:First", "random"]
     assert main([*words, "--out", str(tmp_path / "here")]) == 0
-    from training import evaluate as command
+    from mahjong_training.evaluation import command
 
     prepare = command._prepare
 
@@ -78,7 +78,7 @@ def test_a_worker_that_is_killed_is_replaced_and_its_shard_played_again(tmp_path
 
 @pytest.mark.thorough
 def test_a_worker_that_is_killed_in_a_study_of_rules(tmp_path, agents):
-    words = ["rules", "--variant", "hebei", "--knobs", "cap=none", "--deals", "4"]
+    words = ["rule-values", "--variant", "hebei", "--knobs", "cap=none", "--deals", "4"]
     assert main([*words, "--agents", f"{agents}:First", "--out", str(tmp_path / "calm")]) == 0
     fatal = f"{agents}:Fatal?marker={tmp_path}/killed"
     assert main([*words, "--agents", fatal, "--out", str(tmp_path / "killed"), "--ray", "local"]) == 0
@@ -107,7 +107,7 @@ def test_an_error_in_a_worker_comes_back_with_its_traceback(agents, capsys):
 FILL = """
 import numpy as np
 
-from training.cluster import connected, do_shards
+from mahjong_training.cluster import connected, do_shards
 
 def big(common, shard):
     return np.full(30 * 2**20, shard, np.uint8)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from mahjong_training.cluster import connected
+from mahjong_training.cluster.versions import versions
+from mahjong_training.errors import TrainingError
 from support.cluster import REASON
-from training.cluster import connected
-from training.cluster.versions import versions
-from training.errors import TrainingError
 
 pytest.importorskip("ray", reason=REASON)
 pytestmark = pytest.mark.distributed
@@ -20,7 +20,7 @@ import sys
 
 class Lacking:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("mahjong_env", "agents", "training"):
+        if name.partition(".")[0] in ("mahjong_env", "mahjong_agents", "mahjong_training"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Lacking())

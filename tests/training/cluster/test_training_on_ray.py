@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.policy_file import PolicyFile
+from mahjong_agents.policy.file import PolicyFile
+from mahjong_training.config import TrainConfig
 from support.cluster import REASON, left_behind
-from training.config import PpoConfig
 
 pytest.importorskip("ray", reason=REASON)
 pytestmark = pytest.mark.distributed
 
-CONFIG = PpoConfig(
+CONFIG = TrainConfig(
     variant="hebei",
     teacher="greedy",
     hands=64,
@@ -35,7 +35,7 @@ CONFIG = PpoConfig(
 
 
 def weights(config):
-    from training import ppo_run
+    from mahjong_training.learning import run as ppo_run
 
     return PolicyFile.read(ppo_run.run(config).last).weights
 
@@ -63,9 +63,9 @@ def test_one_update_ahead_is_the_same_on_actors(cluster, tmp_path):
 @pytest.mark.thorough
 def test_a_killed_driver_goes_on_as_if_it_had_never_stopped(tmp_path):
     config = replace(CONFIG, opponents=("greedy",), hands=128)
-    words = "ppo --variant hebei --teacher greedy --hands 128 --tables 32 --critic-hands 32 --evaluations 1 --width 8"
+    words = "train --variant hebei --teacher greedy --hands 128 --tables 32 --critic-hands 32 --evaluations 1 --width 8"
     words += " --evaluation-deals 3 --gate-deals 3 --opponents greedy --opponent-share 0.5 --ray local --processes 2"
-    command = [sys.executable, "-m", "training", *words.split(), "--out", str(tmp_path / "run")]
+    command = [sys.executable, "-m", "mahjong_env", *words.split(), "--out", str(tmp_path / "run")]
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     driver = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, start_new_session=True)
     end = time.monotonic() + 240

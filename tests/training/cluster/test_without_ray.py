@@ -8,11 +8,11 @@ import sys
 import pytest
 
 from mahjong_env import MissingExtraError
-from training.__main__ import main
-from training.cluster.nodes import verdict
-from training.cluster.session import _begin, check_address
-from training.cluster.versions import differences, versions
-from training.errors import TrainingError
+from mahjong_env.cli import main
+from mahjong_training.cluster.nodes import verdict
+from mahjong_training.cluster.session import _begin, check_address
+from mahjong_training.cluster.versions import differences, versions
+from mahjong_training.errors import TrainingError
 
 
 @pytest.mark.parametrize("address", ["", "here", "host", "host:port", "a b:1", "http://host:8265", "host:1234567"])
@@ -65,7 +65,7 @@ class TestVersions:
         assert all(found[name] for name in ("mahjong_env", "code of mahjong_env", "numpy"))
 
     def test_another_process_finds_the_same(self):
-        code = "from training.cluster.versions import versions; print(dict(versions()))"
+        code = "from mahjong_training.cluster.versions import versions; print(dict(versions()))"
         said = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8"
         ).stdout

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents import make_agent
-from agents.policy_file import PolicyFile
+from mahjong_agents import make_agent
+from mahjong_agents.policy.file import PolicyFile
 from mahjong_env import VARIANTS, IllegalActionError, rules
+from mahjong_training.errors import TrainingError
+from mahjong_training.rllib.checkpoints import Checkpoints
+from mahjong_training.rllib.tables import Tables
 from support.cluster import REASON, small_cluster
-from training.errors import TrainingError
-from training.rllib.checkpoints import Checkpoints
-from training.rllib.tables import Tables
 
 HEBEI = {"variant": "hebei", "seed": 3, "scale": 0.5, "shaping": 0.3}
 
@@ -113,7 +113,7 @@ class TestEnvironments:
         from ray.rllib.utils.pre_checks.env import check_multiagent_environments
         from ray.tune.registry import ENV_CREATOR, _global_registry
 
-        from training.rllib.environments import register
+        from mahjong_training.rllib.environments import register
 
         assert f"mahjong_env/{variant}" in register()
         env = _global_registry.get(ENV_CREATOR, f"mahjong_env/{variant}")({"seed": 2})
@@ -132,7 +132,7 @@ class TestEnvironments:
         assert callable(check_multiagent_environments)  # its samples ignore masks, so that it cannot be used here
 
     def test_a_batch_plays_as_its_tables_would(self):
-        from training.rllib.environments import BatchedTables, TableEnv
+        from mahjong_training.rllib.environments import BatchedTables, TableEnv
 
         batch, one = BatchedTables(HEBEI, 4), TableEnv(HEBEI)
         shown = batch.reset(seed=9)[0]
@@ -155,7 +155,7 @@ class TestEnvironments:
         assert ended > 2
 
     def test_an_illegal_action_raises(self):
-        from training.rllib.environments import TableEnv
+        from mahjong_training.rllib.environments import TableEnv
 
         env = TableEnv(HEBEI)
         shown, _ = env.reset()
@@ -166,7 +166,7 @@ class TestEnvironments:
 
 def ppo_of(*, runners):
     """A small configuration."""
-    from training.rllib.learning import ppo
+    from mahjong_training.rllib.learning import ppo
 
     settings = ppo("hebei", scale=0.3, runners=runners, tables=16)
     return settings.training(train_batch_size_per_learner=256, minibatch_size=128, num_epochs=1)
@@ -190,8 +190,8 @@ class TestLearning:
         import torch
         from ray.rllib.core.columns import Columns
 
-        from training.rllib.environments import BatchedTables
-        from training.rllib.learning import LEARNER, ppo
+        from mahjong_training.rllib.environments import BatchedTables
+        from mahjong_training.rllib.learning import LEARNER, ppo
 
         env = BatchedTables(HEBEI, 8)
         spec = ppo("hebei", scale=1.0).get_multi_rl_module_spec(env=env)
@@ -208,7 +208,7 @@ class TestLearning:
 
     def test_a_runner_that_is_killed_is_replaced(self):
         """RLlib starts it again, and it is dealt other hands than before."""
-        from training.rllib.learning import decisions_of
+        from mahjong_training.rllib.learning import decisions_of
 
         with small_cluster(2):
             settings = ppo_of(runners=1)
@@ -226,8 +226,8 @@ class TestLearning:
         assert second["seed"] != first["seed"]
 
     def test_a_run_that_was_stopped_goes_on(self, tmp_path, capsys, monkeypatch):
-        from training.rllib import __main__ as command
-        from training.rllib import learning
+        from mahjong_training.rllib import __main__ as command
+        from mahjong_training.rllib import learning
 
         words = ["--variant", "hebei", "--runners", "0", "--tables", "8", "--deals", "2"]
         words += ["--out", str(tmp_path / "p.zip")]
@@ -252,7 +252,7 @@ class TestLearning:
         assert not (tmp_path / "p.checkpoints").exists()
 
     def test_ppo_learns_with_a_batch_and_leaves_a_policy(self, tmp_path):
-        from training.rllib.learning import LEARNER, write_policy
+        from mahjong_training.rllib.learning import LEARNER, write_policy
 
         with small_cluster(1):
             algorithm = ppo_of(runners=0).build_algo()

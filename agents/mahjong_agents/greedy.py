@@ -1,0 +1,111 @@
+"""The agent that comes nearer to a win with every action, whatever the win is worth."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_agents.lookahead import CHOW, CONCEALED_KONG, FAR, KONG, PUNG, WIN, Discards, Options
+from mahjong_env import ACTIONS, View
+from mahjong_env.hands.kind_sets import ALL_KINDS, count_members, members, pack_words
+
+# At the same distance a kong, which brings a tile more, comes before discards and passes, and these before
+# other claims.
+_RANK = np.full(len(ACTIONS), 1, np.int16)
+_RANK[CONCEALED_KONG:CHOW] = _RANK[KONG] = 0
+_RANK[CHOW : PUNG + 1] = 2
+_RANKS: Final = np.int16(3)
+_NEVER: Final = (FAR + 1) * 3
+_WIN_BIT = np.uint64(1) << np.uint64(WIN - 64)
+# The other actions in the two numbers that a packed mask fills: all but discards and a win.
+_OTHERS = np.array([~ALL_KINDS, ~_WIN_BIT])
+
+
+class GreedyAgent:
+    """Fewest tiles from a win, then most unseen tiles that help; the rest is chance.
+
+    It always wins when it may, claims a chow or pung only if that lowers the distance, and declares a kong unless that
+    raises it. It sees neither what a hand is worth nor what the others may be waiting for. See
+    `mahjong_agents.lookahead` for what it takes for a win.
+
+    Attributes:
+        name: "greedy", or "closed greedy" if it does not claim.
+    """
+
+    def __init__(self, *, claims: bool = True) -> None:
+        """Choose the manner.
+
+        Args:
+            claims: False: it never claims a tile but to win, so that its hand stays closed.
+        """
+        self.name = "greedy" if claims else "closed greedy"
+        self._claims = claims
+
+    def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Choose the nearest way; see `mahjong_agents.Agent.act`."""
+        mask = view.action_mask
+        lots = rng.random(mask.shape, np.float32)
+        row, action = best_actions(view, claims=self._claims)
+        actions = np.full(len(view), WIN, np.int64)
+        drawn = lots.reshape(-1).take(row * len(ACTIONS) + action)
+        best = _is_greatest_of_row(row, drawn, len(view))
+        # The first of equal lots counts; of several numbers for one place, numpy keeps the last.
+        actions[row[best][::-1]] = action[best][::-1]
+        idle = np.flatnonzero(~mask.any(axis=1))
+        actions[idle] = lots[idle].argmax(axis=1)
+        return actions
+
+
+def best_actions(view: View, *, claims: bool = True) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the actions between which `GreedyAgent` sees no difference, in rows where it cannot win.
+
+    Returns:
+        [m] rows of the view, in no order, and [m] actions, ascending within a row.
+    """
+    legal = pack_words(view.action_mask)
+    undecided = legal[:, 1] & _WIN_BIT == 0
+    discards = Discards.of(view, np.flatnonzero(undecided & (legal[:, 0] & ALL_KINDS != 0)))
+    options = _options(view, np.flatnonzero(undecided & (legal & _OTHERS != 0).any(axis=1)), claims=claims)
+
+    # How many actions are equally good so far, in each row? Where it is one, the help need not be known.
+    # (`ufunc.at` is fast only where nothing has to be cast.)
+    cost = np.full(len(view), _NEVER, np.int16)
+    of_discards = discards.distance.astype(np.int16) * _RANKS + _RANK[0]
+    of_options = options.distance.astype(np.int16) * _RANKS + _RANK.take(options.action)
+    cost[discards.row] = of_discards
+    np.minimum.at(cost, options.row, of_options)
+    discards = discards.take(np.flatnonzero(of_discards == cost.take(discards.row)))
+    best = np.flatnonzero(of_options == cost.take(options.row))
+    number = np.bincount(options.row.take(best), minlength=len(view))
+    number[discards.row] += count_members(discards.nearest)
+    is_alone = number.take(discards.row) == 1
+    alone = discards.take(np.flatnonzero(is_alone))
+
+    row, kind, tiles = discards.take(np.flatnonzero(~is_alone)).help()
+    most = np.zeros(len(view), tiles.dtype)
+    tiles_of_options = options.help(best)
+    np.maximum.at(most, row, tiles)
+    np.maximum.at(most, options.row.take(best), tiles_of_options)
+    helps_most = np.flatnonzero(tiles == most.take(row))
+    best = best[tiles_of_options == most.take(options.row.take(best))]
+    rows = (alone.row, row.take(helps_most), options.row.take(best))
+    actions = (members(alone.nearest)[1], kind.take(helps_most), options.action.take(best))
+    return np.concatenate(rows), np.concatenate(actions)
+
+
+def _options(view: View, row: NDArray[np.intp], *, claims: bool) -> Options:
+    """Return the legal actions of some rows that are no discards, claims only if they are wanted."""
+    considered = view.action_mask[row, CONCEALED_KONG:]
+    if not claims:
+        considered[:, CHOW - CONCEALED_KONG : KONG + 1 - CONCEALED_KONG] = False
+    which, chosen = np.nonzero(considered)
+    return Options.of(view, row.take(which), chosen + CONCEALED_KONG)
+
+
+def _is_greatest_of_row(row: NDArray[np.intp], values: NDArray[np.float32], rows: int) -> NDArray[np.intp]:
+    """Return the indices of those [m] values that are the greatest of their row."""
+    greatest = np.zeros(rows, values.dtype)
+    np.maximum.at(greatest, row, values)
+    return np.flatnonzero(values == greatest.take(row))

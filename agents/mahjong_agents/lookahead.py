@@ -1,0 +1,264 @@
+"""One action ahead: how far from a win does each legal action leave the hand, and what would help then?
+
+The distance is the fewest tiles that the concealed tiles lack if others may be thrown away (shanten + 1), in the
+nearest of the shapes that the rules play: sets and a pair, seven pairs, thirteen orphans. Whether a complete
+shape may be won (limits on the pair, on wild tiles, on the source of the winning tile) is not asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_agents.outlook import Concealed, Outlook, other_shapes
+from mahjong_env import ACTIONS, Rules, View, action
+from mahjong_env.hands.codes import POWER, SUIT
+from mahjong_env.hands.kind_sets import (
+    BIT_OF_KIND,
+    KindSets,
+    count_planes,
+    count_tiles,
+    members,
+    pack,
+    unpack,
+)
+
+__all__ = ["FAR", "Lookahead", "look_ahead", "other_shapes"]
+
+FAR: Final = 100
+"""The distance that illegal actions are given."""
+
+NUM_KINDS: Final = len(POWER)
+CONCEALED_KONG: Final = action("concealed kong 1m")
+ADDED_KONG: Final = action("added kong 1m")
+CHOW: Final = action("chow low")
+PUNG: Final = action("pung")
+KONG: Final = action("kong")
+WIN: Final = action("win")
+PASS: Final = action("pass")
+
+# Which kind leaves the hand with each action, and how many tiles of it; the kind of claims is the offered tile.
+_KIND = np.tile(np.arange(NUM_KINDS), 3)
+_AMOUNT = np.zeros(len(ACTIONS), np.int8)
+_AMOUNT[:CONCEALED_KONG], _AMOUNT[CONCEALED_KONG:ADDED_KONG], _AMOUNT[ADDED_KONG:CHOW] = 1, 4, 1
+_AMOUNT[PUNG], _AMOUNT[KONG] = 2, 3
+_NEW_MELD = np.zeros(len(ACTIONS), np.int8)
+_NEW_MELD[CONCEALED_KONG:ADDED_KONG] = _NEW_MELD[CHOW : KONG + 1] = 1
+# The two tiles that "chow low", "chow middle" and "chow high" take from the hand, relative to the claimed one.
+_CHOW_STEPS = np.array([[1, 2], [-1, 1], [-2, -1]])
+_GROUP = SUIT.astype(np.intp)
+_NO_KIND = np.uint64(0)
+
+
+@dataclass(frozen=True)
+class Lookahead:
+    """What each legal action of n seats leads to.
+
+    Attributes:
+        distance: [n, 109] int8 tiles that the hand lacks after the action (for chows and pungs after the best
+            discard that follows, too), 0 for a win, `FAR` for illegal actions.
+        help: [n, 109] int16 tiles not seen yet that would lower the distance, for the actions of the least
+            distance in their row (after a chow or pung: those that would with one of the discards); 0 elsewhere.
+    """
+
+    distance: NDArray[np.int8]
+    help: NDArray[np.int16]
+
+
+def look_ahead(view: View) -> Lookahead:
+    """Look one action ahead for every row of a view."""
+    mask = view.action_mask
+    distance = np.full(mask.shape, FAR, np.int8)
+    help_ = np.zeros(mask.shape, np.int16)
+    discards = Discards.of(view, np.flatnonzero(mask[:, :NUM_KINDS].any(axis=1)))
+    distance[discards.row, :NUM_KINDS] = discards.distance_by_kind()
+    row, others = np.nonzero(mask[:, NUM_KINDS:])
+    options = Options.of(view, row, others + NUM_KINDS)
+    distance[options.row, options.action] = options.distance
+
+    nearest = distance.min(axis=1)
+    near = discards.take(np.flatnonzero(discards.distance == nearest[discards.row]))
+    row, kind, tiles = near.help()
+    help_[row, kind] = tiles
+    at = np.flatnonzero((options.distance == nearest[options.row]) & (options.action != WIN))
+    help_[options.row[at], options.action[at]] = options.help(at)
+    return Lookahead(distance, help_)
+
+
+@dataclass(frozen=True)
+class Discards:
+    """The discards of r seats.
+
+    Attributes:
+        view: what the seats see.
+        row: [r] intp their rows, ascending.
+        hands: their hands before the discard.
+        distance: [r] int8 the least distance that a legal discard leaves.
+        nearest: [r] uint64 the kinds that leave it, as sets of kinds; the other legal ones leave one tile more.
+        legal: [r] uint64 the kinds that may be discarded.
+    """
+
+    view: View
+    row: NDArray[np.intp]
+    hands: Concealed
+    distance: NDArray[np.int8]
+    nearest: KindSets
+    legal: KindSets
+
+    @classmethod
+    def of(cls, view: View, row: NDArray[np.intp]) -> Discards:
+        """Look at the discards of these rows, each of which has a legal one."""
+        hands = concealed(view, row)
+        outlook = Outlook(hands, other_shapes(view.rules))
+        legal = pack(view.action_mask[row, :NUM_KINDS])
+        spare = outlook.kinds_to_spare(view.wild[row] if view.rules.has_wild else None) & legal
+        must_lose = spare == _NO_KIND
+        distance = outlook.distance + must_lose
+        return cls(view, row, hands, distance, np.where(must_lose, legal, spare), legal)
+
+    def take(self, which: NDArray[np.intp]) -> Discards:
+        """Return some of them; ``which`` are indices."""
+        return Discards(
+            self.view,
+            self.row.take(which),
+            self.hands.take(which),
+            self.distance.take(which),
+            self.nearest.take(which),
+            self.legal.take(which),
+        )
+
+    def distance_by_kind(self) -> NDArray[np.int8]:
+        """Return [r, 34] int8 the distance that each discard leaves, `FAR` for illegal ones."""
+        after = self.distance[:, None] + ~unpack(self.nearest)
+        return np.where(unpack(self.legal), after, np.int8(FAR))
+
+    def help(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.uint8]]:
+        """Return the nearest discards: rows [m] and kinds [m], ascending, and [m] uint8 tiles that help after each."""
+        seat, kind = members(self.nearest)
+        wild = self.view.wild[self.row].take(seat) if self.view.rules.has_wild else None
+        after = self.hands.take(seat).without(kind, None if wild is None else kind == wild)
+        outlook = Outlook(after, other_shapes(self.view.rules))
+        distance = self.distance.take(seat)
+        kinds = kinds_wanted(outlook, distance, wild, self.view.rules)
+        unseen = count_planes(self.view.unseen[self.row])
+        return self.row.take(seat), kind, count_tiles(kinds, unseen.take(seat))
+
+
+@dataclass(frozen=True)
+class Options:
+    """Actions other than discards, each with the hand that it leaves.
+
+    Attributes:
+        view: what the seats see.
+        row: [m] intp rows, ascending.
+        action: [m] intp actions, ascending within a row.
+        outlook: of the hands that they leave.
+        distance: [m] int8 after a chow or pung the one that the best discard leaves; 0 for a win.
+    """
+
+    view: View
+    row: NDArray[np.intp]
+    action: NDArray[np.intp]
+    outlook: Outlook
+    distance: NDArray[np.int8]
+
+    @classmethod
+    def of(cls, view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> Options:
+        """Look at these legal actions of these rows."""
+        outlook = Outlook(hands_after(view, row, chosen), other_shapes(view.rules))
+        distance = outlook.distance.copy()
+        # A claimed meld is followed by a discard, which leaves a complete hand one tile short.
+        is_claim = (chosen >= CHOW) & (chosen <= PUNG)
+        distance[is_claim] = np.maximum(distance[is_claim], 1)
+        distance[chosen == WIN] = 0
+        return cls(view, row, chosen, outlook, distance)
+
+    def help(self, which: NDArray[np.intp]) -> NDArray[np.uint8]:
+        """Return [k] uint8 the tiles that help after some of them; ``which`` [k] are indices."""
+        rules, row = self.view.rules, self.row
+        wild = self.view.wild[row] if rules.has_wild else None
+        kinds = kinds_wanted(self.outlook, self.distance, wild, rules)[which]
+        return count_tiles(kinds, count_planes(self.view.unseen[row[which]]))
+
+
+def concealed(view: View, row: NDArray[np.intp]) -> Concealed:
+    """Return the concealed tiles of some rows."""
+    rules = view.rules
+    melds = view.num_melds[row, 0]
+    has_counts = any(other_shapes(rules))
+    wilds, hand = np.zeros(len(row), np.int8), view.hand[row] if rules.has_wild or has_counts else None
+    if rules.has_wild and hand is not None:
+        some = np.flatnonzero(view.wild[row] >= 0)
+        wild = view.wild[row[some]]
+        wilds[some] = hand[some, wild]
+        hand[some, wild] = 0
+    return Concealed(
+        view.codes[row].T.astype(np.intp, order="C"),
+        wilds,
+        rules.sets - melds.astype(np.intp),
+        melds == 0,
+        count_planes(hand) if has_counts and hand is not None else None,
+    )
+
+
+def hands_after(view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> Concealed:
+    """Return the concealed tiles that actions other than discards leave; `Concealed.counts` where it can matter."""
+    hands = concealed(view, row)
+    kind, amount, new_melds = _given_up(view, row, chosen)
+    is_wild = kind == view.wild[row]
+    wilds = hands.wilds - amount * is_wild
+    amount[is_wild] = 0
+    hands.codes[_GROUP[kind], np.arange(len(row))] -= POWER[kind] * amount
+    for chow, taken in _chow_tiles(view, row, chosen):
+        hands.codes[_GROUP[taken], chow] -= POWER[taken]
+    closed = hands.closed & (new_melds == 0)
+    return replace(hands, wilds=wilds, sets=hands.sets - new_melds, closed=closed)
+
+
+def tiles_after(view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> NDArray[np.int8]:
+    """Return [m, 34] int8 the concealed tiles, wild ones included, that actions other than discards leave."""
+    tiles = view.hand[row]
+    kind, amount, _ = _given_up(view, row, chosen)
+    tiles[np.arange(len(row)), kind] -= amount
+    for chow, taken in _chow_tiles(view, row, chosen):
+        tiles[chow, taken] -= 1
+    return tiles
+
+
+def _given_up(
+    view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.int8], NDArray[np.int8]]:
+    """Return the kind that leaves the hand, how many tiles of it, and the melds that it makes; for chows no tiles."""
+    offered = np.maximum(view.offered[row], 0)
+    kind = np.where(chosen < CHOW, _KIND[np.minimum(chosen, CHOW - 1)], offered)
+    amount = _AMOUNT[chosen]
+    new_melds = _NEW_MELD[chosen]
+    # A discard that may be added to an open pung takes nothing from the hand.
+    adds = (chosen == KONG) & (view.hand[row, kind] < 3)
+    amount[adds] = 0
+    new_melds[adds] = 0
+    return kind, amount, new_melds
+
+
+def _chow_tiles(
+    view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return twice: which of the actions are chows, and a tile that each takes from the hand."""
+    chow = np.flatnonzero((chosen >= CHOW) & (chosen < PUNG))
+    offered = view.offered[row[chow]].astype(np.intp)
+    return [(chow, offered + step) for step in _CHOW_STEPS[chosen[chow] - CHOW].T]
+
+
+def kinds_wanted(outlook: Outlook, distance: NDArray[np.int8], wild: NDArray[np.int8] | None, rules: Rules) -> KindSets:
+    """Return [m] uint64 the kinds whose draw brings hands nearer that are ``distance`` away, wild kinds among them."""
+    kinds = outlook.kinds_that_help(distance)
+    if wild is not None:
+        tile = np.where(wild >= 0, BIT_OF_KIND.take(wild, mode="wrap"), _NO_KIND)
+        kinds = np.where(distance > 0, kinds | tile, kinds & ~tile)
+    # A kind that is laid open and replaced never stays in the hand.
+    for kind in np.flatnonzero(rules.flower_kinds[:NUM_KINDS]):
+        kinds &= ~BIT_OF_KIND[kind]
+    return kinds

@@ -1,0 +1,1 @@
+"""Learned policies: inputs, networks, policy files, and the agent that plays them."""

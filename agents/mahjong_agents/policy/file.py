@@ -1,0 +1,228 @@
+"""Files of learned policies: what they were trained for, and the weights, in one zip without pickles."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_agents.base import PolicyFileError
+from mahjong_agents.policy.custom_features import Features
+from mahjong_agents.policy.inputs import READABLE
+from mahjong_agents.policy.inputs import fingerprint as action_fingerprint
+from mahjong_agents.policy.network import ARCHITECTURE as ACTIONS
+from mahjong_agents.policy.network import widened
+from mahjong_agents.policy.plane_inputs import inputs_fingerprint
+from mahjong_env import VARIANTS
+from mahjong_env.basics.archives import read_arrays, read_entry
+from mahjong_env.basics.files import replacing
+from mahjong_env.basics.memory import size_text
+
+FORMAT: Final = 2
+_FORMATS: Final = (1, 2)  # the first has networks over whole observations only, and does not name them
+PLANES: Final = "planes"
+"""What policy files call networks over whole observations."""
+SHIPPED: Final = Path(__file__).parent / "weights"
+"""The folder of the policies that are installed with this package, one for each variant."""
+_HEADER, _WEIGHTS = "policy.json", "weights.npz"
+_MOST_BYTES: Final = 2**28
+"""Of weights: five thousand times those of the shipped policies, and about a second to unpack."""
+_MOST_OF_A_HEADER: Final = 2**20
+_MOST_WEIGHT: Final = 1e6
+"""No weight that was learned comes near it, and below it the sums of a network stay far below the largest float32."""
+
+
+@dataclass(frozen=True)
+class PolicyFile:
+    """A learned policy on disk.
+
+    Attributes:
+        variant: name of the variant that it was trained for.
+        variant_version: `Rules.version` then.
+        network: sizes of the network (`mahjong_agents.policy.plane_network.NetworkSpec`; the width of an
+            `mahjong_agents.policy.network`).
+        weights: the network's arrays by name.
+        knobs: the house rules that it was trained with.
+        inputs: `fingerprint_of` the architecture then; "": as it is now.
+        training: how it was trained, for readers.
+        architecture: what network it is: "planes" for `mahjong_agents.policy.plane_network`, "actions" for
+            `mahjong_agents.policy.network`.
+    """
+
+    variant: str
+    variant_version: int
+    network: Mapping[str, int]
+    weights: Mapping[str, NDArray[Any]]
+    knobs: Mapping[str, Any] = field(default_factory=dict)
+    inputs: str = ""
+    training: Mapping[str, Any] = field(default_factory=dict)
+    architecture: str = PLANES
+
+    def __post_init__(self) -> None:
+        """Fill in the inputs."""
+        if not self.inputs:
+            object.__setattr__(self, "inputs", fingerprint_of(self.architecture))
+
+    def to_bytes(self) -> bytes:
+        """Return the file's contents.
+
+        Raises:
+            PolicyFileError: the network is larger than any that is read.
+        """
+        if (size := sum(array.nbytes for array in self.weights.values())) > _MOST_BYTES:
+            raise PolicyFileError(f"its weights take {size_text(size)}; {size_text(_MOST_BYTES)} are the most")
+        header = {key: value for key, value in asdict(self).items() if key != "weights"}
+        weights, data = io.BytesIO(), io.BytesIO()
+        np.savez(weights, **dict(self.weights))  # type: ignore[arg-type]  # taken for allow_pickle
+        with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(_HEADER, json.dumps({"format": FORMAT} | header, indent=2))
+            archive.writestr(_WEIGHTS, weights.getvalue())
+        return data.getvalue()
+
+    def write(self, path: Path) -> None:
+        """Write the file; whatever stood there is replaced at once or not at all."""
+        with replacing(path) as file:
+            file.write(self.to_bytes())
+
+    @classmethod
+    def read(cls, path: Path) -> PolicyFile:
+        """Read a file.
+
+        Raises:
+            PolicyFileError: it is missing or corrupt, is no policy file, or belongs to another version of the
+                variant or of the inputs.
+        """
+        try:
+            with zipfile.ZipFile(path) as archive:
+                _check_contents(path, archive.namelist())
+                header = json.loads(read_entry(archive, _HEADER, _MOST_OF_A_HEADER))
+                weights = read_arrays(read_entry(archive, _WEIGHTS, _MOST_BYTES), _MOST_BYTES)
+            _check_weights(path, weights)
+            found = header.pop("format")
+            if found not in _FORMATS:
+                raise PolicyFileError(
+                    f"{path}: a policy file of format {found}; this version reads formats 1 and {FORMAT}"
+                )
+            if not header.get("inputs"):
+                raise PolicyFileError(f"{path}: the file does not say which inputs its policy was trained with")
+            policy = cls(weights=weights, **header)
+            if policy.architecture == ACTIONS and policy.inputs in READABLE:
+                wider = widened(policy.weights, int(policy.network.get("added", 0)))
+                policy = replace(policy, weights=wider, inputs=action_fingerprint())
+            policy._check_versions(path)
+        except PolicyFileError:
+            raise
+        except FileNotFoundError:
+            raise PolicyFileError(f"{path}: there is no such policy file") from None
+        except Exception as error:  # zipfile, zlib, json and numpy have a dozen kinds of their own
+            raise PolicyFileError(f"{path}: not a policy file, or damaged ({error})") from error
+        return policy
+
+    def check_features(self, path: Path, features: Features | None) -> None:
+        """Check that exactly those inputs are added that the network was trained with.
+
+        They are somebody's code, which a policy file never runs by itself: whoever loads the policy names them.
+
+        Raises:
+            PolicyFileError: others are added, or none; or the file does not say what its network is.
+        """
+        if not isinstance(self.network, Mapping):
+            raise PolicyFileError(f"{path}: its weights do not fit its network (no sizes, but {self.network!r})")
+        needed, given = self.network.get("added", 0), 0 if features is None else len(features.facts)
+        if needed == given:
+            return
+        if not given:
+            named = self.training.get("features")
+            raise PolicyFileError(
+                f"{path}: trained with {needed} added inputs, {named}; if you trust that code, "
+                f"load it with them: policy:{path}?features={named}"
+            )
+        raise PolicyFileError(f"{path}: trained with {needed} added inputs; {features!r} adds {given}")
+
+    def _check_versions(self, path: Path) -> None:
+        here = fingerprint_of(self.architecture)
+        if self.inputs != here:
+            raise PolicyFileError(
+                f"{path}: trained with other observations (inputs {self.inputs}, here {here}); "
+                "train it again with this version"
+            )
+        if self.variant not in VARIANTS:
+            raise PolicyFileError(f"{path}: trained for {self.variant!r}; known are {', '.join(sorted(VARIANTS))}")
+        version = VARIANTS[self.variant].version
+        if self.variant_version != version:
+            raise PolicyFileError(
+                f"{path}: trained for version {self.variant_version} of {self.variant}; this is version {version}"
+            )
+
+
+def fingerprint_of(architecture: str) -> str:
+    """Return the text that changes whenever the inputs of a kind of network do.
+
+    Raises:
+        ValueError: there is no such kind.
+    """
+    if architecture not in (PLANES, ACTIONS):
+        raise ValueError(f"a network of a kind {architecture!r}; known are {PLANES!r} and {ACTIONS!r}")
+    return action_fingerprint() if architecture == ACTIONS else inputs_fingerprint()
+
+
+def _check_weights(path: Path, weights: Mapping[str, NDArray[Any]]) -> None:
+    for name, array in weights.items():
+        is_real = array.dtype.kind in "fiu"
+        if not is_real or not (np.abs(array) <= _MOST_WEIGHT).all():  # nor is NaN
+            raise PolicyFileError(
+                f"{path}: its weights {name!r} are no numbers from {-_MOST_WEIGHT:g} to {_MOST_WEIGHT:g}"
+            )
+
+
+def _check_contents(path: Path, names: list[str]) -> None:
+    if _HEADER in names and _WEIGHTS in names:
+        return
+    if "policy.pth" in names:
+        raise PolicyFileError(
+            f"{path}: a Stable-Baselines3 model; the policy files that training writes are best.zip and last.zip"
+        )
+    raise PolicyFileError(f"{path}: a zip, but not of a policy: {_HEADER} and {_WEIGHTS} are not in it")
+
+
+def find_policy(place: str) -> Path:
+    """Return the file that a text means.
+
+    Args:
+        place: the name of a shipped policy, which is that of its variant; a file; a run folder (its best.zip); or the
+            name of a folder in ``runs/``.
+
+    Raises:
+        PolicyFileError: nothing of the kind exists.
+    """
+    if not place.strip():
+        raise PolicyFileError(
+            "'policy:' names no policy: write policy:FILE, policy:RUN_FOLDER, or the name of a shipped one "
+            f"({_shipped()})"
+        )
+    given = Path(place)
+    shipped = SHIPPED / f"{place}.zip"
+    if given.name == place and place.isidentifier() and shipped.is_file():
+        return shipped
+    candidates = [given, given / "best.zip", Path("runs") / given / "best.zip"]
+    for candidate in candidates:
+        try:
+            if candidate.is_file():
+                return candidate
+        except OSError as error:  # a name that is too long, a folder that may not be looked into
+            raise PolicyFileError(f"no policy {place!r}: {error.strerror or error}") from error
+    raise PolicyFileError(
+        f"no policy {place!r}: there is neither such a file nor such a run; train one first (make train), "
+        f"or use a shipped one ({_shipped()})"
+    )
+
+
+def _shipped() -> str:
+    return ", ".join(f"policy:{path.stem}" for path in sorted(SHIPPED.glob("*.zip")))

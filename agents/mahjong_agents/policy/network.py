@@ -1,0 +1,171 @@
+"""A small network that looks at one action at a time; numpy alone, so that shipped policies need nothing else.
+
+score(action) = prior . facts + out . relu(hidden . relu(facts + table)): the facts of the action and of the table go
+through one layer each, are added, and go through another. The prior is a line through the facts alone: with nothing
+else, it plays like the greedy agents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_agents.policy.custom_features import Features, scales_of
+from mahjong_agents.policy.inputs import ACTION_FACTS, SIZES, TABLE_FACTS, ActionInputs, action_inputs
+from mahjong_env import View
+
+ARCHITECTURE: Final = "actions"
+"""What policy files call networks of this kind."""
+
+FACT_SCALES: Final = np.array(list(ACTION_FACTS.values()), np.float32)
+_TABLE_SCALES: Final = np.array(list(TABLE_FACTS.values()), np.float32)
+
+_GREEDY: Final = {
+    "behind": -6.0,
+    "help lacking": -2.5,
+    "win": 30.0,
+    "concealed kong": 1.0,
+    "added kong": 1.0,
+    "kong": 1.0,
+    "chow": -3.0,
+    "pung": -3.0,
+}
+_CLOSED: Final = {"chow": -30.0, "pung": -30.0, "kong": -30.0}
+
+
+def table_scales(features: Features | None = None) -> NDArray[np.float32]:
+    """Return [C + added] float32 what the facts of the table, and added inputs behind them, are multiplied with."""
+    return _TABLE_SCALES if features is None else np.concatenate([_TABLE_SCALES, scales_of(features)])
+
+
+def shapes(width: int, added: int = 0) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of a network's arrays by name.
+
+    Args:
+        width: units of both layers.
+        added: added inputs (`mahjong_agents.policy.custom_features`).
+    """
+    return {
+        "prior": (len(ACTION_FACTS),),
+        "facts": (len(ACTION_FACTS), width),
+        "table": (len(TABLE_FACTS) + added, width),
+        "bias": (width,),
+        "hidden": (width, width),
+        "hidden_bias": (width,),
+        "out": (width,),
+    }
+
+
+def widened(weights: Mapping[str, NDArray[Any]], added: int = 0) -> dict[str, NDArray[Any]]:
+    """Return weights over fewer inputs, those of an earlier version or none added, as weights over all: 0 for new ones.
+
+    Args:
+        weights: arrays by name.
+        added: inputs that are added to those of this version.
+
+    Raises:
+        ValueError: they are over a number of inputs that no version has.
+    """
+    wider = dict(weights)
+    known = {
+        "prior": {facts for facts, _ in SIZES.values()},
+        "facts": {facts for facts, _ in SIZES.values()},
+        "table": {table + more for _, table in SIZES.values() for more in (0, added)},
+    }
+    for name, lengths in known.items():
+        array = weights[name]
+        if len(array) not in lengths:
+            raise ValueError(f"{name} has {len(array)} rows; valid are {' or '.join(map(str, sorted(lengths)))}")
+        lacking = shapes(1, added)[name][0] - len(array)
+        wider[name] = np.concatenate([array, np.zeros((max(lacking, 0), *array.shape[1:]), array.dtype)])
+    return wider
+
+
+def prior(*, claims: bool) -> NDArray[np.float32]:
+    """Return [A] float32 the line that plays like the greedy agents: nearest first, then most help."""
+    weights = _GREEDY | ({} if claims else _CLOSED)
+    return np.array([weights.get(name, 0.0) for name in ACTION_FACTS], np.float32)
+
+
+class ActionNetwork:
+    """A network with fixed weights.
+
+    Attributes:
+        weights: arrays by name, float32, see `shapes`.
+        features: what adds the inputs that are added.
+    """
+
+    def __init__(self, weights: Mapping[str, NDArray[Any]], features: Features | None = None) -> None:
+        """Take over weights.
+
+        Args:
+            weights: arrays by name.
+            features: what adds inputs of a researcher's own.
+
+        Raises:
+            ValueError: they are not those of a network over these inputs, or no finite numbers.
+        """
+        width = len(weights.get("bias", ()))
+        wanted = shapes(width, 0 if features is None else len(features.facts))
+        found = {name: np.shape(array) for name, array in weights.items()}
+        if found != wanted:
+            raise ValueError(f"arrays {found}, not {wanted}")
+        if not all(np.isrealobj(array) and np.isfinite(array).all() for array in weights.values()):
+            raise ValueError("some are no finite real numbers")
+        self.weights = {name: np.asarray(array, np.float32) for name, array in weights.items()}
+        # The inputs are small integers: their scales are put into the weights once.
+        self._facts = np.concatenate([self.weights["facts"], self.weights["prior"][:, None]], axis=1)
+        self._facts *= FACT_SCALES[:, None]
+        self._table = self.weights["table"] * table_scales(features)[:, None]
+        self.features = features
+
+    def inputs(self, view: View) -> ActionInputs:
+        """Return what the network is shown of the seats of a view."""
+        return action_inputs(view, self.features)
+
+    def scores(self, inputs: ActionInputs) -> NDArray[np.float32]:
+        """Return [m] float32 the logits of all legal actions."""
+        weights = self.weights
+        found = inputs.facts.astype(np.float32) @ self._facts
+        table = inputs.table.astype(np.float32) @ self._table
+        table += weights["bias"]
+        hidden = found[:, :-1] + table.take(inputs.row, axis=0)
+        np.maximum(hidden, 0, out=hidden)
+        hidden = hidden @ weights["hidden"]
+        hidden += weights["hidden_bias"]
+        np.maximum(hidden, 0, out=hidden)
+        scores: NDArray[np.float32] = hidden @ weights["out"]
+        scores += found[:, -1]
+        return scores
+
+
+def greatest_of_rows(values: NDArray[Any], row: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return [n] the index of the first greatest value of each row.
+
+    Args:
+        values: [m] numbers.
+        row: [m] their rows, ascending; every row from 0 to the last has one.
+    """
+    starts = np.flatnonzero(np.diff(row, prepend=-1))
+    greatest = np.maximum.reduceat(values, starts)
+    at = np.flatnonzero(values == greatest.take(row))
+    _, first = np.unique(row.take(at), return_index=True)
+    return at.take(first)
+
+
+def draw(scores: NDArray[np.float32], row: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return [n] the index of an action of each row, drawn with the probabilities that scores [m] give them."""
+    # The largest of logits with Gumbel noise is a draw from their distribution.
+    noise = np.maximum(rng.random(len(scores), np.float32), np.float32(1e-12))
+    return greatest_of_rows(scores - np.log(-np.log(noise)), row)
+
+
+def log_probabilities(scores: NDArray[np.float32], row: NDArray[np.intp]) -> NDArray[np.float32]:
+    """Return [m] the logarithms of the probabilities that scores [m] give the actions of each row."""
+    starts = np.flatnonzero(np.diff(row, prepend=-1))
+    shifted = scores - np.maximum.reduceat(scores, starts).take(row)
+    totals = np.add.reduceat(np.exp(shifted), starts)
+    return shifted - np.log(totals).take(row)

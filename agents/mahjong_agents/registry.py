@@ -1,0 +1,30 @@
+"""Agents by name: a thin face of `mahjong_env.environments.agent_registry`, the only place that knows names."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from mahjong_agents.base import Agent
+from mahjong_env.environments.agent_registry import ENTRY_POINTS as GROUP
+from mahjong_env.environments.agent_registry import agent_names, find_agent
+
+__all__ = ["GROUP", "agent_names", "make_agent"]
+
+
+def make_agent(spec: Any) -> Agent:
+    """Make an agent from a short text; an agent is returned as it is.
+
+    Args:
+        spec: ``NAME``, ``NAME:ARGUMENT``, ``module:Class`` or ``file.py:Class``, any of them with
+            ``?option=value&option=value`` behind it: "random", "greedy?claims=false", "policy:runs/hebei/best.zip",
+            "my_agents.py:Cautious"; see `mahjong_env.environments.agent_registry.find_agent`.
+
+    Returns:
+        The agent.
+
+    Raises:
+        AgentError: there is no such agent, it cannot be loaded, or it does not take this argument or option.
+        PolicyFileError: the policy file cannot be used.
+        MissingExtraError: the agent needs packages that are not installed; the message names the ``pip install`` line.
+    """
+    return cast(Agent, find_agent(spec))

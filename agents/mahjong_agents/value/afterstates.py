@@ -1,0 +1,352 @@
+"""What actions leave: the own hand, the table and the action itself, as numbers that a small network can weigh.
+
+An afterstate is a position as it is just after an action, before anything unknown happens. Agents compare the
+afterstates of their legal actions; `mahjong_agents.value.model` learns what they lead to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_agents.lookahead import ADDED_KONG, CHOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN, kinds_wanted, tiles_after
+from mahjong_agents.outlook import Concealed, Outlook, other_shapes
+from mahjong_env import ACTIONS, View
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.hands import encode
+from mahjong_env.hands.kind_sets import count_members, count_planes, count_tiles
+from mahjong_env.hands.shares import cheapest_hands
+
+Numbers = NDArray[np.float32]
+
+NUM_KINDS: Final = 34
+_FIRST_HONOUR: Final = 27
+_FIRST_DRAGON: Final = 31
+_MOST_DISTANCE: Final = 6
+_TYPES: Final = 7
+"""Discard, concealed kong, added kong, chow, pung, kong with a discard, pass."""
+_CONCEALED, _ADDED, _CHOW, _PUNG, _KONG, _PASS = range(1, _TYPES)
+TYPE_OF: Final = np.zeros(len(ACTIONS), np.intp)
+TYPE_OF[CONCEALED_KONG:ADDED_KONG], TYPE_OF[ADDED_KONG:CHOW] = _CONCEALED, _ADDED
+TYPE_OF[CHOW:PUNG], TYPE_OF[PUNG], TYPE_OF[KONG], TYPE_OF[PASS] = _CHOW, _PUNG, _KONG, _PASS
+
+_GROUPS: Final = np.zeros((NUM_KINDS, 4), np.float32)
+_GROUPS[np.arange(NUM_KINDS), np.arange(NUM_KINDS) // 9] = 1
+# What is discarded: 0 terminals to 3 (four to six), then winds, the wind of the house, of the round, dragons.
+_CLASSES: Final = 8
+_CLASS = np.array([0, 1, 2, 3, 3, 3, 2, 1, 0] * 3 + [4] * 4 + [7] * 3)
+_OF_HOUSE, _OF_ROUND = 5, 6
+_WITH_2_5_8: Final = np.array([1, 4, 7, 10, 13, 16, 19, 22, 25])
+_OUT_OF_SUIT: Final = 14.0
+
+
+@dataclass(frozen=True)
+class Afterstates:
+    """What m actions leave.
+
+    Attributes:
+        view: what n seats see.
+        row: [m] intp rows of the view.
+        action: [m] intp legal actions, none of them a win.
+    """
+
+    view: View
+    row: NDArray[np.intp]
+    action: NDArray[np.intp]
+
+    # --- The hand --------------------------------------------------------------------------------------------------
+    @cached_property
+    def type(self) -> NDArray[np.intp]:
+        """[m] what kind of action it is."""
+        return TYPE_OF[self.action]
+
+    @cached_property
+    def tiles(self) -> NDArray[np.int8]:
+        """[m, 34] concealed tiles, wild ones included; after a chow or pung with the tile still to be discarded."""
+        is_discard = self.type == 0
+        tiles = np.zeros((len(self.row), NUM_KINDS), np.int8)
+        at = np.flatnonzero(is_discard)
+        tiles[at] = self.view.hand[self.row[at]]
+        tiles[at, self.action[at]] -= 1
+        at = np.flatnonzero(~is_discard)
+        if at.size:
+            tiles[at] = tiles_after(self.view, self.row[at], self.action[at])
+        return tiles
+
+    @cached_property
+    def wild(self) -> NDArray[np.intp]:
+        """[m] the wild kind, -1 for none."""
+        return self.view.wild[self.row].astype(np.intp)
+
+    @cached_property
+    def wilds(self) -> NDArray[np.int8]:
+        """[m] wild tiles in the hand."""
+        every = np.arange(len(self.row))
+        return np.where(self.wild >= 0, self.tiles[every, self.wild], np.int8(0))
+
+    @cached_property
+    def natural(self) -> NDArray[np.int8]:
+        """[m, 34] concealed tiles without the wild ones."""
+        natural = self.tiles.copy()
+        some = np.flatnonzero(self.wild >= 0)
+        natural[some, self.wild[some]] = 0
+        return natural
+
+    @cached_property
+    def kind(self) -> NDArray[np.intp]:
+        """[m] the kind that the action is about; 0 for a pass that is about none."""
+        offered = np.maximum(self.view.offered[self.row], 0)
+        of_kong = (self.action - CONCEALED_KONG) % NUM_KINDS
+        return np.select([self.type == 0, self.type <= _ADDED], [self.action, of_kong], offered).astype(np.intp)
+
+    @cached_property
+    def is_new_meld(self) -> NDArray[np.bool_]:
+        """[m] whether the action lays a meld open that was none before."""
+        every = np.arange(len(self.row))
+        from_three = self.view.hand[self.row, self.kind[every]] >= 3
+        return np.isin(self.type, (_CONCEALED, _CHOW, _PUNG)) | ((self.type == _KONG) & from_three)
+
+    @cached_property
+    def num_melds(self) -> NDArray[np.intp]:
+        """[m] own melds."""
+        return self.view.num_melds[self.row, 0].astype(np.intp) + self.is_new_meld
+
+    @cached_property
+    def sets(self) -> NDArray[np.intp]:
+        """[m] sets that the concealed tiles must form."""
+        return np.maximum(self.view.rules.sets - self.num_melds, 0)
+
+    @cached_property
+    def outlook(self) -> Outlook:
+        """How far the hands are, and what helps."""
+        shapes = other_shapes(self.view.rules)
+        counts = count_planes(self.natural) if any(shapes) else None
+        codes = encode(self.natural).T.astype(np.intp, order="C")
+        return Outlook(Concealed(codes, self.wilds, self.sets, self.num_melds == 0, counts), shapes)
+
+    @cached_property
+    def distance(self) -> NDArray[np.int8]:
+        """[m] tiles that the hand lacks, at least one: a complete hand that did not win is one tile short."""
+        return np.maximum(self.outlook.distance, np.int8(1))
+
+    @cached_property
+    def helping(self) -> NDArray[np.uint64]:
+        """[m] the kinds that bring it nearer."""
+        rules = self.view.rules
+        return kinds_wanted(self.outlook, self.distance, self.wild.astype(np.int8) if rules.has_wild else None, rules)
+
+    @cached_property
+    def help(self) -> Numbers:
+        """[m] tiles not seen yet that bring it nearer."""
+        return count_tiles(self.helping, count_planes(self.view.unseen[self.row])).astype(np.float32)
+
+    @cached_property
+    def stage(self) -> Numbers:
+        """[m] share of the wall that has been drawn."""
+        rules = self.view.rules
+        drawable = rules.deck.sum() - rules.reserve - rules.seats * rules.hand_size
+        return np.clip(1 - self.view.left[self.row] / drawable, 0, 1).astype(np.float32)
+
+    # --- Numbers ---------------------------------------------------------------------------------------------------
+    def numbers(self) -> Numbers:
+        """Return [m, F] float32, about -2 to 2 each; F depends on the rules alone."""
+        parts = [self._speed(), self._blocks(), self._suits_and_melds(), self._honours()]
+        if self.view.rules.has_wild:
+            parts.append(self._wild_tiles())
+        parts += [self._table(), self._action(), self._safety()]
+        return np.concatenate(parts, axis=1)
+
+    def _speed(self) -> Numbers:
+        """How far, what helps, how much time is left."""
+        by_distance = _one_hot(np.clip(self.distance, 1, _MOST_DISTANCE) - 1, _MOST_DISTANCE)
+        kinds = count_members(self.helping).astype(np.float32)
+        left, stage = self.view.left[self.row], self.stage
+        rest = _columns(
+            self.help / self._unseen_tiles * 4,
+            kinds / 10,
+            stage,
+            stage**2,
+            left / 40 - 1,
+            stage * (self.distance / 3 - 1),
+        )
+        return np.concatenate([by_distance, by_distance * (np.log1p(self.help) - 2.5)[:, None], rest], axis=1)
+
+    @cached_property
+    def _unseen_tiles(self) -> NDArray[Any]:
+        return np.maximum(self.view.unseen[self.row].sum(axis=1), 1)
+
+    def _blocks(self) -> Numbers:
+        """Neighbours, gaps, pairs, triplets, single tiles: what the hand could grow from."""
+        natural, unseen = self.natural, self.view.unseen[self.row]
+        suits = natural[:, :_FIRST_HONOUR].reshape(-1, 3, 9)
+        there = suits > 0
+        beside = there[:, :, :-1] & there[:, :, 1:]
+        across = there[:, :, :-2] & there[:, :, 2:]
+        padded = np.zeros((len(natural), 3, 13), np.bool_)
+        padded[:, :, 2:11] = there
+        near = padded[:, :, 1:10] | padded[:, :, 3:12] | padded[:, :, :9] | padded[:, :, 4:]
+        alone = (suits == 1) & ~near
+        alone_at_ends = alone[:, :, [0, 8]].sum(axis=(1, 2))
+        honours = natural[:, _FIRST_HONOUR:]
+        counts = _columns(
+            beside.sum(axis=(1, 2)),
+            across.sum(axis=(1, 2)),
+            beside[:, :, 0].sum(axis=1) + beside[:, :, -1].sum(axis=1),
+            (beside[:, :, :-1] & beside[:, :, 1:]).sum(axis=(1, 2)),
+            alone_at_ends,
+            alone.sum(axis=(1, 2)) - alone_at_ends,
+            *((honours == 1).sum(axis=1), (honours == 2).sum(axis=1), (honours >= 3).sum(axis=1)),
+            *((natural >= 2).sum(axis=1), (natural >= 3).sum(axis=1)),
+        )
+        left = _columns((unseen * (natural == 2)).sum(axis=1), (unseen * (natural == 1)).sum(axis=1))
+        return np.concatenate([counts / 3, left / 8], axis=1)
+
+    @cached_property
+    def _melded(self) -> Numbers:
+        """[m, 34] tiles of own melds as they were before the action, kongs as triplets."""
+        types, kinds = self.view.meld_type[self.row, 0], self.view.meld_kind[self.row, 0].astype(np.intp)
+        melded = np.zeros((len(self.row), NUM_KINDS), np.float32)
+        for place in range(types.shape[1]):
+            at = np.flatnonzero(types[:, place] > MeldType.NONE)
+            is_chow, kind = types[at, place] == MeldType.CHOW, kinds[at, place]
+            melded[at, kind] += np.where(is_chow, 1, 3)
+            for step in (1, 2):
+                melded[at[is_chow], kind[is_chow] + step] += 1
+        return melded
+
+    def _suits_and_melds(self) -> Numbers:
+        """Tiles outside the best suit, pungs and pairs, what is open, who deals."""
+        view, row, new = self.view, self.row, np.flatnonzero(self.is_new_meld)
+        types, pairs = view.meld_type[row, 0], (self.natural >= 2).sum(axis=1)
+        melds = self._melded @ _GROUPS
+        melds[new] += _GROUPS[self.kind[new]] * 3
+        tiles = self.natural @ _GROUPS + melds
+        size = tiles.sum(axis=1, keepdims=True)
+        elsewhere = melds[:, :3].sum(axis=1, keepdims=True) > melds[:, :3]
+        mixed = np.where(elsewhere, _OUT_OF_SUIT, size - tiles[:, :3] - tiles[:, 3:]).min(axis=1)
+        pure = np.where(elsewhere | (melds[:, 3:] > 0), _OUT_OF_SUIT, size - tiles[:, :3]).min(axis=1)
+        mixed, pure = np.clip(mixed, 0, 9), np.clip(pure, 0, 9)
+        has_chow = (types == MeldType.CHOW).any(axis=1) | (self.type == _CHOW)
+        pungs = np.where(has_chow, 0, pairs + self.num_melds)
+        closed_pairs = np.where(self.num_melds == 0, pairs, 0)
+        is_kong = (types >= MeldType.EXPOSED_KONG).sum(axis=1) + np.isin(self.type, (_CONCEALED, _ADDED, _KONG))
+        return _columns(
+            *(mixed / 5, pure / 5, mixed <= 2, mixed == 0, pure <= 2, pure == 0, has_chow),
+            *(pungs / 3, pungs >= 4, closed_pairs / 4, closed_pairs >= 5),
+            *(self._is_open, self.num_melds / 3, is_kong, view.dealer[row] == 0, view.streak[row] / 3),
+        )
+
+    @cached_property
+    def _is_open(self) -> NDArray[np.bool_]:
+        types = self.view.meld_type[self.row, 0]
+        claimed = (types > MeldType.NONE) & (types != MeldType.CONCEALED_KONG)
+        return np.asarray(claimed.any(axis=1) | np.isin(self.type, (_CHOW, _PUNG, _KONG)))
+
+    def _honours(self) -> Numbers:
+        """Winds and dragons that may count, pairs of 2, 5 and 8, flowers."""
+        view, row, every = self.view, self.row, np.arange(len(self.row))
+        counts = np.zeros((len(row), NUM_KINDS), np.float32)
+        counts[:, _FIRST_DRAGON:] = 1
+        for wind in (view.house_wind[row, 0], view.round_wind[row]):
+            counts[every, _FIRST_HONOUR + np.clip(wind, 0, 3)] += 1
+        own, new = self.natural + self._melded, np.flatnonzero(self.is_new_meld)
+        own[new, self.kind[new]] += 3
+        return _columns(
+            (counts * (self.natural == 2)).sum(axis=1),
+            (counts * (own >= 3)).sum(axis=1),
+            self.natural[:, _FIRST_DRAGON:].sum(axis=1) / 2,
+            (self.natural[:, _WITH_2_5_8] >= 2).sum(axis=1) / 2,
+            view.flowers[row, 0].sum(axis=1) / 3,
+            view.flowers[row, 1:].sum(axis=(1, 2)) / 6,
+        )
+
+    def _wild_tiles(self) -> Numbers:
+        """Wild tiles, and how the hand stands without them, or with one of them for the pair."""
+        wilds, short = self.wilds, self.outlook.short_of_sets
+        # As if there were a pair of honours to begin with: only sets are wanted then.
+        with_pair = self.natural.copy()
+        honour = with_pair[:, _FIRST_HONOUR:].argmin(axis=1) + _FIRST_HONOUR
+        with_pair[np.arange(len(wilds)), honour] += 2
+        of_sets = cheapest_hands(encode(with_pair).T, self.sets).short.astype(np.intp)
+        has_some = wilds > 0
+        return np.concatenate(
+            [
+                _one_hot(np.minimum(wilds, 3), 4),
+                _columns(
+                    np.clip(short, 0, 6) / 2,
+                    np.clip(of_sets - np.maximum(wilds - 1, 0), 0, 6) / 2,
+                    has_some & (of_sets <= wilds - 1),
+                    *(short == 0, self.distance == 1, has_some & (self.distance == 1), has_some & (self.distance == 2)),
+                    has_some * self.help / self._unseen_tiles,
+                ),
+            ],
+            axis=1,
+        )
+
+    def _table(self) -> Numbers:
+        """What the variant counts for the seat, the melds of the others, who of them deals."""
+        view, row = self.view, self.row
+        marks = np.clip(view.marks[row, 0].astype(np.float32), -4, 4) / 2
+        melds = view.num_melds[row, 1:].astype(np.float32)
+        most = melds.max(axis=1)
+        of_others = np.concatenate([melds, _columns(most, most >= 3)], axis=1) / 2
+        deals = view.dealer[row][:, None] == np.array([1, 2, 3])
+        return np.concatenate([marks, of_others, deals.astype(np.float32)], axis=1)
+
+    def _action(self) -> Numbers:
+        """What is done, and what is discarded."""
+        view, row, kind = self.view, self.row, self.kind
+        of_discard = _CLASS[kind]
+        of_discard[kind == _FIRST_HONOUR + view.house_wind[row, 0]] = _OF_HOUSE
+        of_discard[kind == _FIRST_HONOUR + view.round_wind[row]] = _OF_ROUND
+        return np.concatenate(
+            [_one_hot(self.type, _TYPES), _one_hot(of_discard, _CLASSES) * (self.type == 0)[:, None]], axis=1
+        )
+
+    def _safety(self) -> Numbers:
+        """Who has discarded the kind, how lately, how many of it and of its neighbours are unseen."""
+        view, row, kind, stage = self.view, self.row, self.kind, self.stage[:, None]
+        is_discard = (self.type == 0)[:, None]
+        unseen, every, others = view.unseen[row], np.arange(len(row)), np.arange(1, 4)
+        lies = (view.discards[row[:, None], others, kind[:, None]] > 0) & is_discard
+        latest = view.latest[row[:, None], others, kind[:, None]]
+        is_recent = (latest > 0) & (latest > view.num_discards[row][:, None] - view.rules.seats) & is_discard
+        left = _one_hot(np.clip(unseen[every, kind], 0, 3), 4) * is_discard
+        suits = np.zeros((len(row), 3, 13), np.float32)
+        suits[:, :, 2:11] = unseen[:, :_FIRST_HONOUR].reshape(-1, 3, 9)
+        suit, rank = np.minimum(kind // 9, 2), kind % 9
+        around = np.stack([suits[every, suit, rank + 2 + step] for step in (-2, -1, 1, 2)]).sum(axis=0)[:, None]
+        around = around * is_discard * (kind < _FIRST_HONOUR)[:, None] / 8
+        parts = [
+            left,
+            left * stage,
+            lies,
+            is_recent.any(axis=1, keepdims=True),
+            lies.sum(axis=1, keepdims=True) * stage,
+        ]
+        parts += [around, around * stage, is_discard * stage, (self.wild == kind)[:, None] & is_discard]
+        return np.concatenate(parts, axis=1, dtype=np.float32)
+
+
+def actions_but_wins(view: View, rows: NDArray[np.intp]) -> Afterstates:
+    """Return what every legal action of some rows leaves, wins aside, in the order of the rows."""
+    mask = view.action_mask[rows]
+    mask[:, WIN] = False
+    row, action = np.nonzero(mask)
+    return Afterstates(view, rows[row], action)
+
+
+def _one_hot(which: NDArray[Any], size: int) -> Numbers:
+    """Return [m, size]: 1 at ``which``."""
+    found = np.zeros((len(which), size), np.float32)
+    found[np.arange(len(which)), which] = 1
+    return found
+
+
+def _columns(*columns: NDArray[Any]) -> Numbers:
+    """Return [m, k] for k arrays [m]."""
+    return np.stack(columns, axis=1, dtype=np.float32, casting="unsafe")

@@ -1,0 +1,1 @@
+"""Studies whose figures the documentation quotes; not part of the distribution."""

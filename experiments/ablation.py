@@ -1,0 +1,138 @@
+"""What each setting of `ppo` (or `train`) brings, over seeds: `PYTHONPATH=tests python -m experiments.ablation hebei`.
+
+Every way of learning is run with every seed and measured against copies of the better greedy, on the same deals, which
+no run has seen. The table in Markdown has the mean over the seeds with an interval over deals, and its difference from
+the defaults, on the same deals and seeds, with an interval over seeds (Student's t: of three it is wide). What has been
+run is kept in --out: the same command goes on with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from mahjong_agents import make_agent
+from mahjong_agents.control_variates import worthwhile_weights
+from mahjong_agents.value.agent import usual_policy
+from mahjong_env import VARIANTS, Rules
+from mahjong_training.config import Optimisation, TrainConfig, TrainSb3Config
+from mahjong_training.evaluation.lineups import measure, one_against_copies
+from mahjong_training.evaluation.sigma import in_sigma
+from mahjong_training.evaluation.statistics import Estimate, ratio
+from mahjong_training.learning import run as ppo_run
+from mahjong_training.runtime.folders import write_text
+from mahjong_training.runtime.kept import key_of
+from mahjong_training.sb3 import run as train
+
+SEED = 5_710_001
+AS_IT_IS = "as it is"
+WAYS: Mapping[str, Mapping[str, dict[str, Any]]] = {
+    "ppo": {
+        AS_IT_IS: {},
+        "luck left in what is paid": {"control_variates": False},
+        "lambda 0.95 instead of 0.8": {"gae_lambda": 0.95},
+        "minibatches of 8192, rate 0.006": {"batch_size": 8192, "learning_rate": 0.006},
+        "the last weights, no average": {"average": 0.0},
+        "average 0.8": {"average": 0.8},
+        "rate 0.03": {"learning_rate": 0.03},
+        "average 0.5": {"average": 0.5},
+        "minibatches of 16384, rate 0.015": {"batch_size": 16384, "learning_rate": 0.015},
+    },
+    "sb3": {
+        AS_IT_IS: {},
+        "the clone alone": {"total_steps": 8192, "optimisation": Optimisation(learning_rate=0.0)},
+        "reference 0.1": {"optimisation": Optimisation(reference=0.1)},
+        "reference 0.5": {"optimisation": Optimisation(reference=0.5)},
+        "reference 0.5, no entropy bonus": {"optimisation": Optimisation(reference=0.5, entropy=0.0)},
+    },
+}
+"""What is tried: settings of `TrainConfig` for ppo, of `TrainSb3Config` (MaskablePPO) for sb3."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("variant", choices=sorted(VARIANTS))
+    parser.add_argument("--method", choices=list(WAYS), default="ppo")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--hands", type=int, default=40_960, help="that each run of ppo learns from")
+    parser.add_argument("--steps", type=int, default=307_200, help="decisions that each run of sb3 learns from")
+    parser.add_argument("--deals", type=int, default=1500, help="of each measurement, from every seat")
+    parser.add_argument("--ways", nargs="*", help="; ".join(", ".join(ways) for ways in WAYS.values()))
+    parser.add_argument("--out", type=Path, default=Path("runs/ablation"))
+    arguments = parser.parse_args()
+    rules, known = VARIANTS[arguments.variant], WAYS[arguments.method]
+    arguments.ways = arguments.ways or list(known)
+    if unknown := set(arguments.ways) - set(known):
+        parser.error(f"--ways {', '.join(sorted(unknown))}: not among {', '.join(known)}")
+    # Seed by seed, so that an ablation that is interrupted has something to say of every way.
+    found: dict[str, list[np.ndarray]] = {way: [] for way in arguments.ways}
+    for seed in range(arguments.seeds):
+        for way in arguments.ways:
+            found[way].append(by_deal(rules, way, seed, arguments))
+            print(f"{way}, seed {seed}: {cell(rules, mean(found[way][-1]))}", file=sys.stderr, flush=True)
+    size = f"{arguments.hands:,} hands" if arguments.method == "ppo" else f"{arguments.steps:,} decisions"
+    heads = (f"{rules.title}, {size}", "sigma a hand", "each seed", f"more than {AS_IT_IS}")
+    print(f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", sep="\n")
+    for way, played in found.items():
+        more = [(one - other).mean() for one, other in zip(played, found.get(AS_IT_IS, []), strict=False)]
+        compared = cell(rules, of_seeds(np.array(more))) if more and way != AS_IT_IS else ""
+        each = ", ".join(f"{in_sigma(rules, mean(one)).mean:+.3f}" for one in played)
+        print(f"| {way} | {cell(rules, mean(np.mean(played, axis=0)))} | {each} | {compared} |")
+
+
+def by_deal(rules: Rules, way: str, seed: int, arguments: argparse.Namespace) -> np.ndarray:
+    """Return [deals] points a hand of what is learned in one way with one seed; read, if it is kept."""
+    known = WAYS[arguments.method]
+    settings = known[way]
+    usual: dict[str, Any] = {"variant": rules.name, "seed": seed, "evaluation_deals": 2}
+    config: TrainConfig | TrainSb3Config
+    if arguments.method == "ppo":
+        config = TrainConfig(**usual, hands=arguments.hands, evaluations=1, gate_deals=2, **settings)
+    else:
+        config = TrainSb3Config(**usual | {"total_steps": arguments.steps, "evaluations": 3} | settings)
+    # All settings and the code, so that what is kept is not taken for what other defaults, or other code, bring.
+    key = key_of([repr(config), arguments.deals])
+    folder = arguments.out / f"{rules.name}-{arguments.method}-{list(known).index(way)}-{seed}-{key}"
+    kept = folder / "ablation.json"
+    if kept.is_file():
+        return np.array(json.loads(kept.read_text(encoding="utf-8")))
+    config = replace(config, out=folder, resume=(folder / "config.json").is_file())
+    with redirect_stdout(sys.stderr):
+        learned = ppo_run.run(config) if isinstance(config, TrainConfig) else train.run(config)
+    agents = [make_agent(f"policy:{learned.last}"), usual_policy(rules)]
+    lineup, luck_off = one_against_copies(0, 1, rules.people), worthwhile_weights(rules) is not None
+    result = measure(rules, agents, lineup, deals=arguments.deals, seed=SEED, control_variates=luck_off)
+    points = result.points_by_deal(0) * result.deals / result.hands
+    write_text(kept, json.dumps(points.tolist()))
+    return points
+
+
+def mean(points: np.ndarray) -> Estimate:
+    """Return the mean of the points of deals."""
+    return ratio(points, np.ones(len(points)))
+
+
+def of_seeds(points: np.ndarray) -> Estimate:
+    """Return the mean over a few seeds by Student's t: each is a mean of many deals, and nearly normal."""
+    middle, seeds = float(points.mean()), len(points)
+    if seeds < 2:
+        return Estimate(middle, -np.inf, np.inf)
+    half = float(stats.t.ppf(0.975, seeds - 1) * points.std(ddof=1) / np.sqrt(seeds))
+    return Estimate(middle, middle - half, middle + half)
+
+
+def cell(rules: Rules, points: Estimate) -> str:
+    return in_sigma(rules, points).text(3, sign="+")
+
+
+if __name__ == "__main__":
+    main()

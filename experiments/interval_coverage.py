@@ -1,0 +1,124 @@
+"""How often intervals hold the truth, where there is a difference: `PYTHONPATH=tests python -m
+experiments.interval_coverage`.
+
+Thousands of deals of two agents are played, and then taken for the truth: matches of so many deals each are drawn from
+them, and what every match says of the mean is compared with the mean of all. Prints two tables in Markdown, that of
+docs/evaluation.md with the default settings; `--keep FOLDER` keeps what was played.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_agents import make_agent
+from mahjong_agents.control_variates import worthwhile_weights
+from mahjong_env import VARIANTS, rules
+from mahjong_training.evaluation.lineups import measure, one_against_copies
+from mahjong_training.evaluation.sequential import confidence, looks
+from mahjong_training.evaluation.statistics import interval
+
+DEALS = (30, 60, 100, 200, 300, 1000)
+STUDIES = (500, 2000)
+SEED = 987_654
+_AT_ONCE = 1_000_000
+
+
+class Pair(NamedTuple):
+    """Who is alone against copies of whom, and in which variant."""
+
+    variant: str
+    one: str
+    other: str
+
+
+POPULATIONS = {
+    **{f"{name}, greedy": Pair(name, "greedy", "greedy?claims=false") for name in sorted(VARIANTS)},
+    "wuhan, value": Pair("wuhan", "value", "greedy"),
+    "wuhan, policy": Pair("wuhan", "policy", "greedy"),
+}
+
+
+def play(pair: Pair, deals: int) -> dict[str, NDArray[np.float64]]:
+    """Return [deals] points a hand of who is alone, from every seat, and with luck taken off where that pays."""
+    table = rules(pair.variant)
+    lineup, agents = one_against_copies(0, 1, table.people), [make_agent(pair.one), make_agent(pair.other)]
+    found = {}
+    for name, luck_off in {"points": False, "luck taken off": True}.items():
+        if not luck_off or worthwhile_weights(table) is not None:
+            result = measure(table, agents, lineup, deals=deals, seed=SEED, control_variates=luck_off)
+            found[name] = result.points_by_deal(0) / result.orders
+    return found
+
+
+def matches(points: NDArray[np.float64], deals: int, number: int, seed: int = 1) -> tuple[float, float]:
+    """Return the shares of matches of so many deals whose interval ends below the truth, and begins above it."""
+    below = above = 0
+    for drawn in _drawn(points, deals, number, seed):
+        low, high = interval(drawn)
+        below, above = below + int((high < points.mean()).sum()), above + int((low > points.mean()).sum())
+    return below / number, above / number
+
+
+def studies(points: NDArray[np.float64], deals: int, number: int, seed: int = 2) -> tuple[float, float]:
+    """Return the shares of studies that may stop early of which any look's interval is below the truth, and above."""
+    below = above = 0
+    planned = looks(deals)
+    for drawn in _drawn(points, deals, number, seed):
+        ends = [interval(drawn[:, :look], confidence(planned)) for look in planned]
+        below += int(np.any([high < points.mean() for _, high in ends], axis=0).sum())
+        above += int(np.any([low > points.mean() for low, _ in ends], axis=0).sum())
+    return below / number, above / number
+
+
+def _drawn(points: NDArray[np.float64], deals: int, number: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """Yield [some, deals] points of matches, so many in all, drawn with replacement."""
+    rng, at_once = np.random.default_rng([seed, deals]), max(1, _AT_ONCE // deals)
+    for first in range(0, number, at_once):
+        yield points[rng.integers(0, len(points), (min(at_once, number - first), deals))]
+
+
+def _kept(folder: Path | None, name: str, deals: int) -> dict[str, NDArray[np.float64]]:
+    path = None if folder is None else folder / f"{name.replace(', ', '_')}_{deals}.npz"
+    if path is not None and path.exists():
+        with np.load(path) as arrays:
+            return dict(arrays)
+    found = play(POPULATIONS[name], deals)
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(path, **found)  # type: ignore[arg-type]  # numpy's stub sees its own options there
+    return found
+
+
+def _text(missed: tuple[float, float]) -> str:
+    below, above = (100 * share for share in missed)
+    return f"{100 - below - above:.1f} ({below:.1f}, {above:.1f})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--deals", type=int, default=4000, help="deals of each population")
+    parser.add_argument("--matches", type=int, default=10_000, help="matches of each size, and studies")
+    parser.add_argument("--keep", type=Path, help="a folder for what was played")
+    parser.add_argument("--only", nargs="*", choices=POPULATIONS, default=list(POPULATIONS))
+    arguments = parser.parse_args()
+    heads = ["", "mean", "skewness", *(f"{deals} deals" for deals in DEALS), *(f"looks, up to {n}" for n in STUDIES)]
+    print("|", " | ".join(heads), "|")
+    print("|---" * len(heads) + "|")
+    for name in arguments.only:
+        for what, points in _kept(arguments.keep, name, arguments.deals).items():
+            away = points - points.mean()
+            shape = [f"{points.mean():+.2f}", f"{(away**3).mean() / points.std() ** 3:+.1f}"]
+            single = [_text(matches(points, deals, arguments.matches)) for deals in DEALS]
+            stopped = [_text(studies(points, deals, arguments.matches)) for deals in STUDIES]
+            title = name if what == "points" else f"{name}, {what}"
+            print("|", " | ".join([title, *shape, *single, *stopped]), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()

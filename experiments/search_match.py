@@ -1,0 +1,93 @@
+"""Search against the better greedy: `PYTHONPATH=tests python -m experiments.search_match wuhan "search?rollouts=32"`.
+
+One against copies of the better greedy, each deal from one seat, the next deal from the next one. `value` and `policy`
+play the same deals from the same seats, so that the differences to them are known deal by deal. What has been played is
+kept in --out: the same command goes on with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+
+from mahjong_agents import make_agent
+from mahjong_agents.control_variates import worthwhile_weights
+from mahjong_agents.value.agent import usual_policy
+from mahjong_env import VARIANTS, Rules
+from mahjong_training.evaluation.lineups import (
+    LineupResult,
+    blocks,
+    difference,
+    one_against_copies,
+    play_block,
+    summarise,
+)
+from mahjong_training.evaluation.matches import Played
+from mahjong_training.evaluation.parts import Parts
+from mahjong_training.evaluation.sigma import in_sigma
+from mahjong_training.evaluation.statistics import Estimate
+
+SEED = 61_000
+_BETTER_GREEDY = "the better greedy"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("variant", choices=sorted(VARIANTS))
+    parser.add_argument("agent", nargs="?", default="search")
+    parser.add_argument("--deals", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=SEED, help="of the deals")
+    parser.add_argument("--out", type=Path, default=Path("runs/search"))
+    arguments = parser.parse_args()
+    rules = VARIANTS[arguments.variant]
+    others = ("policy", "value", _BETTER_GREEDY)
+    found = {spec: play(rules, spec, arguments) for spec in (arguments.agent, *others)}
+    searched = found[arguments.agent]
+    print(
+        f"| {rules.title} | sigma a hand | less than {arguments.agent} by | which does better in |\n|---|---|---|---|"
+    )
+    print(f"| {arguments.agent} | {cell(rules, searched.of(0).points)} | | |")
+    for spec in others:
+        less = cell(rules, difference(searched, 0, found[spec], 0))
+        print(f"| {spec} | {cell(rules, found[spec].of(0).points)} | {less} | {paired(searched, found[spec])} |")
+
+
+def paired(one: LineupResult, other: LineupResult) -> str:
+    """Return in how many of the deals that end differently one does better than the other, from the same seat."""
+    more = one.points_by_deal(0) - other.points_by_deal(0)
+    decided = more[more != 0]
+    share, error = (decided > 0).mean(), 1.96 * np.sqrt(0.25 / max(1, len(decided)))
+    return f"{100 * share:.1f} ± {100 * error:.1f} % of {len(decided):,} deals"
+
+
+def play(rules: Rules, spec: str, arguments: argparse.Namespace) -> LineupResult:
+    """Let an agent play all deals, or read what it has played."""
+    agent = usual_policy(rules) if spec == _BETTER_GREEDY else make_agent(spec)
+    agents, lineup = [agent, usual_policy(rules)], one_against_copies(0, 1, rules.people)
+    kept = Parts(arguments.out, rules, (spec, _BETTER_GREEDY), agents, arguments.seed)
+    luck_off, begun = worthwhile_weights(rules) is not None, time.process_time()
+    parts: list[Played] = []
+    every = blocks(lineup, arguments.deals, "turns", agents=agents, control_variates=luck_off)
+    for block in every:
+        part = kept.get(block)
+        if part is None:
+            part = play_block(rules, agents, block, arguments.seed)
+            kept.put(block, part)
+            spent = time.process_time() - begun
+            points = summarise(rules, lineup, [*parts, part], "turns").of(0).points if len(parts) else None
+            told = "" if points is None else f": {cell(rules, points)}"
+            print(f"{spec}, deal {block.last:,}, {spent:.0f} s of the processor{told}", flush=True)
+        parts.append(part)
+    return summarise(rules, lineup, parts, "turns")
+
+
+def cell(rules: Rules, points: Estimate) -> str:
+    found = in_sigma(rules, points)
+    return found.text(3, sign="+")
+
+
+if __name__ == "__main__":
+    main()

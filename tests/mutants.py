@@ -1,0 +1,360 @@
+"""Faults planted on purpose: does an everyday test find each of them?
+
+    make mutants                      every fault, against the tests that should find it
+    make mutants FAULTS=gate-sign     one of them; several with spaces between
+    make mutants FLAGS=--all          against all everyday tests, which takes hours
+
+A fault replaces one short piece of text in one file, in a copy of the tree: the checkout is never touched. A fault
+that no test finds is printed as SURVIVED, and the exit status is 1: write the test that finds it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PYTEST = ("-x", "-v", "--no-summary", "-p", "no:cacheprovider", "-m", "not slow and not thorough")
+LONGEST_S = 1200  # a fault may make a loop endless: that is found, too
+LEFT_BEHIND = shutil.ignore_patterns(
+    ".git", ".*_cache", ".hypothesis", ".proof", ".venv*", "__pycache__", "build", "runs"
+)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One planted fault.
+
+    Attributes:
+        file: the file that it is in, from the root of the repository.
+        tests: the file of tests of which one should find it.
+        name: what the table calls it.
+        old: a piece of the file's text that occurs exactly once.
+        new: what takes its place.
+        which: words in the names of the tests that should find it.
+    """
+
+    file: str
+    tests: str
+    name: str
+    old: str
+    new: str
+    which: str
+
+
+def faults(file: str, tests: str, *rows: tuple[str, str, str, str]) -> list[Fault]:
+    """Return faults in one file; rows are name, old text, new text, and which tests of tests/``tests`` find it."""
+    return [Fault(file, f"tests/{tests}", *row) for row in rows]
+
+
+# The pieces are short, so that the code around them may change.
+FAULTS = (
+    # PPO: its loss, what is better than expected, what is kept of the weights.
+    *faults(
+        "training/mahjong_training/learning/ppo.py",
+        "training/learning/test_ppo.py",
+        ("ppo-loss-sign", "loss = -torch.min(", "loss = torch.min(", "the_loss_is"),
+        ("ppo-clip-ignored", "ratio.clamp(1 - config.clip, 1 + config.clip)", "ratio", "the_loss_is"),
+        ("ppo-entropy-sign", "loss - config.entropy *", "loss + config.entropy *", "the_loss_is"),
+        ("ppo-reference-sign", "loss + config.reference *", "loss - config.reference *", "the_loss_is"),
+        ("advantage-without-value", "paid + ahead - expected", "paid", "TestAdvantages"),
+        ("advantage-without-lambda", "+ decay * of_chain", "+ of_chain", "TestAdvantages"),
+        ("advantage-over-the-end", "ahead[last] = 0", "pass", "TestAdvantages"),
+        ("critic-target-without-value", "better + value", "better", "the_critic_learns"),
+        ("critic-never-fitted", "self.critic_optimiser.step()", "pass", "the_critic_learns"),
+        ("average-turned-round", "mean.lerp_(now, 1 - kept)", "mean.lerp_(now, kept)", "the_average_follows"),
+        (
+            "reference-never-moved",
+            "self.reference.load_state_dict(self.average",
+            "dict(self.average",
+            "the_reference_is",
+        ),
+    ),
+    # What PPO learns from.
+    *faults(
+        "training/mahjong_training/learning/self_play.py",
+        "training/learning/test_ppo.py",
+        ("luck-added-in-learning", "paid[games] -= luck", "paid[games] += luck", "luck_is_taken_off"),
+        ("reward-of-another-seat", "+ person, *before", "+ (person + 1) % rules.people, *before", "chains_are"),
+        (
+            "reward-of-the-decision-before",
+            "[self._order], -1, axis=0)",
+            "[self._order], 1, axis=0)",
+            "rewards_of_a_chain",
+        ),
+        ("critic-told-of-other-seats", "(person[:, None] + steps)", "(person[:, None] - steps)", "what_others_know"),
+        ("opponents-count-as-the-learner", "learner=who == LEARNER", "learner=who >= LEARNER", "others_have_all_seats"),
+        ("potential-sign", "(potential_before)) - potential", "(potential_before)) + potential", "potentials_sum"),
+    ),
+    # A run of PPO.
+    *faults(
+        "training/mahjong_training/learning/gate.py",
+        "training/learning/test_gate.py",
+        ("gate-turned-round", "(one, 0, other, 0)", "(other, 0, one, 0)", "wins_more"),
+        ("gate-on-the-deals-of-the-run", "seed=blind", "seed=seed", "own_gate"),
+    ),
+    *faults(
+        "training/mahjong_training/learning/run.py",
+        "training/learning/test_gate.py",
+        ("gate-passed-by-the-worse", "passed = gain.low > 0", "passed = gain.high < 0", "clear_of_zero"),
+    ),
+    *faults(
+        "training/mahjong_training/learning/run.py",
+        "training/learning/test_ppo.py",
+        ("resume-skips-an-update", "int(state[name]))", "int(state[name]) + 1)", "what_is_saved"),
+    ),
+    # MaskablePPO, its tables and its warm start.
+    *faults(
+        "training/mahjong_training/sb3/networks.py",
+        "training/sb3/test_networks.py",
+        ("gamma-is-lambda", "gamma=ppo.discount", "gamma=ppo.gae_lambda", "settings_reach"),
+        ("divergence-sign", "- self._divergence *", "+ self._divergence *", "what_is_maximised"),
+    ),
+    *faults(
+        "training/mahjong_training/sb3/warm_start.py",
+        "training/sb3/test_warm_start.py",
+        ("imitation-without-masks", "logits = logits.masked_fill(", "logits.masked_fill(", "illegal"),
+        ("returns-over-the-end", "np.where(dones[step], np.float32(0), later)", "later", "returns_run"),
+    ),
+    *faults(
+        "training/mahjong_training/sb3/vec_env.py",
+        "training/sb3/test_vec_env.py",
+        ("mask-ignored-by-tables", "return self._mask", "return np.ones_like(self._mask)", "masks_are_offered"),
+        ("shaping-over-the-end", "np.where(dones, 0.0, self._distance)", "self._distance", "shaping"),
+    ),
+    *faults(
+        "training/mahjong_training/sb3/vec_env.py",
+        "training/learning/test_rewards.py",
+        ("potential-over-the-end", "np.where(dones, np.float32(0), potential_after)", "potential_after", "potential"),
+    ),
+    *faults(
+        "training/mahjong_training/learning/rewards.py",
+        "training/learning/test_rewards.py",
+        ("last-place-is-first", "self.totals > own", "self.totals < own", "what_was_paid"),
+    ),
+    # Evaluation.
+    *faults(
+        "training/mahjong_training/evaluation/seating.py",
+        "training/evaluation/test_lineups.py",
+        ("seats-not-rotated", "sorted(set(permutations(lineup)))", "[tuple(lineup)]", "TestOrders"),
+    ),
+    *faults(
+        "training/mahjong_training/evaluation/statistics.py",
+        "training/evaluation/test_lineups.py",
+        ("intervals-not-clustered", "counts.mean()", "counts.mean() ** 1.5", "not_taken_for_independent"),
+    ),
+    *faults(
+        "training/mahjong_training/evaluation/lineups.py",
+        "training/evaluation/test_control_variates.py",
+        ("luck-added-in-evaluation", 'points - of_agent.pop("luck")', 'points + of_agent.pop("luck")', "narrows"),
+    ),
+    *faults(
+        "agents/mahjong_agents/control_variates.py",
+        "training/evaluation/test_control_variates.py",
+        ("luck-of-another-person", "luck, self._person_at, ", "luck, self._person_at[:, ::-1], ", "narrows"),
+    ),
+    *faults(
+        "training/mahjong_training/evaluation/matches.py",
+        "training/evaluation/test_lineups.py",
+        ("deals-not-paired", "select(places)", "select(np.arange(len(places)) % len(numbers))", "all_orders_play"),
+    ),
+    *faults(
+        "training/mahjong_training/evaluation/lineups.py",
+        "training/evaluation/test_shared_chance.py",
+        ("lots-not-paired", "deal_keys(seed, of_game)", "deal_keys(seed, np.arange(len(of_game)))", "two_names"),
+    ),
+    *faults(
+        "training/mahjong_training/evaluation/lineups.py",
+        "training/evaluation/test_evaluation.py",
+        (
+            "difference-turned-round",
+            "(one.points_by_deal(agent) - ",
+            "(-one.points_by_deal(agent) + ",
+            "TestDifference",
+        ),
+    ),
+    *faults(
+        "training/mahjong_training/evaluation/sequential.py",
+        "training/evaluation/test_sequential.py",
+        ("looks-cost-nothing", "_inside(planned, bound)", "_inside(planned[-1:], bound)", "TestLooks"),
+    ),
+    *faults(
+        "training/mahjong_training/evaluation/hand_statistics.py",
+        "training/evaluation/test_lineups.py",
+        ("winners-deal-in", 'counts["deal_ins"][at, giver]', 'counts["deal_ins"][game, winner]', "what_is_counted"),
+    ),
+    *faults(
+        "training/mahjong_training/evaluation/holdout.py",
+        "training/evaluation/test_holdout.py",
+        ("blind-test-not-recorded", "self._write(FINISHED)", "pass", "once"),
+    ),
+    *faults(
+        "training/mahjong_training/evaluation/ratings.py",
+        "training/evaluation/test_ratings.py",
+        ("the-worst-is-rated-best", "float(of[deal])", "-float(of[deal])", "better_agent"),
+    ),
+    # What is recorded.
+    *faults(
+        "training/mahjong_training/datasets/playing.py",
+        "training/datasets/test_datasets.py",
+        ("return-of-another-seat", '[hand, rows["seat"]] - before', '[hand, rows["seat"] - 1] - before', "rows_are"),
+        ("reward-until-the-end", '"reward"] = rows["return"] - ', '"reward"] = rows["return"] - 0 * ', "sum_to"),
+    ),
+    # Agents.
+    *faults(
+        "agents/mahjong_agents/policy/plane_network.py",
+        "agents/test_policy.py",
+        ("mask-ignored-by-networks", "np.where(mask, np.maximum", "np.where(mask | True, np.maximum", "most_probable"),
+    ),
+    *faults(
+        "agents/mahjong_agents/policy/agent.py",
+        "agents/test_shipped_policies.py",
+        (
+            "the-least-likely-is-played",
+            "else greatest_of_rows(scores, ",
+            "else greatest_of_rows(-scores, ",
+            "likes_best",
+        ),
+    ),
+    *faults(
+        "agents/mahjong_agents/search/agent.py",
+        "agents/test_search.py",
+        (
+            "search-takes-the-worst",
+            "np.where(is_better, tries.mean(), 0.0)",
+            "np.where(is_better, -tries.mean(), 0.0)",
+            "clearly_better",
+        ),
+    ),
+    *faults(
+        "mahjong_env/engine/worlds.py",
+        "agents/test_search.py",
+        ("search-sees-hidden-tiles", "hidden.resample(", "(lambda *_: None)(", "hidden_tiles"),
+    ),
+    # Environments.
+    *faults(
+        "mahjong_env/environments/learning_seats.py",
+        "environments/test_single_seat.py",
+        (
+            "another-seat-is-paid",
+            "len(games)), self.learner[games]]",
+            "len(games)), self.learner[games] - 1]",
+            "returns_are",
+        ),
+        (
+            "another-seat-is-seen",
+            "observe(games, self.learner[games])",
+            "observe(games, self.learner[games] * 0)",
+            "the_seat_sees",
+        ),
+    ),
+    *faults(
+        "mahjong_env/environments/aec.py",
+        "environments/test_aec.py",
+        (
+            "the-next-person-is-paid",
+            "dict(zip(self.possible_agents, rewards",
+            "dict(zip(self.possible_agents, rewards[::-1]",
+            "engine_s_game",
+        ),
+    ),
+)
+
+
+# --- Trying them --------------------------------------------------------------------------------------------------
+def planted(fault: Fault, root: Path = ROOT) -> str:
+    """Return the text of the file with the fault in it.
+
+    Raises:
+        ValueError: the text that it replaces is not there exactly once.
+    """
+    text = (root / fault.file).read_text(encoding="utf-8")
+    if (times := text.count(fault.old)) != 1:
+        raise ValueError(f"{fault.name}: {fault.old!r} occurs {times} times in {fault.file}, not once")
+    return text.replace(fault.old, fault.new)
+
+
+def found_by(fault: Fault | None, words: Sequence[str], root: Path = ROOT) -> str | None:
+    """Run everyday tests in a copy of the tree with a fault in it, until one fails.
+
+    Args:
+        fault: what is planted; None: nothing.
+        words: which tests pytest is told to run.
+        root: the tree that is copied.
+
+    Returns:
+        The test that failed; None: all of them passed.
+
+    Raises:
+        ValueError: no test was run.
+    """
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        tree = Path(folder) / "tree"
+        shutil.copytree(root, tree, ignore=LEFT_BEHIND)
+        if fault is not None:
+            (tree / fault.file).write_text(planted(fault, root), encoding="utf-8")
+        command = [sys.executable, "-m", "pytest", *PYTEST, *words]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tree), str(tree / "tests")])}
+        try:
+            done = subprocess.run(
+                command,
+                cwd=tree,
+                env=environment,
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                check=False,
+                timeout=LONGEST_S,
+            )
+        except subprocess.TimeoutExpired:
+            return f"no end within {LONGEST_S} s"
+    if done.returncode == 0:
+        return None
+    failed = re.search(r"^(tests/.+?) (?:FAILED|ERROR)\b", done.stdout, re.MULTILINE)
+    if done.returncode != 1 or failed is None:
+        raise ValueError(f"no test was run by {' '.join(command)}:\n{done.stdout}{done.stderr}")
+    return failed[1]
+
+
+def main(words: Sequence[str] | None = None, faults: Iterable[Fault] = FAULTS, root: Path = ROOT) -> int:
+    """Print which test finds each fault; return 1 if one survives."""
+    parser = argparse.ArgumentParser(prog="mutants", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("names", nargs="*", help="faults to try; all of them if none is named")
+    parser.add_argument("--all", action="store_true", help="run all everyday tests, not only those that are named")
+    parser.add_argument("--jobs", type=int, default=2, help="faults that are tried at once (default: 2)")
+    chosen = parser.parse_args(words)
+    known = {fault.name: fault for fault in faults}
+    if unknown := set(chosen.names) - set(known):
+        parser.error(f"no fault is called {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    asked = [known[name] for name in chosen.names] or list(known.values())
+    survived = 0
+    try:
+        for fault in asked:
+            planted(fault, root)
+        files, which = ({getattr(fault, name) for fault in asked} for name in ("tests", "which"))
+        if failed := found_by(None, [*sorted(files), "-k", " or ".join(sorted(which))], root):
+            raise ValueError(f"without a fault {failed} fails already")
+        with ThreadPoolExecutor(chosen.jobs) as pool:
+            tests = [() if chosen.all else (fault.tests, "-k", fault.which) for fault in asked]
+            tries = pool.map(found_by, asked, tests, [root] * len(asked))
+            for fault, test in zip(asked, tries, strict=True):
+                survived += test is None
+                print(f"{fault.name:34} {fault.file:46} {test or 'SURVIVED'}", flush=True)
+    except ValueError as error:
+        print(f"error: {error}")
+        return 1
+    print(f"{len(asked) - survived} of {len(asked)} planted faults were found")
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

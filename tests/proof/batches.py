@@ -1,0 +1,209 @@
+"""One batch of the proof: everything about it follows from the variant and its number."""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import mahjong_env
+from mahjong_agents import make_agent
+from proof.recipes import RECIPES
+from proof.steer import Recipe, Steered, steer, wished
+from proof.watch import ScoreDifferenceError, tally_of
+from support.duel import Chooser, DisagreementError, choose_random, choose_with, duel
+
+GAMES = 32
+MOST_HANDS = 96
+"""A batch of matches stops here, so that batches take about the same time."""
+SAME = 8
+"""Games of a steered batch that are dealt by the recipe whose turn it is; the others by any that suits its knobs."""
+NOISE = 0.06
+"""Decisions of steered games that are left to chance."""
+
+# For knobs that are any integer: values among which one is drawn, as far as the variant allows it.
+NUMBERS: dict[str, tuple[int | None, ...]] = {
+    "cap": (None, 1, 8, 24, 60, 500, 2000),
+    "initial_points": (0, 1, 20, 50, 500),
+    "base_score": (0, 1, 3, 5, 10),
+    "unit": (1, 2, 10),
+    "dead_tiles": (0, 8, 14, 16, 40, 71),
+}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What is played in a batch.
+
+    Attributes:
+        variant: its name.
+        number: which batch; also the seed of its cards.
+        style: "random", "greedy" or "steered".
+        knobs: house rules.
+        num_hands: hands of a match.
+        start: how matches start.
+        steered: the deals, one for each game, if they are steered.
+    """
+
+    variant: str
+    number: int
+    style: str
+    knobs: dict[str, Any]
+    num_hands: int
+    start: str
+    steered: tuple[Steered | None, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.variant}:{self.number} ({self.style}, {self.num_hands} hands, start {self.start}, {self.knobs})"
+
+
+def make_batch(variant: str, number: int, games: int = GAMES) -> Batch:
+    """The batch of this number."""
+    rng = np.random.default_rng([number, *variant.encode()])
+    style = ("steered", "random", "steered", "greedy")[number % 4]
+    rules = mahjong_env.VARIANTS[variant]
+    if style != "steered":
+        knobs = random_knobs(variant, rng)
+        num_hands = int(rng.integers(1, 9))
+        return Batch(variant, number, style, knobs, num_hands, str(rng.choice(["first", "random"])))
+    # Recipes of a batch share its knobs: one is chosen first, and those that its knobs do not suit are left out.
+    recipes = RECIPES[variant]
+    first = recipes[(number // 2) % len(recipes)]
+    knobs = random_knobs(variant, rng) | first.knobs
+    rules = mahjong_env.rules(variant, **knobs)
+    suited = [recipe for recipe in recipes if all(knobs[name] == value for name, value in recipe.knobs.items())]
+    chosen: list[Recipe] = [first if game < SAME else suited[int(rng.integers(len(suited)))] for game in range(games)]
+    steered = tuple(steer(recipe, rules, rng) for recipe in chosen)
+    num_hands = max(first.hands_played, 1 if rng.random() < 0.7 else 2)
+    return Batch(variant, number, style, knobs, num_hands, "first", steered)
+
+
+def random_knobs(variant: str, rng: np.random.Generator) -> dict[str, Any]:
+    """Every knob at its default with probability one half, else drawn among its values."""
+    rules = mahjong_env.VARIANTS[variant]
+    knobs: dict[str, Any] = {}
+    for name, default in rules.knobs.items():
+        choices = knob_values(variant, name)
+        knobs[name] = choices[int(rng.integers(len(choices)))] if rng.random() < 0.5 else default
+    if knobs.get("rotation"):
+        knobs["players"] = 3  # four people of whom three play
+    return knobs
+
+
+def knob_values(variant: str, name: str) -> tuple[Any, ...]:
+    """The values of a knob that the proof draws from."""
+    about = type(mahjong_env.VARIANTS[variant]).__dataclass_fields__[name].metadata
+    if about["choices"] is not None:
+        return tuple(about["choices"])
+    return tuple(value for value in NUMBERS[name] if value is None or value >= about["minimum"])
+
+
+@dataclass(frozen=True)
+class Played:
+    """What a batch has shown: hands compared, and how often each thing was met."""
+
+    hands: int
+    tally: Counter[str]
+
+
+class ProofError(AssertionError):
+    """Engine and referee differ in a batch, or one of them failed."""
+
+    def __init__(self, batch: Batch, what: str) -> None:
+        super().__init__(batch, what)
+        self.batch, self.what = batch, what
+
+    def __str__(self) -> str:
+        return f"batch {self.batch}\n\n{self.what}"
+
+
+def play_batch(variant: str, number: int, games: int = GAMES, most_hands: int = MOST_HANDS) -> Played:
+    """Play a batch through engine and referee.
+
+    Raises:
+        ProofError: they differ, or one of them failed; the message says how to play it again.
+    """
+    return _play(make_batch(variant, number, games), games, most_hands)
+
+
+def _play(batch: Batch, games: int, most_hands: int | None) -> Played:
+    watched = tally_of(batch.variant)
+    deals = None
+    if batch.steered:
+        deals = [mahjong_env.Deal(dealer=None) if one is None else one.deal for one in batch.steered]
+    try:
+        hands = duel(
+            batch.variant,
+            games,
+            seed=batch.number,
+            choose=_chooser(batch),
+            num_hands=batch.num_hands,
+            start=batch.start,
+            deals=deals,
+            referee=watched,
+            most_hands=most_hands,
+            **batch.knobs,
+        )
+    except (DisagreementError, ScoreDifferenceError) as error:
+        raise ProofError(batch, str(error)) from error
+    except Exception as error:
+        raise ProofError(batch, traceback.format_exc()) from error
+    tally = watched.tally
+    for name, value in batch.knobs.items():
+        tally[f"knob: {name}={value}"] += hands
+    tally[f"style: {batch.style}"] += hands
+    return Played(hands, tally)
+
+
+def play_recipes(variant: str, times: int, seed: int = 0) -> Played:
+    """Play every recipe of a variant, with the default knobs but for those that it needs.
+
+    Args:
+        variant: its name.
+        times: how often each is played, in deals that differ.
+        seed: of the deals.
+
+    Raises:
+        ProofError: as `play_batch`; also if a recipe cannot be dealt.
+    """
+    groups: dict[tuple[Any, ...], list[Recipe]] = {}
+    for recipe in RECIPES[variant]:
+        groups.setdefault((recipe.hands_played, *sorted(recipe.knobs.items())), []).append(recipe)
+    hands, tally = 0, Counter[str]()
+    for number, ((num_hands, *knobs), recipes) in enumerate(groups.items()):
+        rng = np.random.default_rng([seed, number])
+        rules = mahjong_env.rules(variant, **dict(knobs))
+        steered = tuple(steer(recipe, rules, rng) for recipe in recipes * times)
+        if None in steered:
+            raise ValueError(f"{variant}: {recipes[steered.index(None) % len(recipes)].name!r} cannot be dealt")
+        batch = Batch(variant, seed + number, "recipes", dict(knobs), num_hands, "first", steered)
+        played = _play(batch, len(steered), None)
+        hands += played.hands
+        tally.update(played.tally)
+    return Played(hands, tally)
+
+
+def _chooser(batch: Batch) -> Chooser:
+    if batch.style == "random":
+        return choose_random
+    greedy = choose_with(make_agent("greedy"))
+    if batch.style == "greedy":
+        return greedy
+    fallback = choose_random if batch.style == "recipes" or batch.number % 3 == 0 else greedy
+
+    def choose(engine: mahjong_env.Engine, rng: np.random.Generator) -> Any:
+        actions = fallback(engine, rng)
+        for game, steered in enumerate(batch.steered):
+            if steered is None or engine.state.actor[game] < 0 or engine.state.hand_in_match[game] > 0:
+                continue
+            if batch.style == "steered" and rng.random() < NOISE:
+                continue
+            action = wished(engine, game, steered.wishes, rng)
+            if action >= 0:
+                actions[game] = action
+        return actions
+
+    return choose

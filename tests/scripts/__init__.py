@@ -1,1 +1,0 @@
-"""Programs that are run by hand or by make: golden games, the proof, the soak, the tables of the README."""

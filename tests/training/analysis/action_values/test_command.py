@@ -1,0 +1,179 @@
+"""``mahjong-env review``: a position, a whole game, files, notes, resuming, and every kind of wrong input."""
+
+from __future__ import annotations
+
+import csv
+import json
+from importlib import resources
+
+import jsonschema
+import numpy as np
+import pytest
+
+from mahjong_env import ACTIONS, action, rules
+from mahjong_env.cli import main
+from mahjong_env.records import read_records
+from mahjong_env.viewer import viewer_html
+from mahjong_training.analysis.action_values import command, sentence
+from mahjong_training.analysis.action_values.branches import Branches
+from mahjong_training.analysis.action_values.page import cost_text
+from mahjong_training.analysis.action_values.playing import branch
+from mahjong_training.analysis.action_values.words import points_text, sentences
+from support.spread_commands import record_games
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory):
+    """Two recorded hands of Hebei."""
+    return record_games(tmp_path_factory.mktemp("games") / "games.jsonl")
+
+
+def run(*words):
+    return main(["review", *map(str, words)])
+
+
+def test_a_decision_of_a_recorded_game(games, tmp_path, capsys):
+    assert run("--record", games, "--match", 2, "--decisions", 4, "--worlds", 12, "--out", tmp_path) == 0
+    told = capsys.readouterr().out
+    assert "12 worlds, hidden tiles drawn anew" in told
+    record = list(read_records(games))[1]
+    found = json.loads((tmp_path / "branch.json").read_text(encoding="utf-8"))
+    decision = found["decisions"][0]
+    assert (decision["decision"], decision["taken"]) == (4, ACTIONS[record.actions[4]])
+    for line in decision["actions"]:
+        assert " ".join(line["sentence"].split()) in " ".join(told.split())
+    lines = list(csv.DictReader((tmp_path / "branch.csv").open(encoding="utf-8", newline="")))
+    assert [line["action"] for line in lines] == [line["action"] for line in decision["actions"]]
+    page = (tmp_path / "branch.html").read_text(encoding="utf-8")
+    assert page.count("<li>") == len(lines)
+    assert 'src="http' not in page
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "branch.csv",
+        "branch.html",
+        "branch.json",
+        "match.html",
+    ]
+    assert '"intervals":' in (tmp_path / "match.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.thorough
+def test_a_review_ranks_the_decisions_and_goes_on_where_it_stopped(games, tmp_path, monkeypatch, capsys):
+    words = ("--record", games, "--review", "--seat", 1, "--worlds", 6, "--notes", tmp_path / "notes.jsonl")
+    assert run(*words, "--out", tmp_path / "whole") == 0
+    whole = (tmp_path / "whole" / "branch.json").read_text(encoding="utf-8")
+    decisions = json.loads(whole)["decisions"]
+    assert len(decisions) > 5
+    assert {decision["seat"] for decision in decisions} == {1}
+    assert all(len(decision["actions"]) > 1 for decision in decisions)
+
+    played = []
+
+    def interrupted(*arguments, **settings):
+        if len(played) == 2:
+            raise KeyboardInterrupt
+        played.append(settings["seed"])
+        return branch(*arguments, **settings)
+
+    capsys.readouterr()
+    monkeypatch.setattr(command, "branch", interrupted)
+    assert run(*words, "--out", tmp_path / "again") == 130
+    assert f"8 of {len(decisions)} decisions are kept" in capsys.readouterr().err
+    monkeypatch.setattr(command, "branch", lambda *a, **s: (played.append(s["seed"]), branch(*a, **s))[1])
+    assert run(*words, "--out", tmp_path / "again") == 0
+    assert len(set(played)) == len(played)  # nothing was played twice
+    assert (tmp_path / "again" / "branch.json").read_text(encoding="utf-8") == whole
+    assert not [path for path in (tmp_path / "again").iterdir() if path.name.startswith(".")]
+
+
+def test_notes_are_in_the_format_and_shown_by_the_viewer(games, tmp_path):
+    notes = tmp_path / "notes.jsonl"
+    assert run("--record", games, "--decisions", 2, "--worlds", 4, "--notes", notes) == 0
+    (record,) = read_records(notes)
+    plain = next(read_records(games))
+    assert record.actions == plain.actions
+    number, note = next(iter(record.notes.items()))
+    assert note["intervals"][ACTIONS[plain.actions[number]]] == [0, 0, 0]
+    assert all(low <= mean <= high for low, mean, high in note["intervals"].values())
+    schema = json.loads(
+        resources.files("mahjong_env.records").joinpath("record.schema.json").read_text(encoding="utf-8")
+    )
+    jsonschema.validate(json.loads(notes.read_text(encoding="utf-8")), schema)
+    broken = json.loads(notes.read_text(encoding="utf-8"))
+    broken["notes"][str(number)]["intervals"] = {"pass": [0, 1]}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(broken, schema)
+    assert '"intervals":{' in viewer_html(record)
+
+
+def test_a_deal_and_actions(tmp_path, capsys):
+    hand = "123456789m 11p 55s 5s"
+    words = ("--variant", "hebei", "--deal.hands", hand, "--worlds", 10, "--out", tmp_path)
+    assert run(*words) == 0
+    best = json.loads((tmp_path / "branch.json").read_text(encoding="utf-8"))["decisions"][0]["actions"][0]
+    assert best["action"] == "win"
+    assert best["against_best"]["low"] > 0
+    assert run(*words, "--actions", "discard 5s", "--notes", tmp_path / "notes.jsonl") == 0
+    (record,) = read_records(tmp_path / "notes.jsonl")
+    assert len(record.actions) == 1
+    assert list(record.notes) == [1]
+    assert "> marks what the agent would do" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "name a recorded game"),
+        (["--variant", "hebei", "--decisions", "1"], "are about a recorded game"),
+        (["--variant", "hebei", "--actions", "discard 9z"], "no action is called"),
+        (["--variant", "hebei", "--actions", "win"], "action 1 of --actions, 'win'"),
+        (["--variant", "hebei", "--deal.hands", "11111m"], "five"),
+        (["--variant", "hebei", "--worlds", "0"], "worlds are an integer from 1"),
+        (["--variant", "hebei", "--agents", "nobody"], "nobody"),
+        (["--record", "GAMES"], "name decisions of the match (--decisions, 0 to"),
+        (["--record", "GAMES", "--decisions", "999"], "not 999"),
+        (["--record", "GAMES", "--match", "3", "--review"], "has no match 3"),
+        (["--record", "GAMES", "--review", "--seat", "3"], "--seat is a person from 0 to 2"),
+        (["--record", "GAMES", "--decisions", "1", "--seat", "1"], "whose decisions --review looks at"),
+        (["--record", "GAMES", "--variant", "hebei", "--review"], "has its own rules"),
+        (["--record", "nothing.jsonl", "--review"], "nothing.jsonl"),
+        (["--variant", "hebei", "--out", "GAMES"], "cannot be written"),
+    ],
+)
+def test_bad_input_is_one_line(words, said, games, capsys):
+    assert run(*(str(games) if word == "GAMES" else word for word in words)) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: ")
+    assert said in told or said == "five"
+    assert len(told.splitlines()) == 1
+
+
+def test_sentences_say_what_differs():
+    end = np.array([[1] * 30 + [3] * 20 + [4] * 50, [1] * 10 + [3] * 20 + [4] * 70], np.int8)
+    points = np.where(end == 1, 10, np.where(end == 3, -4, 0)).astype(np.int32)
+    actions = np.array([action("discard 9m"), action("discard 2p")])
+    found = Branches(
+        rules("hebei"), np.zeros(1, np.int8), actions[:1], np.array([100]), np.zeros(2, np.intp), actions, points, end
+    )
+    taken, other = sentences(found)
+    assert taken == (
+        "discard 9m, which the others are compared with: +2.20 points on average; wins 30 %, deals in 20 %, "
+        "the hand is drawn 0 %."
+    )
+    assert other == (
+        "discard 2p: -2.0 ± 1.2 points against discard 9m; wins less often (10 % against 30 %), deals in about as "
+        "often (20 % against 20 %), others win more often (90 % against 70 %)."
+    )
+    assert sentence(found, 1) == other
+
+
+def test_numbers_have_the_decimals_that_they_deserve():
+    assert points_text(-0.421, 0.213) == "-0.42 ± 0.21"
+    assert points_text(-0.001, 0.213) == "+0.00 ± 0.21"
+    assert points_text(12.34, 3.21) == "+12.3 ± 3.2"
+    assert points_text(12.34, 32.1) == "+12 ± 32"
+
+
+def test_what_the_right_action_costs_is_nothing():
+    assert cost_text((2.5, -1.0, 6.0)) == "+2.50 [-1.00, +6.00]"
+    assert cost_text((-28.6, -40.0, -17.0)) == "nothing: the best"
+    assert cost_text((-2.0, -5.0, 1.0)) == "at most +1.00"

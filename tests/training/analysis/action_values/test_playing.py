@@ -1,0 +1,138 @@
+"""Every legal action on the same worlds: what is played, what is counted, and what may not be known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mahjong_agents import GreedyAgent, make_agent
+from mahjong_env import Deal, action, make_engine
+from mahjong_training.analysis.action_values import branch
+from mahjong_training.analysis.action_values.branches import DEALT_IN, DRAWN, SELF_DRAWN, WON_ON_TILE
+from mahjong_training.errors import TrainingError
+from support.marks import variants
+
+
+def positions(variant, games=6, moves=12, seed=3):
+    engine = make_engine(variant, games, seed=seed)
+    rng, agent = np.random.default_rng(0), GreedyAgent()
+    for _ in range(moves):
+        engine.step(agent.act(engine.view(), rng))
+    return engine, np.flatnonzero(engine.seat_to_act >= 0)
+
+
+@pytest.mark.parametrize("variant", variants("fuzhou"))
+def test_every_legal_action_is_played_in_every_world(variant):
+    engine, live = positions(variant)
+    before = engine.snapshot()
+    found = branch(engine, live, worlds=5)
+    assert np.array_equal(np.stack([found.position, found.action], axis=1), np.argwhere(engine.action_mask[live]))
+    assert np.array_equal(found.seat, engine.seat_to_act[live])
+    assert found.points.shape == found.end.shape == (len(found.action), 5)
+    assert np.array_equal(found.worlds, np.full(len(live), 5))
+    assert ((found.end >= 0) & (found.end <= 4)).all()
+    assert engine.snapshot().to_bytes() == before.to_bytes()  # the positions are left as they are
+    assert np.array_equal(branch(engine, live, worlds=5).points, found.points)
+    assert not np.array_equal(branch(engine, live, worlds=5, seed=1).points, found.points)
+
+
+def test_a_win_is_worth_what_it_pays_and_passing_is_not():
+    engine = make_engine("hebei", 1, seed=1)
+    engine.reset(deals=Deal(hands=("123456789m 11p 55s 5s",), dealer=0))
+    found = branch(engine, worlds=40)
+    win = int(np.flatnonzero(found.action == action("win"))[0])
+    assert found.taken[0] == action("win")  # what greedy does
+    result = engine.select([0]).step([action("win")])
+    assert (found.points[win] == result.rewards[0, 0]).all()
+    assert (found.end[win] == SELF_DRAWN).all()
+    others = np.arange(len(found.action)) != win
+    assert found.against_best().low[win] > 0
+    assert (found.against_taken().high[others] < 0).all()
+
+
+def test_how_hands_end_agrees_with_what_they_pay():
+    engine, live = positions("hebei", 12, 30)
+    found = branch(engine, live, worlds=10)
+    assert set(np.unique(found.end)) >= {DRAWN, SELF_DRAWN, WON_ON_TILE, DEALT_IN}
+    assert found.points[found.wins].mean() > 1 > -1 > found.points[found.end == DEALT_IN].mean()
+    assert np.allclose(sum(found.share(end) for end in range(5)), 1)
+
+
+@pytest.mark.parametrize("variant", variants("hangzhou"))
+def test_what_is_hidden_has_no_part_in_it(variant):
+    engine, live = positions(variant)
+    found = branch(engine, live, worlds=8)
+    other = engine.select(np.arange(engine.num_games))
+    other.resample_hidden(engine.seat_to_act[live], np.random.default_rng(5), games=live)
+    assert not np.array_equal(engine.state.wall[live], other.state.wall[live])
+    again = branch(other, live, worlds=8)
+    assert np.array_equal(found.points, again.points)
+    assert np.array_equal(found.taken, again.taken)
+
+
+def test_hindsight_keeps_the_true_tiles():
+    engine, live = positions("hebei", 4, 12)
+    closed = make_agent("greedy?claims=false")
+    found = branch(engine, live, worlds=4, agents=closed, hindsight=True)
+    other = engine.select(np.arange(engine.num_games))
+    other.resample_hidden(engine.seat_to_act[live], np.random.default_rng(5), games=live)
+    assert not np.array_equal(found.points, branch(other, live, worlds=4, agents=closed, hindsight=True).points)
+
+
+def test_one_agent_for_each_person():
+    engine, live = positions("hebei", 3, 8)
+    found = branch(engine, live, worlds=6, agents=["random", "greedy", "greedy?claims=false"])
+    assert found.points.any()
+    assert not np.array_equal(found.points, branch(engine, live, worlds=6).points)
+
+
+@pytest.mark.thorough
+def test_budgets():
+    engine, live = positions("hebei", 5, 14)
+    narrow = branch(engine, live, worlds=200, width=1.5)
+    half = np.zeros(len(live))
+    np.maximum.at(half, narrow.position, narrow.against_taken().half_width)
+    assert ((half <= 1.5) | (narrow.worlds == 200)).all()
+    assert len(np.unique(narrow.worlds)) > 1  # each position stops by itself
+    assert (branch(engine, live, worlds=100_000, milliseconds=1).worlds == 64).all()  # the first round
+
+
+def test_arrays_of_many_positions():
+    engine, live = positions("hebei", 5, 14)
+    found = branch(engine, live, worlds=10)
+    differences = found.differences()
+    assert differences.shape == (len(live), 109)
+    assert np.array_equal(~np.isnan(differences), engine.action_mask[live])
+    assert (differences[np.arange(len(live)), found.taken] == 0).all()
+    one = found.of(2)
+    assert np.array_equal(one.points, found.points[found.position == 2])
+    assert np.allclose(one.against_best().low, found.against_best().low[found.position == 2])
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"worlds": 0}, "worlds are an integer from 1"),
+        ({"worlds": True}, "worlds are an integer from 1"),
+        ({"width": 0.0}, "width is a number above 0"),
+        ({"milliseconds": -1}, "milliseconds is a number above 0"),
+        ({"milliseconds": float("nan")}, "milliseconds is a number above 0"),
+        ({"seed": -1}, "seed is an integer from 0"),
+        ({"agents": ["greedy", "greedy"]}, "agents are one for all seats, or 3"),
+        ({"taken": [0]}, "the actions taken are"),
+        ({"taken": [-1] * 5}, "position 0: the action taken"),
+        ({"games": []}, "no position is named"),
+    ],
+)
+def test_what_cannot_be(settings, said):
+    engine = make_engine("hebei", 5, seed=3)
+    with pytest.raises(TrainingError, match=said):
+        branch(engine, **settings)
+
+
+def test_a_game_that_is_over():
+    engine = make_engine("hebei", 1, seed=1)
+    engine.reset(deals=Deal(hands=("123456789m 11p 55s 5s",), dealer=0))
+    engine.step([action("win")])
+    with pytest.raises(TrainingError, match="game 0 is over"):
+        branch(engine)

@@ -1,0 +1,236 @@
+"""What rules are worth: paired deals, struck rows, and numbers that can be checked by hand."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mahjong_env import RulesError, rules, score
+from mahjong_env.cli import main
+from mahjong_training.analysis.rule_values import changes_of, compare, without_row
+from mahjong_training.analysis.rule_values.comparing import every_knob, sentences
+from mahjong_training.analysis.rule_values.measures import Influence, _mean, _spread
+from mahjong_training.errors import TrainingError
+from support.marks import variants
+
+
+def test_the_same_rules_make_no_difference():
+    played = rules("hebei")
+    base, (same, scaled) = compare(played, changes_of(played, ["cap=none", "base_score=2"]), deals=40)
+    assert same.deals_that_differ == 0
+    assert all(one.mean == one.half_width == 0 for one in same.differences.values())
+    # Twice the base score: the same hands, wins pay twice, kongs do not.
+    assert scaled.differences["discards"].half_width == 0
+    assert scaled.measures.numbers["win_points"].value == pytest.approx(2 * base.numbers["win_points"].value)
+    assert base.points.sum() == 0
+    assert base.numbers["dealer_points"].value == base.points[:, 0].mean()
+    assert base.numbers["sigma"].value == pytest.approx(base.points.std())
+    assert sum(base.numbers[f"seat_{seat}_points"].value for seat in (1, 2)) == pytest.approx(
+        -base.numbers["dealer_points"].value
+    )
+    words = list(sentences(base, [same, scaled]))
+    assert words[0] == "cap=none: not one deal is paid differently."
+    assert "a win brings more, by" in words[1]
+
+
+def test_where_a_rule_does_not_come_up_the_deal_is_played_alike():
+    """Chance belongs to deals: a knob that changes some hands leaves all others as they are."""
+    played = rules("hebei")
+    _, (closed,) = compare(played, changes_of(played, ["closed_hand_on_discard=false"]), deals=60)
+    assert 0 < closed.deals_that_differ < 0.5
+
+
+@pytest.mark.thorough
+def test_knobs_about_matches_make_a_difference_over_several_hands():
+    played = rules("hangzhou", initial_points=5)
+    changes = changes_of(played, ["initial_points=100", "match_end=points"])
+    _, (rich,) = compare(played, changes[:1], deals=60)
+    assert rich.deals_that_differ == 0
+    with pytest.raises(TrainingError, match="a match ends when somebody's points do"):
+        compare(played, changes, deals=60)
+    base, (rich, ended) = compare(played, changes, deals=60, hands=4)
+    assert 0 < rich.deals_that_differ < 1
+    assert rich.measures.numbers["match_sigma"].value > base.numbers["match_sigma"].value
+    assert ended.measures.numbers["hands"].value != 4
+    hands = base.numbers["hands"].value
+    assert base.numbers["first_dealer_points"].value == pytest.approx(base.points[:, 0].mean() / hands)
+    assert base.numbers["match_sigma"].value == pytest.approx(base.points.std())
+    assert not {"dealer_points", "sigma"} & base.numbers.keys()
+    assert base.rows == {}
+
+
+@pytest.mark.thorough
+def test_the_first_hand_of_matches_is_the_same_by_all_rules():
+    """Hand k has the same cards: who deals next changes nothing before there is a next one."""
+    played = rules("wuhan")
+    changes = changes_of(played, ["dealer_rule=always_next"])
+    _, (alike,) = compare(played, changes, deals=40, hands=1)
+    _, (later,) = compare(played, changes, deals=40, hands=3)
+    assert alike.deals_that_differ == 0
+    assert later.deals_that_differ > 0.3
+
+
+def test_rows_and_what_they_bring():
+    base, _ = compare(rules("hebei"), [], deals=60)
+    assert 20 < base.rows["Dealer Win"][0].value < 80
+    assert base.rows["Dealer Win"][1].value > base.rows["Dealer Win"][0].value  # it doubles what is paid
+    assert all(0 < share.value <= 100 for _, share in base.rows.values())
+
+
+def test_a_struck_row_is_not_scored():
+    hand = {"hand": "123m 456m 789m 22p 55s", "winning_tile": "2p", "source": "discard", "from_seat": 2}
+    played = rules("hebei")
+    assert dict(score(played, **hand).rows) == {"Dealer Win": 2, "Closed Hand": 2, "One Dragon": 2}
+    struck = without_row(played, "one dragon")
+    assert dict(score(struck, **hand).rows) == {"Dealer Win": 2, "Closed Hand": 2}
+    assert struck.knobs == played.knobs
+    assert without_row(played, "one dragon") is struck
+    # Without both patterns it is a Ping Hu, which nobody may win on a discard.
+    plain = score(without_row(struck, "Closed Hand"), **hand)
+    assert not plain.legal
+    assert "Ping Hu" in plain.reason
+
+
+def test_what_a_struck_row_took_the_place_of_comes_back():
+    hand = {"hand": "1122334455667m", "winning_tile": "7m", "source": "draw"}
+    played = rules("hebei")
+    assert "Pure Seven Pairs" in dict(score(played, **hand).rows)
+    rows = dict(score(without_row(played, "Pure Seven Pairs"), **hand).rows)
+    assert "Pure One Suit" in rows
+    assert "Pure Seven Pairs" not in rows
+
+
+@pytest.mark.parametrize("variant", variants("fuzhou"))
+def test_every_row_can_be_struck_out_and_is_never_scored_then(variant):
+    played = rules(variant)
+    base, _ = compare(played, [], deals=60)
+    often = sorted(base.rows, key=lambda name: -base.rows[name][0].value)[:3]
+    _, found = compare(played, changes_of(played, rows=often), deals=60)
+    for name, one in zip(often, found, strict=True):
+        assert one.change.name == f"without {name}"
+        assert name not in one.measures.rows
+    for row in played.rows:
+        assert without_row(played, row.name).rows != played.rows
+
+
+def test_several_changes_together():
+    (both,) = changes_of(rules("hebei"), ["cap=4", "players=4"], ["Closed Hand"], together=True)
+    assert (both.rules.cap, both.rules.players) == (4, 4)
+    assert both.name == "cap=4, players=4, without Closed Hand"
+    struck = next(row for row in both.rules.rows if row.name == "Closed Hand")
+    assert not struck.per_hand(range(3)).any()
+
+
+def test_every_knob_is_turned_to_each_of_its_other_values():
+    tried, unknown = every_knob(rules("hebei", cap=8))
+    assert {"players=4", "cap=none", "rotation=true", "closed_hand_on_discard=false"} <= set(tried)
+    assert not {"players=3", "cap=8"} & set(tried)
+    assert {"cap=4", "cap=16", "initial_points=25", "initial_points=100"} <= set(tried)
+    assert {"base_score=2"} == {text for text in tried if text.startswith("base_score")}  # half of 1 is none
+    assert not unknown
+    assert every_knob(rules("hebei"))[1] == ["cap"]  # what is half of no limit?
+    assert "match_end=points" not in every_knob(rules("hangzhou"))[0]  # which knows no single hands
+    assert "match_end=points" in every_knob(rules("hangzhou"), hands=4)[0]
+    assert "rotation=true" not in every_knob(rules("hebei", players=4))[0]  # which cannot be
+
+
+def test_influence_is_what_a_ratio_follows():
+    totals, counts = np.array([3, 0, 5, 4]), np.array([1, 0, 2, 1])
+    found = _mean(totals, counts)
+    assert found.value == 3
+    assert found.of_deal.tolist() == [0, 0, -1, 1]
+    many = _mean(np.tile(totals, 10), np.tile(counts, 10))
+    assert many.less(many).half_width == 0
+    assert _mean(totals, np.zeros(4)).value == 0
+    assert _spread(np.array([[3, -3], [1, -1]])).value == pytest.approx(np.sqrt(5))
+
+
+def test_intervals_of_differences_cover():
+    rng, covered = np.random.default_rng(5), []
+    for _ in range(1000):
+        shared = rng.normal(0, 5, 80)
+        one, two = (shared + rng.normal(mean, 1, 80) for mean in (0.0, 0.3))
+        by = np.ones(80)
+        difference = _mean(two, by).less(_mean(one, by))
+        covered.append(difference.low <= 0.3 <= difference.high)
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.022)
+    assert isinstance(_mean(one, by), Influence)
+    skewed = _mean(np.random.default_rng(6).gamma(0.5, 1, 80), by).estimate()
+    assert skewed.high - skewed.mean > 1.2 * (skewed.mean - skewed.low)  # both ends are kept
+
+
+def test_the_command(tmp_path, capsys):
+    words = ["rule-values", "--variant", "hebei", "--knob", "cap=2", "--knob", "cap=4", "--rows", "closed hand"]
+    assert main([*words, "--deals", "30", "--out", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert "Hebei: 30 deals, greedy at all seats" in told
+    assert "without Closed Hand: " in told
+    found = json.loads((tmp_path / "rules.json").read_text(encoding="utf-8"))
+    assert [one["change"] for one in found["changes"]] == ["cap=2", "cap=4", "without Closed Hand"]
+    assert found["changes"][0]["differences"]["win_points"]["mean"] < 0
+    assert (tmp_path / "rules.csv").read_text(encoding="utf-8").startswith("rules,number,mean,low,high,difference")
+    assert (tmp_path / "rules.png").read_bytes().startswith(b"\x89PNG")
+    assert max(map(len, told.splitlines()[:-1])) <= 100
+
+
+@pytest.mark.thorough
+def test_the_command_with_matches(tmp_path, capsys):
+    words = ["rule-values", "--variant", "wuhan", "--knobs", "dealer_rule=always_next", "--hands", "3", "--deals", "12"]
+    assert main([*words, "--out", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert "12 deals of up to 3 hands" in told
+    assert "first dealer" in told
+    assert max(map(len, told.splitlines()[:-1])) <= 100
+    found = json.loads((tmp_path / "rules.json").read_text(encoding="utf-8"))
+    assert found["hands"] == 3
+    assert found["as_it_is"]["numbers"]["hands"]["mean"] == 3
+    assert (tmp_path / "rules.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--deals", "0"], "--deals must be at least 1"),
+        (["--deals", "1"], "--deals must be at least 2"),
+        (["--hands", "0"], "--hands must be at least 1"),
+        (["--knobs", "cap"], "a knob is written"),
+        (["--knobs", "colour=red"], "colour"),
+        (["--rows", "Nothing"], "hebei has no row 'Nothing'; there are Dealer Win"),
+        (["--together"], "--together makes one change"),
+        (["--all-knobs", "--knobs", "cap=2"], "--all-knobs turns each knob by itself"),
+        (["--agents", "greedy", "greedy"], "--agents names one agent, or 3"),
+        (["--agents", "nobody"], "nobody"),
+        (["--seed", "-1"], "--seed must be from 0"),
+    ],
+)
+def test_bad_input_is_one_line(words, said, capsys):
+    assert main(["rule-values", "--variant", "hebei", *words]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: ")
+    assert said in told
+
+
+def test_no_row_that_is_not_there():
+    with pytest.raises(RulesError, match="has no row"):
+        without_row(rules("wuhan"), "Closed")
+
+
+@pytest.mark.thorough
+def test_rules_without_a_row_survive_pickling():
+    """As they are sent to other machines; a knob that is turned afterwards stays turned."""
+    struck = replace(without_row(without_row(rules("wuhan"), "Hard Win"), "All Triplets"), cap=None)
+    again = pickle.loads(pickle.dumps(struck))
+    assert again.knobs == struck.knobs
+    assert [row.name for row in again.rows] == [row.name for row in struck.rows]
+    one, other = (measures(given) for given in (struck, again))
+    np.testing.assert_array_equal(one.points, other.points)
+    assert (one.points != measures(rules("wuhan", cap=None)).points).any()
+
+
+def measures(played):
+    base, _ = compare(played, [], deals=60)
+    return base

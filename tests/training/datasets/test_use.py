@@ -1,0 +1,171 @@
+"""What recorded games are good for: a warm start, learning offline, and the formats of other libraries."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from mahjong_agents import look_ahead
+from mahjong_agents.policy.plane_inputs import policy_inputs
+from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
+from mahjong_env.cli import main
+from mahjong_training.config import RecordConfig
+from mahjong_training.datasets import open_dataset, write_dataset
+from mahjong_training.datasets.command import settings_of
+from mahjong_training.datasets.exports import episodes, observe, to_minari, to_parquet
+from mahjong_training.errors import DatasetError
+from mahjong_training.sb3.teaching import teachers_in
+from mahjong_training.sb3.warm_start import read_lessons
+
+
+def network_inputs(view):
+    return policy_inputs(view, look_ahead(view))
+
+
+EXAMPLE = Path(__file__).parents[3] / "notebooks" / "examples" / "offline_learning.py"
+
+
+@pytest.fixture(scope="module")
+def hebei(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("datasets") / "hebei"
+    config = RecordConfig(variant="hebei", out=folder, hands=80, agents=("greedy", "random"), seed=3)
+    write_dataset(settings_of(config), folder)
+    return folder
+
+
+def train(out, *arguments, steps=64):
+    small = ("--tables", "8", "--width", "16", "--evaluations", "1", "--evaluation-deals", "2", "--reward-scale", "0.3")
+    sizes = ("--warm-start-steps", "500", "--warm-start-epochs", "1", "--evaluation-agents", "random")
+    command = ["train-sb3", "--variant", "hebei", "--out", str(out), "--total-steps", str(steps), *small, *sizes]
+    return main([*command, *map(str, arguments)])
+
+
+def test_lessons_are_what_was_recorded(hebei):
+    data = open_dataset(hebei).where(agents=["greedy"])
+    lessons = read_lessons(data, network_inputs, 0.5, size=10**6, seed=1)
+    one, other = next(lessons), next(lessons)
+    assert len(one) == len(other) == len(data)
+    assert one.masks[np.arange(len(one)), one.actions].all()
+    everything = data.take(np.arange(len(data)))
+    assert sorted(one.returns) == sorted(everything["return"] * 0.5)
+    assert sorted(other.returns) == sorted(one.returns)
+    assert (one.actions != other.actions).any()
+    with pytest.raises(DatasetError, match="no decisions"):
+        next(read_lessons(data.where(rows=lambda rows: rows["step"] > 9999), network_inputs, 1, size=9, seed=1))
+
+
+def test_a_warm_start_imitates_recorded_games(hebei, tmp_path, capsys):
+    assert train(tmp_path / "run", "--dataset", hebei) == 0
+    config = json.loads((tmp_path / "run" / "config.json").read_text(encoding="utf-8"))
+    assert (config["teacher"], config["dataset"]) == ("greedy", [str(hebei)])
+    assert (tmp_path / "run" / "clone.zip").exists()
+    assert train(tmp_path / "run", "--dataset", hebei, "--resume", steps=128) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--shaping", "0.3"), "goes without --shaping"),
+        (("--teacher", "value"), "not in the dataset; there are greedy, random"),
+        (("--knob", "players=4"), "games of hebei with the house rules"),
+        (("--dataset", "nowhere"), "no dataset here"),
+    ],
+)
+def test_a_dataset_that_does_not_fit_is_refused(hebei, tmp_path, capsys, arguments, told):
+    assert train(tmp_path / "run", "--dataset", hebei, *arguments) == 2
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_teachers_are_those_that_were_recorded(hebei):
+    data = open_dataset(hebei)
+    assert teachers_in(data, ["greedy", "value"]) == ("greedy",)
+    assert teachers_in(data, ["value"]) == ("greedy", "random")
+
+
+@pytest.mark.thorough
+def test_the_example_learns_offline(hebei, capsys):
+    example = runpy.run_path(str(EXAMPLE))
+    data = open_dataset(hebei).where(agents=["greedy"])
+    torch.manual_seed(1)
+    network = PolicyNetwork(NetworkSpec(width=32))
+    before, _ = example["measure"](data, network, scale=0.3)
+    example["learn"](data, network, scale=0.3, size=128, epochs=3)
+    after, explained = example["measure"](data, network, scale=0.3)
+    assert after > max(0.6, before)
+    assert explained > 0.02
+    example["main"]([str(hebei), "--width", "16"])
+    assert "of the decisions are the players' own" in capsys.readouterr().out
+
+
+def test_an_episode_for_each_seat_of_each_hand(hebei):
+    data = open_dataset(hebei).where(rows=lambda rows: rows["hand"] < 4)
+    batch = next(data.batches(10**6, inputs=observe))
+    found = list(episodes(data, observe))
+    assert len(found) == len(np.unique(batch["hand"] * 8 + batch["seat"]))
+    assert sum(len(episode["actions"]) for episode in found) == len(data)
+    for episode in found:
+        seen, masks = episode["observations"]["observation"], episode["observations"]["action_mask"]
+        assert len(seen) == len(masks) == len(episode["actions"]) + 1
+        assert masks[np.arange(len(masks) - 1), episode["actions"]].all()
+        assert not seen[-1].any()
+        assert episode["terminations"].tolist() == [False] * (len(seen) - 2) + [True]
+    first = (batch["hand"] == batch["hand"][0]) & (batch["seat"] == batch["seat"].min())
+    mine = next(e for e in found if e["actions"].tolist() == batch["action"][first].tolist())
+    assert (mine["observations"]["observation"][:-1] == batch["inputs"][first]).all()
+    assert mine["rewards"].sum() == batch["return"][first][0]
+
+
+def test_parquet(hebei, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    data = open_dataset(hebei).where(seats=[1])
+    assert to_parquet(data, tmp_path / "some.parquet", inputs=network_inputs) == len(data)
+    table = parquet.read_table(tmp_path / "some.parquet")
+    batch = next(data.batches(10**6, inputs=network_inputs))
+    assert table.num_rows == len(data)
+    assert table["action"].to_pylist() == batch["action"].tolist()
+    assert table["mask"].to_pylist() == batch["mask"].tolist()
+    assert table["inputs"][7].as_py() == batch["inputs"][7].tolist()
+    assert set(table["agent"].to_pylist()) == {"greedy", "random"}
+    assert set(table["variant"].to_pylist()) == {"hebei"}
+    assert [path.name for path in tmp_path.iterdir()] == ["some.parquet"]
+
+
+def test_hugging_face_reads_it(hebei, tmp_path, monkeypatch):
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+    data = open_dataset(hebei)
+    to_parquet(data, tmp_path / "some.parquet")
+    found = datasets.load_dataset(
+        "parquet", data_files=str(tmp_path / "some.parquet"), split="train", cache_dir=str(tmp_path / "cache")
+    )
+    assert len(found) == len(data)
+    assert found[5]["action"] == data.take([5])["action"][0]
+
+
+def test_minari_reads_it(hebei, tmp_path, monkeypatch):
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    minari = pytest.importorskip("minari")
+    pytest.importorskip("pyarrow")
+    data = open_dataset(hebei).where(rows=lambda rows: rows["hand"] < 3)
+    to_minari(
+        data, "mahjong_env/test-v0", author="nobody", author_email="a@b.c", algorithm_name="x", code_permalink="y"
+    )
+    found = minari.load_dataset("mahjong_env/test-v0")
+    assert found.total_steps == len(data)
+
+
+@pytest.mark.parametrize(("package", "call"), [("pyarrow", to_parquet), ("minari", to_minari)])
+def test_a_missing_package_is_named(hebei, tmp_path, monkeypatch, package, call):
+    from mahjong_env import MissingExtraError
+
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtraError, match="pip install"):
+        call(open_dataset(hebei), str(tmp_path / "file"))

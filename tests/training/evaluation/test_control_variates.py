@@ -1,0 +1,196 @@
+"""Control variates: surprises have mean zero whoever plays, luck narrows intervals, and what is shipped was fitted."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from mahjong_agents import AgentError, GreedyAgent, RandomAgent, make_agent
+from mahjong_agents import control_variates as luck_module
+from mahjong_agents.control_variates import UNIT, WEIGHTS_FILE, Luck, weights_of, worthwhile_weights
+from mahjong_agents.draw_features import FEATURES, surprises
+from mahjong_env import VARIANTS, make_engine, rules
+from mahjong_env.cli import main
+from mahjong_env.environments.players import choose_actions
+from mahjong_training.evaluation.lineups import Block, measure, play_block, summarise
+from support.marks import everyday
+
+WORTHWHILE = sorted(name for name in VARIANTS if worthwhile_weights(rules(name)) is not None)
+
+
+def play(variant, agents, games, seed, weights=None, each=lambda engine, luck: None, **knobs):
+    engine = make_engine(rules(variant, **knobs), games, seed=seed)
+    rng = np.random.default_rng(seed)
+    who = rng.integers(0, len(agents), (games, engine.num_people))
+    luck = Luck(engine, weights)
+    before = engine.points
+    while (live := np.flatnonzero((seats := engine.seat_to_act) >= 0)).size:
+        engine.step(choose_actions(engine, live, agents, who[live, seats[live]], rng), games=live)
+        luck.add(live)
+        each(engine, luck)
+    return engine.points - before, luck
+
+
+class TestSurprises:
+    @pytest.mark.parametrize("variant", sorted(VARIANTS))
+    def test_every_tile_of_the_wall_is_as_likely(self, variant, monkeypatch):
+        """The one thing that makes them unbiased: over all tiles that could have been drawn, each has mean zero."""
+        checked = 0
+
+        def with_every_tile(draws):
+            nonlocal checked
+            found = surprises(draws)
+            if checked < 6:
+                _check_mean(draws, found)
+                checked += 1
+            return found
+
+        monkeypatch.setattr(luck_module, "surprises", with_every_tile)
+        play(variant, [GreedyAgent(), RandomAgent()], 3, 5)
+        assert checked == 6
+
+    @pytest.mark.parametrize("variant", sorted(VARIANTS))
+    def test_the_wall_is_known_exactly(self, variant):
+        def check(engine, luck):
+            state, last = engine.state, engine.state.wall.shape[1]
+            for game in range(engine.num_games):
+                lying = state.wall[game, state.front[game] : last - state.back[game]]
+                np.testing.assert_array_equal(luck._in_wall[game], np.bincount(lying, minlength=42))
+
+        play(variant, [GreedyAgent()], 3, 6, each=check)
+
+    @pytest.mark.parametrize("variant", sorted(VARIANTS))
+    def test_they_sum_to_zero_over_the_seats(self, variant):
+        _, luck = play(variant, [GreedyAgent()], 8, 7)
+        assert np.abs(luck.sums).max() > 0.5
+        np.testing.assert_allclose(luck.sums.sum(axis=1), 0, atol=1e-9 * np.abs(luck.sums).max())
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("agent", ["greedy", "random", "value"])
+    @pytest.mark.parametrize("variant", sorted(VARIANTS))
+    def test_they_have_mean_zero_whoever_plays(self, variant, agent):
+        _, luck = play(variant, [make_agent(agent)], 300 if agent == "value" else 1500, 8)
+        spread = luck.sums.std(axis=0)
+        seen = (luck.sums != 0).sum(axis=0) > 50  # fewer are not normal
+        z = luck.sums.mean(axis=0)[seen] / (spread[seen] / np.sqrt(len(luck.sums)))
+        assert seen.sum() > 100
+        assert np.abs(z).max() < 4.8  # of some 400
+        assert 0.7 < z.std() < 1.3
+
+
+def _check_mean(draws, found):
+    """Put each kind into the place of the drawn one, and weigh what the surprises then are by how many there are."""
+    state, seat, rows = draws.engine.state, draws.seat, np.arange(len(draws.games))
+    total = np.zeros_like(found)
+    for kind in range(34):
+        at = np.full(len(rows), kind)
+        hand = draws.hand.copy()
+        hand[rows, at] += 1
+        kept_hand, kept_drawn = state.hand[draws.games, seat], state.drawn[draws.games]
+        state.hand[draws.games, seat], state.drawn[draws.games] = hand, at
+        fields = {name: getattr(draws, name) for name in ("engine", "games", "seat", "hand", "wall", "left")}
+        other = type(draws)(**fields, kind=at, helps=draws.helps, distance=draws.distance)
+        total += surprises(other) * draws.wall[:, kind, None, None]
+        state.hand[draws.games, seat], state.drawn[draws.games] = kept_hand, kept_drawn
+    np.testing.assert_allclose(
+        total / draws.wall.sum(axis=1)[:, None, None], 0, atol=1e-6 * max(1, np.abs(found).max())
+    )
+
+
+class TestLuck:
+    @pytest.mark.parametrize("knobs", [{}, {"players": 4}, {"rotation": True}])
+    def test_it_belongs_to_persons_and_sums_to_zero(self, knobs):
+        _, luck = play("hebei", [GreedyAgent()], 6, 3, weights_of(rules("hebei")), **knobs)
+        by_person = luck.by_person()
+        assert by_person.shape == (6, luck._engine.num_people)
+        assert np.abs(by_person.sum(axis=1)).max() <= 4  # rounded
+        assert np.abs(by_person).max() > UNIT / 10
+
+    def test_it_does_not_depend_on_the_batch(self):
+        weights = weights_of(rules("wuhan"))
+        engine = make_engine("wuhan", 6, seed=3)
+        parts = [engine.select(np.arange(6)), engine.select(np.arange(2, 3))]
+        found = []
+        for part, games in zip(parts, (np.arange(6), np.array([2])), strict=True):
+            luck = Luck(part, weights)
+            while (live := np.flatnonzero(part.seat_to_act >= 0)).size:
+                part.step(part.action_mask[live].argmax(axis=1), games=live)
+                luck.add(live)
+            found.append(dict(zip(games.tolist(), luck.by_person().tolist(), strict=True)))
+        assert found[0][2] == found[1][2]
+
+    @pytest.mark.parametrize("variant", everyday(WORTHWHILE, ["hebei"]))
+    def test_it_narrows_intervals(self, variant):
+        """By how much depends on the variant and the agents: docs/evaluation.md has what was measured."""
+        table = rules(variant)
+        lineup = (0, *[1] * (table.people - 1))
+        agents = [GreedyAgent(claims=False), GreedyAgent()]
+        found = measure(table, agents, lineup, deals=250, seed=9, control_variates=True).of(0)
+        assert found.points.half_width < 0.92 * found.with_luck.half_width
+        assert abs(found.points.mean - found.with_luck.mean) < 2.5 * found.with_luck.half_width
+
+    def test_points_come_with_and_without(self):
+        table, agents = rules("hebei"), [GreedyAgent(), RandomAgent()]
+        plain = measure(table, agents, (0, 1, 1), deals=20, seed=4)
+        found = measure(table, agents, (0, 1, 1), deals=20, seed=4, control_variates=True)
+        assert plain.of(0).with_luck is None
+        assert found.of(0).with_luck == plain.of(0).points
+        assert found.of(0).points != plain.of(0).points
+        assert found.of(0).wins == plain.of(0).wins
+        assert sum(one.points.mean * one.seats for one in found.standings) == pytest.approx(0, abs=1e-5)
+
+    @pytest.mark.thorough
+    def test_blocks_merge_to_the_same_bits(self):
+        table, agents = rules("hebei"), [GreedyAgent(), RandomAgent()]
+        blocks = [Block((0, 1, 1), number, 5 * number, 5 * number + 5, "all", True) for number in range(2)]
+        parts = [play_block(table, agents, block, 4) for block in blocks]
+        (whole,) = [play_block(table, agents, Block((0, 1, 1), 0, 0, 10, "all", True), 4)]
+        np.testing.assert_array_equal(np.concatenate([part.counts["luck"] for part in parts]), whole.counts["luck"])
+        one = summarise(table, (0, 1, 1), parts)
+        assert one == summarise(table, (0, 1, 1), [whole])
+
+
+class TestWeights:
+    def test_every_variant_has_some(self):
+        known = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["variants"]
+        assert sorted(known) == sorted(VARIANTS)
+        for variant, one in known.items():
+            assert one["hands"] >= 1000
+            assert one["left"] < 0.95
+            assert set(one["weights"]) <= set(FEATURES)
+            assert weights_of(rules(variant)).shape == (len(FEATURES),)
+        assert WEIGHTS_FILE.stat().st_size < 60_000
+
+    def test_a_variant_without_is_a_named_error(self, monkeypatch, tmp_path):
+        monkeypatch.setattr(luck_module, "WEIGHTS_FILE", tmp_path / "none.json")
+        weights_of.cache_clear()
+        with pytest.raises(AgentError, match="mahjong-env fit-control-variates --variant hebei"):
+            weights_of(rules("hebei"))
+        weights_of.cache_clear()
+
+    def test_the_command_fits_weights(self, tmp_path, capsys):
+        path = tmp_path / "weights.json"
+        assert main(["fit-control-variates", "--variant", "hebei", "--hands", "20", "--out", str(path)]) == 0
+        assert "luck leaves" in capsys.readouterr().out
+        found = json.loads(path.read_text(encoding="utf-8"))["variants"]["hebei"]
+        assert found["hands"] == 20
+        assert set(found["weights"]) <= set(FEATURES)
+
+    @pytest.mark.thorough
+    def test_the_command_fits_them_again(self, tmp_path, capsys):
+        path = tmp_path / "weights.json"
+        for variant in ("hebei", "wuhan", "hebei"):
+            words = ["fit-control-variates", "--variant", variant, "--hands", "40", "--out", str(path)]
+            assert main(words) == 0
+        assert "luck leaves" in capsys.readouterr().out
+        known = json.loads(path.read_text(encoding="utf-8"))["variants"]
+        assert sorted(known) == ["hebei", "wuhan"]
+        first = path.read_text(encoding="utf-8")
+        assert main(words) == 0
+        assert path.read_text(encoding="utf-8") == first
+
+    def test_a_file_that_cannot_be_written(self, tmp_path, capsys):
+        assert main(["fit-control-variates", "--variant", "hebei", "--hands", "4", "--out", str(tmp_path)]) == 2
+        assert "cannot be written" in capsys.readouterr().err

@@ -1,0 +1,419 @@
+"""Evaluations: trained policies beside their teachers and what they were; tables that fit; errors before the work."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from mahjong_agents import GreedyAgent, RandomAgent, make_agent
+from mahjong_env import rules
+from mahjong_env.cli import main
+from mahjong_training.config import EvaluateConfig
+from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation import command as evaluation_command
+from mahjong_training.evaluation import exports, lineups
+from mahjong_training.evaluation import tables as report
+from mahjong_training.evaluation.command import evaluate
+from mahjong_training.evaluation.lineups import difference, measure, one_against_copies
+from mahjong_training.evaluation.references import with_references
+from mahjong_training.evaluation.sigma import sigma
+from mahjong_training.runtime import progress
+from support.marks import variants
+
+TINY = (
+    *("--tables", "4", "--width", "4", "--layers", "1", "--warm-start-steps", "64", "--warm-start-epochs", "1"),
+    *("--evaluations", "1", "--evaluation-deals", "1", "--evaluation-agents", "random", "--opponents", "random"),
+)
+
+
+TRIO = ("random", "greedy", "greedy?claims=false")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A small finished run, whose best policy is the last one."""
+    out = tmp_path_factory.mktemp("runs") / "small"
+    words = ["train-sb3", "--variant", "hebei", "--out", str(out), "--total-steps", "64", *TINY]
+    assert main([*words, "--teacher", "greedy?claims=false"]) == 0
+    return out
+
+
+def printed(found, width=80):
+    text = io.StringIO()
+    report.print_tables(found, Console(file=text, width=width, highlight=False))
+    return text.getvalue()
+
+
+def test_a_narrow_terminal_loses_nothing(monkeypatch, capsys):
+    found = evaluate(EvaluateConfig(variant="hebei", agents=("random", "greedy"), deals=30))
+    capsys.readouterr()
+    monkeypatch.setenv("COLUMNS", "40")
+    report.print_tables(found)
+    told = capsys.readouterr().out
+    assert "\u2026" not in told
+    assert told == printed(found)
+
+
+class TestReferences:
+    @pytest.mark.thorough
+    def test_a_trained_policy_comes_with_its_teachers_and_what_it_was(self, run, capsys):
+        found = evaluate(EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random"), deals=3))
+        assert found.agents == ("small/last", "random", "small/clone", "greedy", "closed greedy")
+        assert found.roles == (
+            "learned from 64 decisions, after imitating greedy?claims=false",
+            "",
+            "the same before learning: it imitates greedy?claims=false",
+            "teacher, not imitated",
+            "teacher, imitated",
+        )
+        assert found.clones == ((0, 2),)
+        assert [found.agents[gain.against] for gain in found.gains()] == ["random", "greedy", "closed greedy"]
+        told = printed(found)
+        for name, role in zip(found.agents, found.roles, strict=True):
+            assert not role or f"{name}: {role}" in told
+        assert "what learning added" in told
+        data = found.as_json()
+        assert data["roles"]["small/clone"] == found.roles[2]
+        assert [gain["against"] for gain in data["learning_added"]] == ["random", "greedy", "closed greedy"]
+
+    def test_agents_that_are_named_are_not_named_twice(self, run):
+        clone = f"policy:{run}/clone.zip"
+        specs = ["greedy", f"policy:{run}/last.zip", clone, "greedy"]
+        entrants = with_references(specs)
+        assert [entrant.spec for entrant in entrants] == [*specs, "greedy?claims=false"]
+        assert entrants[1].clone == clone
+        assert with_references(["random", "greedy"]) == with_references(["random", "greedy"])
+        alone = with_references(["random", clone])
+        assert [entrant.spec for entrant in alone] == ["random", clone, "greedy", "greedy?claims=false"]
+        assert alone[1].role.startswith("imitates greedy?claims=false; what the policies of its run were")
+
+    @pytest.mark.thorough
+    def test_where_learning_brought_nothing_better_that_is_said_and_shown(self, run, tmp_path):
+        """The best policy of a run may be the one that the warm start left: then the last one stands beside it."""
+        copy = Path(shutil.copytree(run, tmp_path / "run"))
+        shutil.copy(copy / "clone.zip", copy / "best.zip")
+        config = EvaluateConfig(variant="hebei", agents=(f"policy:{copy}", "random"), deals=2)
+        found = evaluate(config)
+        assert found.agents == ("run/best", "random", "run/last", "greedy", "closed greedy")
+        assert found.roles[0] == "imitates greedy?claims=false; nothing that was learned later measured better"
+        assert found.roles[2] == "the same after learning from 64 decisions"
+        assert found.clones == ((2, 0),)
+        assert "run/last - run/best" in printed(found)
+
+    def test_policies_without_a_warm_start_have_no_teachers(self, tmp_path):
+        words = ["train-sb3", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "16", *TINY]
+        assert main([*words, "--warm-start-steps", "0", "--teacher", "greedy", "--reward-scale", "0.3"]) == 0
+        assert len(with_references([f"policy:{tmp_path / 'run'}"])) == 1
+
+    def test_policies_on_the_way_have_the_same_clone(self, run):
+        (policy,) = (run / "policies").glob("*64.zip")
+        assert [entrant.spec for entrant in with_references([f"policy:{policy}"])][1] == f"policy:{run}/clone.zip"
+
+    def test_they_can_be_left_out(self, run):
+        config = EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random"), deals=1, teachers=False)
+        assert evaluate(config).agents == ("small/last", "random")
+
+    @pytest.mark.thorough
+    def test_the_agents_that_were_named_still_sit_at_one_table(self, run):
+        config = EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random", "greedy"), deals=1)
+        assert evaluate(config).results[-1].lineup == (0, 1, 2)
+
+
+AGENT_FILE = """
+class Passes:
+    '''Takes the last action that is legal, which is to pass wherever that is.'''
+
+    def __init__(self, name="passes"):
+        self.name = name
+
+    def act(self, view, rng):
+        return view.action_mask.shape[1] - 1 - view.action_mask[:, ::-1].argmax(axis=1)
+"""
+
+
+class TestOwnAgents:
+    @pytest.mark.thorough
+    def test_classes_in_files_and_objects_take_part(self, tmp_path, capsys):
+        (tmp_path / "mine.py").write_text(AGENT_FILE, encoding="utf-8")
+        spec = f"{tmp_path}/mine.py:Passes"
+        words = ["evaluate", "--variant", "hebei", "--deals", "2", "--agents", f"{spec}?name=mine", "random"]
+        for processes in ("1", "2"):
+            assert main([*words, "--processes", processes, "--out", str(tmp_path / processes)]) == 0
+        found = [(tmp_path / processes / "evaluation.json").read_text(encoding="utf-8") for processes in ("1", "2")]
+        assert found[0] == found[1]
+        assert "2 x random" in capsys.readouterr().out
+        config = EvaluateConfig(variant="hebei", deals=2)
+        as_objects = evaluate(config, agents=[make_agent(spec), RandomAgent()])
+        assert as_objects.agents == ("passes", "random")
+        by_name = json.loads(found[0])["lineups"][0]["standings"][0]["points"]["mean"]
+        assert as_objects.against(0, 1).of(0).points.mean == by_name
+
+    @pytest.mark.thorough
+    def test_they_are_opponents_and_teachers(self, tmp_path):
+        (tmp_path / "mine.py").write_text(AGENT_FILE, encoding="utf-8")
+        spec = f"{tmp_path}/mine.py:Passes"
+        words = ["train-sb3", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "16", *TINY]
+        assert main([*words, "--teachers", spec, "--opponents", spec, "--evaluation-agents", spec]) == 0
+        assert ",passes," in (tmp_path / "run" / "learning_curve.csv").read_text(encoding="utf-8")
+
+
+class TestDifference:
+    def test_what_deals_bring_by_themselves_cancels(self):
+        played, agents = rules("hebei"), [GreedyAgent(), RandomAgent(), GreedyAgent(claims=False)]
+        results = [measure(played, agents, one_against_copies(agent, 1, 3), deals=60, seed=4) for agent in (0, 2)]
+        gain = difference(results[1], 2, results[0], 0)
+        points = [result.of(agent).points for result, agent in zip(results, (0, 2), strict=True)]
+        assert gain.mean == pytest.approx(points[1].mean - points[0].mean)
+        by_deal = results[1].points_by_deal(2) / 3 - results[0].points_by_deal(0) / 3
+        error = by_deal.std(ddof=1) / np.sqrt(60)
+        assert gain.half_width == pytest.approx(2.001 * error, rel=1e-3)
+        same = difference(results[0], 0, results[0], 0)
+        assert (same.mean, same.half_width) == (0, 0)
+
+    def test_other_deals_are_refused(self):
+        played, agents = rules("hebei"), [GreedyAgent(), RandomAgent()]
+        few, more = (measure(played, agents, (0, 1, 1), deals=deals, seed=4) for deals in (2, 3))
+        with pytest.raises(TrainingError, match="cannot be compared deal by deal"):
+            difference(few, 0, more, 0)
+
+
+class TestSigma:
+    def test_is_the_spread_of_points_among_greedy_players(self):
+        """Points of all seats of 4000 hands; other hands give about the same."""
+        found = sigma(rules("hebei"))
+        other = measure(rules("hebei"), [GreedyAgent()], (0, 0, 0), deals=2, seed=1)
+        assert other.of(0).points.mean == 0
+        assert 3 < found < 4.2
+        assert sigma(rules("hebei")) is found
+        assert sigma(rules("hebei", players=4)) != found
+
+
+class TestTables:
+    @pytest.mark.parametrize("variant", variants("hebei"))
+    def test_fit_eighty_columns(self, variant):
+        agents = ("random", "greedy", "greedy?claims=false")
+        found = evaluate(EvaluateConfig(variant=variant, agents=agents, deals=2))
+        assert max(map(len, printed(found).splitlines())) <= 80
+        assert "sigma = " in printed(found)
+
+    @pytest.mark.thorough
+    def test_long_names_are_folded_and_markup_is_text(self, run):
+        found = evaluate(
+            EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random", "greedy"), deals=2)
+        )
+        names = ("a_run_with_a_name_of_forty_characters_or_so/best", "[red]x[/]", "b" * 70, "greedy", "d")
+        told = printed(replace(found, agents=names))
+        assert max(map(len, told.splitlines())) <= 80
+        assert "[red]x[/]" in told
+        assert sum(line.count("b") for line in told.splitlines()) > 70 * 5
+        assert "…" not in told
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    out = tmp_path_factory.mktemp("evaluation") / "out"
+    words = ["evaluate", "--variant", "hangzhou", "--agents", "greedy", "greedy?claims=false", "--deals", "30"]
+    assert main([*words, "--details", "--out", str(out)]) == 0
+    return out
+
+
+def test_so_few_deals_carry_no_interval(tmp_path, capsys):
+    words = ["evaluate", "--variant", "hebei", "--agents", "greedy", "random", "--deals", "3"]
+    assert main([*words, "--out", str(tmp_path)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "per hand and seat, fewer than 30 deals carry no interval" in told
+    assert "± ?" in told
+    text = (tmp_path / "evaluation.json").read_text(encoding="utf-8")
+    data = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    points = data["lineups"][0]["standings"][0]["points"]
+    assert (points["low"], points["high"]) == (None, None)
+
+
+class TestFiles:
+    def test_the_csv_has_what_the_json_has(self, written):
+        data = json.loads((written / "evaluation.json").read_text(encoding="utf-8"))
+        with (written / "evaluation.csv").open(newline="") as file:
+            lines = list(csv.DictReader(file))
+        standings = [(lineup, one) for lineup in data["lineups"] for one in lineup["standings"]]
+        assert len(lines) == len(standings) == 4
+        for line, (lineup, one) in zip(lines, standings, strict=True):
+            assert (line["agent"], int(line["hands"])) == (one["agent"], lineup["hands"])
+            assert line["lineup"].split(" | ") == lineup["lineup"]
+            numbers = {name: one[name] for name in ("points", "wins", "self_draws", "deal_ins")} | one["details"]
+            numbers |= {f"row: {name}": estimate for name, estimate in one["rows"].items()}
+            assert len(numbers) > 12
+            for name, estimate in numbers.items():
+                found = [float(line[name]), float(line[f"{name}_low"]), float(line[f"{name}_high"])]
+                assert found == [estimate["mean"], estimate["low"], estimate["high"]]
+
+    def test_the_page_needs_nothing_else(self, written):
+        page = (written / "evaluation.html").read_text(encoding="utf-8")
+        assert re.findall(r'(?:src|href)="(?!data:)', page) == []
+        assert "http" not in re.sub(r"<!DOCTYPE[^>]*>", "", page)
+        png = base64.b64decode(re.search(r"base64,([^\"]*)", page)[1])
+        assert png == (written / "evaluation.png").read_bytes()
+        tags = re.findall(r"<(/?)(table|tr|td|th|html|body|head|style|h1|h2|p|tbody|thead)\b", page)
+        for tag in {name for _, name in tags}:
+            assert sum(1 if not end else -1 for end, name in tags if name == tag) == 0
+        for words in ("closed greedy", "sigma = ", "Rows scored", "turn of tenpai"):
+            assert words in page
+
+    def test_names_are_text_and_no_markup(self):
+        found = evaluate(EvaluateConfig(variant="hebei", agents=("random", "greedy"), deals=2))
+        page = exports.html_text(replace(found, agents=("<b>x</b>", "a & b")), b"")
+        assert "<b>" not in page
+        assert "&lt;b&gt;x&lt;/b&gt;" in page
+        assert "a &amp; b" in page
+
+
+class TestErrorsBeforeTheWork:
+    @pytest.mark.parametrize("name", ["evaluation.json", "evaluation.png", "evaluation.csv", "evaluation.html"])
+    def test_files_that_cannot_be_written(self, name, tmp_path, monkeypatch, capsys):
+        (tmp_path / name).mkdir()
+        monkeypatch.setattr(evaluation_command, "play_block", lambda *_: pytest.fail("has begun to play"))
+        words = ["evaluate", "--variant", "hebei", "--agents", "random", "--out", str(tmp_path)]
+        assert main(words) == 2
+        assert f"{tmp_path / name}: cannot be written (it is a folder)" in capsys.readouterr().err
+
+    def test_a_benchmark_into_a_folder(self, tmp_path, capsys):
+        assert main(["bench-learning", "--variant", "hebei", "--json", str(tmp_path)]) == 2
+        assert f"{tmp_path}: cannot be written (it is a folder)" in capsys.readouterr().err
+
+
+class LosesItsWay:
+    """Plays the first legal action, and after a while none."""
+
+    name = "lost"
+    games_at_once = 6
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def act(self, view, rng):
+        self.calls += 1
+        return view.action_mask.argmax(axis=1) if self.calls < 200 else np.full(len(view), np.nan)
+
+
+class TestInterrupted:
+    def test_a_bad_answer_names_the_deal_and_what_was_played_is_kept(self, tmp_path, capsys):
+        words = ["evaluate", "--variant", "hebei", "--deals", "20", "--out", str(tmp_path), "--agents", "random"]
+        assert main([*words, f"{__name__}:LosesItsWay"]) == 2
+        said = " ".join(capsys.readouterr().err.split())
+        found = re.search(
+            r"'lost' answered nan in game \d+, seat \d.* It is deal (\d+) of seed 20000, with .*lost", said
+        )
+        assert found
+        kept = re.search(r"(\d+) of 20 parts are kept", said)
+        assert kept
+        assert int(kept[1]) == int(found[1]) // 2 > 0
+
+    def test_ctrl_c_in_an_evaluation(self, tmp_path, monkeypatch, capsys):
+        def interrupted(*_, **__):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(evaluation_command, "play_block", interrupted)
+        assert main(["evaluate", "--variant", "hebei", "--agents", "random"]) == 130
+        assert capsys.readouterr().err == "interrupted\n"
+
+    @pytest.mark.thorough
+    def test_an_interrupted_evaluation_goes_on_with_what_it_has(self, tmp_path, monkeypatch, capsys):
+        plain, played = evaluation_command.play_block, []
+
+        def third_is_interrupted(*arguments, **settings):
+            if len(played) == 2:
+                raise KeyboardInterrupt
+            played.append(arguments[2])
+            return plain(*arguments, **settings)
+
+        words = [
+            "evaluate",
+            "--variant",
+            "hebei",
+            "--agents",
+            "random",
+            "greedy",
+            "greedy?claims=false",
+            "--deals",
+            "4",
+        ]
+        out = ["--out", str(tmp_path / "out")]
+        with monkeypatch.context() as patch:
+            patch.setattr(evaluation_command, "play_block", third_is_interrupted)
+            assert main([*words, *out]) == 130
+        said = f"interrupted; 2 of 7 parts are kept in {tmp_path / 'out'}: the same command goes on with them\n"
+        assert capsys.readouterr().err == said
+        (parts,) = (tmp_path / "out").glob(".parts-*")
+        first, _ = sorted(parts.iterdir())
+        first.write_bytes(b"damaged")
+        assert main([*words, *out, "--seed", "3"]) == 0  # another evaluation has parts of its own
+        assert parts.exists()
+        played.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(evaluation_command, "play_block", lambda *a, **k: played.append(a[2]) or plain(*a, **k))
+            assert main([*words, *out]) == 0
+        assert len(played) == 6  # the damaged one, and those that were not reached
+        assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(evaluation_command._FILES)
+        assert main([*words, "--out", str(tmp_path / "whole"), "--processes", "2"]) == 0
+        whole, again = ((tmp_path / name / "evaluation.json").read_text(encoding="utf-8") for name in ("whole", "out"))
+        assert whole == again
+
+    def test_the_time_that_is_left(self, monkeypatch):
+        told, now = [], iter([0.0, 100.0, 160.0])
+        monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
+        clock = evaluation_command._Clock(5, 3, ("a", "b"), told.append)
+        for number in (3, 4, 5):
+            clock.begin(number, lineups.Block((0, 1, 1), 0, 0, 1))
+            clock.end()
+        assert told == [
+            "part 3 of 5: a, b, b",
+            "part 4 of 5: a, b, b; about 3 min left",
+            "part 5 of 5: a, b, b; about 80 s left",
+        ]
+
+    def test_ctrl_c_in_a_benchmark(self, monkeypatch, capsys):
+        from mahjong_benchmarks import learning as bench
+
+        def interrupted(*_):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(bench, "measure", interrupted)
+        assert main(["bench-learning", "--variant", "hebei"]) == 130
+        assert capsys.readouterr().err == "interrupted\n"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("command", "needless"),
+    [
+        ("bench-learning", ["scipy", "matplotlib", "openskill"]),
+        ("evaluate", ["torch", "stable_baselines3", "sb3_contrib", "tensorboard"]),
+    ],
+)
+def test_commands_need_their_own_extra_only(command, needless):
+    """`bench` needs what `train` installs, `evaluate` what `evaluate` does."""
+    code = "import sys\n"
+    code += "class Lacking:\n"
+    code += "    def find_spec(self, name, path=None, target=None):\n"
+    code += "        if name in sys.argv[2].split(): raise ModuleNotFoundError(name, name=name)\n"
+    code += "sys.meta_path.insert(0, Lacking())\n"
+    code += "from mahjong_env.cli import main\nsys.exit(main(sys.argv[3:]))"
+    words = ["--variant", "hebei"]
+    if command == "bench-learning":
+        words += ["--tables", "4", "--runs", "1", "--seconds", "1e-6", "--width", "4", "--opponents", "random"]
+    else:
+        words += ["--agents", "random", "--deals", "2"]
+    call = [sys.executable, "-c", code, "-", " ".join(needless), command, *words]
+    done = subprocess.run(call, capture_output=True, text=True, check=False, encoding="utf-8")
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,127 @@
+"""Where torch learns, by a device that is not there (`support.fake_device`): no test here needs a GPU."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from mahjong_agents.policy.file import PolicyFile
+from mahjong_agents.policy.network import ActionNetwork
+from mahjong_env import VARIANTS
+from mahjong_training.config import Optimisation, TrainConfig, TrainSb3Config
+from mahjong_training.errors import TrainingError
+from mahjong_training.learning import ppo
+from mahjong_training.learning import run as ppo_run
+from mahjong_training.learning.checkpoint import read_checkpoint, write_checkpoint
+from mahjong_training.learning.devices import find_device
+from mahjong_training.learning.self_play import play_hands
+from mahjong_training.sb3 import run as train
+from support.fake_device import fake_device
+
+PPO = TrainConfig(variant="hebei", teacher="greedy", width=4, batch_size=64, reference=0.1, entropy=0.01)
+TRAIN = TrainSb3Config(
+    variant="hebei",
+    teacher="greedy",
+    reward_scale=0.5,
+    tables=4,
+    total_steps=32,
+    width=4,
+    layers=1,
+    warm_start_steps=32,
+    warm_start_epochs=1,
+    opponents=("random", "self"),
+    evaluations=2,
+    evaluation_deals=1,
+    evaluation_agents=("random",),
+    optimisation=Optimisation(steps_per_table=4, reference=0.1),
+)
+
+
+class TestFindDevice:
+    @pytest.mark.parametrize(
+        ("asked", "there", "found"),
+        [("auto", True, "cuda"), ("cuda", True, "cuda"), ("cpu", True, "cpu"), ("auto", False, "cpu")],
+    )
+    def test_is_the_one_that_is_asked_for(self, asked, there, found, monkeypatch):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
+        assert find_device(asked) == torch.device(found)
+
+    def test_a_learner_is_made_there(self, monkeypatch):
+        """The settings come as far as the networks: torch is asked to put them on the device that was named."""
+        asked = []
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+        monkeypatch.setattr(torch.nn.Module, "to", lambda module, device: asked.append(device) or module)
+        for device in ("cuda", "cpu"):
+            ppo.Learner(replace(PPO, device=device), people=3, unit=1.0, claims=True)
+        assert asked == 4 * [torch.device("cuda")] + 4 * [torch.device("cpu")]
+
+    @pytest.mark.parametrize(("run", "config"), [(ppo_run.run, PPO), (train.run, TRAIN)])
+    @pytest.mark.parametrize(
+        ("device", "message"),
+        [("tpu", "--device is auto, cpu or cuda, not 'tpu'"), ("cuda", "--device cuda: torch finds no such device")],
+    )
+    def test_none_and_unknown_ones_are_refused_before_anything_is_done(self, run, config, device, message, tmp_path):
+        if device == "cuda" and torch.cuda.is_available():
+            pytest.skip("there is one here")
+        with pytest.raises(TrainingError, match=message):
+            run(replace(config, device=device, out=tmp_path / "run"))
+        assert not (tmp_path / "run").exists()
+
+
+def learned(device=None):
+    """Return a learner after two updates."""
+    learner = ppo.Learner(PPO, people=3, unit=3.0, claims=True)
+    if device is not None:
+        parts = (learner.actor, learner.average, learner.reference, learner.critic)
+        assert {array.device for part in parts for array in part.parameters()} == {device}
+    for number in range(2):
+        network = ActionNetwork(learner.actor.arrays())
+        hands = play_hands(VARIANTS["hebei"], network, [], tables=6, share=0, seed=[number])
+        learner.update(hands, number=number, progress=0.0)
+        learner.refresh_reference()
+    return learner
+
+
+def test_ppo_learns_there_what_it_learns_here(monkeypatch):
+    here = learned().average.arrays()
+    with fake_device() as device:
+        monkeypatch.setattr(ppo, "find_device", lambda name: device)
+        there = learned(device).average.arrays()
+    for name, array in here.items():
+        assert type(there[name]) is np.ndarray
+        np.testing.assert_array_equal(there[name], array)
+
+
+@pytest.mark.thorough
+def test_train_learns_there_what_it_learns_here(tmp_path, monkeypatch):
+    here = train.run(replace(TRAIN, out=tmp_path / "here", device="cpu"))
+    with fake_device() as device, monkeypatch.context() as patch:
+        patch.setattr(train, "find_device", lambda name: device)
+        patch.setattr(train, "write_checkpoint", lambda path, state: path.touch())
+        devices = []
+        measure = train.Training.measure
+
+        def seen(run, *arguments, **options):
+            devices.extend(array.device for array in run.network.parameters())
+            devices.append(run.model.policy.optimizer.param_groups[0]["params"][0].device)
+            measure(run, *arguments, **options)
+
+        patch.setattr(train.Training, "measure", seen)
+        there = train.run(replace(TRAIN, out=tmp_path / "there"))
+    assert set(devices) == {device}
+    for name in ("clone", "last"):
+        found, wanted = (PolicyFile.read(getattr(run, name)).weights for run in (there, here))
+        assert all(np.array_equal(found[key], array) for key, array in wanted.items())
+
+
+def test_a_checkpoint_of_a_gpu_is_read_without_one(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        # What torch writes of arrays on a GPU differs from this file in nothing but their place, which it names.
+        patch.setattr(torch.serialization, "location_tag", lambda storage: "cuda:0")
+        write_checkpoint(tmp_path / "checkpoint.pt", {"weights": torch.arange(3.0)})
+    state = read_checkpoint(tmp_path / "checkpoint.pt")
+    assert state["weights"].device == torch.device("cpu")
+    assert state["weights"].tolist() == [0.0, 1.0, 2.0]

@@ -1,0 +1,600 @@
+"""PPO by self-play: what is learned from, how, and that a run can be interrupted, repeated and shared out."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from mahjong_agents import GreedyAgent, PolicyFileError, make_agent
+from mahjong_agents.control_variates import weights_of
+from mahjong_agents.policy.custom_features import find_features
+from mahjong_agents.policy.file import PolicyFile
+from mahjong_agents.policy.inputs import ACTION_FACTS, TABLE_FACTS, action_inputs
+from mahjong_agents.policy.network import ActionNetwork, prior, shapes
+from mahjong_env import VARIANTS, MahjongError, make_engine
+from mahjong_training.config import TrainConfig
+from mahjong_training.errors import InterruptedRunError
+from mahjong_training.evaluation.sigma import sigma
+from mahjong_training.learning import collecting, self_play
+from mahjong_training.learning import run as ppo_run
+from mahjong_training.learning.checkpoint import read_checkpoint
+from mahjong_training.learning.ppo import Actor, Learner, advantages, log_softmax
+from mahjong_training.learning.rewards import find_reward
+from mahjong_training.learning.run_folder import RunFolder
+from mahjong_training.learning.self_play import Hands, play_hands
+from support.marks import everyday, variants
+
+EXAMPLES = Path(__file__).parents[3] / "notebooks" / "examples"
+
+CONFIG = TrainConfig(
+    variant="hebei",
+    teacher="greedy",
+    hands=128,
+    tables=32,
+    critic_hands=32,
+    evaluations=2,
+    evaluation_deals=3,
+    gate_deals=3,
+    width=8,
+)
+
+
+def network(seed=0):
+    rng = np.random.default_rng(seed)
+    weights = {name: rng.normal(0, 0.1, shape).astype(np.float32) for name, shape in shapes(8).items()}
+    return ActionNetwork(weights | {"prior": prior(claims=True)})
+
+
+def hands(variant="hebei", share=0.0, tables=40, others=(), reward=None):
+    return play_hands(VARIANTS[variant], network(), others, tables=tables, share=share, seed=[1], reward=reward)
+
+
+class TestHands:
+    @pytest.mark.parametrize("variant", variants("hebei"))
+    def test_rewards_of_a_chain_are_the_points_of_the_seat(self, variant):
+        played = hands(variant)
+        paid = np.bincount(played.chain, played.reward, minlength=played.points.size)
+        decided = np.bincount(played.chain, minlength=played.points.size) > 0
+        points = played.points.ravel()
+        # Where nothing is paid before a seat first decides, all that it is paid follows a decision.
+        assert (paid[decided] == points[decided]).mean() > 0.95
+        assert (played.points.sum(axis=1) == 0).all()
+        assert paid[decided].any()
+
+    def test_chains_are_those_of_the_seats_that_decided(self, monkeypatch):
+        asked, choose = [], self_play.choose_actions
+
+        def noting(engine, games, *rest):
+            asked.append(games * engine.num_people + engine.seat_to_act[games])
+            return choose(engine, games, *rest)
+
+        monkeypatch.setattr(self_play, "choose_actions", noting)
+        np.testing.assert_array_equal(hands(tables=3).chain, np.concatenate(asked))
+
+    def test_luck_is_taken_off_what_is_paid(self):
+        rules = VARIANTS["taiwan"]
+        plain, less = (
+            play_hands(rules, network(), [], tables=200, share=0, seed=[3], luck_weights=weights)
+            for weights in (None, weights_of(rules))
+        )
+        np.testing.assert_array_equal(plain.chosen, less.chosen)
+        of_chain = [np.bincount(hands.chain, hands.reward, minlength=800) for hands in (plain, less)]
+        assert of_chain[1].var() < 0.7 * of_chain[0].var()
+        # What every seat is paid less is luck, which sums to zero over the seats of a hand; all but a few seats decide.
+        taken = (of_chain[0] - of_chain[1]).reshape(200, 4)
+        decided = (np.bincount(plain.chain, minlength=800) > 0).reshape(200, 4).all(axis=1)
+        sums = np.abs(taken[decided].sum(axis=1))
+        assert np.median(sums) < 0.5 * np.median(np.abs(taken[decided]).max(axis=1))
+
+    @pytest.mark.parametrize("reward", everyday(["points?scale=2", "sigma"], ["points?scale=2"]))
+    def test_rewards_of_ones_own_are_asked_what_points_are_worth(self, reward):
+        scale = 2 if reward != "sigma" else 1 / sigma(VARIANTS["hebei"])
+        plain = hands(others=[GreedyAgent()], share=0.5)
+        other = hands(others=[GreedyAgent()], share=0.5, reward=find_reward(reward))
+        np.testing.assert_allclose(other.reward, scale * plain.reward, rtol=1e-5)
+
+    def test_places_are_paid_at_the_end_of_a_hand(self):
+        played = hands(reward=find_reward("ranked"))
+        last = np.append(np.diff(np.sort(played.chain)) > 0, True)[np.argsort(np.argsort(played.chain, kind="stable"))]
+        assert not played.reward[~last].any()
+        more = (played.points[:, :, None] < played.points[:, None, :]).sum(axis=2)
+        same = (played.points[:, :, None] == played.points[:, None, :]).sum(axis=2)
+        place = 1 + more + (same - 1) / 2
+        np.testing.assert_allclose(played.reward[last], (2 - place).ravel()[played.chain[last]])
+
+    def test_potentials_sum_to_what_they_were_at_the_first_decision(self):
+        class Shaped:
+            def __call__(self, paid):
+                return 0 * paid.points
+
+            def potential(self, view):
+                return view.left + 1
+
+        played = hands(reward=Shaped())
+        sums = np.bincount(played.chain, played.reward)
+        _, first = np.unique(played.chain, return_index=True)
+        left = list(TABLE_FACTS).index("left")
+        np.testing.assert_array_equal(-sums[played.chain[first]], played.table[first, left] + 1)
+
+    def test_the_same_seed_is_the_same_hands(self):
+        one, other = (hands(tables=8) for _ in range(2))
+        for name in ("facts", "table", "chosen", "reward", "others"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+        different = play_hands(VARIANTS["hebei"], network(), [], tables=8, share=0, seed=[2])
+        assert len(different) != len(one) or (different.reward != one.reward).any()
+
+    def test_others_have_all_seats_but_one_at_their_share_of_the_tables(self):
+        played = hands(share=0.5, others=[GreedyAgent()])
+        seats = played.learner.sum(axis=1)
+        assert (seats == 1).sum() == 20
+        assert (seats == 3).sum() == 20
+        assert played.learner.ravel()[played.chain].all()
+
+    def test_parts_keep_their_chains_apart(self):
+        one, other = hands(tables=8), hands(tables=4)
+        both = Hands.joined([one, other])
+        assert len(both) == len(one) + len(other)
+        np.testing.assert_array_equal(both.chain[len(one) :] - one.points.size, other.chain)
+        assert both.points.ravel().shape[0] > both.chain.max()
+
+    def test_what_others_know_is_told_next_seat_first(self):
+        played = hands(tables=1)
+        at = np.flatnonzero(played.chain == 0)
+        number = np.searchsorted(np.flatnonzero(played.chain == 1), at[-1]) - 1
+        before = np.flatnonzero(played.chain == 1)[number]
+        assert before < at[-1]
+        distance = played.table[before, :8].argmax()
+        assert played.others[at[-1]].reshape(2, -1)[0, -1] == distance
+
+
+class TestAdvantages:
+    def test_are_those_of_the_definition(self):
+        rng = np.random.default_rng(0)
+        chain = rng.integers(0, 7, 60) * 3
+        reward, value = rng.normal(size=(2, 60)).astype(np.float32)
+        better, returns = advantages(chain, reward, value, 0.9)
+        for number in set(chain.tolist()):
+            at = np.flatnonzero(chain == number)
+            after = np.append(value[at][1:], 0)
+            surprise = reward[at] + after - value[at]
+            for place in range(len(at)):
+                weights = 0.9 ** np.arange(len(at) - place)
+                np.testing.assert_allclose(better[at[place]], (weights * surprise[place:]).sum(), rtol=1e-4, atol=1e-5)
+                np.testing.assert_allclose(returns[at[place]], reward[at[place:]].sum(), rtol=1e-4, atol=1e-5)
+
+
+class TestLearner:
+    def test_the_network_that_learns_is_the_one_that_plays(self):
+        actor = Actor(8, claims=True, generator=torch.Generator().manual_seed(0))
+        actor.out.data.normal_()
+        played = ActionNetwork(actor.arrays())
+        view = make_engine("taiwan", 20, seed=1).view()
+        inputs = action_inputs(view)
+        row = torch.from_numpy(inputs.row)
+        with torch.no_grad():
+            logits = actor(torch.from_numpy(inputs.facts), torch.from_numpy(inputs.table), row)
+        np.testing.assert_allclose(logits.numpy(), played.scores(inputs), rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(log_softmax(logits, row, 20).exp().sum(), 20, rtol=1e-4)
+
+    def test_it_reads_added_inputs_at_their_scale(self):
+        late = find_features(f"{EXAMPLES / 'my_features.py'}:Late")
+        actor = Actor(8, claims=True, generator=torch.Generator().manual_seed(0), features=late)
+        actor.out.data.normal_()
+        played = ActionNetwork(actor.arrays(), late)
+        inputs = played.inputs(make_engine("hebei", 6, seed=3).view())
+        assert inputs.table.shape == (6, len(TABLE_FACTS) + 3)
+        scores = played.scores(inputs)
+        seen = (torch.from_numpy(array) for array in (inputs.facts, inputs.table, inputs.row))
+        np.testing.assert_allclose(scores, actor(*seen).detach().numpy(), rtol=1e-3, atol=1e-3)
+        inputs.table[:, -1] += 8  # by one, at a scale of 1/8
+        weights = actor.arrays()
+        of_table = weights["bias"] + weights["table"][-1]
+        moved = ActionNetwork(weights | {"bias": of_table}, late)
+        inputs_before = moved.inputs(make_engine("hebei", 6, seed=3).view())
+        np.testing.assert_allclose(played.scores(inputs), moved.scores(inputs_before), rtol=1e-3, atol=1e-3)
+
+    def test_probabilities_of_what_was_played_are_known(self):
+        learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
+        played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=20, share=0, seed=[4])
+        generator = torch.Generator().manual_seed(0)
+        for batch in learner._batches(played, np.ones(len(played), np.float32), generator):
+            found = log_softmax(learner.actor(batch.facts, batch.table, batch.row), batch.row, len(batch.table))
+            torch.testing.assert_close(found[batch.chosen], batch.log_probability, rtol=1e-3, atol=1e-3)
+
+    def test_what_was_better_than_expected_becomes_likelier(self):
+        learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
+        played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=64, share=0, seed=[4])
+        # Chows are paid for, whatever becomes of them.
+        chows = list(ACTION_FACTS).index("chow")
+        first = np.cumsum(played.count) - played.count
+        is_chow = played.facts[first + played.chosen, chows] == 1
+        paid = replace(played, reward=np.where(is_chow, 3.0, 0.0).astype(np.float32))
+        before = self.chows(learner, played, chows)
+        for number in range(5):
+            learner.update(paid, number=number, progress=0)
+        assert self.chows(learner, played, chows) > before + 0.01
+
+    @staticmethod
+    def chows(learner, played, column):
+        generator = torch.Generator().manual_seed(0)
+        batch = next(learner._batches(played, np.ones(len(played), np.float32), generator))
+        with torch.no_grad():
+            found = log_softmax(learner.actor(batch.facts, batch.table, batch.row), batch.row, len(batch.table))
+        return float(found.exp()[batch.facts[:, column] == 1].mean())
+
+    # A plain mean of the first updates, none of which is of what it began as; then those of long ago count ever less.
+    @pytest.mark.parametrize(
+        ("average", "counts"),
+        [
+            (0.5, (0.25, 0.25, 0.5)),
+            pytest.param(0.9, (1 / 3, 1 / 3, 1 / 3), marks=pytest.mark.thorough),
+            pytest.param(0.0, (0, 0, 1), marks=pytest.mark.thorough),
+        ],
+    )
+    def test_the_average_follows_the_weights(self, average, counts):
+        learner = Learner(replace(CONFIG, average=average), people=3, unit=3.0, claims=True)
+        began, after = learner.actor.arrays(), []
+        for number in range(4):
+            played = play_hands(VARIANTS["hebei"], network(), [], tables=2, share=0, seed=[number])
+            learner.update(played, number=number, progress=0, critic_updates=1)
+            after.append(learner.actor.arrays())
+        assert all((began[name] == after[0][name]).all() for name in began)
+        now, after = after[-1], after[1:]
+        expected = {name: sum(count * one[name] for count, one in zip(counts, after, strict=True)) for name in now}
+        for name, mean in learner.average.arrays().items():
+            np.testing.assert_allclose(mean, expected[name], rtol=1e-4, atol=1e-6)
+        assert average == 0 or any((learner.average.arrays()[name] != now[name]).any() for name in now)
+
+    def test_the_loss_is_that_of_the_definition(self):
+        """The clipped objective, less the entropy, and the divergence from the reference, by their formulas."""
+        config = replace(CONFIG, entropy=0.1, reference=0.3)
+        learner = Learner(config, people=3, unit=3.0, claims=True)
+        played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=8, share=0, seed=[4])
+        generator = torch.Generator().manual_seed(0)
+        with torch.no_grad():
+            for weights in learner.actor.parameters():
+                weights += 0.2 * torch.randn(weights.shape, generator=generator)
+        better = np.random.default_rng(0).normal(size=len(played)).astype(np.float32)
+        batch = next(learner._batches(played, better, generator))
+        loss, _ = learner._loss(batch)
+
+        rows = batch.row.numpy()
+
+        def log_probabilities(network):
+            with torch.no_grad():
+                scores = network(batch.facts, batch.table, batch.row).double().numpy()
+            return np.concatenate([of_row - np.logaddexp.reduce(of_row) for of_row in by_row(scores)])
+
+        def by_row(values):
+            return np.split(values, np.flatnonzero(np.diff(rows)) + 1)
+
+        now, then = log_probabilities(learner.actor), log_probabilities(learner.reference)
+        ratio = np.exp(now[batch.chosen.numpy()] - batch.log_probability.numpy())
+        advantage = batch.advantage.numpy()
+        gained = np.minimum(ratio * advantage, np.clip(ratio, 1 - config.clip, 1 + config.clip) * advantage)
+        assert 0.1 < (gained != ratio * advantage).mean() < 0.9
+        entropy = np.mean([-(np.exp(one) * one).sum() for one in by_row(now)])
+        apart = np.mean([one.sum() for one in by_row(np.exp(now) * (now - then))])
+        assert min(entropy, apart) > 0.02
+        assert loss.item() == pytest.approx(-gained.mean() - 0.1 * entropy + 0.3 * apart, rel=1e-3)
+
+    @pytest.mark.parametrize("critic_updates", [0, 1])
+    def test_the_critic_learns_what_is_expected_of_the_rest_of_the_hand(self, critic_updates, monkeypatch):
+        learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
+        played, targets = hands(tables=16), []
+        monkeypatch.setattr(learner, "_fit_critic", lambda seen, target, generator: targets.append((seen, target)))
+        value = learner._values(torch.from_numpy(np.concatenate([played.table, played.others], axis=1)))
+        learner.update(played, number=0, progress=0, critic_updates=critic_updates)
+        better, returns = advantages(played.chain, played.reward / np.float32(3), value, CONFIG.gae_lambda)
+        ((seen, target),) = targets
+        np.testing.assert_allclose(target, returns if critic_updates else better + value, rtol=1e-4, atol=1e-4)
+        monkeypatch.undo()
+        for _ in range(50):
+            learner._fit_critic(seen, target, torch.Generator().manual_seed(0))
+        assert ((learner._values(seen) - target.numpy()) ** 2).mean() < 0.8 * ((value - target.numpy()) ** 2).mean()
+
+    def test_the_reference_is_what_is_measured(self):
+        learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
+        for number in range(2):
+            learner.update(hands(tables=4), number=number, progress=0)
+        before, average = learner.reference.arrays(), learner.average.arrays()
+        learner.refresh_reference()
+        for name, array in learner.reference.arrays().items():
+            np.testing.assert_array_equal(array, average[name])
+        assert any((before[name] != average[name]).any() for name in before)
+
+    @pytest.mark.thorough
+    def test_a_reference_holds_it_back(self):
+        moved = []
+        for weight in (0.0, 50.0):
+            learner = Learner(replace(CONFIG, reference=weight), people=3, unit=3.0, claims=True)
+            played = play_hands(
+                VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=64, share=0, seed=[4]
+            )
+            for number in range(4):
+                said = learner.update(played, number=number, progress=0)
+            moved.append(said["actor/divergence"])
+        assert moved[1] < moved[0]
+
+
+def same_weights(one, other):
+    found, wanted = (PolicyFile.read(path).weights for path in (one, other))
+    return all(np.array_equal(found[name], array) for name, array in wanted.items())
+
+
+def without_seconds(folder):
+    with folder.curve.open(encoding="utf-8") as file:
+        return [{**row, "seconds": ""} for row in csv.DictReader(file)]
+
+
+def assert_same_run(folder, wanted):
+    """Two runs have left the same: weights, curve, and all that there is to go on from."""
+    assert [path.name for path in sorted(folder.policies.iterdir())] == [
+        path.name for path in sorted(wanted.policies.iterdir())
+    ]
+    for path in (folder.clone, folder.last, folder.best, *folder.policies.iterdir()):
+        assert same_weights(path, wanted.path / path.relative_to(folder.path))
+    assert without_seconds(folder) == without_seconds(wanted)
+    assert same_state(*(read_checkpoint(run.checkpoint) | {"seconds": 0} for run in (folder, wanted)))
+
+
+def same_state(one, other):
+    if isinstance(one, torch.Tensor):
+        return torch.equal(one, other)
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same_state(value, other[key]) for key, value in one.items())
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same_state, one, other))
+    return one == other
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return ppo_run.run(replace(CONFIG, out=tmp_path_factory.mktemp("runs") / "whole"))
+
+
+# One update of the critic alone and two of the policy, both of which are measured.
+SMALL = replace(
+    CONFIG,
+    hands=12,
+    tables=4,
+    critic_hands=4,
+    evaluation_deals=2,
+    evaluation_agents=("random",),
+    gate_deals=2,
+    opponents=("snapshot",),
+)
+
+
+# The same in a few steps: without luck, and (by `measured`) without measurements.
+QUICK = replace(SMALL, hands=6, tables=2, critic_hands=2, opponents=(), control_variates=False)
+
+
+class Measured(list):
+    """What would have been measured; the one of this number is interrupted."""
+
+    stops_at = 0
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    said = Measured()
+
+    def measure(run, phase, say=print):
+        said.append((phase, run.hands))
+        if len(said) == said.stops_at:
+            raise KeyboardInterrupt
+        run.measured += 1
+        run.folder.last.write_bytes(b"")
+
+    monkeypatch.setattr(ppo_run, "sigma", lambda rules: 3.7)
+    monkeypatch.setattr(ppo_run.PpoRun, "measure", measure)
+    return said
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    return ppo_run.run(replace(SMALL, out=tmp_path_factory.mktemp("runs") / "small"))
+
+
+class TestRuns:
+    def test_what_is_saved_is_gone_on_with(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(ppo_run, "sigma", lambda rules: 3.7)
+        config = replace(CONFIG, tables=2, parts=1, critic_hands=2, opponents=(), out=tmp_path)
+        straight, saved, other = (ppo_run.PpoRun(config, RunFolder(tmp_path)) for _ in range(3))
+        for run in (straight, saved, other):
+            run._board = SimpleNamespace(add_scalar=lambda *said: None)
+        for run in (straight, straight, saved):
+            run._update()
+        saved.save()
+        other.load()
+        other._update()
+        assert (other.updates, other.hands, other.decisions) == (2, 4, straight.decisions)
+        for name in ("actor", "average", "critic"):
+            found, wanted = (getattr(run.learner, name).state_dict() for run in (other, straight))
+            for key, array in wanted.items():
+                torch.testing.assert_close(found[key], array, rtol=0, atol=0)
+
+    def test_leaves_a_policy_that_plays_and_a_curve(self, tmp_path):
+        few = {"hands": 4, "tables": 2, "critic_hands": 2, "evaluations": 1, "evaluation_deals": 1, "gate_deals": 2}
+        run = ppo_run.run(replace(CONFIG, **few, parts=1, evaluation_agents=("random",), out=tmp_path / "run"))
+        agent = make_agent(f"policy:{run.best}")
+        view = make_engine("hebei", 10, seed=1).view()
+        assert view.action_mask[np.arange(10), agent.act(view, np.random.default_rng(0))].all()
+        with run.curve.open() as file:
+            rows = list(csv.DictReader(file))
+        assert [row["phase"] for row in rows] == ["start", "PPO"]
+        assert int(rows[-1]["hands"]) == 4
+        assert run.curve_plot.stat().st_size > 1000
+        assert any(run.tensorboard.iterdir())
+        assert PolicyFile.read(run.clone).training["steps"] == 0
+
+    @pytest.mark.thorough
+    def test_an_interrupted_run_ends_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
+        config = replace(CONFIG, out=tmp_path / "run")
+        update, calls = ppo_run.PpoRun._update, []
+
+        def interrupted(self, **arguments):
+            calls.append(arguments)
+            if len(calls) == 4:
+                raise KeyboardInterrupt
+            update(self, **arguments)
+
+        monkeypatch.setattr(ppo_run.PpoRun, "_update", interrupted)
+        with pytest.raises(InterruptedRunError, match="interrupted after 96 hands"):
+            ppo_run.run(config)
+        folder = ppo_run.run(replace(config, resume=True))
+        assert_same_run(folder, whole)
+
+    def test_it_saves_before_it_measures(self, measured, tmp_path):
+        """The update that the message counts is the one that it goes on from, and the measurement is made again."""
+        config = replace(QUICK, out=tmp_path / "run")
+        measured.stops_at = 2
+        with pytest.raises(InterruptedRunError, match="interrupted after 4 hands"):
+            ppo_run.run(config)
+        ppo_run.run(replace(config, resume=True))
+        assert measured == [("start", 0), ("PPO", 4), ("PPO", 4), ("PPO", 6)]
+
+    # As it begins, when lines of the curve have been written, at the gate behind them, and at the last file.
+    @pytest.mark.thorough
+    @pytest.mark.parametrize(
+        ("number", "moment"), [(1, "measure_learner"), (2, "plot_curve"), (2, "gate"), (3, "PolicyFile")]
+    )
+    def test_interrupted_while_it_measures_it_has_lost_nothing(self, small, number, moment, tmp_path, monkeypatch):
+        """The update that the message counts is the one that it goes on from."""
+        config, plain, calls = replace(SMALL, out=tmp_path / "run"), getattr(ppo_run, moment), []
+
+        def interrupted(*arguments, **options):
+            calls.append(moment)
+            if len(calls) == number - (moment == "gate"):
+                raise KeyboardInterrupt
+            return plain(*arguments, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ppo_run, moment, interrupted)
+            with pytest.raises(InterruptedRunError) as stopped:
+                ppo_run.run(config)
+        learned = (0, 8, 12)[number - 1]
+        assert f"interrupted after {learned} hands" in str(stopped.value)
+        began, update = [], ppo_run.PpoRun._update
+        monkeypatch.setattr(ppo_run.PpoRun, "_update", lambda run: began.append(run.hands) or update(run))
+        folder = ppo_run.run(replace(config, resume=True))
+        assert began == [hands for hands in (0, 4, 8) if hands >= learned]
+        assert_same_run(folder, small)
+
+    def test_hands_are_all_that_is_learned_from(self, measured, tmp_path, capsys):
+        config = replace(QUICK, out=tmp_path / "run", hands=7, critic_hands=None, evaluations=1)
+        folder = ppo_run.run(config)
+        assert "learned from 7 hands" in capsys.readouterr().out
+        # A quarter of them only the critic learns from; the others are shared out evenly, in three updates.
+        assert json.loads(folder.config.read_text(encoding="utf-8"))["critic_hands"] == 1
+        assert read_checkpoint(folder.checkpoint)["updates"] == 1 + 3
+        ppo_run.run(replace(config, resume=True))
+        assert "has learned from 7 hands already; nothing to do" in capsys.readouterr().out
+        ppo_run.run(replace(config, hands=8, resume=True))
+        assert measured == [("start", 0), ("PPO", 7), ("PPO", 8)]
+
+    @pytest.mark.thorough
+    def test_one_update_ahead_goes_on_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
+        config = replace(CONFIG, ahead=True)
+        straight = ppo_run.run(replace(config, out=tmp_path / "straight"))
+        update, calls = ppo_run.PpoRun._update, []
+
+        def interrupted(self, **arguments):
+            calls.append(arguments)
+            if len(calls) == 4:
+                raise KeyboardInterrupt
+            update(self, **arguments)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ppo_run.PpoRun, "_update", interrupted)
+            with pytest.raises(InterruptedRunError):
+                ppo_run.run(replace(config, out=tmp_path / "run"))
+        folder = ppo_run.run(replace(config, out=tmp_path / "run", resume=True))
+        found, wanted, fresh = (PolicyFile.read(run.last).weights for run in (folder, straight, whole))
+        for key, array in wanted.items():
+            np.testing.assert_array_equal(found[key], array)
+        assert any((array != fresh[key]).any() for key, array in wanted.items())
+
+    @pytest.mark.thorough
+    def test_the_result_is_the_same_with_any_number_of_processes(self, whole, tmp_path):
+        folder = ppo_run.run(replace(CONFIG, out=tmp_path / "run", processes=2))
+        for key, array in PolicyFile.read(whole.last).weights.items():
+            np.testing.assert_array_equal(PolicyFile.read(folder.last).weights[key], array)
+
+    def test_the_parts_of_a_run_are_those_that_it_began_with(self, measured, tmp_path, monkeypatch, capsys):
+        monkeypatch.setattr(ppo_run, "new_players", lambda work, **how: collecting.Here(work))
+        config = replace(QUICK, hands=5, tables=5, critic_hands=0, processes=3, out=tmp_path / "run")
+        folder = ppo_run.run(config)
+        assert json.loads(folder.config.read_text(encoding="utf-8"))["parts"] == 3
+        assert "nothing to play" not in capsys.readouterr().out
+        ppo_run.run(replace(config, processes=8, hands=6, resume=True))
+        told = capsys.readouterr().out
+        assert "5 of 8 processes have nothing to play" in told
+        assert "in 3 parts (--parts, which a run keeps)" in told
+        assert read_checkpoint(folder.checkpoint)["hands"] == 6
+
+    @pytest.mark.usefixtures("measured")
+    def test_processes_without_anything_to_play_are_not_started(self, tmp_path, monkeypatch):
+        asked = []
+        monkeypatch.setattr(ppo_run, "new_players", lambda work, **how: asked.append(how) or collecting.Here(work))
+        ppo_run.PpoRun(replace(QUICK, processes=16, parts=2), RunFolder(tmp_path))
+        assert [how["processes"] for how in asked] == [2]
+
+    @pytest.mark.thorough
+    def test_learns_from_a_reward_of_ones_own(self, whole, tmp_path):
+        reward = f"{EXAMPLES / 'my_reward.py'}:Patient?weight=2"
+        folder = ppo_run.run(replace(CONFIG, out=tmp_path / "run", reward=reward, processes=2))
+        learned, usual = (PolicyFile.read(run.last) for run in (folder, whole))
+        assert any((array != usual.weights[key]).any() for key, array in learned.weights.items())
+        assert learned.training["reward"] == reward
+        assert make_agent(f"policy:{folder.last}").variant == "hebei"
+
+    @pytest.mark.thorough
+    def test_learns_from_inputs_of_ones_own(self, whole, tmp_path):
+        features = f"{EXAMPLES / 'my_features.py'}:Late"
+        folder = ppo_run.run(replace(CONFIG, out=tmp_path / "run", features=features, processes=2))
+        learned, first = (PolicyFile.read(path) for path in (folder.last, folder.clone))
+        assert (learned.weights["table"][-3:] != first.weights["table"][-3:]).all(axis=1).any()
+        with pytest.raises(PolicyFileError, match=r"if you trust that code.*my_features.py:Late"):
+            make_agent(f"policy:{folder.last}")
+        view = make_engine("hebei", 10, seed=1).view()
+        actions = make_agent(f"policy:{folder.last}?features={features}").act(view, np.random.default_rng(0))
+        assert view.action_mask[np.arange(10), actions].all()
+        with pytest.raises(PolicyFileError, match=r"trained with 0 added inputs; .* adds 3"):
+            make_agent(f"policy:{whole.last}?features={features}")
+
+    @pytest.mark.thorough
+    def test_a_teacher_without_added_inputs_may_have_a_pupil_with_them(self, whole, tmp_path):
+        features = f"{EXAMPLES / 'my_features.py'}:Late"
+        config = replace(CONFIG, out=tmp_path / "run", features=features, teacher=f"policy:{whole.last}", hands=64)
+        begun = PolicyFile.read(ppo_run.run(config).clone)
+        assert begun.network == {"width": 8, "added": 3}
+        assert (begun.weights["table"][-3:] == 0).all()
+        np.testing.assert_array_equal(begun.weights["table"][:-3], PolicyFile.read(whole.last).weights["table"])
+
+    @pytest.mark.parametrize(
+        ("setting", "message"),
+        [
+            ({"features": "late"}, "no added inputs are called 'late'"),
+            ({"reward": "nothing"}, "no reward is called 'nothing'"),
+            ({"parts": 0}, "--parts must be at least 1"),
+            ({"critic_hands": 128}, "--critic-hands 128 leaves nothing of --hands 128 for the policy"),
+            ({"opponent_share": 1.5}, "at most 1"),
+            ({"teacher": "value"}, "--teacher is one of greedy, greedy"),
+            ({"learning_rate": float("nan")}, "--learning-rate must be a finite number"),
+            ({"evaluation_agents": ()}, "--evaluation-agents"),
+            ({"hands": 0}, "--hands must be at least 1"),
+        ],
+    )
+    def test_settings_that_cannot_be_used_are_refused(self, setting, message, tmp_path):
+        with pytest.raises(MahjongError, match=message):
+            ppo_run.run(replace(CONFIG, out=tmp_path / "run", **setting))
+        assert not (tmp_path / "run").exists()

@@ -1,0 +1,177 @@
+"""Rewards of one's own: what they are told, what they may return, and that tables pay them."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mahjong_agents import make_agent
+from mahjong_env import VARIANTS, rules
+from mahjong_training.errors import RewardError
+from mahjong_training.learning.rewards import Clipped, Paid, Points, Ranked, Sigma, find_reward, pay, potential
+from mahjong_training.sb3.batch_env import RewardSpec
+from mahjong_training.sb3.shards import ShardedVecEnv
+from mahjong_training.sb3.vec_env import TableVecEnv
+
+
+@pytest.fixture(autouse=True)
+def unit(monkeypatch):
+    """Sigma, which takes seconds to measure."""
+    monkeypatch.setattr("mahjong_training.learning.rewards.sigma", lambda rules: 4.0)
+    return 4.0
+
+
+EXAMPLE = Path(__file__).parents[3] / "notebooks" / "examples" / "my_reward.py"
+HEBEI = rules("hebei")
+
+
+def paid(points, totals, person, ended):
+    return Paid(HEBEI, *(np.array(each) for each in (points, totals, person, ended)))
+
+
+SOME = paid([3, -8, 0], [[3, -1, -2], [2, 6, -8], [0, 0, 0]], [0, 2, 1], [False, True, True])
+
+
+def test_what_was_paid():
+    assert SOME.total.tolist() == [3, -8, 0]
+    assert SOME.rank.tolist() == [1, 3, 2]
+    assert len(SOME) == 3
+
+
+def test_rewards_by_name(unit):
+    assert pay(Points(0.5), SOME).tolist() == [1.5, -4, 0]
+    assert pay(Sigma(), SOME) == pytest.approx([3 / unit, -8 / unit, 0])
+    assert pay(Ranked(), SOME).tolist() == [0, -1, 0]
+    assert find_reward("clipped?limit=3") == Clipped(3)
+    assert find_reward("points?scale=2") == Points(2)
+
+
+def test_clipped_amounts_of_a_hand_sum_to_its_points_clipped(unit):
+    totals = np.cumsum([9 * unit, -2 * unit, 4 * unit, -30 * unit])
+    steps = np.diff(totals, prepend=0)
+    amounts = [
+        pay(Clipped(2), Paid(HEBEI, np.array([step]), np.array([[total, -total, 0]]), np.array([0]), np.array([False])))
+        for step, total in zip(steps, totals, strict=True)
+    ]
+    assert np.cumsum(amounts) == pytest.approx(np.clip(totals / unit, -2, 2))
+
+
+def test_rewards_in_a_file(tmp_path):
+    reward = find_reward(f"{EXAMPLE}:winning_counts?bonus=3")
+    assert pay(reward, SOME).tolist() == [3, -8, 0]
+    assert pay(reward, paid([5], [[5, -5, 0]], [0], [True])).tolist() == [8]
+    assert potential(reward, None) is None
+    patient = find_reward(f"{EXAMPLE}:Patient?weight=0.5")
+    assert patient.weight == 0.5
+    (tmp_path / "ready.py").write_text("double = lambda paid: 2 * paid.points\n", encoding="utf-8")
+    with pytest.raises(RewardError):
+        find_reward(f"{tmp_path / 'ready.py'}:missing")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("gold", "valid are points, sigma, clipped"),
+        ("clipped?limit=much", "'limit' is a number"),
+        ("clipped?most=2", "no option 'most'"),
+        ("value", "it needs 'policy'"),
+        ("value?policy=nowhere.zip", "nowhere.zip"),
+        ("distance?base=gold", "no reward is called 'gold'"),
+        ("nowhere.py:reward", "there is no file nowhere.py"),
+        (f"{EXAMPLE}:nothing", "it offers winning_counts, Patient"),
+        (f"{EXAMPLE}:winning_counts?most=2", "unexpected keyword argument 'most'"),
+    ],
+)
+def test_rewards_that_there_are_not(text, told):
+    with pytest.raises(ValueError, match=told):
+        find_reward(text)
+
+
+@pytest.mark.parametrize(
+    "amounts", [0, [1.0, 2.0], [[1.0], [2.0], [3.0]], [1.0, np.nan, 0.0], [1.0, np.inf, 0.0], ["a", "b", "c"]]
+)
+def test_rewards_return_a_finite_number_for_each_learner(amounts):
+    with pytest.raises(RewardError, match="3 finite numbers"):
+        pay(lambda paid: amounts, SOME)
+
+
+def test_only_functions_are_rewards():
+    for wrong in (3, Points, None):
+        with pytest.raises(RewardError, match="something else"):
+            find_reward(wrong)
+
+
+def play(tables, steps, seed=1):
+    """Greedy plays the learners' seats; rewards, dones and the sums of points of episodes that ended."""
+    rng, greedy = np.random.default_rng(seed), make_agent("greedy")
+    tables.reset()
+    rewards, dones, ends = [], [], []
+    for _ in range(steps):
+        _, reward, done, infos = tables.step(greedy.act(tables.engine.view(), rng))
+        rewards.append(reward)
+        dones.append(done)
+        ends.append([info["episode"]["r"] if "episode" in info else 0 for info in infos])
+    return np.array(rewards), np.array(dones), np.array(ends)
+
+
+def sums_of_hands(rewards, dones):
+    """The sum of the rewards of each hand that ended, in order of tables."""
+    found = []
+    for column, ended in zip(rewards.T, dones.T, strict=True):
+        stops = np.flatnonzero(ended) + 1
+        found += [part.sum() for part in np.split(column, stops)[: len(stops)]]
+    return np.array(found)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_tables_pay_what_the_reward_says(variant, unit):
+    tables = TableVecEnv(rules(variant), 8, [make_agent("greedy")], seed=3)
+    plain, dones, ends = play(tables, 60)
+    for name, expected in (
+        ("sigma", lambda points: points / unit),
+        ("clipped?limit=0.5", lambda points: np.clip(points / unit, -0.5, 0.5)),
+    ):
+        tables = TableVecEnv(
+            rules(variant), 8, [make_agent("greedy")], seed=3, reward=RewardSpec(2.0, function=find_reward(name))
+        )
+        rewards, again, _ = play(tables, 60)
+        assert (again == dones).all()
+        assert sums_of_hands(rewards, dones) == pytest.approx(2 * expected(sums_of_hands(plain, dones)), abs=1e-4)
+    assert sums_of_hands(plain, dones).tolist() == ends.T[dones.T].tolist()
+
+
+def test_a_potential_adds_what_no_decision_can_change():
+    plain, dones, _ = play(TableVecEnv(HEBEI, 6, [make_agent("greedy")], seed=5), 60)
+    spec = RewardSpec(1.0, function=find_reward("distance?weight=0.5&base=points"))
+    tables = TableVecEnv(HEBEI, 6, [make_agent("greedy")], seed=5, reward=spec)
+    shaped, again, _ = play(tables, 60)
+    usual, _, _ = play(TableVecEnv(HEBEI, 6, [make_agent("greedy")], seed=5, reward=RewardSpec(1.0, 0.5)), 60)
+    assert (again == dones).all()
+    assert shaped == pytest.approx(usual, abs=1e-5)  # the option --shaping is the same potential
+    first = sums_of_hands(shaped, dones) - sums_of_hands(plain, dones)
+    assert (first > 0).all()  # the distance of the first position
+    assert (np.round(first / 0.5, 4) % 1 == 0).all()
+
+
+def test_ranks_are_paid_at_the_end_alone():
+    tables = TableVecEnv(HEBEI, 6, [make_agent("greedy")], seed=5, reward=RewardSpec(function=Ranked()))
+    rewards, dones, ends = play(tables, 60)
+    assert not rewards[~dones].any()
+    assert (rewards[dones & (ends > 0)] >= 0).all()
+    assert {-1.0, 1.0} <= set(rewards[dones].tolist())
+
+
+@pytest.mark.thorough
+def test_worker_processes_pay_the_same():
+    reward = RewardSpec(function=find_reward(f"{EXAMPLE}:Patient"))
+    assert pickle.loads(pickle.dumps(Clipped(3))) == Clipped(3)
+    tables = ShardedVecEnv(HEBEI, 4, [make_agent("greedy")], processes=2, seed=1, reward=reward)
+    try:
+        tables.reset()
+        _, rewards, _, _ = tables.step(tables.action_masks().argmax(axis=1))
+        assert rewards.shape == (4,)
+    finally:
+        tables.close()

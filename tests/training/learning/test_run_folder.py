@@ -1,0 +1,351 @@
+"""Runs that share a folder, are stopped at any moment, or fill the disk: nothing is spoilt, and they go on."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mahjong_env.cli import main
+from mahjong_training.errors import TrainingError, WriteError
+from mahjong_training.learning.checkpoint import read_checkpoint
+from mahjong_training.runtime import folders, lock
+from mahjong_training.runtime.interrupts import AGAIN
+from mahjong_training.runtime.lock import locked
+from mahjong_training.sb3 import run as train_run
+from mahjong_training.sb3.run import Training
+
+TINY = (
+    *("--tables", "4", "--width", "4", "--layers", "1", "--warm-start-steps", "64", "--warm-start-epochs", "1"),
+    *("--evaluations", "2", "--evaluation-deals", "1", "--evaluation-agents", "random", "--opponents", "random"),
+    *("--teachers", "greedy", "--reward-scale", "0.5"),
+)
+
+
+class KilledError(BaseException):
+    """Ends a run as SIGKILL does: nothing of it gets to say anything, except that its lock is let go of."""
+
+
+def train(out, *arguments, steps=128):
+    return main(["train-sb3", "--variant", "hebei", "--out", str(out), "--total-steps", str(steps), *TINY, *arguments])
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and "tensorboard" not in str(path)}
+
+
+def weights(path):
+    with zipfile.ZipFile(path) as archive, np.load(io.BytesIO(archive.read("weights.npz"))) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+def steps_of_curve(run):
+    return [line.split(",")[:2] for line in (run / "learning_curve.csv").read_text(encoding="utf-8").splitlines()[1:]]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run that nothing happened to."""
+    out = tmp_path_factory.mktemp("whole") / "run"
+    assert train(out) == 0
+    return out
+
+
+@pytest.fixture
+def heeds_ctrl_c():
+    """A shell's background job, which tests may be, ignores Ctrl-C; here it is heeded."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+class TestLock:
+    def test_a_second_run_is_refused_and_named(self, tmp_path):
+        path = tmp_path / "run.lock"
+        with locked(path) as left_by:
+            assert left_by is None
+            this = rf"at work in .*: process {os.getpid()} on {platform.node()}"
+            with pytest.raises(TrainingError, match=this), locked(path):
+                pytest.fail("both are in")
+            assert path.exists()
+        assert not path.exists()
+
+    def test_both_commands_refuse_a_folder_that_is_in_use(self, whole, tmp_path, capsys):
+        before = contents(whole)
+        (tmp_path / "new").mkdir()
+        with locked(whole / "run.lock"), locked(tmp_path / "new" / "run.lock"):
+            assert train(whole, "--resume", steps=500) == 2
+            assert train(tmp_path / "new") == 2
+        told = capsys.readouterr().err
+        assert told.count(f"another run is at work in this folder: process {os.getpid()} on") == 2
+        assert contents(whole) == before
+        assert list((tmp_path / "new").iterdir()) == []
+
+    def test_a_lock_whose_process_was_killed_is_taken_over(self, tmp_path, capsys):
+        code = "import sys, time; from pathlib import Path; from mahjong_training.runtime.lock import locked\n"
+        code += "with locked(Path(sys.argv[1])): print('held', flush=True); time.sleep(600)"
+        path = tmp_path / "run.lock"
+        with subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE) as holder:
+            assert holder.stdout.readline() == b"held\n"
+            with pytest.raises(TrainingError, match=f"process {holder.pid} on"), locked(path):
+                pass
+            holder.kill()
+            holder.wait()
+        with locked(path) as left_by:
+            assert left_by.pid == holder.pid
+        assert not path.exists()
+
+    def test_a_run_says_whose_lock_it_took_over(self, whole, capsys):
+        gone = {"pid": 2**22 + 1, "host": platform.node()}
+        (whole / "run.lock").write_text(json.dumps(gone), encoding="utf-8")
+        assert train(whole, "--resume") == 0
+        assert f"taken over from process {gone['pid']} on {gone['host']}" in capsys.readouterr().out
+        assert not (whole / "run.lock").exists()
+
+    def test_of_another_machine_nothing_is_known(self, tmp_path):
+        path = tmp_path / "run.lock"
+        path.write_text(json.dumps({"pid": 1, "host": "elsewhere"}), encoding="utf-8")
+        said = r"process 1 on elsewhere.*if it has ended, remove .*run\.lock"
+        with pytest.raises(TrainingError, match=said), locked(path):
+            pytest.fail("taken over")
+        assert path.exists()
+
+    @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"pid": "x"}', b"\xff"])
+    def test_a_lock_file_without_a_name_is_taken_over(self, content, tmp_path):
+        path = tmp_path / "run.lock"
+        path.write_bytes(content)
+        with locked(path) as left_by:
+            assert left_by is None
+
+    def test_where_the_system_has_no_locks_the_number_of_the_process_decides(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(lock, "fcntl", None)
+        path = tmp_path / "run.lock"
+        path.write_text(json.dumps({"pid": os.getpid(), "host": platform.node()}), encoding="utf-8")
+        with pytest.raises(TrainingError, match=f"process {os.getpid()} on"), locked(path):
+            pass
+        path.write_text(json.dumps({"pid": 2**22 + 1, "host": platform.node()}), encoding="utf-8")
+        with locked(path) as left_by:
+            assert left_by.pid == 2**22 + 1
+
+    def test_on_windows_a_byte_behind_the_text_is_locked(self, tmp_path, monkeypatch):
+        """The way that Windows takes, with its lock played by this system's; open files cannot be removed there."""
+        path, held = tmp_path / "run.lock", []
+
+        class Windows:
+            LK_NBLCK = 2
+
+            @staticmethod
+            def locking(file, mode, size):
+                assert (mode, size) == (Windows.LK_NBLCK, 1)
+                assert os.lseek(file, 0, os.SEEK_CUR) > path.stat().st_size
+                flock.flock(file, flock.LOCK_EX | flock.LOCK_NB)
+                held.append(file)
+
+        flock = pytest.importorskip("fcntl")
+        plain = Path.unlink
+
+        def unlink(self, missing_ok=False):
+            for file in held:
+                with pytest.raises(OSError):  # noqa: PT011 - closed
+                    os.fstat(file)
+            plain(self, missing_ok=missing_ok)
+
+        monkeypatch.setattr(lock, "msvcrt", Windows)
+        monkeypatch.setattr(Path, "unlink", unlink)
+        with locked(path) as left_by:
+            assert left_by is None
+            with pytest.raises(TrainingError, match=f"process {os.getpid()} on"), locked(path):
+                pytest.fail("held twice")
+            assert path.exists()
+        assert not path.exists()
+
+
+class TestStopped:
+    @pytest.mark.thorough
+    @pytest.mark.parametrize("moment", ["_warm_start", "save"])
+    def test_killed_before_the_first_checkpoint_it_begins_again(self, moment, whole, tmp_path, monkeypatch, capsys):
+        def killed(self):
+            raise KilledError
+
+        out = tmp_path / "run"
+        with monkeypatch.context() as patch:
+            patch.setattr(Training, moment, killed)
+            with pytest.raises(KilledError):
+                train(out)
+        assert (out / "config.json").exists()
+        assert not (out / "checkpoint.pt").exists()
+        assert train(out) == 2
+        assert "there is a run in this folder already; go on with it (--resume)" in capsys.readouterr().err
+        assert train(out, "--resume") == 0
+        assert "was stopped before anything was learned; it begins again" in capsys.readouterr().out
+        assert steps_of_curve(out) == steps_of_curve(whole)
+        again, expected = weights(out / "last.zip"), weights(whole / "last.zip")
+        assert all(np.array_equal(array, expected[name]) for name, array in again.items())
+
+    def test_killed_between_a_measurement_and_its_checkpoint_nothing_is_counted_twice(
+        self, whole, tmp_path, monkeypatch
+    ):
+        out, saves = tmp_path / "run", []
+        save = Training.save
+
+        # Behind the warm start, and before and behind each of two measurements.
+        def fifth_is_killed(self):
+            saves.append(self)
+            if len(saves) == 5:
+                raise KilledError
+            save(self)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Training, "save", fifth_is_killed)
+            with pytest.raises(KilledError):
+                train(out)
+        assert steps_of_curve(out) == steps_of_curve(whole)
+        assert train(out, "--resume") == 0
+        assert steps_of_curve(out) == steps_of_curve(whole)
+        assert len(list((out / "policies").iterdir())) == len(list((whole / "policies").iterdir()))
+
+    @pytest.mark.parametrize(
+        ("number", "moment"),
+        [
+            (2, "measure_learner"),
+            pytest.param(2, "plot_curve", marks=pytest.mark.thorough),
+            pytest.param(3, "PolicyFile", marks=pytest.mark.thorough),
+        ],
+    )
+    def test_interrupted_while_it_measures_it_measures_again(
+        self, number, moment, whole, tmp_path, monkeypatch, capsys
+    ):
+        """What was learned is counted and kept, and no measurement is left out or counted twice."""
+        out, plain, calls = tmp_path / "run", getattr(train_run, moment), []
+
+        def interrupted(*arguments, **options):
+            calls.append(moment)
+            if len(calls) == number:
+                raise KeyboardInterrupt
+            return plain(*arguments, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(train_run, moment, interrupted)
+            assert train(out) == 130
+        learned = 64 * (number - 1)
+        assert f"interrupted after {learned} decisions, which are saved" in capsys.readouterr().err
+        assert train(out, "--resume") == 0
+        assert steps_of_curve(out) == steps_of_curve(whole)
+        assert sorted(path.name for path in (out / "policies").iterdir()) == [
+            f"{steps:010d}.zip" for steps in (0, 64, 128)
+        ]
+        if number == 3:  # before it, deals other than those of an uninterrupted run would have followed
+            again, expected = weights(out / "last.zip"), weights(whole / "last.zip")
+            assert all(np.array_equal(array, expected[name]) for name, array in again.items())
+            assert "learned from 128 decisions" in capsys.readouterr().out
+
+    def test_interrupted_in_an_update_only_what_was_learned_from_is_counted(self, tmp_path, monkeypatch, capsys):
+        step, calls = train_run._Watch._on_step, []
+
+        def interrupted(watch):
+            calls.append(watch.num_timesteps)
+            if watch.num_timesteps == 100:
+                raise KeyboardInterrupt
+            return step(watch)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(train_run._Watch, "_on_step", interrupted)
+            assert train(tmp_path / "run") == 130
+        assert "interrupted after 64 decisions" in capsys.readouterr().err
+        assert train(tmp_path / "run", "--resume") == 0
+        assert steps_of_curve(tmp_path / "run")[-1] == ["PPO", "128"]
+
+    @pytest.mark.skipif(not hasattr(signal, "pause"), reason="Windows ends a process that is sent a signal")
+    @pytest.mark.usefixtures("heeds_ctrl_c")
+    @pytest.mark.parametrize(
+        ("number", "status"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.thorough)]
+    )
+    def test_ctrl_c_and_sigterm_save(self, number, status, whole, tmp_path, monkeypatch, capsys):
+        out, before = tmp_path / "run", signal.getsignal(signal.SIGTERM)
+
+        def interrupted(self):
+            os.kill(os.getpid(), number)
+            signal.pause()
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Training, "_learn", interrupted)
+            assert train(out) == status
+        assert signal.getsignal(signal.SIGTERM) is before
+        told = capsys.readouterr().err
+        assert told == f"{out}: interrupted after 0 decisions, which are saved; go on with --resume\n"
+        assert (out / "checkpoint.pt").exists()
+        assert train(out, "--resume") == 0
+        assert steps_of_curve(out) == steps_of_curve(whole)
+
+    @pytest.mark.thorough
+    def test_interrupted_in_the_warm_start_it_begins_again(self, tmp_path, monkeypatch, capsys):
+        def interrupted(self):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Training, "_warm_start", interrupted)
+            patch.setenv(AGAIN, "make train")
+            assert train(tmp_path / "run") == 130
+        told = capsys.readouterr().err
+        assert "interrupted during the warm start, which will begin again; go on with make train\n" in told
+        assert train(tmp_path / "run", "--resume") == 0
+
+    def test_without_a_run_there_is_nothing_to_resume(self, tmp_path, capsys):
+        (tmp_path / "empty").mkdir()
+        for folder in ("empty", "none"):
+            assert train(tmp_path / folder, "--resume") == 2
+        assert capsys.readouterr().err.count("there is no run to resume (no config.json)") == 2
+        assert list((tmp_path / "empty").iterdir()) == []
+        assert not (tmp_path / "none").exists()
+
+
+class TestFullDisk:
+    @pytest.mark.thorough
+    @pytest.mark.skipif(sys.platform != "linux", reason="finds the file's name in /proc")
+    @pytest.mark.parametrize("name", ["checkpoint.pt", "learning_curve.csv", "learning_curve.png", "last.zip"])
+    def test_a_full_disk_leaves_the_last_good_state(self, name, whole, tmp_path, monkeypatch, capsys):
+        """Every file is written beside the old one first; the disk is full when one of them gets there."""
+        out = tmp_path / "run"
+        assert train(out) == 0
+        before = {path: data for path, data in contents(out).items() if path.suffix == ".pt"}
+        plain = os.fsync
+
+        def full(file):
+            if os.readlink(f"/proc/self/fd/{file}").endswith(f"/.{name}.{os.getpid()}.partial"):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            plain(file)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(folders.os, "fsync", full)
+            assert train(out, "--resume", steps=256) == 2
+        told = capsys.readouterr().err
+        assert f"error: {out / name}: cannot be written (No space left on device); what was saved before" in told
+        assert "go on with --resume" in told
+        assert not list(out.rglob("*.partial"))
+        if name == "checkpoint.pt":
+            assert {path: path.read_bytes() for path in before} == before
+        else:  # what was learned is saved before it is measured
+            assert read_checkpoint(out / "checkpoint.pt")["steps"] == 256
+        assert train(out, "--resume", steps=256) == 0
+        steps = steps_of_curve(out)
+        assert steps[-1] == ["PPO", "256"]
+        assert len({step for _, step in steps}) == len(steps)
+
+    def test_a_file_is_replaced_whole_or_not_at_all(self, tmp_path):
+        folders.write_bytes(tmp_path / "file", b"old")
+        (tmp_path / "folder").mkdir()
+        with pytest.raises(WriteError, match="folder: cannot be written"):
+            folders.write_bytes(tmp_path / "folder", b"new")
+        with pytest.raises(WriteError, match=r"none/file: cannot be written \(No such file or directory\)"):
+            folders.write_bytes(tmp_path / "none" / "file", b"new")
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]

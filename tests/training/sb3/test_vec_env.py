@@ -1,0 +1,161 @@
+"""The contract of Stable-Baselines3's VecEnv, and what an episode is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.vec_env import VecMonitor
+
+from mahjong_agents import GreedyAgent, RandomAgent
+from mahjong_agents.policy.plane_inputs import SIZE
+from mahjong_env import VARIANTS, rules
+from mahjong_env.testing import random_actions
+from mahjong_training.sb3.vec_env import RewardSpec, TableVecEnv
+
+OPPONENTS = (GreedyAgent(), RandomAgent())
+
+
+def tables(num_tables=16, variant="hebei", seed=1, reward=None, **knobs):
+    env = TableVecEnv(rules(variant, **knobs), num_tables, OPPONENTS, seed=seed, reward=reward)
+    env.reset()
+    return env
+
+
+def greedy_steps(env, steps, seed=0):
+    """Steps of a greedy learner: what came back, one tuple a step."""
+    rng = np.random.default_rng(seed)
+    for _ in range(steps):
+        yield env.step(GreedyAgent().act(env.engine.view(), rng))
+
+
+class TestContract:
+    def test_everything_is_fresh_every_step(self):
+        env = tables()
+        rng = np.random.default_rng(0)
+        kept = [(*env.step(random_actions(env.action_masks(), rng))[:3], env.action_masks()) for _ in range(30)]
+        copies = [tuple(array.copy() for array in step) for step in kept]
+        for _ in range(10):
+            env.step(random_actions(env.action_masks(), rng))
+        for step, copy in zip(kept, copies, strict=True):
+            for array, before in zip(step, copy, strict=True):
+                np.testing.assert_array_equal(array, before)
+        assert len({id(step[0]) for step in kept}) == 30
+
+    def test_shapes_and_types(self):
+        env = tables()
+        observations, rewards, dones, infos = next(greedy_steps(env, 1))
+        assert observations.shape == (16, SIZE)
+        assert observations.dtype == env.observation_space.dtype == np.int8
+        assert rewards.dtype == np.float32
+        assert dones.dtype == np.bool_
+        assert len(infos) == 16
+        assert len({id(info) for info in infos}) == 16
+
+    def test_masks_are_offered_the_way_maskable_ppo_asks_for_them(self):
+        env = tables()
+        assert is_masking_supported(env)
+        masks = get_action_masks(env)
+        np.testing.assert_array_equal(masks, env.engine.action_mask)
+        assert masks.any(axis=1).all()
+        assert is_masking_supported(VecMonitor(env))
+
+    def test_attributes(self):
+        env = tables()
+        assert env.get_attr("rules") == [env.rules] * 16
+        assert env.get_attr("rules", indices=[2, 3]) == [env.rules] * 2
+        assert not env.has_attr("no_such_thing")
+        with pytest.raises(AttributeError):
+            env.get_attr("no_such_thing")
+        assert env.env_is_wrapped(VecMonitor) == [False] * 16
+        env.set_attr("opponents", [RandomAgent()])
+        assert [agent.name for agent in env.opponents] == ["random"]
+        with pytest.raises(ValueError, match="share their attributes"):
+            env.set_attr("opponents", [], indices=0)
+
+    def test_the_same_seed_gives_the_same_games(self):
+        runs = []
+        for _ in range(2):
+            env = tables(seed=5)
+            env.seed(9)
+            first = env.reset()
+            runs.append([first, *(np.concatenate([o.ravel(), r]) for o, r, _, _ in greedy_steps(env, 40))])
+        for one, other in zip(*runs, strict=True):
+            np.testing.assert_array_equal(one, other)
+        env = tables(seed=5)
+        env.seed(10)
+        assert not np.array_equal(env.reset(), runs[0][0])
+
+    def test_finished_episodes_carry_their_last_observation(self):
+        env = tables(variant="taiwan")
+        ended = 0
+        for observations, _, dones, infos in greedy_steps(env, 120):
+            for table in range(16):
+                assert bool(infos[table]) == bool(dones[table])
+                if dones[table]:
+                    ended += 1
+                    last = infos[table]["terminal_observation"]
+                    assert last.shape == (SIZE,)
+                    assert not np.array_equal(last, observations[table])
+                    assert infos[table]["TimeLimit.truncated"] is False
+        assert ended > 20
+
+
+class TestEpisodes:
+    @pytest.mark.parametrize("variant", sorted(VARIANTS))
+    def test_every_table_waits_for_its_learner(self, variant):
+        env = tables(variant=variant)
+        for _ in greedy_steps(env, 60):
+            np.testing.assert_array_equal(env.engine.seat_to_act, env.learner)
+
+    def test_the_learner_moves_on_by_one_with_every_episode(self):
+        env = tables()
+        seats = [env.learner.copy()]
+        for _, _, dones, _ in greedy_steps(env, 120):
+            # A hand that ends before the learner's first decision moves it on too, and is no episode.
+            assert ((env.learner == seats[-1]) | dones).all()
+            moved = dones & ((env.learner - seats[-1]) % 3 == 1)
+            assert moved.sum() >= 0.9 * dones.sum()
+            seats.append(env.learner.copy())
+        assert set(np.concatenate(seats).tolist()) == {0, 1, 2}
+
+    def test_rewards_are_the_points_of_the_learner(self):
+        env = tables(reward=RewardSpec(scale=0.5))
+        paid = np.zeros(16)
+        checked = 0
+        for _, rewards, dones, infos in greedy_steps(env, 200):
+            paid += rewards / 0.5
+            for table in np.flatnonzero(dones):
+                episode = infos[table]["episode"]
+                # What kongs brought before the learner's first decision came with its first reward.
+                assert paid[table] == episode["r"]
+                checked += 1
+                assert episode["l"] >= 1
+                won = infos[table]["is_success"]
+                assert not won or episode["r"] > -8
+            paid[dones] = 0
+        assert checked > 100
+
+    def test_shaping_adds_up_to_the_first_distance(self):
+        plain, shaped = tables(), tables(reward=RewardSpec(shaping=0.25))
+        first = shaped._distance.copy()
+        added = np.zeros(16)
+        checked = 0
+        both = zip(greedy_steps(plain, 60), greedy_steps(shaped, 60), strict=True)
+        for (_, rewards, dones, _), (_, with_shaping, _, _) in both:
+            added += with_shaping - rewards
+            for table in np.flatnonzero(dones):
+                # The potential is -distance / 4 at the first decision and 0 at the end, wherever the hand went.
+                assert added[table] == pytest.approx(0.25 * first[table], abs=1e-5)
+                checked += 1
+            added[dones] = 0
+            first[dones] = shaped._distance[dones]
+        assert checked > 10
+
+    def test_a_person_who_sits_out_learns_nothing_and_holds_nobody_up(self):
+        env = tables(num_tables=8, rotation=True)
+        learners = []
+        for _, _, _, _ in greedy_steps(env, 60):
+            np.testing.assert_array_equal(env.engine.seat_to_act, env.learner)
+            learners.append(env.learner.copy())
+        assert set(np.concatenate(learners).tolist()) == {0, 1, 2}

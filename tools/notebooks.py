@@ -1,0 +1,101 @@
+"""Executes the notebooks and keeps their outputs: ``make notebooks`` does so at full size, a test at a tenth of it.
+
+Sizes stand in cells with the tag "sizes", a name and a number in each line. Every notebook begins with the buttons that
+open it on Colab and on Kaggle, and a cell that installs the package there; both are written here.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Repository"]
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+_SIZE = re.compile(r"^(\w+ = )([\d_]+)$", re.MULTILINE)
+_SMALLEST = 4
+_TEMPORARY = re.compile(re.escape(tempfile.gettempdir()) + r"[/\\][^/\\\s]+[/\\]")
+
+
+def buttons(name: str) -> str:
+    """The cell that leads to Colab and Kaggle."""
+    at = f"{REPOSITORY.removeprefix('https://')}/blob/main/notebooks/{name}.ipynb"
+    colab = f"https://colab.research.google.com/{at.replace('github.com', 'github', 1)}"
+    kaggle = f"https://kaggle.com/kernels/welcome?src=https://{at}"
+    return (
+        f"[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({colab})\n"
+        f"[![Open in Kaggle](https://kaggle.com/static/images/open-in-kaggle.svg)]({kaggle})"
+    )
+
+
+def install() -> str:
+    """The cell that installs the package where it is not there yet."""
+    return (
+        "import importlib.util\n\n"
+        'if importlib.util.find_spec("mahjong_env") is None:  # on Colab and Kaggle\n'
+        f'    %pip install --quiet "mahjong-env[train,evaluate] @ git+{REPOSITORY}"'
+    )
+
+
+def with_head(notebook: Any, name: str) -> Any:
+    """The notebook with its buttons below the title, and the cell that installs."""
+    cells = [cell for cell in notebook.cells if cell["id"] not in ("buttons", "install")]
+    head = [
+        nbformat.v4.new_markdown_cell(buttons(name), id="buttons"),
+        nbformat.v4.new_code_cell(install(), id="install"),
+    ]
+    notebook.cells = [cells[0], *head, *cells[1:]]
+    return notebook
+
+
+def smaller(notebook: Any, divisor: int) -> Any:
+    """The notebook with its sizes divided."""
+    for cell in notebook.cells:
+        if "sizes" in cell.metadata.get("tags", ()):
+            cell.source = _SIZE.sub(lambda line: f"{line[1]}{max(int(line[2]) // divisor, _SMALLEST)}", cell.source)
+    return notebook
+
+
+def executed(notebook: Any, folder: Path) -> Any:
+    """The notebook with its outputs, and without traces of the machine.
+
+    Raises:
+        nbclient.exceptions.CellExecutionError: a cell failed.
+    """
+    NotebookClient(notebook, timeout=3600, record_timing=False, resources={"metadata": {"path": str(folder)}}).execute()
+    return cleaned(notebook)
+
+
+def cleaned(notebook: Any) -> Any:
+    """The notebook without what differs from machine to machine: messages of libraries, names of temporary folders."""
+    notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            # What a library says while it works (progress, warnings) is no result.
+            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+            for output in cell.outputs:
+                if "text" in output:
+                    output.text = _TEMPORARY.sub("", output.text)
+    return notebook
+
+
+def write(paths: Iterable[Path]) -> None:
+    """Execute notebooks at full size and write them with their outputs."""
+    for path in paths:
+        notebook = with_head(nbformat.read(path, 4), path.stem)
+        nbformat.write(executed(notebook, path.parent), path)
+        sys.stdout.write(f"executed: {path.relative_to(ROOT)}, {path.stat().st_size:,} bytes\n")
+
+
+if __name__ == "__main__":
+    wanted = sys.argv[1:]
+    write([path for path in NOTEBOOKS if not wanted or path.stem in wanted])

@@ -1,0 +1,117 @@
+"""Generated tables in pages written by hand: ``make readme`` writes them anew, test_readme.py compares them.
+
+A page has a hole for a table: a line ``<!-- table: NAME -->``, then the table, then ``<!-- end -->``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import mahjong_env
+from mahjong_env.observation.planes import FACT_PLACES
+from support.case_files import hand_cases, scenes
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+PAGES = (README, *sorted((ROOT / "docs" / "reference").glob("*.md")))
+_HOLE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def variants_table() -> str:
+    """The variants and what is special about them, read off their rules."""
+    lines = [
+        "| variant | module | players | hand | set | wild tile | scoring rows | knobs | written cases |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, rules in sorted(mahjong_env.VARIANTS.items()):
+        wild = "yes" if rules.has_wild else "no"
+        cases = len(hand_cases(name)) + len(scenes(name))
+        title = f"[{rules.title} {rules.chinese}](docs/variants/{name}.md)"
+        sizes = f"{rules.seats} | {rules.hand_size} | {int(rules.deck.sum())}"
+        counts = f"{len(rules.rows)} | {len(rules.knobs)} | {cases}"
+        lines.append(f"| {title} | `{name}_v{rules.version}` | {sizes} | {wild} | {counts} |")
+    return "\n".join(lines)
+
+
+def observation_table() -> str:
+    """The planes of an observation."""
+    lines = ["| piece | planes | meaning |", "|---|---|---|"]
+    lines += [f"| `{piece.name}` | {piece.planes} | {piece.meaning} |" for piece in mahjong_env.OBSERVATION_PIECES]
+    return "\n".join(lines)
+
+
+def facts_table() -> str:
+    """The facts, with their places in the piece "facts"."""
+    lines = ["| places | fact | meaning |", "|---|---|---|"]
+    for fact in mahjong_env.OBSERVATION_FACTS:
+        at = FACT_PLACES[fact.name]
+        places = f"{at.start}-{at.stop - 1}" if fact.by_slot else str(at.start)
+        each = "for each slot: " if fact.by_slot else ""
+        most = f" (at most {fact.high})" if fact.is_open_ended else ""
+        lines.append(f"| {places} | `{fact.name}` | {each}{fact.meaning}{most} |")
+    return "\n".join(lines)
+
+
+def actions_table() -> str:
+    """The actions by their numbers: runs of names that differ in the tile alone are one line."""
+    lines, names = ["| numbers | actions |", "|---|---|"], mahjong_env.ACTIONS
+    verbs = [name.rpartition(" ")[0] if name[-1] in "mpsz" else name for name in names]
+    first = 0
+    for last, verb in enumerate(verbs):
+        if last + 1 == len(verbs) or verbs[last + 1] != verb:
+            numbers = f"{first}-{last}" if last > first else f"{first}"
+            shown = f"`{names[first]}` to `{names[last]}`" if last > first else f"`{names[first]}`"
+            lines.append(f"| {numbers} | {shown} |")
+            first = last + 1
+    return "\n".join(lines)
+
+
+def names_table() -> str:
+    """Everything public in `mahjong_env`, with the first sentence of its docstring where it has one of its own."""
+    lines = ["| name | what it is |", "|---|---|"]
+    for name in sorted(mahjong_env.__all__, key=lambda name: (name.isupper(), name.lower())):
+        thing = getattr(mahjong_env, name)
+        told = inspect.getdoc(thing) if callable(thing) else CONSTANTS[name]
+        lines.append(f"| `{name}` | {(told or '').partition(chr(10) * 2)[0].replace(chr(10), ' ')} |")
+    return "\n".join(lines)
+
+
+CONSTANTS = {
+    "ACTIONS": "The names of the actions; the index is the action.",
+    "NUM_ACTIONS": "How many actions there are.",
+    "OBSERVATION_FACTS": "The numbers in the piece `facts` of an observation, in their order.",
+    "OBSERVATION_PIECES": "The pieces of an observation, in their order.",
+    "OBSERVATION_VERSION": "Moves whenever the layout of observations or the meaning of a number in them does.",
+    "VARIANTS": "The default rules of every variant by its name, those of other distributions too.",
+}
+TABLES = {
+    "variants": variants_table,
+    "observation": observation_table,
+    "facts": facts_table,
+    "actions": actions_table,
+    "names": names_table,
+}
+
+
+def with_tables(text: str) -> str:
+    """A page with its tables made anew."""
+    return _HOLE.sub(lambda hole: f"{hole[1]}{TABLES[hole[2]]()}\n{hole[3]}", text)
+
+
+def tables_in(text: str) -> list[str]:
+    """The names of the tables that a page has room for."""
+    return [hole[2] for hole in _HOLE.finditer(text)]
+
+
+def code_blocks(language: str, page: Path = README) -> list[str]:
+    """The code blocks of one language."""
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+
+
+if __name__ == "__main__":
+    for page in PAGES:
+        page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
+    sys.stdout.write(f"README.md and {len(PAGES) - 1} pages of docs/reference: tables written\n")

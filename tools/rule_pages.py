@@ -1,0 +1,70 @@
+"""The rule pages of docs/rules and the glossary: ``make rules`` writes them, test_sheet.py compares them.
+
+The pages are the pages that are shipped with the package, filled with the default rules of each variant.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from unicodedata import normalize
+
+import mahjong_env
+from mahjong_env.rulebook.page import anchor
+from mahjong_env.rulebook.sheet import COMMON, variant_page
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "rules"
+GLOSSARY = ROOT / "docs" / "glossary.md"
+NOTE = "<!-- Made by `make rules` from {source}; change that file. -->\n\n"
+
+
+def pages() -> dict[str, str]:
+    """The text of each page by its file name."""
+    made = {"common.md": NOTE.format(source=COMMON.relative_to(ROOT).as_posix()) + COMMON.read_text(encoding="utf-8")}
+    for name, rules in sorted(mahjong_env.VARIANTS.items()):
+        made[f"{name}.md"] = NOTE.format(source=f"mahjong_env/variants/{name}.md") + variant_page(rules)
+    return made
+
+
+def without_tones(reading: str) -> str:
+    """Pinyin in plain letters: the order of the table."""
+    return "".join(letter for letter in normalize("NFD", reading) if letter.isascii())
+
+
+def rows_by_chinese_name() -> str:
+    """The scoring rows of all variants, one line for each Chinese name."""
+    named: dict[str, tuple[str, dict[str, list[str]]]] = {}
+    for rules in mahjong_env.VARIANTS.values():
+        for row in rules.rows:
+            chinese, _, reading = row.chinese.partition(" ")
+            _, english = named.setdefault(reading, (chinese, {}))
+            english.setdefault(row.name, []).append(f"[{rules.title}](rules/{rules.name}.md#{anchor(row.name)})")
+    lines = ["| Chinese | pinyin | here |", "|---|---|---|"]
+    for reading, (chinese, english) in sorted(named.items(), key=lambda item: without_tones(item[0])):
+        here = "; ".join(f"{name} ({', '.join(places)})" for name, places in english.items())
+        lines.append(f"| {chinese} | {reading} | {here} |")
+    return "\n".join(lines)
+
+
+def glossary(text: str) -> str:
+    """The glossary with its table of rows made anew."""
+    before, start, rest = text.partition("<!-- table: rows -->\n")
+    _, end, after = rest.partition("<!-- end -->")
+    assert end, "docs/glossary.md has no place for the table of rows"
+    return f"{before}{start}{rows_by_chinese_name()}\n{end}{after}"
+
+
+def out_of_date(folder: Path) -> list[str]:
+    """Pages in a folder that are not what they would be if they were made now."""
+    wanted = pages()
+    found = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.md")}
+    return sorted(name for name in wanted | found if wanted.get(name) != found.get(name))
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for file, text in pages().items():
+        (FOLDER / file).write_text(text, encoding="utf-8")
+    GLOSSARY.write_text(glossary(GLOSSARY.read_text(encoding="utf-8")), encoding="utf-8")
+    sys.stdout.write(f"docs/rules: {len(pages())} pages written, and the table of docs/glossary.md\n")

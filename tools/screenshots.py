@@ -1,0 +1,173 @@
+"""Screenshots of the documentation: ``make screenshots``. Needs Chromium with its driver, selenium, rich and Pillow.
+
+The same seeds give the same games; letters depend on the fonts of the machine, so that no test compares them.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from PIL import Image
+from rich.console import Console
+from rich.terminal_theme import MONOKAI
+from rich.text import Text
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+import mahjong_env
+from mahjong_agents import make_agent
+from mahjong_env.drawing.text_table import WIDTH, table_text
+from mahjong_env.environments.players import ask
+from mahjong_env.play.match import PersonsMatch
+from mahjong_env.play.server import PlayServer
+from mahjong_env.records import Recorder
+from mahjong_env.viewer import viewer_html
+from support.browser import NARROW, WIDE, chromium, wait
+
+FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
+MOVING, MOVING_STEPS, MOVING_SEED = (1100, 940), 16, 7
+READY = "!document.body.hasAttribute('aria-busy') && document.querySelector('#ask button') && true"
+AT_ONCE = "const pace = document.getElementById('pace'); pace.value = '0'; pace.dispatchEvent(new Event('change'))"
+
+
+def shot(browser: Any) -> Image.Image:
+    """What the browser shows."""
+    return Image.open(io.BytesIO(browser.get_screenshot_as_png())).convert("RGB")
+
+
+def save(name: str, *pictures: Image.Image) -> None:
+    """Write pictures side by side, with few colours, so that the file is small."""
+    gap = 16 * (len(pictures) > 1)
+    size = sum(one.width + gap for one in pictures) - gap, max(one.height for one in pictures)
+    page, left = Image.new("RGB", size, "white"), 0
+    for one in pictures:
+        page.paste(one, (left, 0))
+        left += one.width + gap
+    page.quantize(128).save(FOLDER / name, optimize=True)
+    print(f"written: {FOLDER / name}")
+
+
+def play_pages() -> None:
+    """The page on which a person plays: wide with a hint, narrow at a claim, at the end of a hand and of the match."""
+    rules, agent = mahjong_env.rules("wuhan"), make_agent("greedy")
+
+    def new_match() -> PersonsMatch:
+        return PersonsMatch(rules, [None, agent, agent, agent], seed=7, num_hands=2, hints=agent)
+
+    with PlayServer(new_match) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with chromium(WIDE) as browser:
+            steps(browser, server.url, lambda legal, count: count == 14)
+            browser.find_element("id", "hint").click()
+            wait(browser, "document.querySelector('#hints table')")
+            save("play-wide.png", shot(browser))
+        with chromium(NARROW) as browser:
+            steps(browser, server.url, lambda legal, count: count > 6 and "pung" in legal)
+            claim = shot(browser)
+            steps(browser, "", lambda legal, count: not legal)
+            browser.execute_script("document.getElementById('ask').scrollIntoView({block: 'start'})")
+            end = shot(browser)
+            browser.find_element("id", "next").click()
+            steps(browser, "", lambda legal, count: not legal)
+            browser.execute_script("document.getElementById('language').click()")
+            save("play-narrow.png", claim, end, shot(browser))
+        server.shutdown()
+
+
+def steps(browser: Any, url: str, is_there: Callable[[list[str], int], bool]) -> None:
+    """Play as greedy does until something is there."""
+    if url:
+        browser.get(url)
+        wait(browser, READY)
+        browser.execute_script(AT_ONCE)
+    for count in range(200):
+        wait(browser, READY)
+        legal, position = browser.execute_script("return [state.legal, state.position]")
+        if is_there(legal, count) or not legal:
+            return
+        browser.execute_script(
+            "ask(`games/${game}/hint`, {position: state.position}).then((told) => answer(told.advice))"
+        )
+        wait(browser, f"state.position > {position}")
+
+
+def viewer_pages(folder: Path) -> None:
+    """The viewer, wide at a choice with what the agent thought, narrow at the end of a hand."""
+    engine, rng = mahjong_env.make_engine("hangzhou", 1, seed=21, num_hands=2), np.random.default_rng(21)
+    agent, records = make_agent("greedy"), []
+    recorder = Recorder(engine, lambda *ended: records.extend(ended), agents=["greedy", "greedy", "you", "greedy"])
+    while engine.seat_to_act[0] >= 0:
+        recorder.step(agent.act(engine.view(), rng))
+    page = folder / "page.html"
+    page.write_text(viewer_html(records[0]), encoding="utf-8")
+    ends = "frames.findIndex((frame) => frame.event.type === 'end' && frame.event.winner >= 0)"
+    for name, size in (("viewer-wide.png", WIDE), ("viewer-narrow.png", NARROW)):
+        with chromium(size) as browser:
+            browser.get(page.as_uri())
+            browser.execute_script(f"show({ends})")
+            pictures = [shot(browser)]
+            if size == NARROW:
+                browser.execute_script("document.getElementById('event').scrollIntoView()")
+                pictures = [shot(browser)]
+                browser.execute_script("document.querySelector('nav').scrollIntoView()")
+                pictures.append(shot(browser))
+            save(name, *pictures)
+
+
+def viewer_moves(folder: Path) -> None:
+    """The end of a hand in the viewer as a moving picture: four policies, and what each of them thought."""
+    engine, rng = mahjong_env.make_engine("wuhan", 1, seed=MOVING_SEED), np.random.default_rng(MOVING_SEED)
+    agent, records = make_agent("policy:wuhan"), []
+    recorder = Recorder(engine, lambda *ended: records.extend(ended), agents=["policy"] * 4, thoughts=True)
+    while engine.seat_to_act[0] >= 0:
+        recorder.step(ask(agent, engine, np.zeros(1, np.intp), rng, recorder.thoughts))
+    page = folder / "moving.html"
+    page.write_text(viewer_html(records[0]), encoding="utf-8")
+    with chromium(MOVING) as browser:
+        browser.get(page.as_uri())
+        # A real window is smaller than it was asked to be.
+        metrics = {"width": MOVING[0], "height": MOVING[1], "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        count = browser.execute_script("document.getElementById('chart').remove(); return frames.length")
+        shots = []
+        for number in range(count - MOVING_STEPS, count):
+            browser.execute_script("chart = () => {}; show(arguments[0])", number)
+            shots.append(shot(browser).resize((MOVING[0] * 4 // 5, MOVING[1] * 4 // 5), Image.Resampling.LANCZOS))
+    first, *rest = shots
+    durations = [700] * len(rest) + [4000]
+    file = FOLDER / "viewer.webp"
+    first.save(file, "WEBP", save_all=True, append_images=rest, duration=durations, loop=0, quality=80, method=6)
+    print(f"written: {file}, {file.stat().st_size:,} bytes")
+
+
+def terminal(folder: Path) -> None:
+    """The table on a terminal that has colours."""
+    engine, rng = mahjong_env.make_engine("wuhan", 1, seed=3, num_hands=4), np.random.default_rng(3)
+    agent = make_agent("greedy")
+    for _ in range(66):
+        engine.step(agent.act(engine.view(), rng))
+    console = Console(record=True, width=WIDTH + 2, file=io.StringIO())
+    console.print(Text.from_ansi(table_text(engine, colour=True)))
+    style = "font: 15px/20px 'Noto Sans Mono CJK SC', monospace; margin: 12px"
+    code = f'<body style="background:#16191d;color:#ddd;margin:0"><pre style="{style}">{{code}}</pre></body>'
+    page = folder / "terminal.html"
+    page.write_text(console.export_html(theme=MONOKAI, inline_styles=True, code_format=code), encoding="utf-8")
+    with chromium((800, 640)) as browser:
+        browser.get(page.as_uri())
+        height = browser.execute_script("return document.querySelector('pre').getBoundingClientRect().bottom")
+        save("terminal.png", shot(browser).crop((0, 0, 780, int(height) + 12)))
+
+
+if __name__ == "__main__":
+    with TemporaryDirectory() as made:
+        terminal(Path(made))
+        viewer_pages(Path(made))
+        viewer_moves(Path(made))
+    play_pages()

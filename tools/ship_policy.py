@@ -1,0 +1,185 @@
+"""Ship a policy: copy it to agents/mahjong_agents/policy/weights, and measure what its card says.
+
+`PYTHONPATH=tests python -m tools.ship_policy VARIANT RUN --blind N` plays best.zip (or --file) of a run against
+copies of every level on the deals of blind test N, records that in
+agents/mahjong_agents/policy/weights/blind_tests.jsonl, and writes agents/mahjong_agents/policy/weights/VARIANT.zip and
+.md. The card also says what --notes says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import shutil
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from mahjong_agents import make_agent
+from mahjong_agents.control_variates import worthwhile_weights
+from mahjong_agents.policy.file import SHIPPED, PolicyFile
+from mahjong_env import VARIANTS, Rules
+from mahjong_training.config import TrainConfig
+from mahjong_training.evaluation.holdout import BlindTest
+from mahjong_training.evaluation.lineups import blocks, one_against_copies, play_block, summarise
+from mahjong_training.evaluation.matches import Played
+from mahjong_training.evaluation.sigma import sigma
+from mahjong_training.evaluation.statistics import Estimate, ratio
+from mahjong_training.learning.run import TEACHERS
+from mahjong_training.seeds import blind_seed
+
+LEDGER = SHIPPED / "blind_tests.jsonl"
+LEVELS = ("random", "greedy?claims=false", "greedy", "value")
+CARD = """# {title}: the shipped policy
+
+`make_agent("policy:{variant}")`; {weights:,} weights over the strong inputs of
+`agents/mahjong_agents/policy/inputs.py`.
+
+| | |
+|---|---|
+| trained by | `{command}` |
+| seed | {seed} |
+| learned from | {hands:,} hands, {decisions:,} decisions, {minutes:.0f} minutes of a busy machine |
+| began as | {teacher} |
+| seeds trained | {seeds} |
+
+One seat against copies of another agent, every deal from every seat; means and 95 % intervals over the deals of blind
+test {blind}{luck}; sigma is {sigma:.2f} points. The mean rank is the place by
+points in a hand, 1 the best, ties shared; among equals it is {level}.
+
+| against copies of | hands | points a hand | in sigma | wins (each of them) | mean rank |
+|---|---|---|---|---|---|
+{rows}
+
+{notes}
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("variant", choices=sorted(VARIANTS))
+    parser.add_argument("run", type=Path, help="the run folder")
+    parser.add_argument("--blind", type=int, required=True, help="number of a blind test that nobody has played")
+    parser.add_argument("--file", default="best.zip", help="which of its policies")
+    parser.add_argument("--deals", type=int, default=5000, help="deals against greedy and closed greedy")
+    parser.add_argument("--few", type=int, default=300, help="deals against random")
+    parser.add_argument("--value-deals", type=int, default=500, help="deals against value, which is slow")
+    parser.add_argument("--notes", default="", help="what did not work; a text, or a file of it")
+    parser.add_argument("--seeds", default="one", help="how many runs of other seeds there were")
+    parser.add_argument("--command", default="", help="how it was trained, if not by one command")
+    parser.add_argument("--hands", type=int, default=0, help="hands of the stages before")
+    parser.add_argument("--decisions", type=int, default=0, help="decisions of the stages before")
+    parser.add_argument("--minutes", type=int, default=0, help="minutes of the stages before")
+    parser.add_argument("--teacher", default="", help="as whom the first stage began")
+    arguments = parser.parse_args()
+    rules, policy = VARIANTS[arguments.variant], arguments.run / arguments.file
+    saved = PolicyFile.read(policy)
+    if arguments.hands:  # what is shipped says all that it was learned from
+        every = {
+            "hands": saved.training["hands"] + arguments.hands,
+            "steps": saved.training["steps"] + arguments.decisions,
+            "seconds": saved.training["seconds"] + 60 * arguments.minutes,
+            "teacher": arguments.teacher or saved.training["teacher"],
+            "teachers": list(dict.fromkeys([arguments.teacher or saved.training["teacher"], *TEACHERS])),
+        }
+        saved = PolicyFile(**{**_fields(saved), "training": {**saved.training, **every}})
+    deals = {
+        "random": arguments.few,
+        "greedy?claims=false": arguments.deals,
+        "greedy": arguments.deals,
+        "value": arguments.value_deals,
+    }
+    config = json.loads((arguments.run / "config.json").read_text(encoding="utf-8"))
+    command = arguments.command or _command(config)
+    trained, begun = saved.training, time.monotonic()
+    rows = _rows(rules, f"policy:{policy}", deals, arguments.blind)
+    notes = Path(arguments.notes).read_text(encoding="utf-8") if Path(arguments.notes).is_file() else arguments.notes
+    card = CARD.format(
+        title=rules.title,
+        variant=rules.name,
+        weights=sum(array.size for array in saved.weights.values()),
+        command=command,
+        seed=trained["seed"],
+        hands=trained["hands"],
+        decisions=trained["steps"],
+        minutes=trained["seconds"] / 60,
+        teacher=trained["teacher"],
+        seeds=arguments.seeds,
+        blind=arguments.blind,
+        luck=", luck taken off the points" if worthwhile_weights(rules) is not None else "",
+        sigma=sigma(rules),
+        level=(rules.people + 1) / 2,
+        rows="\n".join(rows),
+        notes=notes.strip(),
+    )
+    SHIPPED.mkdir(exist_ok=True)
+    (SHIPPED / f"{rules.name}.md").write_text(card, encoding="utf-8")
+    if arguments.hands:
+        saved.write(SHIPPED / f"{rules.name}.zip")
+    else:
+        shutil.copy(policy, SHIPPED / f"{rules.name}.zip")
+    print(f"measured in {time.monotonic() - begun:.0f} s; {SHIPPED / rules.name}.zip")
+
+
+def _fields(saved: PolicyFile) -> dict:
+    return {name: getattr(saved, name) for name in PolicyFile.__dataclass_fields__}
+
+
+def _rows(rules: Rules, spec: str, deals: dict[str, int], blind: int) -> list[str]:
+    """Measure a policy against every level."""
+    agent, unit, rows = make_agent(spec), sigma(rules), []
+    digest = hashlib.sha256(Path(spec.removeprefix("policy:")).read_bytes()).hexdigest()
+    for level in LEVELS:
+        other, number = make_agent(level), deals[level]
+        if not number:
+            continue
+        test = BlindTest(blind, rules, (f"policy:{rules.name}", level), ((digest,), ()), LEDGER)
+        test.begin()
+        agents, lineup = [agent, other], one_against_copies(0, 1, rules.people)
+        every = blocks(lineup, number, agents=agents, control_variates=worthwhile_weights(rules) is not None)
+        parts = [play_block(rules, agents, block, blind_seed(blind)) for block in every]
+        result, rank = summarise(rules, lineup, parts), _mean_rank(parts, rules.people)
+        test.finish()
+        points, wins, their = result.of(0).points, result.of(0).wins.mean, result.of(1).wins.mean
+        cells = [
+            other.name,
+            f"{result.hands:,}",
+            points.text(2, sign="+"),
+            points.text(3, unit, "+"),
+            f"{100 * wins:.1f} % ({100 * their:.1f} %)",
+            rank.text(3),
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
+        print(rows[-1], flush=True)
+    return rows
+
+
+def _mean_rank(parts: list[Played], people: int) -> Estimate:
+    """Return the mean place by points of the agent that has seat k in order k of each deal; ties share theirs."""
+    points = Played.joined(parts).points
+    own = points.reshape(-1, people, people)[:, np.arange(people), np.arange(people)][:, :, None]
+    every = points.reshape(-1, people, people)
+    ranks = 1 + (every > own).sum(axis=2) + ((every == own).sum(axis=2) - 1) / 2
+    return ratio(ranks.sum(axis=1), np.full(len(ranks), people), 0.95)
+
+
+def _command(config: dict) -> str:
+    """Return the command line that repeats a run."""
+    default = asdict(TrainConfig(variant=config["variant"]))
+    free = ("variant", "out", "resume", "processes", "threads", "device")
+    words = ["mahjong-env train", f"--variant {config['variant']}"]
+    for name, usual in default.items():
+        if name not in config:
+            raise SystemExit(f"the run is of an earlier version (it has no {name}): say --command")
+        value = tuple(config[name]) if isinstance(config[name], list) else config[name]
+        if name not in free and value != usual:
+            text = " ".join(value) if isinstance(value, tuple) else str(value)
+            words.append(f"--{name.replace('_', '-')} {text}")
+    return " ".join(words)
+
+
+if __name__ == "__main__":
+    main()

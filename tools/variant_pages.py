@@ -1,0 +1,227 @@
+"""The pages of docs/variants: ``make rules`` writes them, test_site.py compares them with what the code says now."""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import mahjong_env
+from experiments import measured
+from mahjong_env import Rules
+from mahjong_env.environments.registration import gymnasium_id, pettingzoo_id
+from mahjong_env.observation.planes import SHAPE
+from mahjong_env.rulebook.page import anchor, sections
+from mahjong_env.rulebook.sheet import variant_page
+from support.case_files import hand_cases, scenes
+
+FOLDER = Path(__file__).parents[1] / "docs" / "variants"
+NOTE = "<!-- Made by `make rules` from the code and from {source}; change these. -->\n"
+_BLOCK = re.compile(r"```text\n(.*?)\n```", re.DOTALL)
+
+
+def pages() -> dict[str, str]:
+    """The text of each page by its file name."""
+    return {f"{name}.md": page(rules) for name, rules in sorted(mahjong_env.VARIANTS.items())}
+
+
+def page(rules: Rules) -> str:
+    """Everything about one variant on one page, or where it stands."""
+    told = dict(sections(variant_page(rules)))
+    parts = [
+        NOTE.format(source=f"mahjong_env/variants/{rules.name}.md"),
+        f"# {rules.title} {rules.chinese}\n",
+        picture(rules),
+        "## In a minute\n",
+        to_rules(told["The game in short"].strip(), rules),
+        f"\n[The whole rules](../rules/{rules.name}.md), for players; [what all variants share](../rules/common.md).\n",
+        "## Play\n",
+        usage(rules),
+        f"`python -m mahjong_env play --variant {rules.name} --agents greedy` lets you play yourself.\n",
+        "## Specification\n",
+        specification(rules),
+        "\n## House rules\n",
+        "Every knob is a keyword argument of `rules`, `make_engine`, `score` and all environments, and"
+        " `--knob NAME=VALUE` on the command line.\n",
+        to_rules(told["House rules"].strip(), rules),
+        "\n## Scoring rows\n",
+        "Each with a hand that scores it, and the tile that it wins on behind the arrow; a row leads to its rule, with"
+        " what the hand is worth and who pays.\n",
+        rows(rules, told),
+        "\n## Where the source is unclear\n",
+        "Every place where the source contradicts itself or says nothing, with the reading that is played here:\n",
+        unclear(rules),
+        "\n## What a seat sees and may do\n",
+        seen(rules),
+        "\n## Rewards\n",
+        rewards(rules, told),
+        "\n## Standings\n",
+        measured.standing(rules),
+        "What the rows and intervals mean: [Evaluation](../evaluation.md#the-standing-table). What is known of each"
+        " agent beside this table: [The agents](../agents.md).\n",
+        "\n## Speed\n",
+        measured.speed(rules),
+        "Processor time of one core, measured in turns with RLCard's mahjong; [Speed](../../README.md#speed) says on"
+        f" what machine. `python -m mahjong_env bench --variant {rules.name}` measures it on yours.\n",
+        "## Versions and errata\n",
+        versions(rules),
+    ]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(map(wrapped, parts))).rstrip("\n") + "\n"
+
+
+def wrapped(part: str) -> str:
+    """Prose in lines of at most 120 characters; tables, lists, code and headings as they are."""
+    if not part[:1].isalnum() and not part.startswith("["):
+        return part
+    if "\n|" in part:  # a table with a paragraph before it
+        paragraph, _, table = part.partition("\n\n")
+        return wrapped(paragraph) + "\n" + table
+    paragraphs = part.strip("\n").split("\n\n")
+    return (
+        "\n\n".join(textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False) for text in paragraphs)
+        + "\n"
+    )
+
+
+def to_rules(text: str, rules: Rules) -> str:
+    """Links within the page of rules lead there from here."""
+    text = re.sub(r"\]\(#", f"](../rules/{rules.name}.md#", text)
+    return re.sub(r"\]\(([a-z]+\.md)", r"](../rules/\1", text)
+
+
+def picture(rules: Rules) -> str:
+    """A table of the variant, for light and for dark surroundings."""
+    file = f"../pictures/{rules.name}"
+    return (
+        "<picture>\n"
+        f'  <source media="(prefers-color-scheme: dark)" srcset="{file}-dark.svg">\n'
+        f'  <img src="{file}-light.svg" width="620" alt="A table of {rules.title} mahjong, all hands open">\n'
+        "</picture>\n"
+    )
+
+
+def usage(rules: Rules) -> str:
+    """The ways in which the variant is made."""
+    return (
+        "```python\n"
+        "import gymnasium\n"
+        "import mahjong_env\n"
+        f"from mahjong_env import {rules.name}_v{rules.version}\n\n"
+        f'engine = mahjong_env.make_engine("{rules.name}", num_games=256, seed=7)  # many games at once\n'
+        f"table = {rules.name}_v{rules.version}.env()  # PettingZoo, every seat an agent\n"
+        f'seat = gymnasium.make("{gymnasium_id(rules.name, rules.version)}", opponents="greedy")  # one learning seat\n'
+        "```\n"
+    )
+
+
+def specification(rules: Rules) -> str:
+    """The figures of the variant, read off its rules."""
+    cases = len(hand_cases(rules.name)) + len(scenes(rules.name))
+    planes, kinds = SHAPE
+    lines = {
+        "name": f"`{rules.name}`",
+        "version": f"{rules.version}",
+        "PettingZoo": f"`mahjong_env.{rules.name}_v{rules.version}`, `{pettingzoo_id(rules.name, rules.version)}`",
+        "Gymnasium": f"`{gymnasium_id(rules.name, rules.version)}`",
+        "players": f"{rules.seats}",
+        "tiles in hand": f"{rules.hand_size}, and one more to win",
+        "tiles in the set": f"{int(rules.deck.sum())}",
+        "wild tile": "yes" if rules.has_wild else "no",
+        "chows may be claimed": "yes" if rules.claims_chows else "no",
+        "concealed kongs": "hidden until the hand ends" if rules.hides_concealed_kongs else "seen by all",
+        "observation": f"[{planes}, {kinds}] int8, version {mahjong_env.OBSERVATION_VERSION}",
+        "actions": f"`Discrete({mahjong_env.NUM_ACTIONS})`, with a mask",
+        "rewards": "points paid, integers that sum to zero",
+        "scoring rows": f"{len(rules.rows)}",
+        "knobs": f"{len(rules.knobs)}",
+        "written cases": f"{cases}",
+    }
+    return "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in lines.items())])
+
+
+def rows(rules: Rules, told: dict[str, str]) -> str:
+    """Every scoring row with what it is worth, when it counts, and an example in tiles."""
+    lines = ["| row | worth | when | a hand |", "|---|---|---|---|"]
+    for row in rules.rows:
+        link = f"[{row.name}](../rules/{rules.name}.md#{anchor(row.name)})"
+        block = next((found[1] for found in _BLOCK.finditer(told[row.name]) if "no win" not in found[1]), "")
+        lines.append(f"| {link} {row.chinese} | {row.value_text(rules)} | {row.meaning} | {hand_in_a_line(block)} |")
+    return "\n".join(lines)
+
+
+def hand_in_a_line(block: str) -> str:
+    """The tiles of a drawn hand: concealed, melds, flowers, and the tile that it wins on."""
+    found: dict[str, list[str]] = {}
+    for line in block.splitlines():
+        label, _, rest = line.partition("  ")
+        found.setdefault(label, []).append(rest.strip().split("   ")[0])
+    if "hand" not in found:
+        return ""
+    tiles = " · ".join(part for label in ("hand", "meld", "flowers") for part in found.get(label, ()) if part)
+    return f"{tiles} → {found['wins on'][0]}" if "wins on" in found else tiles
+
+
+def unclear(rules: Rules) -> str:
+    """The open questions of the source, each a link to its section."""
+    text, level = variant_page(rules), re.compile(r"^(#{2,3}) (.+)$", re.MULTILINE)
+    names: list[str] = []
+    inside = False
+    for marks, heading in level.findall(text):
+        if marks == "##":
+            inside = heading.startswith("Where the source")
+        elif inside:
+            names.append(f"* [{heading}](../rules/{rules.name}.md#{anchor(heading)})")
+    return "\n".join(names) + "\n"
+
+
+def seen(rules: Rules) -> str:
+    """What is special about the observation and the actions."""
+    marks = [f"`mark_{number}` is `{name}`" for number, name in enumerate(rules.marks)]
+    own = f" Of the facts that a variant counts for each seat, {' and '.join(marks)} here." if marks else ""
+    return (
+        "All variants share [one layout of observations](../reference/observations.md) and"
+        f" [one table of actions](../reference/actions.md).{own}\n"
+    )
+
+
+def rewards(rules: Rules, told: dict[str, str]) -> str:
+    """What is paid, and where it is written down."""
+    names = ["What a hand is worth", "Who pays", "Kongs are paid at once"]
+    links = [f"[{name}](../rules/{rules.name}.md#{anchor(name)})" for name in names if name in told]
+    return (
+        "A reward is the points that change hands, paid when they are owed; over all players it sums to zero. "
+        f"{'; '.join(links)}. What comes before a learner's first decision comes with its first reward.\n"
+    )
+
+
+def versions(rules: Rules) -> str:
+    """The line of version history of the page of rules, and where errata are listed."""
+    intro = " ".join(variant_page(rules).partition("\n## ")[0].split())
+    found = list(re.finditer(r"Version \d+[^.]*\.", intro))
+    assert found, f"the page of {rules.name} has no version history"
+    history = " ".join(item[0] for item in found)
+    return (
+        f"{history} A corrected rule is a new version, listed in the [changelog](../../CHANGELOG.md) with the old and"
+        " the new id; results are comparable only within one version.\n"
+    )
+
+
+def out_of_date(folder: Path) -> list[str]:
+    """Pages in a folder that are not what they would be if they were made now."""
+    wanted = pages()
+    found = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.md")}
+    return sorted(name for name in wanted | found if wanted.get(name) != found.get(name))
+
+
+def written(folder: Path) -> Iterator[Path]:
+    """Write the pages; yield their files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in pages().items():
+        (folder / name).write_text(text, encoding="utf-8")
+        yield folder / name
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"docs/variants: {len(list(written(FOLDER)))} pages written\n")

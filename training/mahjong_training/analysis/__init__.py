@@ -1,0 +1,1 @@
+"""What an action is worth, and what a rule is worth."""

@@ -1,0 +1,224 @@
+"""``mahjong-env review``: what is each action worth here? For a position, or for all decisions of a player."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from mahjong_agents import Agent, make_agent
+from mahjong_env import Deal
+from mahjong_env.records import GameRecord
+from mahjong_env.ruleset.knobs import read_rules
+from mahjong_env.viewer import viewer_html
+from mahjong_training.analysis.action_values import page, results
+from mahjong_training.analysis.action_values.branches import Branches, join
+from mahjong_training.analysis.action_values.playing import branch
+from mahjong_training.analysis.action_values.positions import Positions, dealt, decisions_of, read_record, recorded
+from mahjong_training.analysis.action_values.results import Findings
+from mahjong_training.analysis.config import DealConfig, ReviewConfig
+from mahjong_training.errors import InterruptedRunError, TrainingError
+from mahjong_training.evaluation.parts import digests, of_rules
+from mahjong_training.runtime.folders import check_file, write_text
+from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
+from mahjong_training.runtime.kept import Kept
+from mahjong_training.runtime.lock import alone_in
+from mahjong_training.runtime.progress import TimeLeft, status
+from mahjong_training.runtime.spread import check_workers, spread
+
+_FILES: Final = ("branch.json", "branch.csv", "branch.html", page.MATCH)
+_AT_ONCE: Final = 4
+"""Decisions that are played together and kept together; what is found depends on it, so it stays as it is."""
+
+
+def run(config: ReviewConfig) -> Findings:
+    """Play, print, and write what was asked for.
+
+    Raises:
+        MahjongError: settings, records, deals or agents that cannot be used; files that cannot be written are found
+            before anything is played.
+        InterruptedRunError: Ctrl-C or SIGTERM; with a folder, the decisions that were played are kept in it.
+    """
+    check_workers(config)
+    common = _again(config)
+    positions = common.positions
+    for file in _files(config):
+        check_file(file)
+    kept = _KeptDecisions(config, positions.record, common.agents)
+    with alone_in(config.out):
+        try:
+            with stopping_in_order(), status() as tell:
+                found = _play(common, kept, tell)
+        except KeyboardInterrupt as interrupt:
+            raise InterruptedRunError(kept.how_far(len(positions.decision)), exit_status(interrupt)) from None
+        page.print_findings(found)
+        _write(config, found)
+        kept.remove()
+    return found
+
+
+def find_positions(config: ReviewConfig) -> Positions:
+    """Return the decisions that the settings name.
+
+    Raises:
+        MahjongError: they name none, or one that is not there.
+    """
+    if config.record is None:
+        if config.variant is None:
+            raise TrainingError("name a recorded game (--record FILE), or a variant to be dealt (--variant)")
+        if config.decisions or config.review or config.seat is not None or config.match != 1:
+            raise TrainingError("--decisions, --review, --seat and --match are about a recorded game (--record)")
+        return dealt(read_rules(config.variant, config.knobs), _deal(config.deal), config.actions, config.seed)
+    if config.variant is not None or config.knobs or config.actions or _deal(config.deal) is not None:
+        raise TrainingError(
+            "a recorded game has its own rules and cards: --variant, --knobs, --deal and --actions go without --record"
+        )
+    record = read_record(config.record, config.match)
+    if config.review:
+        decisions = decisions_of(record, config.seat)
+        if config.decisions:
+            raise TrainingError("--review looks at all decisions: it goes without --decisions")
+        if not decisions:
+            raise TrainingError(f"person {config.seat} had nothing to decide in this match")
+        return recorded(record, decisions)
+    if config.seat is not None:
+        raise TrainingError("--seat says whose decisions --review looks at; --decisions names them by number")
+    if not config.decisions:
+        last = len(record.actions) - 1
+        raise TrainingError(f"name decisions of the match (--decisions, 0 to {last}), or look at all (--review)")
+    return recorded(record, sorted(set(config.decisions)))
+
+
+def _deal(config: DealConfig) -> Deal | None:
+    """Return the deal that is described; None if nothing is."""
+    if config == DealConfig():
+        return None
+    told = {item.name: getattr(config, item.name) for item in fields(DealConfig)}
+    return Deal(**{name: value for name, value in told.items() if value is not None})
+
+
+@dataclass(frozen=True)
+class _Common:
+    """What all blocks of decisions need."""
+
+    config: ReviewConfig
+    positions: Positions
+    agents: tuple[Agent, ...]
+
+    def block(self, number: int) -> Positions:
+        """Return the decisions of a block."""
+        first = number * _AT_ONCE
+        return self.positions.take(np.arange(first, min(first + _AT_ONCE, len(self.positions.decision))))
+
+
+def _again(config: ReviewConfig) -> _Common:
+    return _Common(config, find_positions(config), tuple(make_agent(spec) for spec in config.agents))
+
+
+def _play_block(common: _Common, block: int) -> Branches:
+    some, config = common.block(block), common.config
+    return branch(
+        some.engine,
+        worlds=config.worlds,
+        agents=common.agents,
+        taken=some.taken,
+        hindsight=config.hindsight,
+        width=config.width,
+        milliseconds=config.milliseconds,
+        seed=_seed_of(config.seed, block),
+    )
+
+
+def _play(common: _Common, kept: _KeptDecisions, tell: Callable[[str], object]) -> Findings:
+    config, number = common.config, len(common.positions.decision)
+    every = range(-(-number // _AT_ONCE))
+    parts = {block: kept.get(block, len(common.block(block).decision)) for block in every}
+    missing = [block for block in every if parts[block] is None]
+    left = TimeLeft(len(missing))
+    tell(f"{number} decisions")
+    with closing(spread(config, _play_block, common, missing, _again)) as done:
+        for place, part in done:
+            block = missing[place]
+            kept.put(block, part)
+            parts[block] = part
+            left.done()
+            known = sum(len(part.taken) for part in parts.values() if part is not None)
+            tell(f"{known} of {number} decisions{left}")
+    found = join([part for part in parts.values() if part is not None])
+    return results.findings(common.positions, found, _settings(config, common.agents))
+
+
+def _seed_of(seed: int, block: int) -> int:
+    return int(np.random.SeedSequence([seed, block]).generate_state(1)[0])
+
+
+def _settings(config: ReviewConfig, agents: tuple[Agent, ...]) -> dict[str, Any]:
+    return {
+        "agents": [agent.name for agent in agents],
+        "seed": config.seed,
+        "hindsight": config.hindsight,
+        "most_worlds": config.worlds,
+        "width": config.width,
+        "milliseconds": config.milliseconds,
+    }
+
+
+def _files(config: ReviewConfig) -> Iterator[Path]:
+    if config.out is not None:
+        yield from (config.out / name for name in _FILES)
+    if config.notes is not None:
+        yield config.notes
+
+
+def _write(config: ReviewConfig, found: Findings) -> None:
+    written = list(_files(config))
+    if config.out is not None:
+        pages = page.html_text(found), viewer_html(results.annotated(found))
+        texts = results.json_text(found), results.csv_text(found), *pages
+        for name, text in zip(_FILES, texts, strict=True):
+            write_text(config.out / name, text)
+    if config.notes is not None:
+        write_text(config.notes, results.annotated(found).to_json() + "\n")
+    if written:
+        print(f"written: {', '.join(map(str, written))}")
+
+
+class _KeptDecisions:
+    """Decisions that have been played, kept until all are: an interrupted review goes on with them."""
+
+    _ARRAYS = ("seat", "taken", "worlds", "position", "action", "points", "end")
+
+    def __init__(self, config: ReviewConfig, record: GameRecord, agents: tuple[Agent, ...]) -> None:
+        told = asdict(config)
+        for name in ("out", "notes", "processes", "threads", "ray"):
+            told.pop(name)
+        self._rules = record.rules
+        files = [digests(spec, agent, self._rules) for spec, agent in zip(config.agents, agents, strict=True)]
+        self._kept = Kept(config.out, "branch", [of_rules(self._rules), record.to_json(), files, told])
+
+    def get(self, block: int, decisions: int) -> Branches | None:
+        """Return what was found; None if nothing was, or if the file is damaged."""
+        arrays = self._kept.get(str(block))
+        if arrays is None or set(arrays) != set(self._ARRAYS):
+            return None
+        found = Branches(self._rules, **arrays)
+        return found if len(found.taken) == decisions else None
+
+    def put(self, block: int, found: Branches) -> None:
+        """Keep what was found."""
+        self._kept.put(str(block), {name: getattr(found, name) for name in self._ARRAYS})
+
+    def how_far(self, decisions: int) -> str:
+        """Say what an interrupted review has kept."""
+        if not self._kept.is_kept:
+            return "interrupted"
+        done = min(decisions, _AT_ONCE * len(self._kept))
+        return f"interrupted; {done} of {decisions} decisions are kept: the same command goes on with them"
+
+    def remove(self) -> None:
+        """Forget them: all is written."""
+        self._kept.remove()

@@ -1,0 +1,118 @@
+"""The settings of `review` and `rule-values`; see `mahjong_training.config`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class DealConfig:
+    """How a hand begins, as `mahjong_env.Deal` has it; what is not named is shuffled from --seed."""
+
+    hands: tuple[str, ...] = ()
+    """Tiles of each seat, such as "123m 55z"; partial hands are filled at random. The dealer may name one more."""
+    draws: str = ""
+    """The next tiles of the wall, in order."""
+    replacements: str = ""
+    """The tiles drawn as replacements, in order."""
+    indicator: str | None = None
+    """The tile turned up."""
+    wild: str | None = None
+    """The wild kind, instead of the indicator that leads to it."""
+    dealer: int | None = None
+    """The seat of the dealer; 0 if not given."""
+    dealer_streak: int | None = None
+    """Hands for which the dealer has already kept the deal."""
+    round_wind: str | None = None
+    """1z to 4z."""
+    house_winds: str | None = None
+    """The wind of each seat, such as "1z 2z 3z 4z"."""
+    running_points: tuple[int, ...] | None = None
+    """Points of each person before the hand."""
+    tiles_left: int | None = None
+    """Tiles that can be drawn at the first decision."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewConfig:
+    """Play every legal action of a position on the same hidden worlds, and say what each of them is worth and why."""
+
+    record: Path | None = None
+    """A file of recorded games (.jsonl); else a hand is dealt."""
+    match: int = 1
+    """Which match of the file, from 1."""
+    decisions: tuple[int, ...] = ()
+    """Which decisions of the match: numbers of actions, counted from 0."""
+    review: bool = False
+    """Look at all decisions of the match, or of one person (--seat), ranked by what they cost."""
+    seat: int | None = None
+    """The person whose decisions are reviewed, from 0."""
+    variant: str | None = None
+    """The variant, where a hand is dealt."""
+    knobs: tuple[str, ...] = ()
+    """House rules as NAME=VALUE; `python -m mahjong_env rules --variant VARIANT` lists them."""
+    deal: DealConfig = field(default_factory=DealConfig)
+    """How the hand begins."""
+    actions: tuple[str, ...] = ()
+    """The actions that lead from the deal to the position, such as "discard 5m" pass."""
+    agents: tuple[str, ...] = ("greedy",)
+    """Who plays on afterwards: one for all seats, or one for each person."""
+    worlds: int = 400
+    """Worlds for each decision; with --width or --milliseconds the most."""
+    width: float | None = None
+    """Stop once no interval against the action taken reaches further than this many points to either side."""
+    milliseconds: float | None = None
+    """Time for each decision; what is found then depends on the machine."""
+    hindsight: bool = False
+    """Keep the true hidden tiles, to learn from hindsight; what varies is then the agents' chance alone."""
+    seed: int = 0
+    """Of the deal, the worlds and the agents' chance."""
+    out: Path | None = None
+    """Folder for branch.json, .csv and .html; an interrupted review goes on with the same command."""
+    notes: Path | None = None
+    """File for the match with all this in its notes: `python -m mahjong_env show FILE --html PAGE` shows them."""
+    processes: int = 1
+    """Processes that play at the same time; the result is the same with any number."""
+    ray: str | None = None
+    """Play on a Ray cluster: local (one on this machine, with --processes workers or one for each core), auto (the one
+    that this node belongs to) or HOST:PORT. The result is the same. See docs/cluster.md."""
+    threads: int = 1
+    """Threads of torch, for policies."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleValuesConfig:
+    """Say what a knob, a row, the dealer's seat or a house rule is worth: the same deals by other rules."""
+
+    variant: str
+    """The variant to play."""
+    knobs: tuple[str, ...] = ()
+    """The knobs to be turned, each by itself: NAME=VALUE, such as cap=none; a knob may be named with several values."""
+    rows: tuple[str, ...] = ()
+    """The scoring rows to be struck out, each by itself, such as "Closed Hand"."""
+    all_knobs: bool = False
+    """Turn every knob to each of its other values, or to half and twice its number."""
+    all_rows: bool = False
+    """Strike out every row."""
+    together: bool = False
+    """Make one change of all that is named, instead of one of each."""
+    house: tuple[str, ...] = ()
+    """House rules of the table that all this is compared with, as NAME=VALUE."""
+    agents: tuple[str, ...] = ("greedy",)
+    """Who plays: one for all seats, or one for each person."""
+    deals: int = 4000
+    """Deals, each of them played by each set of rules."""
+    hands: int = 1
+    """Hands of each deal. Knobs about matches, such as who deals next, make a difference over several hands only."""
+    seed: int = 40_000
+    """Of the deals and all choices."""
+    out: Path | None = None
+    """Folder for rules.json, .csv and .png; an interrupted study goes on with the same command."""
+    processes: int = 1
+    """Processes that play at the same time; the result is the same with any number."""
+    ray: str | None = None
+    """Play on a Ray cluster: local (one on this machine, with --processes workers or one for each core), auto (the one
+    that this node belongs to) or HOST:PORT. The result is the same. See docs/cluster.md."""
+    threads: int = 1
+    """Threads of torch, for policies."""

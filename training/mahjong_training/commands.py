@@ -1,0 +1,81 @@
+"""The commands of this package: ``mahjong-env train``, ``evaluate`` and so on.
+
+Each is made from a class of settings (`mahjong_training.config`); `mahjong_env.cli` finds them in the entry-point group
+`mahjong_env.commands`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final
+
+from mahjong_env import MissingExtraError
+from mahjong_env.ruleset.knobs import gather
+from mahjong_training.analysis.config import ReviewConfig, RuleValuesConfig
+from mahjong_training.config import (
+    ControlVariatesConfig,
+    EvaluateConfig,
+    LeaderboardConfig,
+    PlanConfig,
+    RecordConfig,
+    TrainConfig,
+    TrainSb3Config,
+)
+from mahjong_training.runtime.interrupts import status_of
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command line that is made from a class of settings.
+
+    Attributes:
+        settings: the class; its fields are the options, and its docstring is the help.
+        module: where ``run(settings)`` is; imported late, as each asks for optional packages of its own.
+    """
+
+    settings: type
+    module: str
+
+    @property
+    def summary(self) -> str:
+        """What the list of commands says of it."""
+        return (self.settings.__doc__ or "").partition("\n")[0]
+
+    def __call__(self, arguments: Sequence[str], prog: str) -> int:
+        """Run the command.
+
+        Args:
+            arguments: the words after the command's name.
+            prog: what the command is called in messages, such as "mahjong-env train".
+
+        Returns:
+            0; 2 after an error, which has been printed in one line; 130 after Ctrl-C, 143 after SIGTERM.
+        """
+        # Before numpy and torch start threads of their own: where cores are shared these only wait for each other, and
+        # by default they wait in a loop that takes the core from the process that they wait for.
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        return status_of(lambda: import_module(self.module).run(self._parse(arguments, prog)))
+
+    def _parse(self, arguments: Sequence[str], prog: str) -> Any:
+        try:
+            import tyro
+        except ImportError as error:
+            raise MissingExtraError(
+                f"{prog} needs the package tyro: pip install 'mahjong-env[train,evaluate]'"
+            ) from error
+        return tyro.cli(self.settings, prog=prog, args=gather(arguments))
+
+
+train: Final = Command(TrainConfig, "mahjong_training.learning.run")
+train_sb3: Final = Command(TrainSb3Config, "mahjong_training.sb3.run")
+evaluate: Final = Command(EvaluateConfig, "mahjong_training.evaluation.command")
+leaderboard: Final = Command(LeaderboardConfig, "mahjong_training.evaluation.leaderboard")
+plan: Final = Command(PlanConfig, "mahjong_training.evaluation.sample_size")
+record: Final = Command(RecordConfig, "mahjong_training.datasets.command")
+review: Final = Command(ReviewConfig, "mahjong_training.analysis.action_values.command")
+rule_values: Final = Command(RuleValuesConfig, "mahjong_training.analysis.rule_values.command")
+fit_control_variates: Final = Command(ControlVariatesConfig, "mahjong_training.fitting.control_variates")

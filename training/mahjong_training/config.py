@@ -1,0 +1,350 @@
+"""The settings of training and evaluation; the command line is made from these classes and their comments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation.seating import Kind, Seatings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimisation:
+    """Settings of PPO; see Stable-Baselines3's documentation."""
+
+    learning_rate: float = 5e-4
+    """At the beginning; it falls linearly to a tenth."""
+    steps_per_table: int = 16
+    """Decisions at each table between two updates."""
+    batch_size: int = 2048
+    """Decisions in a minibatch."""
+    epochs: int = 4
+    """Passes over the decisions of an update."""
+    discount: float = 1.0
+    """Hands are short: a point is a point, whenever it comes."""
+    gae_lambda: float = 0.95
+    """How far ahead advantages look."""
+    entropy: float = 0.01
+    """Weight of the entropy bonus."""
+    reference: float = 0.0
+    """Weight of the divergence from the learner as it was at its last measurement, at first from the clone."""
+    value: float = 0.5
+    """Weight of the value loss."""
+    clip: float = 0.2
+    """How far an update may move the probability of an action."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariantConfig:
+    """What is played."""
+
+    variant: str
+    """The variant."""
+    knobs: tuple[str, ...] = ()
+    """House rules as NAME=VALUE, such as players=4 cap=none; `python -m mahjong_env rules --variant VARIANT` lists
+    them. --knob is the same, and either may be given several times."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig(VariantConfig):
+    """What all runs of learning have."""
+
+    folder_suffix: ClassVar[str]
+    """Behind the variant in the name of the run folder, so that each way to learn has its own."""
+
+    out: Path | None = None
+    """The run folder. If not given: runs/<variant> for train, runs/<variant>-sb3 for train-sb3."""
+    resume: bool = False
+    """Go on with the run in the folder, up to what is to be learned from in all."""
+    seed: int = 0
+    """Of the deals, the weights and all choices."""
+    features: str | None = None
+    """Inputs that are added to the network's: FILE.py:CLASS of your own; see docs/rewards_and_features.md."""
+    device: str = "auto"
+    """Where torch learns: auto (a GPU if there is one), cpu or cuda. On the CPU the same run again gives the same
+    policy; a GPU adds in an order of its own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainSb3Config(RunConfig):
+    """Learn to play a variant: a warm start from a teacher, then PPO."""
+
+    folder_suffix: ClassVar[str] = "-sb3"
+
+    total_steps: int = 1_000_000
+    """Decisions that PPO learns from at most, in whole updates of --tables times --optimisation.steps-per-table; those
+    of the warm start are not counted."""
+    tables: int = 512
+    """Tables that are played at once."""
+    opponents: tuple[str, ...] = ("greedy", "random")
+    """Who sits at the other seats, drawn anew for every hand; "self" is the learner as it is at the time."""
+    warm_start_steps: int = 100_000
+    """Decisions of the teacher to imitate before PPO begins; 0: PPO from random weights."""
+    dataset: tuple[str, ...] = ()
+    """Folders of recorded games (`mahjong-env record`): the warm start imitates the decisions there instead of
+    watching a teacher. The teacher is then one of the agents that were recorded."""
+    warm_start_epochs: int = 3
+    """Passes over them."""
+    warm_start_learning_rate: float = 1e-3
+    """Learning rate of the imitation."""
+    teachers: tuple[str, ...] = ("greedy", "greedy?claims=false")
+    """Who may be imitated: the one that wins most points against the opponents, which is tried out first."""
+    teacher: str | None = None
+    """The one of them that is imitated, if it need not be tried out."""
+    reward_scale: float | None = None
+    """The reward is the points received until the next decision, times this. Not given: one divided by the standard
+    deviation of what the teacher wins in a hand."""
+    reward: str = "points"
+    """What the learner is paid: points, sigma, clipped?limit=2, ranked, distance?weight=0.1, value?policy=FILE, or
+    FILE.py:NAME of your own; see docs/rewards_and_features.md. With another reward than points --reward-scale is 1 if
+    it is not given."""
+    shaping: float = 0.0
+    """Weight of potential-based shaping on the distance to a win; 0.3 is good without a warm start."""
+    width: int = 256
+    """Units of each hidden layer."""
+    layers: int = 2
+    """Hidden layers."""
+    evaluations: int = 10
+    """How often the learner is measured (and saved) on the way."""
+    evaluation_deals: int = 300
+    """Deals of each of these measurements, played from every seat against each of --evaluation-agents."""
+    evaluation_agents: tuple[str, ...] = ("random", "greedy")
+    """Whom it is measured against, one at a time, in all other seats; best.zip has the highest mean over them."""
+    record: str | None = None
+    """A file to which the record of every game is appended (JSON lines; docs/records.md); with several processes one
+    file for each, with its number behind the name."""
+    processes: int = 1
+    """Processes that play the tables, each its share of them; 1: no others than this one. --processes 2 --threads 2
+    uses two cores."""
+    threads: int = 1
+    """Threads of torch, which works while the other processes wait."""
+    optimisation: Optimisation = field(default_factory=Optimisation)
+    """PPO."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig(RunConfig):
+    """Learn to play a variant by self-play: a small network over strong inputs, PPO in one file (learning/ppo.py)."""
+
+    folder_suffix: ClassVar[str] = ""
+
+    hands: int = 320_000
+    """Hands that are learned from in all, those of --critic-hands among them; a hand is 50 to 70 decisions."""
+    tables: int = 4096
+    """Hands that are played between two updates, at most: --hands are shared out evenly."""
+    parts: int | None = None
+    """The hands of an update are played in so many parts, which processes share. Another number is another run. Not
+    given: 2, or as many as there are --processes when the run begins."""
+    opponents: tuple[str, ...] = ("greedy", "greedy?claims=false", "snapshot")
+    """Who plays against the learner at a share of the tables; "snapshot" is the learner as it was at its last
+    measurements."""
+    opponent_share: float = 0.2
+    """At so many of the tables, from 0 to 1, one of them has all seats but one, drawn anew for each of the --parts of
+    an update; at the rest the learner has all."""
+    teacher: str | None = None
+    """As whom the learner begins: greedy, greedy?claims=false, or a policy of this kind (policy:hebei, policy:FILE) of
+    any variant. Not given: the one of the first two that wins from the other."""
+    critic_hands: int | None = None
+    """So many of the hands come first, and only the critic learns from them. Not given: 12288, but no more than a
+    quarter of --hands."""
+    width: int = 64
+    """Units of each layer of the policy's network."""
+    learning_rate: float = 2e-2
+    """At the beginning; it falls linearly to a tenth."""
+    batch_size: int = 32768
+    """Decisions in a minibatch."""
+    epochs: int = 3
+    """Passes over the decisions of an update."""
+    clip: float = 0.2
+    """How far an update may move the probability of an action."""
+    gae_lambda: float = 0.8
+    """How far ahead advantages look."""
+    entropy: float = 0.0
+    """Weight of the entropy bonus."""
+    reference: float = 0.0
+    """Weight of the divergence from the reference: the learner as it began, or was at its last measurement."""
+    reward: str = "points"
+    """What the learner is paid: points (in sigma), sigma, clipped?limit=2, ranked, distance?weight=0.1, or FILE.py:NAME
+    of your own; see docs/rewards_and_features.md. Luck is taken off points alone."""
+    reward_limit: float = 10.0
+    """What is paid between two decisions counts up to so many sigma."""
+    control_variates: bool = True
+    """Take the luck of the draws off what is paid (agents/mahjong_agents/control_variates.py): the same mean, and less
+    noise to learn from. It is left out where luck explains less than a third of the spread of points (Wuhan)."""
+    average: float = 0.5
+    """What is measured and saved is an average of the weights after the updates, in which those of one update count so
+    much less than those of the next (of the first updates a plain mean); 0: the last weights alone."""
+    evaluations: int = 5
+    """How often the learner is measured (and saved) on the way."""
+    evaluation_deals: int = 500
+    """Deals of each of these measurements, played from every seat against each of --evaluation-agents."""
+    evaluation_agents: tuple[str, ...] = ("greedy", "greedy?claims=false")
+    """Whom it is measured against, one at a time, in all other seats."""
+    gate_deals: int = 1000
+    """Deals of each gate: other deals every time, on which the learner must win more from the better greedy than what
+    best.zip is."""
+    processes: int = 1
+    """Processes that play the hands; the result is the same with any number, for the same --parts."""
+    ray: str | None = None
+    """Play the hands on a Ray cluster: local (one on this machine, with --processes actors or one for each core), auto
+    (the one that this node belongs to) or HOST:PORT. The result is the same. See docs/cluster.md."""
+    ahead: bool = False
+    """Let the next update's hands be played while the learner learns: it then learns from hands that were played with
+    weights one update old, and neither waits for the other."""
+    threads: int = 1
+    """Threads of torch, which learns while the processes wait."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateConfig(VariantConfig):
+    """Let agents play the same deals from every seat, and say how sure the result is."""
+
+    agents: tuple[str, ...] = ("greedy", "random")
+    """The agents: random, greedy, policy:FILE_OR_FOLDER, ..."""
+    lineups: Kind = "duels"
+    """Who sits together: "duels", every agent against copies of every other one (and all together if there are as
+    many as persons); "pairs", two against two; "league", every agent with every other ones, however many there are."""
+    seatings: Seatings = "all"
+    """The orders of seats that every deal is played in: "all", or "balanced", a few in which every agent sits in every
+    seat and behind every other agent equally often (with four different agents these are 24 and 4); or "turns", one of
+    all orders, the next deal in the next one: for slow agents, whose hands are better spent on more deals."""
+    control_variates: bool = False
+    """Take the luck of the draws off the points: the same means in the long run, and narrower intervals; worth its time
+    (that of a greedy player about once more) for every agent that is slower than greedy."""
+    deals: int = 1000
+    """Deals, each of them played in these orders; with --until and --until-clear the most that are played."""
+    until: float | None = None
+    """Stop once all points (of a league: of every agent over all tables) are known to this many sigma to either side.
+    One looks at most nine times, and the intervals are so much wider that they hold wherever one stops."""
+    until_clear: bool = False
+    """Stop once all these intervals are clear of zero; with --until, once both is so."""
+    seed: int = 20_000
+    """Of the deals and all choices; the same seed gives the same result."""
+    blind: int | None = None
+    """Instead of --seed, the number of a blind test: deals that nothing else is played on. blind_tests.jsonl in the
+    current folder records who has played which, and the same agents may play each of them once."""
+    blind_again: bool = False
+    """Play a blind test again that these agents have played; the record says so."""
+    teachers: bool = True
+    """Also play the teachers of trained policies, and what these were before they learned (clone.zip)."""
+    details: bool = False
+    """Also print how the agents play: turns and worth of wins, costs of deal-ins, melds."""
+    record: Path | None = None
+    """A file to which the record of every game is appended (JSON lines; docs/records.md)."""
+    thoughts: bool = False
+    """Also record what agents thought of their choices: the probabilities of policies, what each action promises to
+    value and search; the viewer shows it."""
+    out: Path | None = None
+    """Folder for evaluation.json, .csv, .html and .png; nothing is written if not given."""
+    processes: int = 1
+    """Processes that play at the same time; the result is the same with any number."""
+    ray: str | None = None
+    """Play on a Ray cluster: local (one on this machine, with --processes workers or one for each core), auto (the one
+    that this node belongs to) or HOST:PORT. The result is the same. See docs/cluster.md."""
+    threads: int = 1
+    """Threads of torch, for policies."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanConfig(VariantConfig):
+    """Say how many deals it takes to see a difference between two agents, before they are played."""
+
+    agents: tuple[str, ...] = ("greedy", "greedy?claims=false")
+    """The agent that is measured, and the one in all other seats."""
+    differences: tuple[float, ...] = (0.02, 0.05, 0.1)
+    """The differences to be seen, in sigma (points of a hand's spread among greedy players)."""
+    power: float = 0.8
+    """The chance with which they are to be seen."""
+    pilot: int = 200
+    """Deals that are played to find out how much deals differ. Play the study itself with another seed."""
+    control_variates: bool = True
+    """Also say how many deals it takes with --control-variates."""
+    seed: int = 30_000
+    """Of the pilot."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordConfig(VariantConfig):
+    """Let agents play, and keep every game as records and as arrays; see docs/datasets.md.
+
+    The same command goes on with a dataset that was interrupted; more --hands make it longer.
+    """
+
+    out: Path
+    """The folder of the dataset."""
+    agents: tuple[str, ...] = ("greedy",)
+    """Who plays. Of several agents one is drawn for each seat of each game, all equally likely."""
+    hands: int = 100_000
+    """Hands in all."""
+    num_hands: int = 1
+    """Hands of a game; --hands must be a multiple."""
+    seed: int = 10_000
+    """Of the deals and all choices: the same seed gives the same bytes."""
+    shard_games: int | None = None
+    """Games in a shard, which are played at once: 16384 if not given, 4096 with --observations; fewer for slow ones."""
+    observations: bool = False
+    """Also keep what the seats saw (1.3 kB a decision); without it observations are rebuilt when they are read."""
+    records: bool = True
+    """Also write records (JSON lines), which the viewer shows."""
+    processes: int = 1
+    """Processes that play at the same time; the files are the same with any number."""
+    ray: str | None = None
+    """Play on a Ray cluster whose nodes share the folder --out: local (one on this machine, with --processes workers or
+    one for each core), auto (the one that this node belongs to) or HOST:PORT. The files are the same. See
+    docs/cluster.md."""
+    threads: int = 1
+    """Threads of torch, for policies."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeaderboardConfig:
+    """Write the standing table: every level, and agents of your own, alone against copies of every level."""
+
+    variants: tuple[str, ...] = ()
+    """The variants; all that are shipped if not given."""
+    agents: tuple[str, ...] = ()
+    """Agents of your own, which get a row beside the levels."""
+    levels: tuple[int, ...] = ()
+    """The levels, by number; all if not given. `agents/mahjong_agents/levels.py` lists them; those that search take
+    hours."""
+    deals: int = 5000
+    """Deals of each pair, played from every seat."""
+    seed: int = 50_000
+    """Of the deals and all choices. Rows can be compared if seed and number of deals are the same."""
+    out: Path = Path("runs/benchmark")
+    """Folder for benchmark.json and .md, and for what has been played: the same command, or one with more agents, goes
+    on with it."""
+    readme: Path | None = None
+    """A file in which the table takes the place of what stands between <!-- benchmark --> and
+    <!-- end of benchmark -->."""
+    processes: int = 1
+    """Processes that play at the same time; the result is the same with any number."""
+    ray: str | None = None
+    """Play on a Ray cluster: local (one on this machine, with --processes workers or one for each core), auto (the one
+    that this node belongs to) or HOST:PORT. The result is the same. See docs/cluster.md."""
+    threads: int = 1
+    """Threads of torch, for policies."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlVariatesConfig:
+    """Fit the weights of the control variates of a variant on greedy hands, and write them down."""
+
+    variant: str
+    """The variant; its own rules, without knobs."""
+    hands: int = 20_000
+    """Hands that are played for it, from a seed that nothing else uses."""
+    out: Path | None = None
+    """The file of weights, which keeps those of the other variants; the one that is shipped if not given."""
+
+
+def check_shares(tables: int, processes: int) -> None:
+    """Check that each process gets as many tables.
+
+    Raises:
+        TrainingError: they do not.
+    """
+    if tables % processes:
+        raise TrainingError(f"--tables {tables} cannot be shared out evenly among --processes {processes}")

@@ -1,0 +1,11 @@
+"""Datasets of recorded games: written by ``mahjong-env record``, read lazily by numpy and torch.
+
+`mahjong_training.datasets.torch_data` has the classes for torch, `mahjong_training.datasets.exports` other formats.
+"""
+
+from mahjong_training.datasets.layout import Settings
+from mahjong_training.datasets.playing import Shard, play_shard
+from mahjong_training.datasets.reading import Batch, Decisions, open_dataset
+from mahjong_training.datasets.writing import write_dataset, write_shard
+
+__all__ = ["Batch", "Decisions", "Settings", "Shard", "open_dataset", "play_shard", "write_dataset", "write_shard"]

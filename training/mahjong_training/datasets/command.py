@@ -1,0 +1,120 @@
+"""``mahjong-env record``: games of any agents as records and as arrays."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import fields
+from typing import Any, Final
+
+from mahjong_agents import make_agent
+from mahjong_agents.base import GAMES_AT_ONCE, games_at_once
+from mahjong_env import MissingExtraError
+from mahjong_env.ruleset.knobs import read_rules
+from mahjong_training.cluster.session import check_address
+from mahjong_training.config import RecordConfig
+from mahjong_training.datasets.layout import Settings
+from mahjong_training.datasets.writing import write_dataset
+from mahjong_training.errors import DatasetError, InterruptedRunError
+from mahjong_training.evaluation.parts import digests
+from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
+from mahjong_training.runtime.sizes import check_counts, check_recording, check_seed, check_threads
+
+try:
+    from tqdm import tqdm
+except ImportError as error:
+    raise MissingExtraError(f"recording needs {error.name}: pip install 'mahjong-env[evaluate]'") from error
+
+_GAMES: Final = 16384
+_GAMES_WITH_OBSERVATIONS: Final = 4096
+_MOST_AGENTS: Final = 256
+_MOST_HANDS: Final = 2**32
+
+
+def settings_of(config: RecordConfig) -> Settings:
+    """Return the settings of the dataset that a command asks for.
+
+    Raises:
+        MahjongError: settings or agents that cannot be used.
+    """
+    check_counts(hands=config.hands, num_hands=config.num_hands, processes=config.processes)
+    check_threads(config.threads)
+    check_seed(config.seed)
+    if config.ray is not None:
+        check_address(config.ray, config.processes)
+    if not 0 < len(config.agents) <= _MOST_AGENTS:
+        raise DatasetError(f"--agents names 1 to {_MOST_AGENTS} agents, not {len(config.agents)}")
+    if config.hands > _MOST_HANDS:
+        raise DatasetError(f"--hands {config.hands:,}: a dataset has at most {_MOST_HANDS:,}, as it numbers them")
+    if config.hands % config.num_hands:
+        raise DatasetError(f"--hands {config.hands} is no multiple of --num-hands {config.num_hands}")
+    rules = read_rules(config.variant, config.knobs)
+    if not rules.ends_by_hands:
+        raise DatasetError(
+            f"with these house rules a game of {rules.title} does not end after --num-hands hands, so that the number "
+            "of hands cannot be known before; a dataset is of games that do"
+        )
+    agents = [make_agent(spec) for spec in config.agents]
+    shard_games = config.shard_games
+    if shard_games is None:
+        shard_games = _GAMES_WITH_OBSERVATIONS if config.observations else _GAMES
+        if (slow := games_at_once(agents)) < GAMES_AT_ONCE:
+            shard_games = min(shard_games, slow)
+    check_counts(shard_games=shard_games)
+    check_recording(config, shard_games)
+    defaults = {item.name: item.default for item in fields(rules)}
+    return Settings(
+        variant=rules.name,
+        rules_version=rules.version,
+        knobs={name: value for name, value in rules.knobs.items() if value != defaults[name]},
+        agents=config.agents,
+        digests=tuple(tuple(digests(spec, agent, rules)) for spec, agent in zip(config.agents, agents, strict=True)),
+        games=config.hands // config.num_hands,
+        num_hands=config.num_hands,
+        seed=config.seed,
+        shard_games=shard_games,
+        observations=config.observations,
+        records=config.records,
+    )
+
+
+def run(config: RecordConfig) -> Settings:
+    """Record, with a progress bar; what is in the folder already is not played again.
+
+    Raises:
+        MahjongError: see `settings_of` and `mahjong_training.datasets.writing.write_dataset`.
+        InterruptedRunError: Ctrl-C or SIGTERM; the shards that were written are whole.
+    """
+    settings = settings_of(config)
+    bar: tqdm[Any] = tqdm(total=settings.hands, desc="recording", unit=" hands", disable=None, leave=False)
+    start = time.monotonic()
+    done: list[int] = []
+
+    def progress(games: int) -> None:
+        if not done:
+            bar.initial = games * settings.num_hands  # found there: it says nothing of the speed
+        done.append(games)
+        bar.update(games * settings.num_hands)
+
+    try:
+        with bar, stopping_in_order():
+            shards = write_dataset(
+                settings,
+                config.out,
+                processes=config.processes,
+                threads=config.threads,
+                ray=config.ray,
+                progress=progress,
+            )
+    except KeyboardInterrupt as interrupt:
+        message = (
+            f"{config.out}: interrupted with {sum(done) * settings.num_hands:,} of {settings.hands:,} hands, which are "
+            "kept; the same command goes on with them"
+        )
+        raise InterruptedRunError(message, exit_status(interrupt)) from None
+    if not shards:
+        print(f"{config.out}: has {settings.hands:,} hands already; nothing to do")
+        return settings
+    hands, seconds = sum(done[1:]) * settings.num_hands, max(time.monotonic() - start, 1e-9)
+    rate = hands / seconds
+    print(f"{config.out}: {hands:,} hands in {seconds:.0f} s ({rate:,.0f} a second); see {config.out / 'README.md'}")
+    return settings

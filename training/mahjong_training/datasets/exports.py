@@ -1,0 +1,166 @@
+"""Datasets in the formats of other libraries: Parquet, which Hugging Face's datasets read, and Minari.
+
+The packages are imported when they are used; a missing one is an error that names the ``pip install`` line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary
+from numpy.typing import NDArray
+
+from mahjong_env import ACTIONS, NUM_ACTIONS, MissingExtraError, View
+from mahjong_env.basics.files import replacing
+from mahjong_env.observation.planes import SHAPE
+from mahjong_training.datasets.reading import Batch, Decisions, Inputs
+from mahjong_training.runtime.folders import make_folder, naming
+
+_ROWS: Final = 50_000
+"""Decisions of a Parquet file's row group."""
+_INTEGERS: Final = {"game": "uint32", "hand": "uint32", "step": "uint16", "seat": "uint8", "action": "uint8"}
+
+
+def observe(view: View) -> NDArray[np.int8]:
+    """Return [n, C * 34] the observations of a view, flat."""
+    return view.observation.reshape(len(view), -1)
+
+
+def to_parquet(decisions: Decisions, path: str | Path, *, inputs: Inputs | None = None) -> int:
+    """Write decisions as one Parquet file: ``datasets.load_dataset("parquet", data_files=...)`` reads it.
+
+    Columns: those of `mahjong_training.datasets.layout.COLUMNS`, with the agent by its name, the variant, and the mask
+    as 109 booleans; ``inputs`` if they are asked for, a list of numbers for each decision.
+
+    Args:
+        decisions: what to write, `Decisions.where` chooses.
+        path: the file.
+        inputs: makes ``inputs`` of what seats see, such as `observe`; None: no such column.
+
+    Returns:
+        Rows written.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        WriteError: the file cannot be written.
+    """
+    try:
+        import pyarrow as arrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise MissingExtraError("Parquet files need pyarrow: pip install 'mahjong-env[datasets]'") from error
+    path = Path(path)
+    make_folder(path.parent)
+    batches = decisions.batches(_ROWS, inputs=inputs)
+    first = next(batches, None)
+    if first is None:
+        return 0
+    variants = [part.settings.variant for part in {part.folder: part for part in decisions.parts}.values()]
+    rows, writer = 0, None
+    with naming(path), replacing(path) as file:
+        for batch in chain([first], batches):
+            columns = {name: arrow.array(column) for name, column in _flat(batch, decisions.agents, variants).items()}
+            columns["mask"] = _lists(arrow, batch["mask"])
+            if inputs is not None:
+                columns["inputs"] = _lists(arrow, batch["inputs"].reshape(len(batch["inputs"]), -1))
+            table = arrow.table(columns)
+            writer = writer or parquet.ParquetWriter(file, table.schema, compression="zstd")
+            writer.write_table(table)
+            rows += len(table)
+        if writer is not None:
+            writer.close()
+    return rows
+
+
+def _flat(batch: Batch, agents: tuple[str, ...], variants: list[str]) -> dict[str, NDArray[Any]]:
+    columns: dict[str, NDArray[Any]] = {name: batch[name].astype(kind) for name, kind in _INTEGERS.items()}
+    columns |= {name: batch[name].astype(np.int32) for name in ("reward", "return")}
+    columns["agent"] = np.array(agents, object)[batch["agent"]]
+    columns["variant"] = np.array(variants, object)[batch["dataset"]]
+    return columns
+
+
+def _lists(arrow: Any, rows: NDArray[Any]) -> Any:
+    return arrow.FixedSizeListArray.from_arrays(arrow.array(rows.reshape(-1)), rows.shape[1])
+
+
+def to_minari(decisions: Decisions, dataset_id: str, **about: Any) -> Any:
+    """Make a Minari dataset: an episode for each seat of each hand, as Minari knows one agent an episode.
+
+    Observations are ``{"observation": int8 [C, 34], "action_mask": int8 [109]}`` as the environments have them. Minari
+    wants one more after the last action: it is 0 everywhere. Everything is held in memory: choose some thousand hands.
+
+    Args:
+        decisions: what to write; all decisions of a seat in a hand are to be among them.
+        dataset_id: its name, such as "mahjong_env/hebei-greedy-v0".
+        **about: further arguments of ``minari.create_dataset_from_buffers``, such as ``author``; ``data_format`` is
+            "arrow" if it is not given.
+
+    Returns:
+        The ``minari.MinariDataset``, which is stored where Minari stores its datasets.
+
+    Raises:
+        MissingExtraError: Minari is not installed.
+    """
+    try:
+        import minari
+        from minari.data_collector import EpisodeBuffer
+    except ImportError as error:
+        raise MissingExtraError("Minari datasets need minari: pip install 'mahjong-env[datasets]' minari") from error
+    space = Dict({"observation": Box(-128, 127, SHAPE, np.int8), "action_mask": MultiBinary(NUM_ACTIONS)})
+    found = episodes(decisions, lambda view: view.observation)
+    buffers = [EpisodeBuffer(id=number, **episode) for number, episode in enumerate(found)]
+    about = {"data_format": "arrow"} | about
+    return minari.create_dataset_from_buffers(
+        dataset_id, buffers, observation_space=space, action_space=Discrete(len(ACTIONS)), **about
+    )
+
+
+def episodes(decisions: Decisions, inputs: Callable[[View], NDArray[Any]]) -> Iterator[dict[str, Any]]:
+    """Yield an episode for each seat of each hand, in the words of Gymnasium: t decisions and what follows them.
+
+    Args:
+        decisions: what to read.
+        inputs: makes observations of what seats see.
+
+    Yields:
+        ``observations`` ({"observation": [t + 1, ...], "action_mask": [t + 1, 109]}, the last of them 0), ``actions``,
+        ``rewards``, ``terminations``, ``truncations`` (all [t]).
+    """
+    for batch in _whole_hands(decisions, inputs):
+        key = batch["hand"] * 8 + batch["seat"]
+        order = np.argsort(key, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):
+            seen = batch["inputs"][rows]
+            masks = batch["mask"][rows].astype(np.int8)
+            terminations = np.zeros(len(rows), np.bool_)
+            terminations[-1] = True
+            yield {
+                "observations": {
+                    "observation": np.concatenate([seen, np.zeros_like(seen[:1])]),
+                    "action_mask": np.concatenate([masks, np.zeros_like(masks[:1])]),
+                },
+                "actions": batch["action"][rows],
+                "rewards": batch["reward"][rows],
+                "terminations": terminations,
+                "truncations": np.zeros(len(rows), np.bool_),
+            }
+
+
+def _whole_hands(decisions: Decisions, inputs: Inputs) -> Iterator[Batch]:
+    """Yield batches that end where a hand ends."""
+    kept: Batch | None = None
+    for batch in decisions.batches(_ROWS, inputs=inputs):
+        if kept is not None:
+            batch = {name: np.concatenate([kept[name], column]) for name, column in batch.items()}
+        is_last = (batch["hand"] == batch["hand"][-1]) & (batch["dataset"] == batch["dataset"][-1])
+        kept = {name: column[is_last] for name, column in batch.items()}
+        whole = {name: column[~is_last] for name, column in batch.items()}
+        if len(whole["action"]):
+            yield whole
+    if kept is not None:
+        yield kept

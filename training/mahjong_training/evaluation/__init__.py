@@ -1,0 +1,1 @@
+"""Agents against each other: matches on shared deals, statistics, and reports."""

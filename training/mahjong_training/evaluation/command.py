@@ -1,0 +1,331 @@
+"""``mahjong-env evaluate``: agents against each other on the same deals, from every seat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from mahjong_agents import Agent, make_agent
+from mahjong_agents.control_variates import weights_of
+from mahjong_env import AgentError, Rules
+from mahjong_env.records import RecordWriter
+from mahjong_env.ruleset.knobs import read_rules
+from mahjong_training.config import EvaluateConfig
+from mahjong_training.errors import InterruptedRunError, TrainingError
+from mahjong_training.evaluation import exports
+from mahjong_training.evaluation import tables as report
+from mahjong_training.evaluation.holdout import BlindTest, check_blind
+from mahjong_training.evaluation.lineups import Block, blocks, play_block, summarise
+from mahjong_training.evaluation.matches import Played
+from mahjong_training.evaluation.parts import Parts
+from mahjong_training.evaluation.ratings import rate
+from mahjong_training.evaluation.references import Entrant, with_references
+from mahjong_training.evaluation.results import Evaluation
+from mahjong_training.evaluation.seating import lineups
+from mahjong_training.evaluation.sequential import confidence, looks
+from mahjong_training.evaluation.sigma import sigma
+from mahjong_training.runtime.folders import check_file, write_bytes
+from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
+from mahjong_training.runtime.lock import alone_in
+from mahjong_training.runtime.pool import set_threads
+from mahjong_training.runtime.progress import TimeLeft, status
+from mahjong_training.runtime.sizes import check_counts, check_evaluation, check_lineups, check_seed
+from mahjong_training.runtime.spread import check_workers, ready, spread
+from mahjong_training.seeds import blind_seed
+
+_FILES: Final = ("evaluation.json", "evaluation.csv", "evaluation.html", "evaluation.png")
+
+__all__ = ["Evaluation", "evaluate", "run"]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is played and who plays, once everything that a user can get wrong has been looked at."""
+
+    rules: Rules
+    entrants: tuple[Entrant, ...]
+    agents: tuple[Agent, ...]
+    todo: tuple[list[Block], ...]
+    looks: tuple[int, ...]
+
+    @property
+    def every_block(self) -> list[Block]:
+        return [block for of_lineup in self.todo for block in of_lineup]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The agents' names, or what the user called them where names are not different."""
+        names = [getattr(agent, "name", type(agent).__name__) for agent in self.agents]
+        specs = [str(entrant.spec) for entrant in self.entrants]
+        if len(set(names)) == len(names):
+            return tuple(names)
+        return (
+            tuple(specs) if len(set(specs)) == len(specs) else tuple(f"{spec} #{i}" for i, spec in enumerate(specs, 1))
+        )
+
+    @property
+    def clones(self) -> tuple[tuple[int, int], ...]:
+        """For trained policies, by number, the number of the same policy before learning."""
+        specs = [entrant.spec for entrant in self.entrants]
+        return tuple(
+            (number, specs.index(entrant.clone)) for number, entrant in enumerate(self.entrants) if entrant.clone
+        )
+
+
+def evaluate(
+    config: EvaluateConfig,
+    progress: Callable[[str], object] = lambda line: None,
+    *,
+    agents: Sequence[Agent | str] = (),
+) -> Evaluation:
+    """Evaluate agents; nothing is printed or written.
+
+    Args:
+        config: what to do.
+        progress: told what is being played.
+        agents: agents, as objects or by name, instead of those that the settings name. In several processes the
+            objects are pickled. A blind test is recorded, as by the command line.
+
+    Raises:
+        MahjongError: settings, agents or policy files that cannot be used.
+    """
+    if agents:
+        config = replace(config, agents=tuple(agents))  # type: ignore[arg-type]  # the command line has names only
+    plan, config = _prepare(config)
+    parts = _parts_of(plan, config, None)
+    with _blind_test(plan, config, parts):
+        return _play(plan, config, parts, progress)
+
+
+def _parts_of(plan: _Plan, config: EvaluateConfig, out: Path | None) -> Parts:
+    recorded = "" if config.record is None else "thoughts" if config.thoughts else "games"
+    specs = [str(entrant.spec) for entrant in plan.entrants]
+    return Parts(out, plan.rules, specs, plan.agents, config.seed, recorded=recorded)
+
+
+@contextmanager
+def _blind_test(plan: _Plan, config: EvaluateConfig, parts: Parts) -> Iterator[None]:
+    """Record a blind test, if it is one, before it is played and once its results are known."""
+    if config.blind is None:
+        yield
+        return
+    specs = tuple(str(entrant.spec) for entrant in plan.entrants)
+    test = BlindTest(config.blind, plan.rules, specs, tuple(map(tuple, parts.digests)))
+    test.begin(again=config.blind_again)
+    yield
+    test.finish()
+
+
+def _prepare(config: EvaluateConfig) -> tuple[_Plan, EvaluateConfig]:
+    """Look at everything that a user can get wrong; returns what is played, and the settings with the seed of it."""
+    check_counts(deals=config.deals)
+    check_workers(config)
+    check_seed(config.seed)
+    if config.until is not None and not 0 < config.until < float("inf"):
+        raise TrainingError(f"--until is a number of sigma above 0, not {config.until}")
+    if config.blind is not None:
+        check_blind(config.blind)
+        config = replace(config, seed=blind_seed(config.blind))
+    if not config.agents:
+        raise TrainingError("--agents is empty: name at least one")
+    played = read_rules(config.variant, config.knobs)
+    if config.record is not None:
+        RecordWriter(config.record).close()
+    elif config.thoughts:
+        raise TrainingError("--thoughts says what records hold: name a file for them (--record)")
+    check_evaluation(config)
+    entrants = with_references(config.agents, played) if config.teachers else [Entrant(spec) for spec in config.agents]
+    agents = tuple(make_agent(entrant.spec) for entrant in entrants)
+    all_lineups = list(lineups(config.lineups, len(agents), played.people, len(config.agents)))
+    check_lineups(config, played, all_lineups)
+    if config.control_variates:
+        weights_of(played)
+    when = looks(config.deals) if config.until is not None or config.until_clear else (config.deals,)
+    how: dict[str, Any] = {"control_variates": config.control_variates, "looks": when}
+    todo = tuple(blocks(lineup, config.deals, config.seatings, agents=agents, **how) for lineup in all_lineups)
+    return _Plan(played, tuple(entrants), agents, todo, when), config
+
+
+def _play(plan: _Plan, config: EvaluateConfig, kept: Parts, progress: Callable[[str], object]) -> Evaluation:
+    every = plan.every_block
+    missing = sum(kept.get(block) is None for block in every)
+    clock = _Clock(len(every), missing, plan.names, progress)
+    progress("sigma: greedy among greedy players")
+    unit = sigma(plan.rules)
+    played: list[list[Played]] = [[] for _ in plan.todo]
+    found = None
+    with ready(config) if missing else nullcontext():
+        for before, look in zip((0, *plan.looks), plan.looks, strict=False):
+            now = [[block for block in of_lineup if before < block.last <= look] for of_lineup in plan.todo]
+            todo = [block for of_lineup in now for block in of_lineup]
+            with closing(_fresh(plan, config, [block for block in todo if kept.get(block) is None])) as fresh:
+                parts = _parts(todo, every.index, kept, fresh, clock)
+                for of_lineup, blocks_now in zip(played, now, strict=True):
+                    of_lineup += islice(parts, len(blocks_now))
+            found = _found(plan, config, look, played, unit)
+            if look < config.deals and _is_decided(found, config):
+                break
+    assert found is not None
+    if config.record is not None:
+        with RecordWriter(config.record) as writer:
+            writer.complete(b"".join(part.records.tobytes() for of_lineup in played for part in of_lineup))
+    return replace(found, ratings=rate(found.results, len(plan.names)))
+
+
+def _found(
+    plan: _Plan, config: EvaluateConfig, deals: int, played: Sequence[Sequence[Played]], unit: float
+) -> Evaluation:
+    """Return what is known after so many deals; without ratings, which take their time."""
+    level = confidence(plan.looks)
+    results = [
+        summarise(plan.rules, of_lineup[0].lineup, parts, config.seatings, level)
+        for of_lineup, parts in zip(plan.todo, played, strict=True)
+    ]
+    return Evaluation(
+        rules=plan.rules,
+        agents=plan.names,
+        deals=deals,
+        seed=config.seed,
+        results=tuple(results),
+        sigma=unit,
+        roles=tuple(entrant.role for entrant in plan.entrants),
+        clones=plan.clones if config.lineups == "duels" else (),
+        kind=config.lineups,
+        seatings=config.seatings,
+        control_variates=config.control_variates,
+        looks=plan.looks,
+        blind=config.blind,
+    )
+
+
+def _is_decided(found: Evaluation, config: EvaluateConfig) -> bool:
+    """Whether all points are known as well as was asked for."""
+    points = (
+        [found.overall(agent) for agent in range(len(found.agents))]
+        if config.lineups == "league"
+        else [standing.points for result in found.results for standing in result.standings]
+    )
+    is_narrow = config.until is None or all(one.half_width <= config.until * found.sigma for one in points)
+    return is_narrow and (not config.until_clear or all(one.is_clear_of_zero for one in points))
+
+
+def _fresh(
+    plan: _Plan, config: EvaluateConfig, missing: Sequence[Block]
+) -> Generator[tuple[Block, Played], None, None]:
+    """Play blocks, in this process or wherever the settings say, and yield them as they are done."""
+    config = replace(config, agents=tuple(entrant.spec for entrant in plan.entrants))
+    with closing(spread(config, _play_shard, _Common(plan.rules, plan.agents, config), missing, _again)) as done:
+        for place, played in done:
+            yield missing[place], played
+
+
+@dataclass(frozen=True)
+class _Common:
+    """What all blocks need."""
+
+    rules: Rules
+    agents: Sequence[Agent]
+    config: EvaluateConfig
+
+
+def _again(config: EvaluateConfig) -> _Common:
+    return _Common(read_rules(config.variant, config.knobs), [make_agent(spec) for spec in config.agents], config)
+
+
+def _play_shard(common: _Common, block: Block) -> Played:
+    config = common.config
+    return play_block(
+        common.rules, common.agents, block, config.seed, record=config.record is not None, thoughts=config.thoughts
+    )
+
+
+def _parts(
+    todo: list[Block],
+    place: Callable[[Block], int],
+    kept: Parts,
+    fresh: Iterator[tuple[Block, Played]],
+    clock: _Clock,
+) -> Iterator[Played]:
+    """Return the parts of blocks in order: those that are kept, and those that are played now, kept as they arrive."""
+    early: dict[Block, Played] = {}
+    for block in todo:
+        part = early.pop(block, None) or kept.get(block)
+        while part is None:
+            clock.begin(place(block) + 1, block)
+            arrived, played = next(fresh)
+            kept.put(arrived, played)
+            clock.end()
+            if arrived == block:
+                part = played
+            else:
+                early[arrived] = played
+        yield part
+
+
+class _Clock:
+    """Tells what is being played, and how much longer all of it will take."""
+
+    def __init__(self, parts: int, missing: int, names: tuple[str, ...], progress: Callable[[str], object]) -> None:
+        self._parts, self._names, self._progress = parts, names, progress
+        self._left = TimeLeft(missing)
+
+    def begin(self, number: int, block: Block) -> None:
+        who = ", ".join(self._names[agent] for agent in block.lineup)
+        self._progress(f"part {number} of {self._parts}: {who}{self._left}")
+
+    def end(self) -> None:
+        self._left.done()
+
+
+def run(config: EvaluateConfig) -> Evaluation:
+    """Evaluate, print the tables, and write the files if a folder is given.
+
+    Raises:
+        MahjongError: see `evaluate`; files that cannot be written are found before anything is played.
+        InterruptedRunError: Ctrl-C or SIGTERM; with a folder, the parts that were played are kept in it.
+    """
+    plan, config = _prepare(config)
+    if config.out is not None:
+        for name in _FILES:
+            check_file(config.out / name)
+    set_threads(config.threads)
+    with alone_in(config.out):
+        kept = _parts_of(plan, config, config.out)
+        with _blind_test(plan, config, kept):
+            try:
+                with stopping_in_order(), status() as progress:
+                    found = _play(plan, config, kept, progress)
+            except KeyboardInterrupt as interrupt:
+                raise InterruptedRunError(_how_far(plan, kept, config.out), exit_status(interrupt)) from None
+            except AgentError as error:
+                if config.out is None:
+                    raise
+                raise AgentError(f"{error}.\n{_kept(plan, kept, config.out)}") from error
+        report.print_tables(found, details=config.details)
+        if config.out is not None:
+            _write(found, config.out)
+            kept.remove()
+    return found
+
+
+def _how_far(plan: _Plan, kept: Parts, out: Path | None) -> str:
+    if out is None:
+        return "interrupted"
+    return f"interrupted; {_kept(plan, kept, out)}"
+
+
+def _kept(plan: _Plan, kept: Parts, out: Path) -> str:
+    done = sum(kept.get(block) is not None for block in plan.every_block)
+    return f"{done} of {len(plan.every_block)} parts are kept in {out}: the same command goes on with them"
+
+
+def _write(found: Evaluation, folder: Path) -> None:
+    png = report.draw(found)
+    texts = (exports.json_text(found), exports.csv_text(found), exports.html_text(found, png))
+    for name, data in zip(_FILES, (*(text.encode("utf-8") for text in texts), png), strict=True):
+        write_bytes(folder / name, data)
+    print(f"written: {', '.join(str(folder / name) for name in _FILES)}")

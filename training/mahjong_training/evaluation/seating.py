@@ -1,0 +1,155 @@
+"""Which agents sit at which tables, and in which orders of seats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, permutations
+from math import comb
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_training.errors import TrainingError
+
+Seatings: TypeAlias = Literal["all", "balanced", "turns"]
+Kind: TypeAlias = Literal["duels", "pairs", "league"]
+Lineup: TypeAlias = tuple[int, ...]
+
+_MOST_TABLES: Final = 40
+"""Tables of a league up to which every set of agents meets; a larger league plays a cyclic design."""
+
+
+def orders_of(lineup: Sequence[int], seatings: Seatings = "all") -> list[Lineup]:
+    """Return the orders of seats in which every deal of a line-up is played.
+
+    Args:
+        lineup: the agents' numbers, one for each person.
+        seatings: "all": all different orders, one if all are the same agent, P if one differs from the rest.
+            "turns": the same as "all", of which each deal is played in one, the next deal in the next one.
+            "balanced": a Williams design (E. J. Williams, 1949), in which every agent sits in every seat equally often
+            and follows every other one equally often: P orders if P is even, 2 P if it is odd; of line-ups that have
+            no more orders than that, all.
+    """
+    every = sorted(set(permutations(lineup)))
+    if seatings != "balanced":
+        return every
+    design = sorted(tuple(lineup[place] for place in order) for order in _williams(len(lineup)))
+    return design if len(design) < len(every) else every
+
+
+def orders_of_a_deal(lineup: Sequence[int], seatings: Seatings = "all") -> int:
+    """Return in how many orders each deal is played, see `orders_of`."""
+    return 1 if seatings == "turns" else len(orders_of(lineup, seatings))
+
+
+def seated(lineup: Sequence[int], deals: NDArray[np.intp], seatings: Seatings = "all") -> NDArray[np.intp]:
+    """Return [games, P] who sits where in the games of deals [n], those of a deal beside each other."""
+    orders = np.array(orders_of(lineup, seatings), np.intp)
+    return orders[deals % len(orders)] if seatings == "turns" else np.tile(orders, (len(deals), 1))
+
+
+def _williams(size: int) -> list[Lineup]:
+    """Return orders in which each number stands in each place, and behind each other number, equally often."""
+    zigzag = [0] * size
+    for place in range(1, size):
+        zigzag[place] = (zigzag[place - 1] + (place if place % 2 else -place)) % size
+    rows = [tuple((number + step) % size for number in zigzag) for step in range(size)]
+    return rows if size % 2 == 0 else rows + [row[::-1] for row in rows]
+
+
+def one_against_copies(agent: int, other: int, people: int) -> Lineup:
+    """Return the line-up of one agent against copies of another in all other seats."""
+    return (agent, *[other] * (people - 1))
+
+
+def two_against_two(agent: int, other: int, people: int) -> Lineup:
+    """Return the line-up of two agents with two seats each.
+
+    Raises:
+        TrainingError: there are not four persons.
+    """
+    if people != 4:
+        raise TrainingError(
+            f"two against two takes four players, and this table has {people}; where a variant has the knob, "
+            "--knob players=4 changes that"
+        )
+    return (agent, agent, other, other)
+
+
+def league(agents: int, people: int) -> list[Lineup]:
+    """Return the line-ups of a league: every agent plays as many tables, and meets every other one.
+
+    With fewer agents than persons, seats are shared out as evenly as they can be, each agent having the spare ones in
+    turn. With more, every set of P agents makes a table, as long as these are not more than 40; beyond that, a cyclic
+    design (sets of numbers, each moved on by 1, 2, ... around the circle of agents), sets being added, those that
+    spread the meetings most evenly first, until every two agents have met.
+
+    Args:
+        agents: how many there are.
+        people: persons at a table (P).
+
+    Raises:
+        TrainingError: fewer than two agents.
+    """
+    if agents < 2:
+        raise TrainingError(f"a league takes at least two agents, not {agents}")
+    numbers = tuple(range(agents))
+    if agents < people:
+        each, spare = divmod(people, agents)
+        return [tuple(sorted(numbers * each + extra)) for extra in combinations(numbers, spare)]
+    if comb(agents, people) <= _MOST_TABLES:
+        return list(combinations(numbers, people))
+    return _cyclic(agents, people)
+
+
+def _cyclic(agents: int, people: int) -> list[Lineup]:
+    half = agents // 2
+    met = np.zeros(half + 1, np.int64)  # how often agents meet that are so far from each other around the circle
+    tables: list[Lineup] = []
+    bases = [(0, *rest) for rest in combinations(range(1, agents), people - 1)][:20_000]
+    distances = np.array([np.bincount(_distances(base, agents), minlength=half + 1) for base in bases])
+    while not met[1:].all():
+        uneven = ((met + distances)[:, 1:] ** 2).sum(axis=1) - 10 * ((met == 0) & (distances > 0))[:, 1:].sum(axis=1)
+        best = int(uneven.argmin())
+        met += distances[best]
+        # A base that looks the same from several places would give each table several times.
+        moved = {tuple(sorted((number + step) % agents for number in bases[best])) for step in range(agents)}
+        tables += sorted(moved)
+    return tables
+
+
+def _distances(base: Lineup, agents: int) -> list[int]:
+    return [min(b - a, agents - b + a) for a, b in combinations(base, 2)]
+
+
+def lineups(kind: Kind, agents: int, people: int, named: int | None = None) -> Iterator[Lineup]:
+    """Return the line-ups of an evaluation.
+
+    Args:
+        kind: "duels": every agent against copies of every other one, then, if there are as many agents as persons, all
+            of them together; a single agent plays itself. "pairs": two against two. "league": see `league`.
+        agents: how many there are.
+        people: persons at a table.
+        named: how many of them, the first ones, the user has named; None: all.
+
+    Raises:
+        TrainingError: the agents or persons are too few for that.
+    """
+    if kind == "league":
+        yield from league(agents, people)
+        return
+    if kind == "pairs":
+        if agents < 2:
+            raise TrainingError("two against two takes at least two agents")
+        for one, other in combinations(range(agents), 2):
+            yield two_against_two(one, other, people)
+        return
+    if agents == 1:
+        yield (0,) * people
+    for agent in range(agents):
+        for other in range(agents):
+            if agent != other:
+                yield one_against_copies(agent, other, people)
+    if (named or agents) == people and people > 2:
+        yield tuple(range(people))

@@ -1,0 +1,159 @@
+"""``mahjong-env fit-control-variates``: fit the weights of the control variates on greedy hands, and write them down.
+
+The hands are dealt from seeds that nothing else uses (`mahjong_training.seeds`), so that weights are fixed before any
+test.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_agents import Agent, GreedyAgent
+from mahjong_agents.control_variates import WEIGHTS_FILE, Luck
+from mahjong_agents.draw_features import FEATURES
+from mahjong_env import Rules, __version__, make_engine
+from mahjong_env.environments.players import choose_actions
+from mahjong_env.ruleset.knobs import read_rules
+from mahjong_training.config import ControlVariatesConfig
+from mahjong_training.runtime.folders import check_file, write_text
+from mahjong_training.runtime.progress import status
+from mahjong_training.runtime.sizes import check_counts
+from mahjong_training.seeds import LUCK_SEED
+
+_FOLDS: Final = 4
+_PENALTIES: Final = tuple(10.0**power for power in np.arange(-3, 1.01, 0.5))
+_GAMES: Final = 1000
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Weights of the surprises.
+
+    Attributes:
+        weights: [F] points for each.
+        hands: how many hands they were fitted on.
+        left: the share of the spread (variance) of a seat's points that they leave, on hands that were left out.
+        penalty: of the ridge regression, as a share of the variance of each surprise; chosen on hands left out.
+    """
+
+    weights: NDArray[np.float64]
+    hands: int
+    left: float
+    penalty: float
+
+
+@dataclass
+class _Moments:
+    """Sums over hands: of products of surprises, of surprises and points, of squared points."""
+
+    xx: NDArray[np.float64]
+    xy: NDArray[np.float64]
+    yy: float
+    rows: int
+
+    @classmethod
+    def of(cls, found: NDArray[np.float64], points: NDArray[np.float64]) -> _Moments:
+        return cls(found.T @ found, found.T @ points, float(points @ points), len(points))
+
+    def __add__(self, other: _Moments) -> _Moments:
+        return _Moments(self.xx + other.xx, self.xy + other.xy, self.yy + other.yy, self.rows + other.rows)
+
+    def weights(self, penalty: float) -> NDArray[np.float64]:
+        spread = np.diag(self.xx)
+        seen = spread > 0
+        weights = np.zeros(len(spread))
+        ridge = self.xx[np.ix_(seen, seen)] + penalty * np.diag(spread[seen])
+        weights[seen] = np.linalg.solve(ridge, self.xy[seen])
+        return weights
+
+    def left(self, weights: NDArray[np.float64]) -> float:
+        """Return the share of the points' squares that remains."""
+        return float((self.yy - 2 * weights @ self.xy + weights @ self.xx @ weights) / self.yy)
+
+
+def fit(rules: Rules, hands: int, *, progress: Any = lambda line: None) -> Fit:
+    """Fit weights for a variant: greedy players with and without claims, drawn for every seat.
+
+    Args:
+        rules: what is played.
+        hands: how many hands, at least 4.
+        progress: told how far it is.
+    """
+    agents: list[Agent] = [GreedyAgent(), GreedyAgent(claims=False)]
+    folds: list[_Moments | None] = [None] * _FOLDS
+    size = min(_GAMES, max(1, hands // _FOLDS))
+    for number, first in enumerate(range(0, hands, size)):
+        progress(f"{rules.title}: {first:,} of {hands:,} hands")
+        moments = _play(rules, agents, range(first, min(first + size, hands)))
+        before = folds[number % _FOLDS]
+        folds[number % _FOLDS] = moments if before is None else before + moments
+    known = [fold for fold in folds if fold is not None]
+    every = sum(known[1:], known[0])
+    others = [_without(known, place) for place in range(len(known))]
+    left = {
+        penalty: float(np.mean([fold.left(rest.weights(penalty)) for fold, rest in zip(known, others, strict=True)]))
+        for penalty in _PENALTIES
+    }
+    best = min(left, key=lambda penalty: left[penalty])
+    return Fit(every.weights(best), hands, left[best], best)
+
+
+def _without(folds: list[_Moments], place: int) -> _Moments:
+    rest = folds[:place] + folds[place + 1 :]
+    return sum(rest[1:], rest[0])
+
+
+def _play(rules: Rules, agents: list[Agent], deals: range) -> _Moments:
+    engine = make_engine(rules, deals.stop, seed=LUCK_SEED).select(np.arange(deals.start, deals.stop))
+    rng = np.random.default_rng([LUCK_SEED, deals.start])
+    who = rng.integers(0, len(agents), (engine.num_games, engine.num_people))
+    luck = Luck(engine)
+    before = engine.points
+    while (live := np.flatnonzero((seats := engine.seat_to_act) >= 0)).size:
+        engine.step(choose_actions(engine, live, agents, who[live, seats[live]], rng), games=live)
+        luck.add(live)
+    points = np.take_along_axis(engine.points - before, engine.state.person_at.astype(np.intp), axis=1)
+    return _Moments.of(luck.sums.reshape(-1, len(FEATURES)), points.reshape(-1).astype(np.float64))
+
+
+def run(config: ControlVariatesConfig) -> Fit:
+    """Fit the weights of a variant and put them into the file, beside those of the others.
+
+    Raises:
+        MahjongError: settings that cannot be used, a file that cannot be written.
+    """
+    check_counts(hands=config.hands)
+    rules, path = read_rules(config.variant, ()), config.out or WEIGHTS_FILE
+    check_file(path)
+    with status() as progress:
+        found = fit(rules, max(config.hands, _FOLDS), progress=progress)
+    write_text(path, _with(path, rules, found))
+    print(
+        f"{rules.title}: luck leaves {100 * found.left:.1f} % of the spread (variance) of a seat's points, "
+        f"on hands other than those that its weights were fitted on; {found.hands:,} hands; written: {path}"
+    )
+    return found
+
+
+def _with(path: Path, rules: Rules, found: Fit) -> str:
+    """Return the text of the file with the weights of one more variant."""
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"variants": {}}
+    known["about"] = (
+        "mahjong-env fit-control-variates --variant VARIANT; see mahjong_agents/control_variates.py. "
+        f"mahjong_env {__version__}"
+    )
+    weights = {name: float(f"{weight:.4g}") for name, weight in zip(FEATURES, found.weights, strict=True) if weight}
+    known["variants"][rules.name] = {
+        "hands": found.hands,
+        "left": round(found.left, 4),
+        "penalty": round(found.penalty, 6),
+        "weights": weights,
+    }
+    known["variants"] = dict(sorted(known["variants"].items()))
+    return json.dumps(known, indent=1) + "\n"

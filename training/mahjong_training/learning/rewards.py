@@ -1,0 +1,262 @@
+"""What a learner is paid: points, or what a researcher makes of them in a few lines of a file.
+
+Described in docs/rewards_and_features.md. A reward is a function of what happened to n learners between two decisions
+(`Paid`). It may have a ``potential``, a function of what they see, which shapes it: ``discount * potential after -
+potential before`` is added, and nothing at the end of a hand counts, so that the best policy stays the same (Ng, Harada
+and Russell, ICML 1999).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_agents import look_ahead
+from mahjong_env import Rules, View
+from mahjong_env.environments.addresses import Kind, find_maker, make, parse_address, read_value
+from mahjong_training.errors import RewardError
+from mahjong_training.evaluation.sigma import sigma
+
+Amounts = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Paid:
+    """What n learners were paid, each between a decision and its next one, or until the hand ended.
+
+    Attributes:
+        rules: what is played.
+        points: [n] int64 points received.
+        totals: [n, P] int64 points that each person has won or lost in the hand so far.
+        person: [n] int64 the learner among the persons.
+        ended: [n] bool the hand is over.
+    """
+
+    rules: Rules
+    points: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    person: NDArray[np.int64]
+    ended: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        """The number of learners."""
+        return len(self.points)
+
+    @property
+    def total(self) -> NDArray[np.int64]:
+        """[n] points that the learner has won or lost in the hand so far."""
+        return self.totals[np.arange(len(self)), self.person]
+
+    @property
+    def rank(self) -> NDArray[np.float64]:
+        """[n] place of the learner by its points in the hand so far: 1 for the most; equal persons share places."""
+        own = self.total[:, None]
+        return 1 + (self.totals > own).sum(axis=1) + ((self.totals == own).sum(axis=1) - 1) / 2
+
+
+Reward = Callable[[Paid], Amounts]
+"""[n] numbers for n learners. An attribute ``potential``, a function of a view of n seats that returns [n] numbers,
+shapes it."""
+
+
+# --- Rewards by name ---------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Points:
+    """The points received, times a number."""
+
+    scale: float = 1.0
+
+    def __call__(self, paid: Paid) -> Amounts:
+        """Return [n] amounts."""
+        return paid.points * self.scale
+
+
+@dataclass(frozen=True)
+class Sigma:
+    """The points received in sigma, the unit that means the same in every variant (`evaluation.sigma`)."""
+
+    def __call__(self, paid: Paid) -> Amounts:
+        """Return [n] amounts."""
+        return paid.points / sigma(paid.rules)
+
+
+@dataclass(frozen=True)
+class Clipped:
+    """Points in sigma, as if no hand could bring more than a limit or cost more than it."""
+
+    limit: float = 2.0
+
+    def __call__(self, paid: Paid) -> Amounts:
+        """Return [n] amounts; those of a hand sum to its points in sigma, clipped."""
+        unit = sigma(paid.rules)
+        now, before = paid.total / unit, (paid.total - paid.points) / unit
+        return now.clip(-self.limit, self.limit) - before.clip(-self.limit, self.limit)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """At the end of a hand the place by points: 1 for the first, -1 for the last; equal persons share places."""
+
+    def __call__(self, paid: Paid) -> Amounts:
+        """Return [n] amounts."""
+        people = paid.totals.shape[1]
+        return paid.ended * ((people + 1) / 2 - paid.rank) / ((people - 1) / 2)
+
+
+@dataclass(frozen=True)
+class Distance:
+    """Another reward, shaped by the distance to a win (tiles that the best action leaves to be missing)."""
+
+    weight: float = 0.1
+    base: str = "sigma"
+    _base: Reward = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Find the reward that is shaped."""
+        object.__setattr__(self, "_base", find_reward(self.base))
+
+    def __call__(self, paid: Paid) -> Amounts:
+        """Return [n] amounts of the other reward."""
+        return self._base(paid)
+
+    def potential(self, view: View) -> Amounts:
+        """Return [n] minus the distance, times the weight."""
+        return -self.weight * look_ahead(view).distance.min(axis=1)
+
+
+@dataclass(frozen=True)
+class Value:
+    """Another reward, shaped by what a trained policy expects of the position: its value head. Needs torch."""
+
+    policy: str
+    weight: float = 1.0
+    base: str = "sigma"
+    _base: Reward = field(init=False, repr=False, compare=False)
+    _network: Any = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Find the reward that is shaped, and the policy.
+
+        Raises:
+            PolicyFileError: the policy cannot be used.
+            RewardError: it has no value head.
+        """
+        from mahjong_agents.policy.agent import PolicyAgent
+
+        network = PolicyAgent(self.policy).network
+        if not hasattr(network, "foresee"):
+            raise RewardError(
+                f"the policy {self.policy} has no value head, which only those over whole observations have"
+            )
+        object.__setattr__(self, "_base", find_reward(self.base))
+        object.__setattr__(self, "_network", network)
+
+    def __call__(self, paid: Paid) -> Amounts:
+        """Return [n] amounts of the other reward."""
+        return self._base(paid)
+
+    def potential(self, view: View) -> Amounts:
+        """Return [n] what the policy expects, in the unit of its own reward, times the weight."""
+        return self.weight * self._network.foresee(view)
+
+
+_NAMED: Final[dict[str, Callable[..., Reward]]] = {
+    "points": Points,
+    "sigma": Sigma,
+    "clipped": Clipped,
+    "ranked": Ranked,
+    "distance": Distance,
+    "value": Value,
+}
+
+
+def find_reward(reward: Any) -> Reward:
+    """Return the reward that a text names, or the function itself.
+
+    Args:
+        reward: a function of a `Paid`; or "points", "sigma", "clipped", "ranked", "distance", "value",
+            ``module:name`` or ``file.py:name``, with ``?option=value&option=value`` behind it. What is named is the
+            function, or a class whose objects are called like one; options are arguments of either.
+
+    Raises:
+        RewardError: there is no such reward, it cannot be made, or it is something else.
+    """
+    if not isinstance(reward, str):
+        if not _is_reward(reward):
+            raise RewardError(f"a reward is a function of what was paid; {reward!r} is something else")
+        return _checked(reward)
+    address, options = parse_address(_KIND, reward)
+    maker: Any = _NAMED.get(address) or find_maker(_KIND, reward, address)
+    if maker is None:
+        raise RewardError(f"no reward is called {reward!r}; valid are {_valid()}")
+    if inspect.isfunction(maker):
+        return _with_options(reward, maker, {name: read_value(text) for name, text in options.items()})
+    found = make(_KIND, reward, maker, None, options)
+    if not _is_reward(found):
+        raise RewardError(f"reward {reward!r}: {found!r} cannot be called with what was paid")
+    return _checked(found)
+
+
+def _with_options(text: str, function: Callable[..., Any], options: dict[str, Any]) -> Reward:
+    try:
+        inspect.signature(function).bind(None, **options)
+    except TypeError as error:
+        raise RewardError(f"reward {text!r}: {function.__name__} is called with what was paid; {error}") from None
+    return partial(function, **options) if options else function
+
+
+def _is_reward(one: Any) -> bool:
+    return callable(one) and not isinstance(one, type)
+
+
+def _is_ready(one: Any) -> bool:
+    return _is_reward(one) and not inspect.isfunction(one)
+
+
+def _checked(reward: Reward) -> Reward:
+    if not callable(getattr(reward, "potential", len)):
+        raise RewardError(f"the potential of a reward is a function of a view; that of {reward!r} is something else")
+    return reward
+
+
+def _valid() -> str:
+    return f"{', '.join(_NAMED)}, module:name, file.py:name, and in Python functions of what was paid"
+
+
+_KIND: Final = Kind("reward", "a reward", RewardError, "__call__", _is_ready, _valid)
+
+
+# --- Paying ------------------------------------------------------------------------------------------------------
+def pay(reward: Reward, paid: Paid) -> NDArray[np.float32]:
+    """Return [n] float32 what a reward makes of what was paid; a potential is not asked.
+
+    Raises:
+        RewardError: it returns something else than n finite numbers.
+    """
+    return _numbers(reward, "reward", reward(paid), len(paid))
+
+
+def potential(reward: Reward, view: View) -> NDArray[np.float32] | None:
+    """Return [n] float32 the potential of what n seats see; None: this reward is not shaped.
+
+    Raises:
+        RewardError: it is something else than n finite numbers.
+    """
+    shape = getattr(reward, "potential", None)
+    return None if shape is None else _numbers(reward, "potential", shape(view), len(view))
+
+
+def _numbers(reward: Any, what: str, found: Any, number: int) -> NDArray[np.float32]:
+    amounts = np.asarray(found)
+    if amounts.shape != (number,) or amounts.dtype.kind not in "iufb" or not np.isfinite(amounts).all():
+        raise RewardError(
+            f"the {what} of {number} learners is {number} finite numbers, not {amounts.dtype} of shape {amounts.shape}"
+            f"{' with numbers that are not finite' if amounts.shape == (number,) else ''}: {reward!r}"
+        )
+    return amounts.astype(np.float32)

@@ -1,0 +1,430 @@
+"""``mahjong-env train``: PPO in a run folder, with opponents, measurements, a gate, and resumption."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Final
+
+from mahjong_agents import Agent, make_agent
+from mahjong_agents.control_variates import worthwhile_weights
+from mahjong_agents.policy.custom_features import find_features
+from mahjong_agents.policy.file import PolicyFile
+from mahjong_agents.policy.network import ARCHITECTURE, ActionNetwork, widened
+from mahjong_agents.value.agent import usual_policy
+from mahjong_env import MissingExtraError, Rules, __version__
+from mahjong_env.ruleset.knobs import read_rules
+from mahjong_training.cluster.session import check_address
+from mahjong_training.config import TrainConfig
+from mahjong_training.errors import InterruptedRunError, TrainingError, WriteError
+from mahjong_training.evaluation.lineups import measure, one_against_copies
+from mahjong_training.evaluation.sigma import sigma
+from mahjong_training.learning.collecting import Players, new_players
+from mahjong_training.learning.curve import curve_rows, describe, measure_learner, plot_curve
+from mahjong_training.learning.devices import find_device
+from mahjong_training.learning.gate import gate
+from mahjong_training.learning.rewards import find_reward
+from mahjong_training.learning.run_folder import RunFolder
+from mahjong_training.learning.runs import carry_out
+from mahjong_training.learning.self_play import Common, Hands, Weights, agent_of, play_part
+from mahjong_training.runtime.folders import naming, write_bytes
+from mahjong_training.runtime.interrupts import exit_status, how_to_go_on
+from mahjong_training.runtime.sizes import check_counts, check_ppo, check_seed, check_threads
+from mahjong_training.seeds import curve_seed, training_seed
+
+try:
+    import torch
+    from torch.utils.tensorboard import SummaryWriter
+    from tqdm import tqdm
+
+    from mahjong_training.learning.checkpoint import read_checkpoint, write_checkpoint
+    from mahjong_training.learning.ppo import Learner
+except ImportError as error:
+    if isinstance(error, MissingExtraError):
+        raise
+    raise MissingExtraError(f"training needs {error.name}: pip install 'mahjong-env[train,evaluate]'") from error
+
+SNAPSHOT: Final = "snapshot"
+TEACHERS: Final = {"greedy": True, "greedy?claims=false": False}
+"""As whom a learner may begin, and whether that one claims."""
+_POLICY: Final = "policy:"
+_POINTS: Final = "points"
+_MOST_SNAPSHOTS: Final = 4
+_TRIAL_DEALS: Final = 1000
+_FEWEST_PARTS: Final = 2
+_MOST_CRITIC_HANDS: Final = 12_288
+_PACKAGES: Final = ("numpy", "torch")
+
+
+def run(config: TrainConfig) -> RunFolder:
+    """Learn, and leave everything in the run folder.
+
+    Raises:
+        MahjongError: settings, agents or folders that cannot be used; nothing has been learned then.
+    """
+    return carry_out(config, PpoRun, _check, _PACKAGES)
+
+
+def _check(config: TrainConfig) -> None:
+    counts = ("hands", "tables", "width", "batch_size", "epochs", "evaluations", "processes")
+    check_counts(**{name: getattr(config, name) for name in (*counts, "evaluation_deals", "gate_deals")})
+    if config.parts is not None:
+        check_counts(parts=config.parts)
+    check_threads(config.threads)
+    check_seed(config.seed)
+    find_device(config.device)
+    for name in ("learning_rate", "clip", "gae_lambda", "entropy", "reference", "reward_limit", "opponent_share"):
+        if not 0 <= getattr(config, name) < float("inf"):
+            raise TrainingError(
+                f"--{name.replace('_', '-')} must be a finite number from 0, not {getattr(config, name)}"
+            )
+    if config.opponent_share > 1 or config.gae_lambda > 1:
+        raise TrainingError("--opponent-share and --gae-lambda are at most 1")
+    if config.critic_hands is not None and config.critic_hands < 0:
+        raise TrainingError(f"--critic-hands must be at least 0, not {config.critic_hands}")
+    if not config.resume and (config.critic_hands or 0) >= config.hands:
+        raise TrainingError(
+            f"--critic-hands {config.critic_hands} leaves nothing of --hands {config.hands} for the policy"
+        )
+    if config.teacher not in (None, *TEACHERS) and not str(config.teacher).startswith(_POLICY):
+        raise TrainingError(f"--teacher is one of {', '.join(TEACHERS)}, {_POLICY}NAME, not {config.teacher!r}")
+    if config.ray is not None:
+        check_address(config.ray, config.processes)
+    if not config.evaluation_agents:
+        raise TrainingError("--evaluation-agents must name at least one agent")
+    check_ppo(config)
+
+
+class PpoRun:
+    """One run: the learner, those it plays against, and what is measured of it."""
+
+    def __init__(self, config: TrainConfig, folder: RunFolder) -> None:
+        """Choose the teacher and build the networks; nothing is written.
+
+        Raises:
+            MahjongError: unknown variant, knob or agent, or a policy file that cannot be used.
+        """
+        torch.set_num_threads(config.threads)
+        self.folder = folder
+        self.rules: Rules = read_rules(config.variant, config.knobs)
+        self.judges = [make_agent(spec) for spec in config.evaluation_agents]
+        self._opponents = {spec: make_agent(spec) for spec in config.opponents if spec != SNAPSHOT}
+        teacher = config.teacher or _better_teacher(self.rules, config.seed)
+        self.parts = config.parts or max(_FEWEST_PARTS, config.processes)
+        self.critic_hands = (
+            min(_MOST_CRITIC_HANDS, config.hands // 4) if config.critic_hands is None else config.critic_hands
+        )
+        # What was found here is kept: a run that goes on elsewhere, or further, is the same run.
+        self.config = replace(config, teacher=teacher, parts=self.parts, critic_hands=self.critic_hands)
+        self._features = None if config.features is None else find_features(config.features)
+        self._added = 0 if self._features is None else len(self._features.facts)
+        start = _weights_of(teacher, config.width, self._added) if teacher.startswith(_POLICY) else None
+        claims = TEACHERS.get(teacher, True)
+        plain = config.reward == _POINTS
+        self._reward = None if plain else find_reward(config.reward)
+        unit = sigma(self.rules) if plain else 1.0
+        self.learner = Learner(
+            self.config, people=self.rules.people, unit=unit, claims=claims, start=start, features=self._features
+        )
+        self._luck = worthwhile_weights(self.rules) if config.control_variates and plain else None
+        self.updates = self.hands = self.decisions = self.measured = self.saved = 0
+        self.is_due = True  # a measurement of what there is now
+        self.seconds = 0.0
+        self.best = self.learner.actor.arrays()
+        self.snapshots: list[Weights] = []
+        self._begun: list[Any] | None = None
+        self._begun_with = self.best, self.snapshots
+        self._players: Players[Common, tuple[int, ...], Hands] = new_players(
+            play_part, processes=min(config.processes, self.parts), ray=config.ray
+        )
+        asked = max(config.processes, self._players.number)
+        if asked > self.parts:
+            print(
+                f"{asked - self.parts} of {asked} processes have nothing to play: the hands of an update are played in "
+                f"{self.parts} parts (--parts, which a run keeps)"
+            )
+
+    def close(self) -> None:
+        """End the processes that play, if there are any."""
+        self._players.close()
+
+    # --- The run ------------------------------------------------------------------------------------------------
+    def run(self) -> None:
+        """Learn up to the number of hands, measuring and saving on the way.
+
+        Raises:
+            InterruptedRunError: Ctrl-C or SIGTERM; what was learned has been saved.
+            WriteError: the disk is full; what was saved before is whole.
+        """
+        go_on = how_to_go_on()
+        try:
+            with naming(self.folder.path), SummaryWriter(str(self.folder.tensorboard)) as self._board:
+                self._learn()
+        except KeyboardInterrupt as interrupt:
+            message = f"{self.folder.path}: interrupted after {self.saved:,} hands; go on with {go_on}"
+            raise InterruptedRunError(message, exit_status(interrupt)) from None
+        except WriteError as error:
+            raise WriteError(f"{error}; what was saved before is whole: make room, and go on with {go_on}") from error
+
+    def _learn(self) -> None:
+        config = self.config
+        if self.hands >= config.hands and not self.is_due:
+            print(f"{self.folder.path}: has learned from {self.hands:,} hands already; nothing to do")
+            return
+        self._measure_if_due()
+        with tqdm(total=config.hands, initial=self.hands, unit=" hands", disable=None, leave=False) as bar:
+            while self.hands < config.hands:
+                bar.set_description("critic alone" if self.hands < self.critic_hands else "PPO")
+                before = self.hands
+                self._update()
+                bar.update(self.hands - before)
+                self.is_due = self._measurements(before) < self._measurements(self.hands)
+                # Before it is measured, which takes as long again: what was learned is not lost if that is interrupted.
+                self.save()
+                self._measure_if_due(bar.write)
+        rate = self.decisions / max(self.seconds, 1e-9)
+        print(
+            f"learned from {self.hands:,} hands in {self.seconds:.0f} s ({rate:.0f} decisions/s); "
+            f"{self.folder.best}, {self.folder.curve_plot}"
+        )
+
+    def _progress(self, hands: int) -> Fraction:
+        """Return the share of what the policy learns from that is done after so many hands."""
+        return Fraction(max(0, hands - self.critic_hands), max(1, self.config.hands - self.critic_hands))
+
+    def _measurements(self, hands: int) -> int:
+        """Return how many measurements on the way are due by then."""
+        return int(self._progress(hands) * self.config.evaluations)
+
+    def _next_hands(self, hands: int) -> int:
+        """Return how many hands the update after so many hands plays: what is left, shared out evenly."""
+        goal = self.critic_hands if hands < self.critic_hands else self.config.hands
+        left = min(goal, self.config.hands) - hands
+        return -(-left // -(-left // self.config.tables))
+
+    def _update(self) -> None:
+        config = self.config
+        start = time.monotonic()
+        hands = self._play()
+        after = self.hands + len(hands.points)
+        if config.ahead and after < config.hands:
+            self._begin(self.updates + 1, after)
+        said = self.learner.update(
+            hands,
+            number=self.updates,
+            progress=float(self._progress(self.hands)),
+            critic_updates=-(-self.critic_hands // config.tables),
+        )
+        self.updates += 1
+        self.hands += len(hands.points)
+        self.decisions += len(hands)
+        self.seconds += time.monotonic() - start
+        said["hands/updates behind"] = float(self.config.ahead and self.updates > 1)
+        said["hands/points in sigma"] = float(hands.points[hands.learner].mean()) / sigma(self.rules)
+        for name, number in said.items():
+            self._board.add_scalar(name, number, self.hands)
+
+    def _play(self) -> Hands:
+        """Play an update's hands, or wait for those that play them already."""
+        if self._begun is None:
+            self._begin(self.updates, self.hands)
+        begun, self._begun = self._begun, None
+        return Hands.joined(self._players.finish(begun or []))
+
+    def _begin(self, update: int, learned: int) -> None:
+        """Let the hands of an update that comes after so many hands be played, with the learner as it is."""
+        self._begun_with = self.learner.actor.arrays(), self.snapshots
+        self._hand_out(update, learned)
+
+    def _hand_out(self, update: int, learned: int) -> None:
+        config, number = self.config, self._next_hands(learned)
+        parts = min(self.parts, number)
+        # Another machine may have none of the files that a spec names.
+        named = [self._opponents[spec] if config.ray else spec for spec in config.opponents if spec != SNAPSHOT]
+        weights, snapshots = self._begun_with
+        common = Common(
+            self.rules,
+            weights,
+            named,
+            snapshots if SNAPSHOT in config.opponents else [],
+            number,
+            parts,
+            config.opponent_share,
+            self._luck,
+            self._reward if config.ray or self._reward is None else config.reward,
+            self._features if config.ray else config.features,
+        )
+        self._begun = self._players.begin(common, [(config.seed, update, part) for part in range(parts)])
+
+    # --- Measuring and saving -----------------------------------------------------------------------------------
+    def _measure_if_due(self, say: Any = print) -> None:
+        if not self.is_due:
+            return
+        self.measure("PPO" if self.updates else "start", say)
+        if not self.updates:
+            write_bytes(self.folder.clone, self.folder.last.read_bytes())
+        self.is_due = False
+        self.save()
+
+    def measure(self, phase: str, say: Any = print) -> None:
+        """Measure the learner, add to the learning curve, and let it try to pass the gate."""
+        config, weights = self.config, self.learner.average.arrays()
+        learner = agent_of(weights, features=self._features)
+        # The same deals every time: differences between measurements are less noisy than the measurements.
+        results = measure_learner(
+            self.rules,
+            learner,
+            self.judges,
+            deals=config.evaluation_deals,
+            seed=curve_seed(config.seed),
+            control_variates=self._luck is not None,
+        )
+        rows = curve_rows(
+            results, self.judges, phase=phase, steps=self.decisions, hands=self.hands, seconds=round(self.seconds, 1)
+        )
+        self.folder.append_to_curve(rows)
+        plot_curve(self.folder.read_curve(), f"{self.rules.title}: {self.folder.path.name}", self.folder.curve_plot)
+        for row in rows:
+            for name in ("points", "wins", "deal_ins"):
+                self._board.add_scalar(f"against {row['against']}/{name}", row[name], self.hands)
+        stale = ", the last of them played with weights one update old" if config.ahead and self.updates > 1 else ""
+        lines = [f"{phase}, {self.hands:,} hands{stale}, {self.seconds:.0f} s", *map(describe, rows)]
+        if self.measured:
+            lines.append(self._pass_gate(learner, weights))
+        self.measured += 1
+        data = self._policy_file(weights).to_bytes()
+        write_bytes(self.folder.last, data)
+        write_bytes(self.folder.policies / f"{self.decisions:010d}.zip", data)
+        if self.best is weights or self.measured == 1:
+            write_bytes(self.folder.best, data)
+        if self.measured > 1:
+            self.snapshots = [*self.snapshots, weights][-_MOST_SNAPSHOTS:]
+            self.learner.refresh_reference()
+        say("\n  ".join(lines))
+
+    def _pass_gate(self, learner: Agent, weights: Weights) -> str:
+        config = self.config
+        gain = gate(
+            self.rules,
+            learner,
+            agent_of(self.best, features=self._features),
+            usual_policy(self.rules),
+            deals=config.gate_deals,
+            seed=config.seed,
+            number=self.measured,
+            control_variates=self._luck is not None,
+        )
+        passed = gain.low > 0
+        if passed:
+            self.best = weights
+        found = f"gate, on {config.gate_deals} other deals: {gain.text(2, sign='+')} points a hand"
+        kept = "it is best.zip now" if passed else "best.zip stays, as that is not clearly more"
+        return f"{found} more than best.zip; {kept}"
+
+    def _policy_file(self, weights: Weights) -> PolicyFile:
+        config = self.config
+        return PolicyFile(
+            variant=self.rules.name,
+            variant_version=self.rules.version,
+            network={"width": config.width, "added": self._added},
+            weights=weights,
+            knobs=self.rules.knobs,
+            architecture=ARCHITECTURE,
+            training={
+                "mahjong_env": __version__,
+                "method": "ppo",
+                "steps": self.decisions if self.measured > 1 else 0,
+                "hands": self.hands,
+                "seconds": round(self.seconds),
+                "teacher": config.teacher,
+                "teachers": list(dict.fromkeys([str(config.teacher), *TEACHERS])),
+                "reward": config.reward,
+                "features": config.features,
+                "seed": config.seed,
+            },
+        )
+
+    def save(self) -> None:
+        """Write what ``--resume`` needs: a run that goes on from it ends as if it had never stopped.
+
+        Raises:
+            WriteError: it cannot be written; the checkpoint before stays.
+        """
+        names = ("updates", "hands", "decisions", "measured", "seconds", "is_due")
+        counts = {name: getattr(self, name) for name in names}
+        weights = {"best": _tensors(self.best), "snapshots": [_tensors(weights) for weights in self.snapshots]}
+        if self._begun is not None:
+            played_by, against = self._begun_with
+            weights["begun with"] = [_tensors(played_by), *map(_tensors, against)]
+        write_checkpoint(self.folder.checkpoint, self.learner.state() | counts | weights)
+        self.saved = self.hands
+
+    def load(self) -> None:
+        """Read what `save` wrote.
+
+        Raises:
+            TrainingError: the checkpoint is damaged.
+        """
+        path = self.folder.checkpoint
+        state = read_checkpoint(path)
+        if state is None:
+            print(f"{self.folder.path}: was stopped before anything was learned; it begins again")
+            self.folder.forget_after(-1)
+            return
+        try:
+            self.learner.load(state)
+            for name in ("updates", "hands", "decisions", "measured"):
+                setattr(self, name, int(state[name]))
+            self.seconds = float(state["seconds"])
+            self.is_due = bool(state.get("is_due"))
+            self.best = _arrays(state["best"])
+            self.snapshots = [_arrays(weights) for weights in state["snapshots"]]
+            begun = [_arrays(weights) for weights in state.get("begun with", ())]
+        except Exception as error:  # torch and dictionaries of anything have a dozen kinds
+            raise TrainingError(f"{path}: damaged or of another version; it does not fit this run") from error
+        self.saved = self.hands
+        # Of a measurement that is still due a part may be there.
+        self.folder.forget_after(self.decisions - self.is_due)
+        if begun and self.config.ahead and self.hands < self.config.hands:
+            self._begun_with = begun[0], begun[1:]
+            self._hand_out(self.updates, self.hands)
+
+
+def _tensors(weights: Weights) -> dict[str, Any]:
+    return {name: torch.from_numpy(array) for name, array in weights.items()}
+
+
+def _arrays(weights: dict[str, Any]) -> Weights:
+    return {name: array.numpy() for name, array in weights.items()}
+
+
+def _weights_of(spec: str, width: int, added: int) -> Weights:
+    """Return the weights of a policy, with none on added inputs if it has no such inputs itself.
+
+    Raises:
+        MahjongError: there is none, or it is of another kind or size.
+    """
+    network = getattr(make_agent(spec), "network", None)
+    if not isinstance(network, ActionNetwork) or len(network.weights["bias"]) != width:
+        raise TrainingError(f"--teacher {spec}: not a policy of `mahjong-env train` with --width {width}")
+    own = 0 if network.features is None else len(network.features.facts)
+    if own not in (0, added):
+        raise TrainingError(f"--teacher {spec}: it has {own} added inputs, the learner would have {added}")
+    return widened(network.weights, added)
+
+
+def _better_teacher(rules: Rules, seed: int) -> str:
+    """Return the teacher that wins from the other, and say so."""
+    one, other = TEACHERS
+    agents = [make_agent(one), make_agent(other)]
+    result = measure(
+        rules, agents, one_against_copies(0, 1, rules.people), deals=_TRIAL_DEALS, seed=training_seed(seed)
+    )
+    points = result.of(0).points
+    is_better = points.mean > 0
+    print(
+        f"{agents[0].name} wins {points.text(2, sign='+')} points a hand from {agents[1].name}, "
+        f"which keeps its hand closed: the learner begins as {agents[0 if is_better else 1].name}"
+    )
+    return one if is_better else other

@@ -1,0 +1,1 @@
+"""What runs work: processes, caches, folders and locks, limits, progress, interrupts."""

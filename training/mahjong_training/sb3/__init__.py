@@ -1,0 +1,1 @@
+"""Stable-Baselines3's MaskablePPO over all planes of the observation."""

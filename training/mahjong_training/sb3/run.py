@@ -1,0 +1,439 @@
+"""``mahjong-env train-sb3``: a warm start from a teacher, then MaskablePPO on batched tables."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from copy import deepcopy
+from dataclasses import asdict, replace
+from typing import Any
+
+from mahjong_agents import Agent, make_agent
+from mahjong_agents.policy.custom_features import find_features
+from mahjong_env import MissingExtraError, Rules, __version__
+from mahjong_env.ruleset.knobs import read_rules
+from mahjong_training.config import TrainSb3Config, check_shares
+from mahjong_training.errors import InterruptedRunError, TrainingError, WorkerError, WriteError
+from mahjong_training.evaluation.lineups import LineupResult
+from mahjong_training.learning.curve import curve_rows, describe, measure_learner, plot_curve
+from mahjong_training.learning.rewards import find_reward
+from mahjong_training.learning.run_folder import RunFolder
+from mahjong_training.learning.runs import carry_out
+from mahjong_training.runtime.folders import naming, write_bytes
+from mahjong_training.runtime.interrupts import exit_status, how_to_go_on
+from mahjong_training.runtime.sizes import check_counts, check_seed, check_threads, check_training
+from mahjong_training.sb3.teaching import recorded_games, teachers_in
+from mahjong_training.seeds import curve_seed, training_seed
+
+try:
+    import torch
+    from stable_baselines3.common.callbacks import BaseCallback
+    from stable_baselines3.common.logger import configure
+    from tqdm import tqdm
+
+    from mahjong_agents.policy.agent import PolicyAgent
+    from mahjong_agents.policy.file import PolicyFile
+    from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork, weights_of
+    from mahjong_training.learning.checkpoint import read_checkpoint, write_checkpoint
+    from mahjong_training.learning.devices import find_device
+    from mahjong_training.sb3.networks import ReferencePolicy, TablePolicy, new_learner
+    from mahjong_training.sb3.shards import ShardedVecEnv, new_tables
+    from mahjong_training.sb3.vec_env import RewardSpec
+    from mahjong_training.sb3.warm_start import Fit, Progress, WarmStart, try_out
+except ImportError as error:
+    if isinstance(error, MissingExtraError):
+        raise
+    raise MissingExtraError(f"training needs {error.name}: pip install 'mahjong-env[train,evaluate]'") from error
+
+SELF = "self"
+_PPO_COUNTS = ("steps_per_table", "batch_size", "epochs")
+_PACKAGES = ("numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
+
+
+def run(config: TrainSb3Config) -> RunFolder:
+    """Train, and leave everything in the run folder.
+
+    Raises:
+        MahjongError: settings, agents or folders that cannot be used; nothing has been learned then.
+    """
+    return carry_out(config, Training, _check, _PACKAGES)
+
+
+def _check(config: TrainSb3Config) -> None:
+    check_counts(
+        total_steps=config.total_steps,
+        tables=config.tables,
+        width=config.width,
+        layers=config.layers,
+        processes=config.processes,
+        evaluations=config.evaluations,
+        evaluation_deals=config.evaluation_deals,
+        warm_start_epochs=config.warm_start_epochs,
+        **{f"optimisation.{name}": getattr(config.optimisation, name) for name in _PPO_COUNTS},
+    )
+    amounts = {f"optimisation.{name}": number for name, number in asdict(config.optimisation).items()} | {
+        name: getattr(config, name) for name in ("warm_start_learning_rate", "shaping", "reward_scale")
+    }
+    for name, number in amounts.items():
+        if number is not None and not 0 <= number < float("inf"):
+            raise TrainingError(f"--{name.replace('_', '-')} must be a finite number from 0, not {number}")
+    check_threads(config.threads)
+    check_seed(config.seed)
+    find_device(config.device)
+    check_shares(config.tables, config.processes)
+    if not (config.opponents and config.evaluation_agents and config.teachers):
+        raise TrainingError("--opponents, --teachers and --evaluation-agents must name at least one agent each")
+    if (
+        (config.reward_scale is not None and config.reward_scale <= 0)
+        or config.shaping < 0
+        or config.warm_start_steps < 0
+    ):
+        raise TrainingError("--reward-scale must be above 0, --shaping and --warm-start-steps at least 0")
+    check_training(config)
+    if not config.resume and config.total_steps < config.tables:
+        raise TrainingError(
+            f"--total-steps {config.total_steps} is less than --tables {config.tables}: an update is at least one "
+            "decision of each table"
+        )
+
+
+class Training:
+    """One run: the tables, the learner, and what is measured of it."""
+
+    def __init__(self, config: TrainSb3Config, folder: RunFolder) -> None:
+        """Deal the tables and make the network; nothing is written.
+
+        Raises:
+            MahjongError: unknown variant, knob or agent, or a policy file that cannot be used.
+        """
+        torch.set_num_threads(config.threads)
+        torch.distributions.Distribution.set_default_validate_args(False)
+        self.config = config
+        self.folder = folder
+        self.rules: Rules = read_rules(config.variant, config.knobs)
+        self.others = [make_agent(spec) for spec in config.evaluation_agents]
+        self.recorded = recorded_games(config, self.rules)
+        candidates = config.teachers if self.recorded is None else teachers_in(self.recorded, config.teachers)
+        teachers = {spec: make_agent(spec) for spec in ([config.teacher] if config.teacher else candidates)}
+        named = {spec: make_agent(spec) for spec in set(config.opponents) - {SELF}}
+        # The opponents are put in their places below: "self" needs the network, and that needs the tables.
+        features = None if config.features is None else find_features(config.features)
+        reward = None if config.reward == "points" else find_reward(config.reward)
+        self.env = new_tables(
+            self.rules,
+            config.tables,
+            self.others,
+            processes=config.processes,
+            seed=config.seed,
+            features=features,
+            record=config.record,
+        )
+        with ExitStack() as on_error:
+            on_error.callback(self.close)
+            self.spec = NetworkSpec(config.width, config.layers, 0 if features is None else len(features.facts))
+            # A run that is shorter than an update makes a smaller one; a longer run ends with its last whole one.
+            shortest = max(1, min(config.optimisation.steps_per_table, config.total_steps // config.tables))
+            ppo = replace(config.optimisation, steps_per_table=shortest)
+            self.update = shortest * config.tables
+            self.model = new_learner(self.env, self.spec, ppo, config.seed, features, device=find_device(config.device))
+            # Whoever sits at the tables is on the CPU, and may be sent to other processes.
+            self.player = self.network if self.model.device.type == "cpu" else deepcopy(self.network).cpu()
+            learner = PolicyAgent.playing(self.player, name=SELF, sample=True)
+            self.env.opponents = [named.get(spec, learner) for spec in config.opponents]
+            self.teacher = self._choose_teacher(teachers)
+            on_error.pop_all()
+        config = self.config
+        self.env.reward = RewardSpec(config.reward_scale or 1.0, config.shaping, config.optimisation.discount, reward)
+        self.seconds = 0.0
+        self.steps = 0  # decisions that were learned from
+        self.is_due = False  # a measurement of what there is now
+        self.best_points = -float("inf")
+        self.warm_started = config.warm_start_steps == 0
+
+    def _choose_teacher(self, teachers: dict[str, Agent]) -> Agent:
+        """Return the best teacher, and put it and the scale of the rewards into the settings of the run."""
+        config = self.config
+        if len(teachers) == 1 and config.reward_scale is not None:
+            spec, teacher = next(iter(teachers.items()))
+            self.config = replace(config, teacher=spec)
+            return teacher
+        trials = {
+            spec: try_out(self.rules, teacher, self.env.opponents, seed=config.seed)
+            for spec, teacher in teachers.items()
+        }
+        spec, best = max(trials.items(), key=lambda trial: trial[1].points)
+        for trial in trials.values():
+            print(f"teacher {trial.player.name}: {trial.points:+.2f} points a hand against the opponents")
+        usual = round(1 / max(best.spread, 1e-6), 6) if config.reward == "points" else 1.0
+        scale = config.reward_scale or usual
+        self.config = replace(config, teacher=spec, reward_scale=scale)
+        return best.player
+
+    def close(self) -> None:
+        """End the processes that play the tables, if there are any."""
+        self.env.close()
+
+    @property
+    def network(self) -> PolicyNetwork:
+        """The learner's network."""
+        policy = self.model.policy
+        assert isinstance(policy, TablePolicy)
+        return policy.network
+
+    # --- The run ------------------------------------------------------------------------------------------------
+    def run(self) -> None:
+        """Learn up to the total, measuring and saving on the way.
+
+        Raises:
+            InterruptedRunError: Ctrl-C or SIGTERM; what was learned has been saved.
+            WriteError: the disk is full; what was saved before is whole.
+            WorkerError: a worker process ended; what was learned has been saved.
+        """
+        go_on = how_to_go_on()
+        try:
+            with naming(self.folder.path):
+                self.model.set_logger(configure(str(self.folder.tensorboard), ["tensorboard"]))
+                if not self.warm_started:
+                    self._warm_start()
+                self._learn()
+        except KeyboardInterrupt as interrupt:
+            message = f"{self.folder.path}: interrupted {self._save_if_begun()}; go on with {go_on}"
+            raise InterruptedRunError(message, exit_status(interrupt)) from None
+        except WorkerError as error:
+            raise WorkerError(f"{error}; stopped {self._save_if_begun()}; go on with {go_on}") from error
+        except WriteError as error:
+            raise WriteError(f"{error}; what was saved before is whole: make room, and go on with {go_on}") from error
+
+    def _save_if_begun(self) -> str:
+        """Save what was learned, if anything was, and say so."""
+        if not self.warm_started:
+            return "during the warm start, which will begin again"
+        if not self.is_due:  # or else it was saved before the measurement that was interrupted
+            self.save()
+        return f"after {self.steps:,} decisions, which are saved"
+
+    def _warm_start(self) -> None:
+        config = self.config
+        start = time.monotonic()
+        warm_start = WarmStart(
+            self.network,
+            learning_rate=config.warm_start_learning_rate,
+            value_weight=config.optimisation.value,
+            batch_size=config.optimisation.batch_size,
+            seed=config.seed,
+        )
+        fits = warm_start.run(
+            self.env,
+            self.teacher,
+            decisions=config.warm_start_steps,
+            epochs=config.warm_start_epochs,
+            recorded=None if self.recorded is None else self.recorded.where(agents=[str(config.teacher)]),
+            stage=_stage,
+        )
+        self.seconds += time.monotonic() - start
+        self._log_warm_start(fits)
+        self.note_update(is_due=False)
+        self.measure("warm start")
+        write_bytes(self.folder.clone, self.folder.last.read_bytes())
+        self.warm_started = True
+        self.save()
+
+    def _log_warm_start(self, fits: Sequence[Fit]) -> None:
+        for number, fit in enumerate(fits, start=1):
+            for name, value in asdict(fit).items():
+                self.model.logger.record(f"warm_start/{name}", value)
+            self.model.logger.dump(number)
+
+    def _learn(self) -> None:
+        config = self.config
+        to_do = (config.total_steps - self.steps) // self.update * self.update
+        if to_do <= 0 and not self.is_due:
+            print(f"{self.folder.path}: has learned from {self.steps:,} decisions already; nothing to do")
+            return
+        self.measure_if_due()
+        if to_do > 0:
+            with _bar("PPO", self.steps + to_do, self.steps) as bar:
+                callback = _Watch(self, bar)
+                self.model.learn(to_do, callback=callback, reset_num_timesteps=False)
+            self.note_update(is_due=True)
+            self.measure_if_due()
+        self._report()
+
+    def note_update(self, *, is_due: bool) -> None:
+        """Count what was learned from; if a measurement is due, save that first, so that nothing of it can be lost."""
+        self.steps = int(self.model.num_timesteps)
+        if self.player is not self.network:
+            self.player.load_state_dict(self.network.state_dict())
+        if is_due:
+            self.is_due = True
+            self.save()
+
+    def measure_if_due(self, say: Callable[[str], None] = print) -> None:
+        """Measure, if that is due, and save that it was done."""
+        if self.is_due:
+            self.measure("PPO", say)
+            self.is_due = False
+            self.save()
+
+    def _report(self) -> None:
+        rate = self.steps / max(self.seconds, 1e-9)
+        print(
+            f"learned from {self.steps:,} decisions in {self.seconds:.0f} s ({rate:.0f} decisions/s); "
+            f"{self.folder.best}, {self.folder.curve_plot}"
+        )
+
+    # --- Measuring and saving -----------------------------------------------------------------------------------
+    def measure(self, phase: str, say: Callable[[str], None] = print) -> None:
+        """Measure the learner, add to the learning curve, and keep the policy if it is the best so far."""
+        config = self.config
+        learner: Agent = PolicyAgent.playing(self.player, name="learner")
+        # The same deals every time: differences between measurements are less noisy than the measurements.
+        results = measure_learner(
+            self.rules,
+            learner,
+            self.others,
+            deals=config.evaluation_deals,
+            seed=curve_seed(config.seed),
+            play=self.env.play_blocks if isinstance(self.env, ShardedVecEnv) else None,
+        )
+        steps = self.steps
+        rows = curve_rows(results, self.others, phase=phase, steps=steps, seconds=round(self.seconds, 1))
+        self.folder.append_to_curve(rows)
+        self._keep_policy(steps, results)
+        if isinstance(self.model.policy, ReferencePolicy):
+            self.model.policy.refresh_reference()
+        plot_curve(self.folder.read_curve(), f"{self.rules.title}: {self.folder.path.name}", self.folder.curve_plot)
+        for row in rows:
+            for name in ("points", "wins", "deal_ins"):
+                self.model.logger.record(f"against_{row['against']}/{name}", row[name])
+        say("\n  ".join([f"{phase}, {steps} decisions, {self.seconds:.0f} s", *map(describe, rows)]))
+
+    def _keep_policy(self, steps: int, results: Sequence[LineupResult]) -> None:
+        points = sum(result.of(0).points.mean for result in results) / len(results)
+        data = self._policy_file(points).to_bytes()
+        write_bytes(self.folder.last, data)
+        write_bytes(self.folder.policies / f"{steps:010d}.zip", data)
+        if points > self.best_points:
+            write_bytes(self.folder.best, data)
+            self.best_points = points
+
+    def _policy_file(self, points: float) -> PolicyFile:
+        config = self.config
+        return PolicyFile(
+            variant=self.rules.name,
+            variant_version=self.rules.version,
+            network=asdict(self.spec),
+            weights=weights_of(self.network),
+            knobs=self.rules.knobs,
+            training={
+                "mahjong_env": __version__,
+                "steps": self.steps,
+                "warm_start_steps": config.warm_start_steps,
+                "teacher": config.teacher if config.warm_start_steps else None,
+                "teachers": list(config.teachers) if config.warm_start_steps else [],
+                "reward": config.reward,
+                "features": config.features,
+                "seed": config.seed,
+                "points": points,
+            },
+        )
+
+    def save(self) -> None:
+        """Write what ``--resume`` needs.
+
+        Raises:
+            WriteError: it cannot be written; the checkpoint before stays.
+        """
+        state = {
+            "network": self.network.state_dict(),
+            "optimiser": self.model.policy.optimizer.state_dict(),
+            "steps": self.steps,
+            "is_due": self.is_due,
+            "seconds": self.seconds,
+            "best_points": self.best_points,
+            "warm_started": self.warm_started,
+        }
+        if isinstance(self.model.policy, ReferencePolicy):
+            state["reference"] = self.model.policy.reference_state()
+        write_checkpoint(self.folder.checkpoint, state)
+
+    def load(self) -> None:
+        """Read what `save` wrote; the deals go on with others than those before.
+
+        A run that was stopped before its warm start had ended begins again as it began first.
+
+        Raises:
+            TrainingError: the checkpoint is damaged.
+        """
+        path = self.folder.checkpoint
+        state = read_checkpoint(path)
+        if state is None or not state.get("warm_started"):
+            print(f"{self.folder.path}: was stopped before anything was learned; it begins again")
+            self.folder.forget_after(-1)
+            return
+        try:
+            self.network.load_state_dict(state["network"])
+            self.model.policy.optimizer.load_state_dict(state["optimiser"])
+            if isinstance(self.model.policy, ReferencePolicy):
+                self.model.policy.load_reference(state["reference"])
+            self.steps = self.model.num_timesteps = int(state["steps"])
+            if self.steps < 0:
+                raise ValueError(f"{self.steps} steps")
+            self.is_due = bool(state.get("is_due"))
+            self.seconds, self.best_points = float(state["seconds"]), float(state["best_points"])
+        except Exception as error:  # torch and dictionaries of anything have a dozen kinds
+            raise TrainingError(f"{path}: damaged or of another version; it does not fit this run") from error
+        self.warm_started = True
+        # Of a measurement that is still due a part may be there; the warm start's is at 0 decisions.
+        self.folder.forget_after(self.steps - self.is_due)
+        self.env.seed(training_seed(self.config.seed, self.steps))
+        self.note_update(is_due=False)
+
+
+class _Watch(BaseCallback):
+    """Moves the progress bar, and measures the learner when it is time."""
+
+    def __init__(self, training: Training, bar: tqdm[Any]) -> None:
+        super().__init__()
+        self._training = training
+        self._bar = bar
+        self._every = max(1, training.config.total_steps // training.config.evaluations)
+        self._due = (training.model.num_timesteps // self._every + 1) * self._every
+        self._since = time.monotonic()
+
+    def _on_step(self) -> bool:
+        self._bar.update(self.training_env.num_envs)
+        return True
+
+    def _on_rollout_start(self) -> None:
+        training = self._training
+        # Between an update and the next rollout: the policy that is measured is the policy that plays on.
+        training.note_update(is_due=False)
+        if SELF in training.config.opponents and training.config.processes > 1:
+            training.env.opponents = training.env.opponents  # the other processes have copies of an older learner
+        if self.num_timesteps < self._due:
+            return
+        self._due = (self.num_timesteps // self._every + 1) * self._every
+        self._count_time()
+        training.note_update(is_due=True)
+        training.measure_if_due(self._bar.write)
+        self._since = time.monotonic()
+
+    def _on_training_end(self) -> None:
+        self._count_time()
+
+    def _count_time(self) -> None:
+        self._training.seconds += time.monotonic() - self._since
+
+
+@contextmanager
+def _stage(title: str, total: int) -> Iterator[Progress]:
+    """Show a progress bar of the warm start; see `mahjong_training.sb3.warm_start.Stage`."""
+    with _bar(title, total) as bar:
+        yield bar.update
+
+
+def _bar(title: str, total: int, done: int = 0) -> tqdm[Any]:
+    """Return a progress bar with the time that is left; nothing is drawn where there is no terminal."""
+    return tqdm(total=total, initial=done, desc=title, unit=" decisions", disable=None, smoothing=0.1, leave=False)

@@ -1,0 +1,65 @@
+"""Which seeds deal what: hands that are learned from are never those that are measured.
+
+Whoever gives a seed gives one from 0 to 2**32 - 1 (`mahjong_training.runtime.sizes.check_seed`). What is dealt from it
+depends on the
+purpose: each has a range of its own, so that the same number names other hands in training, in an evaluation and at
+`env.reset`. The ranges do not meet, and with them no deals do: a deal follows from its seed, the number of the game and
+the number of the hand (`mahjong_env.basics.chance`).
+
+| range | what is dealt from it |
+|---|---|
+| 0 to 2**32 - 1 | `reset`, `make_engine`, `show`, `play`, `record`: the seed as it is given |
+| 2**32, 2**32 + 1 | the hands on which control variates are fitted; the hands that sigma is measured on |
+| 2**33 + seed | `evaluate`, `plan`, `benchmark`, `rules`, `measure` |
+| 2**34 + seed | the curve of a training run; the choice of `value`'s numbers |
+| 2**40 + n | blind test n |
+| 2**50 + 2**16 * seed + n | gate n of a training run |
+| 2**56 to 2**57 - 1 | training, and the choice of a teacher: drawn from the run's seed, the update and its part |
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+USER_SEEDS: Final = 2**32
+"""Seeds of users are below this."""
+LUCK_SEED: Final = 2**32
+SIGMA_SEED: Final = 2**32 + 1
+_EVALUATION: Final = 2**33
+_CURVE: Final = 2**34
+_BLIND: Final = 2**40
+_GATE: Final = 2**50
+_GATES: Final = 2**16
+_TRAINING: Final = 2**56
+
+
+def evaluation_seed(seed: int) -> int:
+    """Return the seed that an evaluation deals from; one that has a range of its own already stays as it is."""
+    return _EVALUATION + seed if seed < USER_SEEDS else seed
+
+
+def curve_seed(seed: int) -> int:
+    """Return the seed of what a training run is measured on while it learns."""
+    return _CURVE + seed
+
+
+def blind_seed(number: int) -> int:
+    """Return the seed of a blind test."""
+    return _BLIND + number
+
+
+def gate_seed(seed: int, number: int) -> int:
+    """Return the seed of a gate.
+
+    Args:
+        seed: of the run.
+        number: of the gate in the run, below 2**16; what comes after that begins again.
+    """
+    return _GATE + _GATES * seed + number % _GATES
+
+
+def training_seed(*numbers: int) -> int:
+    """Return a seed for hands that are learned from, by the run's seed and whatever tells its parts apart."""
+    return _TRAINING + (int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0]) >> 8)
