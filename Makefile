@@ -88,7 +88,7 @@ DISTRIBUTED := $(VENV)/.installed-distributed-train-evaluate-dev
 train: export MAHJONG_ENV_AGAIN = make train $(MAKEOVERRIDES)
 LEARN_ppo = train --hands $(GAMES) --processes $(JOBS) --threads $(JOBS)
 # Without the penalty on the divergence from its clone, short runs end below the teacher (docs/learning.md).
-LEARN_sb3 = train-sb3 --total-steps $(STEPS) --optimisation.reference 0.5
+LEARN_sb3 = train-sb3 --total-steps $(STEPS) --kl-coef 0.5
 SIZE_ppo  = $(GAMES) hands
 SIZE_sb3  = $(STEPS) decisions
 train: $(LEARN)

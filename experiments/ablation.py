@@ -24,7 +24,7 @@ from mahjong_agents import make_agent
 from mahjong_agents.control_variates import worthwhile_weights
 from mahjong_agents.value.agent import usual_policy
 from mahjong_env import VARIANTS, Rules
-from mahjong_training.config import Optimisation, TrainConfig, TrainSb3Config
+from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.evaluation.lineups import measure, one_against_copies
 from mahjong_training.evaluation.sigma import in_sigma
 from mahjong_training.evaluation.statistics import Estimate, ratio
@@ -49,10 +49,10 @@ WAYS: Mapping[str, Mapping[str, dict[str, Any]]] = {
     },
     "sb3": {
         AS_IT_IS: {},
-        "the clone alone": {"total_steps": 8192, "optimisation": Optimisation(learning_rate=0.0)},
-        "reference 0.1": {"optimisation": Optimisation(reference=0.1)},
-        "reference 0.5": {"optimisation": Optimisation(reference=0.5)},
-        "reference 0.5, no entropy bonus": {"optimisation": Optimisation(reference=0.5, entropy=0.0)},
+        "the clone alone": {"total_steps": 8192, "learning_rate": 0.0},
+        "reference 0.1": {"kl_coef": 0.1},
+        "reference 0.5": {"kl_coef": 0.5},
+        "reference 0.5, no entropy bonus": {"kl_coef": 0.5, "ent_coef": 0.0},
     },
 }
 """What is tried: settings of `TrainConfig` for ppo, of `TrainSb3Config` (MaskablePPO) for sb3."""

@@ -63,9 +63,9 @@ FAULTS = (
         "training/mahjong_training/learning/ppo.py",
         "training/learning/test_ppo.py",
         ("ppo-loss-sign", "loss = -torch.min(", "loss = torch.min(", "the_loss_is"),
-        ("ppo-clip-ignored", "ratio.clamp(1 - config.clip, 1 + config.clip)", "ratio", "the_loss_is"),
-        ("ppo-entropy-sign", "loss - config.entropy *", "loss + config.entropy *", "the_loss_is"),
-        ("ppo-reference-sign", "loss + config.reference *", "loss - config.reference *", "the_loss_is"),
+        ("ppo-clip-ignored", "ratio.clamp(1 - config.clip_range, 1 + config.clip_range)", "ratio", "the_loss_is"),
+        ("ppo-entropy-sign", "loss - config.ent_coef *", "loss + config.ent_coef *", "the_loss_is"),
+        ("ppo-reference-sign", "loss + config.kl_coef *", "loss - config.kl_coef *", "the_loss_is"),
         ("advantage-without-value", "paid + ahead - expected", "paid", "TestAdvantages"),
         ("advantage-without-lambda", "+ decay * of_chain", "+ of_chain", "TestAdvantages"),
         ("advantage-over-the-end", "ahead[last] = 0", "pass", "TestAdvantages"),
@@ -116,7 +116,7 @@ FAULTS = (
     *faults(
         "training/mahjong_training/sb3/networks.py",
         "training/sb3/test_networks.py",
-        ("gamma-is-lambda", "gamma=ppo.discount", "gamma=ppo.gae_lambda", "settings_reach"),
+        ("gamma-is-lambda", "gamma=ppo.gamma", "gamma=ppo.gae_lambda", "settings_reach"),
         ("divergence-sign", "- self._divergence *", "+ self._divergence *", "what_is_maximised"),
     ),
     *faults(

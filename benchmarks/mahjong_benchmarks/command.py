@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,7 +19,7 @@ from mahjong_env.ruleset.knobs import read_rules
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import VARIANTS
 from mahjong_training.commands import Command
-from mahjong_training.config import Optimisation, VariantConfig
+from mahjong_training.config import VariantConfig
 
 if TYPE_CHECKING:
     from mahjong_benchmarks import Memory, Result, Shares, Start
@@ -70,8 +70,10 @@ class BenchLearningConfig(VariantConfig):
     """Hidden layers."""
     json: Path | None = None
     """File for all that was measured."""
-    optimisation: Optimisation = field(default_factory=Optimisation)
-    """PPO."""
+    n_steps: int = 16
+    """Decisions of MaskablePPO at each table between two updates."""
+    batch_size: int = 2048
+    """Decisions in a minibatch."""
 
 
 bench_learning: Final = Command(BenchLearningConfig, "mahjong_benchmarks.learning")

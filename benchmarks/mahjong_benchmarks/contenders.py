@@ -20,7 +20,7 @@ from mahjong_agents.random_agent import choose_at_random
 from mahjong_benchmarks.command import BenchLearningConfig
 from mahjong_benchmarks.one_table import OneTableEnv
 from mahjong_env import Rules, make_engine
-from mahjong_training.config import TrainConfig
+from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.evaluation.sigma import sigma
 from mahjong_training.learning.ppo import Learner
 from mahjong_training.learning.self_play import play_hands
@@ -120,10 +120,12 @@ class Tables:
         agent: Agent = make_agent(setting.opponents)
         self.setting = setting
         self.env: VecEnv
-        ppo = replace(config.optimisation, learning_rate=0.0)
+        ppo = TrainSb3Config(
+            variant=config.variant, learning_rate=0.0, n_steps=config.n_steps, batch_size=config.batch_size
+        )
         if setting.tables == 1:
             self.env = DummyVecEnv([lambda: OneTableEnv(played, [agent], seed=config.seed)])
-            ppo = replace(ppo, steps_per_table=_ONE_TABLE_STEPS)
+            ppo = replace(ppo, n_steps=_ONE_TABLE_STEPS)
         else:
             self.env = new_tables(played, setting.tables, [agent], processes=setting.processes, seed=config.seed)
         self._model = new_learner(self.env, NetworkSpec(config.width, config.layers), ppo, config.seed)

@@ -101,8 +101,8 @@ def check_bench(config: BenchLearningConfig) -> None:
     most = max(config.tables)
     tables = sum(config.tables) * len(config.processes) * len(config.opponents)
     check_memory(
-        memory_of_tables(tables, config.optimisation, f"{most}")
-        | memory_of_network(config.width, config.layers, config.optimisation.batch_size)
+        memory_of_tables(tables, config.n_steps, f"{most}")
+        | memory_of_network(config.width, config.layers, config.batch_size)
         | memory_of_processes(sum(number for number in config.processes if number > 1) * len(config.opponents))
     )
 

@@ -63,7 +63,7 @@ def test_recipes_say_what_they_do_in_short_lines(environment, tmp_path):
     assert max(map(len, told.splitlines())) < 100 + len(str(tmp_path))
     assert "bin/mahjong-env" not in told
     assert "mahjong-env train --hands 320000" in make("V=1", *words)[1]
-    with_a_reference = "mahjong-env train-sb3 --total-steps 1000000 --optimisation.reference 0.5 --variant hebei"
+    with_a_reference = "mahjong-env train-sb3 --total-steps 1000000 --kl-coef 0.5 --variant hebei"
     assert with_a_reference in make("V=1", "METHOD=sb3", *words)[1]
 
 

@@ -110,7 +110,7 @@ class TestTrain:
         assert len({line.split(",")[1] for line in lines}) == len(lines)
 
     @pytest.mark.thorough
-    @pytest.mark.parametrize("options", [(), ("--optimisation.reference", "0.1")])
+    @pytest.mark.parametrize("options", [(), ("--kl-coef", "0.1")])
     def test_goes_on_from_where_it_was(self, tmp_path, options):
         """A checkpoint keeps the weights, the optimiser and the reference: a step of nothing changes nothing."""
         from mahjong_training.sb3.run import Training

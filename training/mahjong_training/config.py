@@ -2,38 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.seating import Kind, Seatings
-
-
-@dataclass(frozen=True, kw_only=True)
-class Optimisation:
-    """Settings of PPO; see Stable-Baselines3's documentation."""
-
-    learning_rate: float = 5e-4
-    """At the beginning; it falls linearly to a tenth."""
-    steps_per_table: int = 16
-    """Decisions at each table between two updates."""
-    batch_size: int = 2048
-    """Decisions in a minibatch."""
-    epochs: int = 4
-    """Passes over the decisions of an update."""
-    discount: float = 1.0
-    """Hands are short: a point is a point, whenever it comes."""
-    gae_lambda: float = 0.95
-    """How far ahead advantages look."""
-    entropy: float = 0.01
-    """Weight of the entropy bonus."""
-    reference: float = 0.0
-    """Weight of the divergence from the learner as it was at its last measurement, at first from the clone."""
-    value: float = 0.5
-    """Weight of the value loss."""
-    clip: float = 0.2
-    """How far an update may move the probability of an action."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,13 +42,35 @@ class RunConfig(VariantConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainSb3Config(RunConfig):
+class PpoSettings:
+    """What PPO is set by, whichever way it learns; the defaults differ."""
+
+    learning_rate: float
+    """At the beginning; it falls linearly to a tenth."""
+    batch_size: int
+    """Decisions in a minibatch."""
+    n_epochs: int
+    """Passes over the decisions of an update."""
+    gamma: float = 1.0
+    """Discount of a reward for each further decision of the same seat; also of potentials that shape rewards."""
+    gae_lambda: float
+    """Lambda of generalised advantage estimation: how far ahead advantages look."""
+    clip_range: float = 0.2
+    """How far an update may move the probability of an action."""
+    ent_coef: float
+    """Weight of the entropy bonus."""
+    kl_coef: float = 0.0
+    """Weight of the divergence (KL) from the reference: the learner as it began, or was at its last measurement."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainSb3Config(RunConfig, PpoSettings):
     """Learn to play a variant: a warm start from a teacher, then PPO."""
 
     folder_suffix: ClassVar[str] = "-sb3"
 
     total_steps: int = 1_000_000
-    """Decisions that PPO learns from at most, in whole updates of --tables times --optimisation.steps-per-table; those
+    """Decisions that PPO learns from at most, in whole updates of --tables times --n-steps; those
     of the warm start are not counted."""
     tables: int = 512
     """Tables that are played at once."""
@@ -120,12 +116,24 @@ class TrainSb3Config(RunConfig):
     uses two cores."""
     threads: int = 1
     """Threads of torch, which works while the other processes wait."""
-    optimisation: Optimisation = field(default_factory=Optimisation)
-    """PPO."""
+    learning_rate: float = 5e-4
+    """At the beginning; it falls linearly to a tenth."""
+    n_steps: int = 16
+    """Decisions at each table between two updates."""
+    batch_size: int = 2048
+    """Decisions in a minibatch."""
+    n_epochs: int = 4
+    """Passes over the decisions of an update."""
+    gae_lambda: float = 0.95
+    """Lambda of generalised advantage estimation: how far ahead advantages look."""
+    ent_coef: float = 0.01
+    """Weight of the entropy bonus."""
+    vf_coef: float = 0.5
+    """Weight of the value loss."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainConfig(RunConfig):
+class TrainConfig(RunConfig, PpoSettings):
     """Learn to play a variant by self-play: a small network over strong inputs, PPO in one file (learning/ppo.py)."""
 
     folder_suffix: ClassVar[str] = ""
@@ -155,16 +163,12 @@ class TrainConfig(RunConfig):
     """At the beginning; it falls linearly to a tenth."""
     batch_size: int = 32768
     """Decisions in a minibatch."""
-    epochs: int = 3
+    n_epochs: int = 3
     """Passes over the decisions of an update."""
-    clip: float = 0.2
-    """How far an update may move the probability of an action."""
     gae_lambda: float = 0.8
-    """How far ahead advantages look."""
-    entropy: float = 0.0
+    """Lambda of generalised advantage estimation: how far ahead advantages look."""
+    ent_coef: float = 0.0
     """Weight of the entropy bonus."""
-    reference: float = 0.0
-    """Weight of the divergence from the reference: the learner as it began, or was at its last measurement."""
     reward: str = "points"
     """What the learner is paid: points (in sigma), sigma, clipped?limit=2, ranked, distance?weight=0.1, or FILE.py:NAME
     of your own; see docs/rewards_and_features.md. Luck is taken off points alone."""
@@ -173,9 +177,9 @@ class TrainConfig(RunConfig):
     control_variates: bool = True
     """Take the luck of the draws off what is paid (agents/mahjong_agents/control_variates.py): the same mean, and less
     noise to learn from. It is left out where luck explains less than a third of the spread of points (Wuhan)."""
-    average: float = 0.5
-    """What is measured and saved is an average of the weights after the updates, in which those of one update count so
-    much less than those of the next (of the first updates a plain mean); 0: the last weights alone."""
+    ema_decay: float = 0.5
+    """Decay of the exponential moving average of the weights, which is what is measured and saved (a plain mean of the
+    first updates); 0: the last weights alone."""
     evaluations: int = 5
     """How often the learner is measured (and saved) on the way."""
     evaluation_deals: int = 500

@@ -11,7 +11,7 @@ import torch
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_agents.policy.network import ActionNetwork
 from mahjong_env import VARIANTS
-from mahjong_training.config import Optimisation, TrainConfig, TrainSb3Config
+from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.errors import TrainingError
 from mahjong_training.learning import ppo
 from mahjong_training.learning import run as ppo_run
@@ -21,7 +21,7 @@ from mahjong_training.learning.self_play import play_hands
 from mahjong_training.sb3 import run as train
 from support.fake_device import fake_device
 
-PPO = TrainConfig(variant="hebei", teacher="greedy", width=4, batch_size=64, reference=0.1, entropy=0.01)
+PPO = TrainConfig(variant="hebei", teacher="greedy", width=4, batch_size=64, kl_coef=0.1, ent_coef=0.01)
 TRAIN = TrainSb3Config(
     variant="hebei",
     teacher="greedy",
@@ -36,7 +36,8 @@ TRAIN = TrainSb3Config(
     evaluations=2,
     evaluation_deals=1,
     evaluation_agents=("random",),
-    optimisation=Optimisation(steps_per_table=4, reference=0.1),
+    n_steps=4,
+    kl_coef=0.1,
 )
 
 

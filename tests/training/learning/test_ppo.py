@@ -239,7 +239,7 @@ class TestLearner:
         ],
     )
     def test_the_average_follows_the_weights(self, average, counts):
-        learner = Learner(replace(CONFIG, average=average), people=3, unit=3.0, claims=True)
+        learner = Learner(replace(CONFIG, ema_decay=average), people=3, unit=3.0, claims=True)
         began, after = learner.actor.arrays(), []
         for number in range(4):
             played = play_hands(VARIANTS["hebei"], network(), [], tables=2, share=0, seed=[number])
@@ -254,7 +254,7 @@ class TestLearner:
 
     def test_the_loss_is_that_of_the_definition(self):
         """The clipped objective, less the entropy, and the divergence from the reference, by their formulas."""
-        config = replace(CONFIG, entropy=0.1, reference=0.3)
+        config = replace(CONFIG, ent_coef=0.1, kl_coef=0.3)
         learner = Learner(config, people=3, unit=3.0, claims=True)
         played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=8, share=0, seed=[4])
         generator = torch.Generator().manual_seed(0)
@@ -314,7 +314,7 @@ class TestLearner:
     def test_a_reference_holds_it_back(self):
         moved = []
         for weight in (0.0, 50.0):
-            learner = Learner(replace(CONFIG, reference=weight), people=3, unit=3.0, claims=True)
+            learner = Learner(replace(CONFIG, kl_coef=weight), people=3, unit=3.0, claims=True)
             played = play_hands(
                 VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=64, share=0, seed=[4]
             )

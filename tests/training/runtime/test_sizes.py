@@ -28,7 +28,7 @@ BENCH = ("bench-learning", "--variant", "hebei")
         ((*TRAIN, "--total-steps", f"{10**20}"), "--total-steps must be at most 1,000,000,000,000,000"),
         ((*TRAIN, "--evaluation-deals", "1000000000"), "of memory, * of it for --evaluation-deals 1000000000"),
         ((*TRAIN, "--seed", "-1"), "--seed must be from 0 to 4294967295, not -1"),
-        ((*TRAIN, "--optimisation.batch-size", f"{10**15}"), "of memory, "),
+        ((*TRAIN, "--batch-size", f"{10**15}"), "of memory, "),
         ((*EVALUATE, "--deals", "1000000000"), "of memory, * of it for --deals 1000000000"),
         ((*EVALUATE, "--deals", f"{10**20}"), "--deals must be at most"),
         ((*EVALUATE, "--processes", "5000"), "of memory, * of it for --processes 5000"),
@@ -73,7 +73,7 @@ def test_the_estimate_is_about_what_the_rollouts_take():
     buffer = MaskableRolloutBuffer(16, *learner_spaces(), n_envs=32)
     buffer.reset()
     taken = sum(array.nbytes for array in vars(buffer).values() if hasattr(array, "nbytes"))
-    (estimated,) = sizes._tables(32, sizes.Optimisation()).values()
+    (estimated,) = sizes.memory_of_tables(32, 16).values()
     assert taken < estimated < 2.5 * taken + 32 * sizes._GAME
     assert taken > 16 * 32 * SIZE
 

@@ -215,7 +215,7 @@ class Learner:
 
     def _add_to_average(self, updates: int) -> None:
         # Of the first updates a plain mean: what the actor began as would count for most of a short run.
-        kept = min(self.config.average, updates / (updates + 1))
+        kept = min(self.config.ema_decay, updates / (updates + 1))
         with torch.no_grad():
             for mean, now in zip(self.average.parameters(), self.actor.parameters(), strict=True):
                 mean.lerp_(now, 1 - kept)
@@ -248,7 +248,7 @@ class Learner:
             group["lr"] = config.learning_rate * max(_LAST_RATE, 1 - progress)
         advantage = (better - better.mean()) / (better.std() + 1e-8)
         said: list[dict[str, float]] = []
-        for _ in range(config.epochs):
+        for _ in range(config.n_epochs):
             for batch in self._batches(hands, advantage, generator):
                 loss, numbers = self._loss(batch)
                 self.actor_optimiser.zero_grad()
@@ -281,17 +281,17 @@ class Learner:
         log_probability = log_softmax(self.actor(batch.facts, batch.table, batch.row), batch.row, rows)
         change = log_probability[batch.chosen] - batch.log_probability
         ratio = change.exp()
-        kept = ratio.clamp(1 - config.clip, 1 + config.clip)
+        kept = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
         loss = -torch.min(ratio * batch.advantage, kept * batch.advantage).mean()
         probability = log_probability.exp()
         entropy = -(probability * log_probability).sum() / rows
-        loss = loss - config.entropy * entropy
+        loss = loss - config.ent_coef * entropy
         said = {"entropy": entropy.item(), "divergence": (ratio - 1 - change).mean().item()}
-        if config.reference > 0:
+        if config.kl_coef > 0:
             with torch.no_grad():
                 of_reference = log_softmax(self.reference(batch.facts, batch.table, batch.row), batch.row, rows)
             divergence = (probability * (log_probability - of_reference)).sum() / rows
-            loss = loss + config.reference * divergence
+            loss = loss + config.kl_coef * divergence
             said["divergence from the reference"] = divergence.item()
         return loss, said
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_type_hints
 
-from mahjong_training.config import Optimisation, TrainConfig, TrainSb3Config
+from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.references import CLONE
 from mahjong_training.runtime.folders import make_folder, write_text
@@ -24,10 +24,10 @@ _FREE: Final = ("resume", "out", "total_steps", "hands", "processes", "threads",
 _CURVE_NUMBERS: Final = ("points", "points_low", "points_high", "wins")
 
 # A setting that only runs of this kind have, and whose runs they are, as users name them.
-_MARKS: Final = {TrainSb3Config: "optimisation", TrainConfig: "gae_lambda"}
+_MARKS: Final = {TrainSb3Config: "total_steps", TrainConfig: "hands"}
 _COMMANDS: Final = {TrainSb3Config: "`train-sb3` (METHOD=sb3)", TrainConfig: "`train` (METHOD=ppo)"}
 
-_Settings = TypeVar("_Settings", TrainSb3Config, TrainConfig, Optimisation)
+_Settings = TypeVar("_Settings", TrainSb3Config, TrainConfig)
 _Run = TypeVar("_Run", TrainSb3Config, TrainConfig)
 
 
@@ -172,8 +172,6 @@ class RunFolder:
         try:
             settings.pop("versions", None)
             settings["out"] = self.path
-            if kind is TrainSb3Config:
-                settings["optimisation"] = _typed(Optimisation(**settings["optimisation"]))
             lists = {key: tuple(value) for key, value in settings.items() if isinstance(value, list)}
             return _typed(kind(**settings | lists))
         except (ValueError, KeyError, TypeError) as error:

@@ -13,7 +13,6 @@ from mahjong_env.basics.memory import free_memory, size_text
 from mahjong_env.observation.planes import SHAPE
 from mahjong_training.config import (
     EvaluateConfig,
-    Optimisation,
     RecordConfig,
     TrainConfig,
     TrainSb3Config,
@@ -52,8 +51,8 @@ def check_training(config: TrainSb3Config) -> None:
     """
     lessons = min(config.warm_start_steps, _MOST_LESSONS)
     check_memory(
-        memory_of_tables(config.tables, config.optimisation)
-        | memory_of_network(config.width, config.layers, config.optimisation.batch_size)
+        memory_of_tables(config.tables, config.n_steps)
+        | memory_of_network(config.width, config.layers, config.batch_size)
         | memory_of_processes(config.processes)
         | {f"--warm-start-steps {config.warm_start_steps}": 2 * lessons * (SIZE + NUM_ACTIONS)}
         | _deals(config.evaluation_deals, people=4, option="--evaluation-deals")
@@ -155,11 +154,11 @@ def check_memory(parts: Mapping[str, int]) -> None:
 # --- The parts ---------------------------------------------------------------------------------------------------
 
 
-def memory_of_tables(tables: int, ppo: Optimisation, shown: str | None = None) -> dict[str, int]:
+def memory_of_tables(tables: int, n_steps: int, shown: str | None = None) -> dict[str, int]:
     """Return the bytes that batched tables and their rollouts take, for `check_memory`."""
     a_decision = SIZE + NUM_ACTIONS * (_FLOAT + 1) + 8 * _FLOAT
-    each = _GAME + ppo.steps_per_table * a_decision
-    steps = f"--optimisation.steps-per-table {ppo.steps_per_table}"
+    each = _GAME + n_steps * a_decision
+    steps = f"--n-steps {n_steps}"
     return {f"--tables {shown or tables} with {steps}": tables * each}
 
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from mahjong_agents.policy.custom_features import Features
 from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
-from mahjong_training.config import Optimisation
+from mahjong_training.config import TrainSb3Config
 
 
 class TablePolicy(MaskableActorCriticPolicy):
@@ -118,7 +118,7 @@ class ReferencePolicy(TablePolicy):
 def new_learner(
     env: VecEnv,
     network: NetworkSpec,
-    ppo: Optimisation,
+    ppo: TrainSb3Config,
     seed: int,
     features: Features | None = None,
     device: torch.device | None = None,
@@ -133,23 +133,23 @@ def new_learner(
         features: what adds to the inputs.
         device: where it learns; None: the CPU.
     """
-    near = ppo.reference > 0
+    near = ppo.kl_coef > 0
     policy: type[TablePolicy] = ReferencePolicy if near else TablePolicy
     kwargs: dict[str, Any] = {"network": network, "features": features}
     if near:
-        kwargs |= {"entropy": ppo.entropy, "divergence": ppo.reference}
+        kwargs |= {"entropy": ppo.ent_coef, "divergence": ppo.kl_coef}
     learner = MaskablePPO(
         policy,
         env,
         learning_rate=_falling(ppo.learning_rate),
-        n_steps=ppo.steps_per_table,
-        batch_size=min(ppo.batch_size, ppo.steps_per_table * env.num_envs),
-        n_epochs=ppo.epochs,
-        gamma=ppo.discount,
+        n_steps=ppo.n_steps,
+        batch_size=min(ppo.batch_size, ppo.n_steps * env.num_envs),
+        n_epochs=ppo.n_epochs,
+        gamma=ppo.gamma,
         gae_lambda=ppo.gae_lambda,
-        clip_range=ppo.clip,
-        ent_coef=1.0 if near else ppo.entropy,
-        vf_coef=ppo.value,
+        clip_range=ppo.clip_range,
+        ent_coef=1.0 if near else ppo.ent_coef,
+        vf_coef=ppo.vf_coef,
         policy_kwargs=kwargs,
         stats_window_size=2000,
         seed=seed,

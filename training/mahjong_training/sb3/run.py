@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import asdict, fields, replace
+from typing import Any, Final
 
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.policy.custom_features import find_features
 from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
-from mahjong_training.config import TrainSb3Config, check_shares
+from mahjong_training.config import PpoSettings, TrainSb3Config, check_shares
 from mahjong_training.errors import InterruptedRunError, TrainingError, WorkerError, WriteError
 from mahjong_training.evaluation.lineups import LineupResult
 from mahjong_training.learning.curve import curve_rows, describe, measure_learner, plot_curve
@@ -47,7 +47,8 @@ except ImportError as error:
     raise MissingExtraError(f"training needs {error.name}: pip install 'mahjong-env[train,evaluate]'") from error
 
 SELF = "self"
-_PPO_COUNTS = ("steps_per_table", "batch_size", "epochs")
+_PPO_COUNTS: Final = ("n_steps", "batch_size", "n_epochs")
+_PPO_AMOUNTS: Final = (*(field.name for field in fields(PpoSettings)), "vf_coef")
 _PACKAGES = ("numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 
 
@@ -70,10 +71,10 @@ def _check(config: TrainSb3Config) -> None:
         evaluations=config.evaluations,
         evaluation_deals=config.evaluation_deals,
         warm_start_epochs=config.warm_start_epochs,
-        **{f"optimisation.{name}": getattr(config.optimisation, name) for name in _PPO_COUNTS},
+        **{name: getattr(config, name) for name in _PPO_COUNTS},
     )
-    amounts = {f"optimisation.{name}": number for name, number in asdict(config.optimisation).items()} | {
-        name: getattr(config, name) for name in ("warm_start_learning_rate", "shaping", "reward_scale")
+    amounts = {
+        name: getattr(config, name) for name in (*_PPO_AMOUNTS, "warm_start_learning_rate", "shaping", "reward_scale")
     }
     for name, number in amounts.items():
         if number is not None and not 0 <= number < float("inf"):
@@ -133,8 +134,8 @@ class Training:
             on_error.callback(self.close)
             self.spec = NetworkSpec(config.width, config.layers, 0 if features is None else len(features.facts))
             # A run that is shorter than an update makes a smaller one; a longer run ends with its last whole one.
-            shortest = max(1, min(config.optimisation.steps_per_table, config.total_steps // config.tables))
-            ppo = replace(config.optimisation, steps_per_table=shortest)
+            shortest = max(1, min(config.n_steps, config.total_steps // config.tables))
+            ppo = replace(config, n_steps=shortest)
             self.update = shortest * config.tables
             self.model = new_learner(self.env, self.spec, ppo, config.seed, features, device=find_device(config.device))
             # Whoever sits at the tables is on the CPU, and may be sent to other processes.
@@ -144,7 +145,7 @@ class Training:
             self.teacher = self._choose_teacher(teachers)
             on_error.pop_all()
         config = self.config
-        self.env.reward = RewardSpec(config.reward_scale or 1.0, config.shaping, config.optimisation.discount, reward)
+        self.env.reward = RewardSpec(config.reward_scale or 1.0, config.shaping, config.gamma, reward)
         self.seconds = 0.0
         self.steps = 0  # decisions that were learned from
         self.is_due = False  # a measurement of what there is now
@@ -219,8 +220,8 @@ class Training:
         warm_start = WarmStart(
             self.network,
             learning_rate=config.warm_start_learning_rate,
-            value_weight=config.optimisation.value,
-            batch_size=config.optimisation.batch_size,
+            value_weight=config.vf_coef,
+            batch_size=config.batch_size,
             seed=config.seed,
         )
         fits = warm_start.run(

@@ -26,10 +26,9 @@ def recorded_games(config: TrainSb3Config, rules: Rules) -> Decisions | None:
                 f"{part.folder}: games of {played.name} with the house rules {dict(played.knobs)}; "
                 f"the run plays {rules.name} with {dict(rules.knobs)}"
             )
-    if config.shaping or config.optimisation.discount != 1 or config.reward != "points":
+    if config.shaping or config.gamma != 1 or config.reward != "points":
         raise DatasetError(
-            "--dataset has undiscounted returns of points: it goes without --shaping and --reward, and with "
-            "--optimisation.discount 1"
+            "--dataset has undiscounted returns of points: it goes without --shaping and --reward, and with --gamma 1"
         )
     if config.teacher is not None and config.teacher not in found.agents:
         raise DatasetError(f"--teacher {config.teacher} is not in the dataset; there are {', '.join(found.agents)}")
