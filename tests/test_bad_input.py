@@ -511,19 +511,21 @@ COMMANDS = [
     (f"{QUICK} --against nowhere.json", "nowhere.json cannot be read"),
 ]
 TRAINING = [
-    ("", "Missing subcommand"),
-    ("train --variant hebie", "Did you mean 'hebei'?"),
-    ("train --variant bridge", "there is no variant 'bridge'; valid are"),
-    ("train --variant hebei --knob lid=3", "has no knob 'lid'; its knobs are"),
-    ("train --variant hebei --knobs cap", "a knob is written NAME=VALUE, such as cap=none or players=4, not 'cap'"),
-    ("train --variant hebei --opponents nobody", "no agent is called 'nobody'"),
-    ("train --variant hebei --tables 1000000000", "of memory"),
-    ("train --variant hebei --tables 7 --processes 2", "--tables 7 cannot be shared out evenly among --processes 2"),
-    ("train --variant hebei --width 100000000", "of memory"),
-    ("train --variant hebei --processes 5000 --tables 5000", "of memory"),
-    ("train --variant hebei --threads 99999999999", "--threads must be from 1 to"),
-    ("train --variant hebei --seed -1", "--seed must be from 0 to 4294967295, not -1"),
-    ("train --variant hebei --tables x", "--tables"),
+    ("train-sb3 --variant hebie", "Did you mean 'hebei'?"),
+    ("train-sb3 --variant bridge", "there is no variant 'bridge'; valid are"),
+    ("train-sb3 --variant hebei --knob lid=3", "has no knob 'lid'; its knobs are"),
+    ("train-sb3 --variant hebei --knobs cap", "a knob is written NAME=VALUE, such as cap=none or players=4, not 'cap'"),
+    ("train-sb3 --variant hebei --opponents nobody", "no agent is called 'nobody'"),
+    ("train-sb3 --variant hebei --tables 1000000000", "of memory"),
+    (
+        "train-sb3 --variant hebei --tables 7 --processes 2",
+        "--tables 7 cannot be shared out evenly among --processes 2",
+    ),
+    ("train-sb3 --variant hebei --width 100000000", "of memory"),
+    ("train-sb3 --variant hebei --processes 5000 --tables 5000", "of memory"),
+    ("train-sb3 --variant hebei --threads 99999999999", "--threads must be from 1 to"),
+    ("train-sb3 --variant hebei --seed -1", "--seed must be from 0 to 4294967295, not -1"),
+    ("train-sb3 --variant hebei --tables x", "--tables"),
     ("evaluate --variant bridge", "there is no variant 'bridge'"),
     ("evaluate --variant hebei --agents nobody", "no agent is called 'nobody'"),
     ("evaluate --variant hebei --agents policy:nowhere", "no policy 'nowhere'"),
@@ -532,9 +534,9 @@ TRAINING = [
     ("evaluate --variant hebei --seed -1", "--seed must be from 0 to 4294967295, not -1"),
     ("evaluate --variant hebei --knob players=7", "players=7 is not valid; valid are 3, 4"),
     ("evaluate --variant hebei --deals 2 --agents random --out {unwritable}", "cannot"),
-    ("bench --variant hebei --tables 1000000000", "of memory"),
-    ("bench --variant hebei --seconds nan", "--seconds"),
-    ("bench --variant hebei --knob players=7", "players=7 is not valid; valid are 3, 4"),
+    ("bench-learning --variant hebei --tables 1000000000", "of memory"),
+    ("bench-learning --variant hebei --seconds nan", "--seconds"),
+    ("bench-learning --variant hebei --knob players=7", "players=7 is not valid; valid are 3, 4"),
 ]
 
 
@@ -566,9 +568,7 @@ def test_a_command_that_cannot_be(line, text, tmp_path, monkeypatch, capsys):
 def test_a_command_of_training_that_cannot_be(line, text, tmp_path, monkeypatch, capsys):
     pytest.importorskip("tyro")
     pytest.importorskip("sb3_contrib")
-    from mahjong_env.cli import main as training
-
     monkeypatch.chdir(tmp_path)
-    said = refusal(training, line, tmp_path, capsys)
+    said = refusal(main, line, tmp_path, capsys)
     assert text in said
     assert {path.name for path in tmp_path.iterdir()} == {"blocked"}

@@ -23,7 +23,7 @@ from mahjong_env.environments.opponents import choose_at_random
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
 
-PACKAGE: Final = __name__.partition(".")[0]
+PACKAGE: Final = "mahjong_env"
 
 _STEPS: Final = 150  # longer than any hand, so that every table has been used
 _CONTAINERS: Final = (dict, list, tuple, set, frozenset, MappingProxyType, type(functools.cache(lambda: None)))

@@ -28,9 +28,10 @@ pytestmark = pytest.mark.skipif(os.name == "nt" or shutil.which("make") is None,
 def environment(tmp_path):
     """A folder that looks to make like an environment in which everything is installed."""
     (tmp_path / "venv" / "bin").mkdir(parents=True)
-    python = tmp_path / "venv" / "bin" / "mahjong-env"
-    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
-    python.chmod(0o755)
+    for name, called in (("python", sys.executable), ("mahjong-env", f"{sys.executable} -m mahjong_env")):
+        script = tmp_path / "venv" / "bin" / name
+        script.write_text(f'#!/bin/sh\nexec {called} "$@"\n', encoding="utf-8")
+        script.chmod(0o755)
     for extras in ("train-evaluate", "train-evaluate-render-notebooks-docs-dev"):
         (tmp_path / "venv" / f".installed-{extras}").touch()
     return f"VENV={tmp_path / 'venv'}"
@@ -54,8 +55,8 @@ def test_an_installation_says_what_it_does_and_shows_that_it_works(tmp_path):
 
 def test_recipes_say_what_they_do_in_short_lines(environment, tmp_path):
     """Without V=1 nothing is echoed but sentences; with it the commands are."""
-    python = tmp_path / "venv" / "bin" / "mahjong-env"
-    python.write_text("#!/bin/sh\n", encoding="utf-8")
+    script = tmp_path / "venv" / "bin" / "mahjong-env"
+    script.write_text("#!/bin/sh\n", encoding="utf-8")
     words = ["train", environment, f"RUN={tmp_path / 'run'}"]
     status, told, _ = make(*words)
     assert status == 0

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from mahjong_env.basics.plugins import installed
 from mahjong_training.config import TrainConfig, TrainSb3Config
 from tools.readme import README, code_blocks, with_tables
 
@@ -29,6 +30,9 @@ def test_python_runs(place, tmp_path, monkeypatch):
     exec(compile(code_blocks("python")[place], f"README.md python block {place}", "exec"), {"__name__": "readme"})
 
 
+ADDED = installed("mahjong_env.commands")
+
+
 def shell_lines():
     return [line for block in code_blocks("sh") for line in block.splitlines() if line and not line.startswith("#")]
 
@@ -38,12 +42,11 @@ def test_commands_exist(line, tmp_path):
     words = shlex.split(line.split("  #")[0])
     if words[0] == "make":
         assert words[1] in MAKE_TARGETS
-    elif words[0] == "python":
-        assert words[1] == "-m"
-        if "training" in words or "--browser" in words:
+    elif words[0] == "mahjong-env":
+        if words[1] in ADDED or "--browser" in words:
             # What learns is run by tests of its own and by .ci/run, the page by tests/play; here options are checked.
             help_text = subprocess.run(
-                [sys.executable, *words[1:4], "--help"],
+                [sys.executable, "-m", "mahjong_env", words[1], "--help"],
                 check=True,
                 capture_output=True,
                 text=True,
@@ -52,7 +55,13 @@ def test_commands_exist(line, tmp_path):
             ).stdout
             assert all(word in help_text for word in words if word.startswith("--"))
         else:
-            subprocess.run([sys.executable, *words[1:]], check=True, capture_output=True, cwd=tmp_path, input=b"")
+            subprocess.run(
+                [sys.executable, "-m", "mahjong_env", *words[1:]],
+                check=True,
+                capture_output=True,
+                cwd=tmp_path,
+                input=b"",
+            )
     else:
         assert words[:2] == ["pip", "install"]
 

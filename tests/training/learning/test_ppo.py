@@ -278,7 +278,7 @@ class TestLearner:
         now, then = log_probabilities(learner.actor), log_probabilities(learner.reference)
         ratio = np.exp(now[batch.chosen.numpy()] - batch.log_probability.numpy())
         advantage = batch.advantage.numpy()
-        gained = np.minimum(ratio * advantage, np.clip(ratio, 1 - config.clip, 1 + config.clip) * advantage)
+        gained = np.minimum(ratio * advantage, np.clip(ratio, 1 - config.clip_range, 1 + config.clip_range) * advantage)
         assert 0.1 < (gained != ratio * advantage).mean() < 0.9
         entropy = np.mean([-(np.exp(one) * one).sum() for one in by_row(now)])
         apart = np.mean([one.sum() for one in by_row(np.exp(now) * (now - then))])

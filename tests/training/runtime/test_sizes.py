@@ -18,7 +18,10 @@ BENCH = ("bench-learning", "--variant", "hebei")
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((*TRAIN, "--tables", "1000000000"), "TiB of memory, * of it for --tables 1000000000 with --optim*; * is free"),
+        (
+            (*TRAIN, "--tables", "1000000000"),
+            "TiB of memory, * of it for --tables 1000000000 with --n-steps*; * is free",
+        ),
         ((*TRAIN, "--tables", f"{10**20}"), f"--tables must be at most 1,000,000,000,000,000, not {10**20}"),
         ((*TRAIN, "--width", "100000000"), "of memory, * of it for --width 100000000 and --layers 2"),
         ((*TRAIN, "--layers", "1000000000"), "of memory, * of it for --width 256 and --layers 1000000000"),

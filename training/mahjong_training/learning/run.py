@@ -67,14 +67,23 @@ def run(config: TrainConfig) -> RunFolder:
 
 
 def _check(config: TrainConfig) -> None:
-    counts = ("hands", "tables", "width", "batch_size", "epochs", "evaluations", "processes")
+    counts = ("hands", "tables", "width", "batch_size", "n_epochs", "evaluations", "processes")
     check_counts(**{name: getattr(config, name) for name in (*counts, "evaluation_deals", "gate_deals")})
     if config.parts is not None:
         check_counts(parts=config.parts)
     check_threads(config.threads)
     check_seed(config.seed)
     find_device(config.device)
-    for name in ("learning_rate", "clip", "gae_lambda", "entropy", "reference", "reward_limit", "opponent_share"):
+    for name in (
+        "learning_rate",
+        "clip_range",
+        "gae_lambda",
+        "ent_coef",
+        "kl_coef",
+        "gamma",
+        "reward_limit",
+        "opponent_share",
+    ):
         if not 0 <= getattr(config, name) < float("inf"):
             raise TrainingError(
                 f"--{name.replace('_', '-')} must be a finite number from 0, not {getattr(config, name)}"
