@@ -1,9 +1,9 @@
 """What each setting of `ppo` (or `train`) brings, over seeds: `PYTHONPATH=tests python -m experiments.ablation hebei`.
 
-Every way of learning is run with every seed and measured against copies of the better greedy, on the same deals, which
-no run has seen. The table in Markdown has the mean over the seeds with an interval over deals, and its difference from
-the defaults, on the same deals and seeds, with an interval over seeds (Student's t: of three it is wide). What has been
-run is kept in --out: the same command goes on with it.
+Every way of learning is run with every seed and measured against copies of the reference agent, on the same deals,
+which no run has seen. The table in Markdown has the mean over the seeds with an interval over deals, and its difference
+from the defaults, on the same deals and seeds, with an interval over seeds (Student's t: of three it is wide). What has
+been run is kept in --out: the same command goes on with it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from scipy import stats
 
 from mahjong_agents import make_agent
 from mahjong_agents.control_variates import worthwhile_weights
-from mahjong_agents.value.agent import usual_policy
+from mahjong_agents.greedy import reference_agent
 from mahjong_env import VARIANTS, Rules
 from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.evaluation.lineups import measure, one_against_copies
@@ -108,7 +108,7 @@ def by_deal(rules: Rules, way: str, seed: int, arguments: argparse.Namespace) ->
     config = replace(config, out=folder, resume=(folder / "config.json").is_file())
     with redirect_stdout(sys.stderr):
         learned = ppo_run.run(config) if isinstance(config, TrainConfig) else train.run(config)
-    agents = [make_agent(f"policy:{learned.last}"), usual_policy(rules)]
+    agents = [make_agent(f"policy:{learned.last}"), reference_agent(rules)]
     lineup, luck_off = one_against_copies(0, 1, rules.people), worthwhile_weights(rules) is not None
     result = measure(rules, agents, lineup, deals=arguments.deals, seed=SEED, control_variates=luck_off)
     points = result.points_by_deal(0) * result.deals / result.hands

@@ -1,7 +1,7 @@
 """How much could perfect defence bring? `PYTHONPATH=tests python -m experiments.defence_bound --deals 400`.
 
-The better greedy against copies of itself, but it looks into the hands of the others: a discard that somebody waits for
-is replaced by the best one that nobody waits for, among those that leave the hand as near to a win ("as near"), or
+The reference agent against copies of itself, but it looks into the hands of the others: a discard that somebody waits
+for is replaced by the best one that nobody waits for, among those that leave the hand as near to a win ("as near"), or
 among all ("any"). No player who keeps to the rules can defend as well; what is measured here bounds what an agent can
 gain by defence over greedy play.
 """
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_agents.control_variates import worthwhile_weights
+from mahjong_agents.greedy import reference_agent
 from mahjong_agents.lookahead import CONCEALED_KONG, NUM_KINDS, kinds_wanted, look_ahead
 from mahjong_agents.outlook import Concealed, Outlook, other_shapes
-from mahjong_agents.value.agent import usual_policy
 from mahjong_env import VARIANTS, View
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.hands.codes import encode
@@ -30,14 +30,14 @@ SEED = 778
 
 
 class AllSeeing:
-    """The better greedy, which never discards what somebody waits for if another discard will do."""
+    """The reference agent, which never discards what somebody waits for if another discard will do."""
 
     def __init__(self, *, as_near: bool) -> None:
         """Choose whether only discards will do that leave the hand as near to a win."""
         self.name, self._as_near = "all-seeing", as_near
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
-        actions: NDArray[np.int64] = usual_policy(view.rules).act(view, rng)
+        actions: NDArray[np.int64] = reference_agent(view.rules).act(view, rng)
         rows = np.flatnonzero(actions < CONCEALED_KONG)
         waited_for = waits_of_others(view, rows)
         rows, waited_for = (part[waited_for[np.arange(len(rows)), actions[rows]]] for part in (rows, waited_for))
@@ -84,7 +84,7 @@ def main() -> None:
     print(f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", sep="\n")
     for name, rules in sorted(VARIANTS.items()):
         for as_near in (True, False):
-            agents, off = [AllSeeing(as_near=as_near), usual_policy(rules)], worthwhile_weights(rules) is not None
+            agents, off = [AllSeeing(as_near=as_near), reference_agent(rules)], worthwhile_weights(rules) is not None
             lineup = one_against_copies(0, 1, rules.people)
             found = measure(rules, agents, lineup, deals=deals, seed=SEED, control_variates=off)
             one, other = found.of(0), found.of(1)

@@ -38,7 +38,7 @@ class Pair(NamedTuple):
 
 
 POPULATIONS = {
-    **{f"{name}, greedy": Pair(name, "greedy", "greedy?claims=false") for name in sorted(VARIANTS)},
+    **{f"{name}, greedy": Pair(name, "greedy", "closed-greedy") for name in sorted(VARIANTS)},
     "wuhan, value": Pair("wuhan", "value", "greedy"),
     "wuhan, policy": Pair("wuhan", "policy", "greedy"),
 }

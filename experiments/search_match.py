@@ -1,8 +1,8 @@
-"""Search against the better greedy: `PYTHONPATH=tests python -m experiments.search_match wuhan "search?rollouts=32"`.
+"""Search against the reference agent: `PYTHONPATH=tests python -m experiments.search_match wuhan "search?rollouts=32"`.
 
-One against copies of the better greedy, each deal from one seat, the next deal from the next one. `value` and `policy`
-play the same deals from the same seats, so that the differences to them are known deal by deal. What has been played is
-kept in --out: the same command goes on with it.
+One against copies of the reference agent, each deal from one seat, the next deal from the next one. `value` and
+`policy` play the same deals from the same seats, so that the differences to them are known deal by deal. What has been
+played is kept in --out: the same command goes on with it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from mahjong_agents import make_agent
 from mahjong_agents.control_variates import worthwhile_weights
-from mahjong_agents.value.agent import usual_policy
+from mahjong_agents.greedy import reference_agent
 from mahjong_env import VARIANTS, Rules
 from mahjong_training.evaluation.lineups import (
     LineupResult,
@@ -31,7 +31,7 @@ from mahjong_training.evaluation.sigma import in_sigma
 from mahjong_training.evaluation.statistics import Estimate
 
 SEED = 61_000
-_BETTER_GREEDY = "the better greedy"
+_REFERENCE = "reference"
 
 
 def main() -> None:
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/search"))
     arguments = parser.parse_args()
     rules = VARIANTS[arguments.variant]
-    others = ("policy", "value", _BETTER_GREEDY)
+    others = ("policy", "value", _REFERENCE)
     found = {spec: play(rules, spec, arguments) for spec in (arguments.agent, *others)}
     searched = found[arguments.agent]
     print(
@@ -65,9 +65,9 @@ def paired(one: LineupResult, other: LineupResult) -> str:
 
 def play(rules: Rules, spec: str, arguments: argparse.Namespace) -> LineupResult:
     """Let an agent play all deals, or read what it has played."""
-    agent = usual_policy(rules) if spec == _BETTER_GREEDY else make_agent(spec)
-    agents, lineup = [agent, usual_policy(rules)], one_against_copies(0, 1, rules.people)
-    kept = Parts(arguments.out, rules, (spec, _BETTER_GREEDY), agents, arguments.seed)
+    agent = make_agent(spec)
+    agents, lineup = [agent, reference_agent(rules)], one_against_copies(0, 1, rules.people)
+    kept = Parts(arguments.out, rules, (spec, _REFERENCE), agents, arguments.seed)
     luck_off, begun = worthwhile_weights(rules) is not None, time.process_time()
     parts: list[Played] = []
     every = blocks(lineup, arguments.deals, "turns", agents=agents, control_variates=luck_off)

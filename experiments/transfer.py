@@ -1,6 +1,6 @@
 """Measure what the shipped policies bring elsewhere: `PYTHONPATH=tests python -m experiments.transfer --deals 500`.
 
-Three tables in Markdown, against copies of the better greedy of what is played: every policy in every variant; every
+Three tables in Markdown, against copies of the reference agent of what is played: every policy in every variant; every
 policy in its own variant under random house rules; and every policy in every variant after it has learned there for a
 while (`--hands`), beside greedy that learned for as long. Nothing is chosen on these deals, and no blind ones are used.
 """
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def gain(played: Rules, spec: str, deals: int) -> Estimate:
-    """Return sigma a hand of an agent against copies of the better greedy."""
+    """Return sigma a hand of an agent against copies of the reference agent."""
     return strength(played, make_agent(spec), deals=deals, seed=SEED)
 
 

@@ -32,7 +32,7 @@ from mahjong_training.learning.run import TEACHERS
 from mahjong_training.seeds import blind_seed
 
 LEDGER = SHIPPED / "blind_tests.jsonl"
-LEVELS = ("random", "greedy?claims=false", "greedy", "value")
+LEVELS = ("random", "closed-greedy", "greedy", "value")
 CARD = """# {title}: the shipped policy
 
 `make_agent("policy:{variant}")`; {weights:,} weights over the strong inputs of
@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("run", type=Path, help="the run folder")
     parser.add_argument("--blind", type=int, required=True, help="number of a blind test that nobody has played")
     parser.add_argument("--file", default="best.zip", help="which of its policies")
-    parser.add_argument("--deals", type=int, default=5000, help="deals against greedy and closed greedy")
+    parser.add_argument("--deals", type=int, default=5000, help="deals against greedy and closed-greedy")
     parser.add_argument("--few", type=int, default=300, help="deals against random")
     parser.add_argument("--value-deals", type=int, default=500, help="deals against value, which is slow")
     parser.add_argument("--notes", default="", help="what did not work; a text, or a file of it")
@@ -88,7 +88,7 @@ def main() -> None:
         saved = PolicyFile(**{**_fields(saved), "training": {**saved.training, **every}})
     deals = {
         "random": arguments.few,
-        "greedy?claims=false": arguments.deals,
+        "closed-greedy": arguments.deals,
         "greedy": arguments.deals,
         "value": arguments.value_deals,
     }

@@ -1,14 +1,15 @@
-"""The agent that comes nearer to a win with every action, whatever the win is worth."""
+"""Agents that come nearer to a win with every action, whatever the win is worth; the reference agent is one of them."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_agents.lookahead import CHOW, CONCEALED_KONG, FAR, KONG, PUNG, WIN, Discards, Options
-from mahjong_env import ACTIONS, View
+from mahjong_env import ACTIONS, Rules, View, score
 from mahjong_env.hands.kind_sets import ALL_KINDS, count_members, members, pack_words
 
 # At the same distance a kong, which brings a tile more, comes before discards and passes, and these before
@@ -31,16 +32,12 @@ class GreedyAgent:
     `mahjong_agents.lookahead` for what it takes for a win.
 
     Attributes:
-        name: "greedy", or "closed greedy" if it does not claim.
+        name: "greedy", or "closed-greedy" if it claims nothing but a win.
     """
 
     def __init__(self, *, claims: bool = True) -> None:
-        """Choose the manner.
-
-        Args:
-            claims: False: it never claims a tile but to win, so that its hand stays closed.
-        """
-        self.name = "greedy" if claims else "closed greedy"
+        """Make a player that claims tiles, or (``claims=False``) one that claims nothing but a win."""
+        self.name = "greedy" if claims else "closed-greedy"
         self._claims = claims
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -56,6 +53,47 @@ class GreedyAgent:
         idle = np.flatnonzero(~mask.any(axis=1))
         actions[idle] = lots[idle].argmax(axis=1)
         return actions
+
+
+class ClosedGreedyAgent(GreedyAgent):
+    """`GreedyAgent` that keeps its hand closed: it claims nothing but a win."""
+
+    def __init__(self) -> None:
+        """Make the player."""
+        super().__init__(claims=False)
+
+
+class ReferenceAgent:
+    """`reference_agent` of the rules that are played.
+
+    Attributes:
+        name: "reference".
+    """
+
+    name = "reference"
+
+    def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Choose as `reference_agent` does; see `mahjong_agents.Agent.act`."""
+        return reference_agent(view.rules).act(view, rng)
+
+
+@cache
+def reference_agent(rules: Rules) -> GreedyAgent:
+    """Return the stronger of `GreedyAgent` and `ClosedGreedyAgent`, judged by the rules alone.
+
+    It is the closed one where a closed hand is paid 1.8 times what the same hand is paid with one set claimed, or more.
+    In the shipped variants, played matches agree.
+    """
+    sets = ["123m", "456p", "789s", "234p", "678m"][: rules.sets]
+
+    def paid(concealed: list[str], melds: list[str]) -> float:
+        hand = "".join(concealed) + "55s" + "12m"
+        by_draw = score(rules, hand=hand, melds=melds, winning_tile="3m", source="draw")
+        by_discard = score(rules, hand=hand, melds=melds, winning_tile="3m", source="discard", from_seat=1)
+        return by_draw.payments[0] + 2 * by_discard.payments[0]
+
+    stays_closed = paid(sets[1:], []) > 1.8 * paid(sets[2:], [f"chow {sets[1]}@{rules.seats - 1}"])
+    return ClosedGreedyAgent() if stays_closed else GreedyAgent()
 
 
 def best_actions(view: View, *, claims: bool = True) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

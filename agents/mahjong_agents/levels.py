@@ -14,15 +14,15 @@ from mahjong_agents.registry import make_agent
 
 LEVELS: Final[tuple[str, ...]] = (
     "random",
-    "greedy?claims=false",
+    "closed-greedy",
     "greedy",
-    "value?numbers=none",
-    "search?rollouts=64&base=usual&actions=5&plans=0&clear=2&nearness=false",
+    "plan-value",
+    "search?rollouts=64&base=reference&actions=5&plans=0&clear=2&nearness=false",
     "value",
-    "search?rollouts=64&base=usual&actions=5&plans=0&clear=2",
+    "search?rollouts=64&base=reference&actions=5&plans=0&clear=2",
     "policy",
-    "search?rollouts=256&base=shipped&actions=3&plans=3&clear=1",
-    "search?rollouts=256&base=shipped&actions=3&plans=3&clear=1&luck=true",
+    "search?rollouts=256&base=policy&actions=3&plans=3&clear=1",
+    "search?rollouts=256&base=policy&actions=3&plans=3&clear=1&luck=true",
 )
 """What plays at each level, from 0 on."""
 

@@ -8,7 +8,9 @@ from mahjong_agents.base import Agent
 from mahjong_env.environments.agent_registry import ENTRY_POINTS as GROUP
 from mahjong_env.environments.agent_registry import agent_names, find_agent
 
-__all__ = ["GROUP", "agent_names", "make_agent"]
+__all__ = ["GROUP", "agent_names", "make_agent", "present_spec"]
+
+_FORMER = {"greedy?claims=false": "closed-greedy", "value?numbers=none": "plan-value"}
 
 
 def make_agent(spec: Any) -> Agent:
@@ -16,7 +18,7 @@ def make_agent(spec: Any) -> Agent:
 
     Args:
         spec: ``NAME``, ``NAME:ARGUMENT``, ``module:Class`` or ``file.py:Class``, any of them with
-            ``?option=value&option=value`` behind it: "random", "greedy?claims=false", "policy:runs/hebei/best.zip",
+            ``?option=value&option=value`` behind it: "random", "search?rollouts=64", "policy:runs/hebei/best.zip",
             "my_agents.py:Cautious"; see `mahjong_env.environments.agent_registry.find_agent`.
 
     Returns:
@@ -28,3 +30,8 @@ def make_agent(spec: Any) -> Agent:
         MissingExtraError: the agent needs packages that are not installed; the message names the ``pip install`` line.
     """
     return cast(Agent, find_agent(spec))
+
+
+def present_spec(spec: str) -> str:
+    """Return the text of an agent; where files of before hold a setting for what has a name of its own, that name."""
+    return _FORMER.get(spec, spec)

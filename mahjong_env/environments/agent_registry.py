@@ -38,7 +38,7 @@ def find_agent(agent: Any) -> Opponent:
         agent: an object with ``act(view, rng)``, or one of these texts, any of them with ``?option=value&option=value``
             behind it:
 
-            * ``NAME`` or ``NAME:ARGUMENT``, as in "random", "greedy?claims=false" or "policy:runs/x/best.zip";
+            * ``NAME`` or ``NAME:ARGUMENT``, as in "random", "search?rollouts=64" or "policy:runs/x/best.zip";
             * ``module:Class``, a class (or a function) that makes an agent, in a module that can be imported;
             * ``file.py:Class``, the same in a file. The file's folder is put at the end of ``sys.path``, so that it
               can import its neighbours;

@@ -18,14 +18,14 @@ def test_every_level_plays(level):
 
 
 def test_levels_are_never_changed():
-    assert LEVELS[:3] == ("random", "greedy?claims=false", "greedy")
+    assert LEVELS[:3] == ("random", "closed-greedy", "greedy")
     assert LEVELS[3:5] == (
-        "value?numbers=none",
-        "search?rollouts=64&base=usual&actions=5&plans=0&clear=2&nearness=false",
+        "plan-value",
+        "search?rollouts=64&base=reference&actions=5&plans=0&clear=2&nearness=false",
     )
-    assert LEVELS[5:8] == ("value", "search?rollouts=64&base=usual&actions=5&plans=0&clear=2", "policy")
-    assert LEVELS[8] == "search?rollouts=256&base=shipped&actions=3&plans=3&clear=1"
-    assert LEVELS[9] == "search?rollouts=256&base=shipped&actions=3&plans=3&clear=1&luck=true"
+    assert LEVELS[5:8] == ("value", "search?rollouts=64&base=reference&actions=5&plans=0&clear=2", "policy")
+    assert LEVELS[8] == "search?rollouts=256&base=policy&actions=3&plans=3&clear=1"
+    assert LEVELS[9] == "search?rollouts=256&base=policy&actions=3&plans=3&clear=1&luck=true"
 
 
 @pytest.mark.parametrize("level", [-1, len(LEVELS), 1.0, True, "1"])

@@ -7,12 +7,13 @@ import sys
 import numpy as np
 import pytest
 
-from mahjong_agents import Agent, AgentError, GreedyAgent, RandomAgent, look_ahead, make_agent
+from mahjong_agents import Agent, AgentError, GreedyAgent, RandomAgent, look_ahead, make_agent, reference_agent
 from mahjong_agents.greedy import best_actions
 from mahjong_agents.lookahead import CHOW, CONCEALED_KONG, PASS, PUNG, WIN
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_agents.policy.network import shapes
-from mahjong_env import VARIANTS, Deal, MahjongError, MissingExtraError, action, make_engine
+from mahjong_agents.registry import present_spec
+from mahjong_env import VARIANTS, Deal, MahjongError, MissingExtraError, action, make_engine, rules
 from mahjong_training.evaluation.lineups import measure
 
 IDLE = "147m 258p 369s 1234z"
@@ -69,8 +70,8 @@ class TestGreedy:
         assert view.action_mask[0, CONCEALED_KONG + 22]
 
     def test_stays_closed_if_told_to(self):
-        agent = make_agent("greedy?claims=false")
-        assert agent.name == "closed greedy"
+        agent = make_agent("closed-greedy")
+        assert agent.name == "closed-greedy"
         engine = make_engine("hebei", 48, seed=8)
         rng = np.random.default_rng(0)
         passed = 0
@@ -103,6 +104,20 @@ class TestGreedy:
         assert result.of(0).wins.mean > 5 * result.of(1).wins.mean
 
 
+class TestReference:
+    def test_it_stays_closed_where_closed_hands_are_worth_more(self):
+        assert {name for name in VARIANTS if reference_agent(rules(name)).name == "closed-greedy"} == {"hebei"}
+
+    @pytest.mark.parametrize("variant", ["hebei", "wuhan"])
+    def test_the_agent_plays_as_the_rules_say(self, variant):
+        view = make_engine(variant, 30, seed=2).view()
+        one, other = (
+            agent.act(view, np.random.default_rng(0))
+            for agent in (make_agent("reference"), reference_agent(rules(variant)))
+        )
+        np.testing.assert_array_equal(one, other)
+
+
 def make_and_deal(deal):
     engine = make_engine("hebei", 1, seed=0)
     engine.reset(deals=deal)
@@ -111,13 +126,17 @@ def make_and_deal(deal):
 
 class TestNames:
     def test_built_in_agents_are_agents(self):
-        for name in ("random", "greedy"):
+        for name in ("random", "greedy", "closed-greedy", "reference", "plan-value"):
             agent = make_agent(name)
             assert isinstance(agent, Agent)
             assert agent.name == name
 
+    def test_settings_that_have_names_now_are_understood_and_said_by_name(self):
+        for before, name in (("greedy?claims=false", "closed-greedy"), ("value?numbers=none", "plan-value")):
+            assert make_agent(before).name == present_spec(before) == name
+
     def test_an_unknown_name_lists_the_valid_ones(self):
-        with pytest.raises(AgentError, match=r"no agent is called 'clever'; valid are greedy, policy, random"):
+        with pytest.raises(AgentError, match=r"no agent is called 'clever'; valid are closed-greedy, greedy, "):
             make_agent("clever")
         assert issubclass(AgentError, MahjongError)
 

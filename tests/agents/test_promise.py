@@ -8,7 +8,7 @@ import pytest
 from mahjong_agents import GreedyAgent
 from mahjong_agents.plans import KINDS_OF_PLAN, NUM_PLANS, PAIRS, PUNGS
 from mahjong_agents.value.completions import Melds, complete, lay_open, price
-from mahjong_agents.value.plan_value import PromiseAgent, pays_to_stay_closed
+from mahjong_agents.value.plan_value import PlanValueAgent
 from mahjong_agents.value.win_probability import chance_to_win
 from mahjong_env import VARIANTS, make_engine, rules, score
 from mahjong_env.hands import encode, short_of_sets_and_pair, suit_summaries
@@ -20,7 +20,7 @@ from support.repeatable import check_legal_and_repeatable
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 def test_plays_legal_actions_to_the_end_and_the_same_ones_again(variant):
-    check_legal_and_repeatable(variant, PromiseAgent(samples=1))
+    check_legal_and_repeatable(variant, PlanValueAgent(samples=1))
 
 
 def test_imagined_hands_are_complete_and_keep_to_their_plan():
@@ -63,10 +63,6 @@ def test_prices_are_those_of_the_scoring():
     assert price(view, row, opened, nothing, opened.argmax(axis=1), laid, Source.DRAW) < paid
 
 
-def test_where_closed_hands_are_worth_more():
-    assert {name for name in VARIANTS if pays_to_stay_closed(rules(name))} == {"hebei"}
-
-
 def test_chances_fall_with_distance_and_rise_with_help_and_time():
     def chance(distance, share, turns):
         one = np.ones(1)
@@ -79,5 +75,5 @@ def test_chances_fall_with_distance_and_rise_with_help_and_time():
 
 @pytest.mark.thorough
 def test_beats_greedy_in_wuhan():
-    result = measure(rules("wuhan"), [GreedyAgent(), PromiseAgent(samples=2)], (1, 0, 0, 0), deals=60, seed=70)
+    result = measure(rules("wuhan"), [GreedyAgent(), PlanValueAgent(samples=2)], (1, 0, 0, 0), deals=60, seed=70)
     assert result.of(1).points.low > 0

@@ -88,7 +88,7 @@ def test_a_budget_that_is_none(budget):
         SearchAgent(**budget)
 
 
-@pytest.mark.parametrize("base", ["usual", "greedy", "policy:wuhan"])
+@pytest.mark.parametrize("base", ["reference", "greedy", "policy:wuhan"])
 def test_any_agent_can_be_its_base(base):
     engine = in_mid_hand("wuhan")
     chosen = SearchAgent(rollouts=4, base=base, plans=2).act(engine.view(), np.random.default_rng(0))
@@ -167,7 +167,7 @@ def test_the_other_seats_may_be_taken_for_another_agent():
     assert set(base.asked) == {who}
     assert len(set(others.asked)) > 1
     assert who not in others.asked
-    chosen = SearchAgent(rollouts=4, others="usual").act(engine.view(), np.random.default_rng(0))
+    chosen = SearchAgent(rollouts=4, others="reference").act(engine.view(), np.random.default_rng(0))
     assert engine.action_mask[0, chosen[0]]
 
 

@@ -43,14 +43,14 @@ class TestPolicy:
         assert saved.variant == name
         assert f"mahjong-env train --variant {name}" in card
         assert f"| learned from | {saved.training['hands']:,} hands, {saved.training['steps']:,} decisions" in card
-        for level in ("random", "greedy", "closed greedy"):
+        for level in ("random", "greedy", "closed-greedy"):
             assert re.search(rf"^\| {level} \| [\d,]+ \| [+-][\d.]+ ± [\d.]+ \| [+-][\d.]+ ± [\d.]+ \|", card, re.M), (
                 level
             )
 
 
 def test_a_policy_without_a_name_is_the_shipped_one_or_else_the_better_greedy():
-    for variant, knobs, of_name in (("wuhan", {}, "policy:wuhan"), ("hebei", {"cap": 8}, "greedy?claims=false")):
+    for variant, knobs, of_name in (("wuhan", {}, "policy:wuhan"), ("hebei", {"cap": 8}, "closed-greedy")):
         view = make_engine(variant, 40, seed=1, **knobs).view()
         found, wanted = (make_agent(text).act(view, np.random.default_rng(0)) for text in ("policy", of_name))
         np.testing.assert_array_equal(found, wanted)

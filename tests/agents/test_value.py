@@ -7,10 +7,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from mahjong_agents import AgentError, GreedyAgent, make_agent
+from mahjong_agents import AgentError
+from mahjong_agents.greedy import reference_agent
 from mahjong_agents.lookahead import PASS, PUNG, WIN, look_ahead
 from mahjong_agents.value.afterstates import TYPE_OF, Afterstates, actions_but_wins
-from mahjong_agents.value.agent import ValueAgent, usual_policy
+from mahjong_agents.value.agent import ValueAgent
 from mahjong_agents.value.model import Outcome, OutcomeNetwork, read_network, shipped_network
 from mahjong_env import VARIANTS, Deal, action, make_engine, rules
 from mahjong_env.testing import random_actions
@@ -100,7 +101,7 @@ def test_it_plays_what_promises_most_unless_the_usual_action_is_within_the_margi
     for row in asked:
         of_row = np.flatnonzero(left.row == row)
         assert points[of_row][left.action[of_row] == chosen[row]] == points[of_row].max()
-    usual = usual_policy(view.rules).act(view, np.random.default_rng(0))
+    usual = reference_agent(view.rules).act(view, np.random.default_rng(0))
     assert (chosen != usual).any()
     careful = ValueAgent.of(some_network("hebei", margin=100.0)).act(view, np.random.default_rng(0))
     np.testing.assert_array_equal(careful, usual)
@@ -119,11 +120,6 @@ def test_it_wins_when_it_may():
 
 def test_house_rules_have_no_numbers():
     assert shipped_network(rules("hebei", all_pungs=2)) is None
-
-
-def test_the_frozen_level_plays_as_promise():
-    agent = make_agent("value?numbers=none")
-    assert agent.name == "promise"
 
 
 def test_a_network_is_read_as_it_was_written(tmp_path):
@@ -145,8 +141,3 @@ def test_a_file_without_numbers(tmp_path):
         with pytest.raises(AgentError, match=r"has no network of hebei") as refused:
             ValueAgent(numbers=str(tmp_path / name)).act(view, np.random.default_rng(0))
         assert "allow_pickle" not in str(refused.value)
-
-
-def test_the_usual_policy_is_the_better_greedy():
-    assert usual_policy(rules("hebei")).name == "closed greedy"
-    assert usual_policy(rules("taiwan")).name == GreedyAgent().name

@@ -71,12 +71,12 @@ class TestTrain:
     @pytest.mark.thorough
     def test_the_best_teacher_and_the_scale_of_rewards_are_found_and_kept(self, tmp_path, capsys):
         arguments = ["--tables", "8", "--warm-start-steps", "300", "--evaluations", "1", "--evaluation-deals", "2"]
-        teachers = ["--teachers", "random", "greedy?claims=false", "greedy"]
+        teachers = ["--teachers", "random", "closed-greedy", "greedy"]
         begin = ["train-sb3", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "8"]
         assert main([*begin, *arguments, *teachers]) == 0
         config = json.loads((tmp_path / "run" / "config.json").read_text(encoding="utf-8"))
         # With open hands these rules rarely let anyone win on a discard.
-        assert config["teacher"] == "greedy?claims=false"
+        assert config["teacher"] == "closed-greedy"
         assert 0.1 < config["reward_scale"] < 1
         assert capsys.readouterr().out.count("points a hand against the opponents") == 3
 

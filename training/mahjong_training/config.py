@@ -85,7 +85,7 @@ class TrainSb3Config(RunConfig, PpoSettings):
     """Passes over them."""
     warm_start_learning_rate: float = 1e-3
     """Learning rate of the imitation."""
-    teachers: tuple[str, ...] = ("greedy", "greedy?claims=false")
+    teachers: tuple[str, ...] = ("greedy", "closed-greedy")
     """Who may be imitated: the one that wins most points against the opponents, which is tried out first."""
     teacher: str | None = None
     """The one of them that is imitated, if it need not be tried out."""
@@ -145,14 +145,14 @@ class TrainConfig(RunConfig, PpoSettings):
     parts: int | None = None
     """The hands of an update are played in so many parts, which processes share. Another number is another run. Not
     given: 2, or as many as there are --processes when the run begins."""
-    opponents: tuple[str, ...] = ("greedy", "greedy?claims=false", "snapshot")
+    opponents: tuple[str, ...] = ("greedy", "closed-greedy", "snapshot")
     """Who plays against the learner at a share of the tables; "snapshot" is the learner as it was at its last
     measurements."""
     opponent_share: float = 0.2
     """At so many of the tables, from 0 to 1, one of them has all seats but one, drawn anew for each of the --parts of
     an update; at the rest the learner has all."""
     teacher: str | None = None
-    """As whom the learner begins: greedy, greedy?claims=false, or a policy of this kind (policy:hebei, policy:FILE) of
+    """As whom the learner begins: greedy, closed-greedy, or a policy of this kind (policy:hebei, policy:FILE) of
     any variant. Not given: the one of the first two that wins from the other."""
     critic_hands: int | None = None
     """So many of the hands come first, and only the critic learns from them. Not given: 12288, but no more than a
@@ -184,10 +184,10 @@ class TrainConfig(RunConfig, PpoSettings):
     """How often the learner is measured (and saved) on the way."""
     evaluation_deals: int = 500
     """Deals of each of these measurements, played from every seat against each of --evaluation-agents."""
-    evaluation_agents: tuple[str, ...] = ("greedy", "greedy?claims=false")
+    evaluation_agents: tuple[str, ...] = ("greedy", "closed-greedy")
     """Whom it is measured against, one at a time, in all other seats."""
     gate_deals: int = 1000
-    """Deals of each gate: other deals every time, on which the learner must win more from the better greedy than what
+    """Deals of each gate: other deals every time, on which the learner must win more from the reference agent than what
     best.zip is."""
     processes: int = 1
     """Processes that play the hands; the result is the same with any number, for the same --parts."""
@@ -255,7 +255,7 @@ class EvaluateConfig(VariantConfig):
 class PlanConfig(VariantConfig):
     """Say how many deals it takes to see a difference between two agents, before they are played."""
 
-    agents: tuple[str, ...] = ("greedy", "greedy?claims=false")
+    agents: tuple[str, ...] = ("greedy", "closed-greedy")
     """The agent that is measured, and the one in all other seats."""
     differences: tuple[float, ...] = (0.02, 0.05, 0.1)
     """The differences to be seen, in sigma (points of a hand's spread among greedy players)."""

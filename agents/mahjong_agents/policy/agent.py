@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from mahjong_agents import annotations as thoughts
 from mahjong_agents.annotations import Note
 from mahjong_agents.base import PolicyFileError, check_numbers
+from mahjong_agents.greedy import reference_agent
 from mahjong_agents.policy.custom_features import Features, find_features
 from mahjong_agents.policy.file import SHIPPED, PolicyFile, find_policy
 from mahjong_agents.policy.inputs import ActionInputs
 from mahjong_agents.policy.network import ARCHITECTURE, ActionNetwork, draw, greatest_of_rows, log_probabilities
-from mahjong_agents.value.agent import usual_policy
 from mahjong_env import VARIANTS, Rules, View
 
 if TYPE_CHECKING:
-    from mahjong_agents.base import Agent
     from mahjong_agents.policy.plane_network import PolicyNetwork
 
 
@@ -44,7 +43,7 @@ class PolicyAgent:
         Args:
             place: a variant, for the policy that is shipped for it; a policy file; a run folder (its ``best.zip``), or
                 the name of a folder in ``runs/``. None: the policy that is shipped for the rules that are played, and
-                the better greedy where there is none; the other arguments then say nothing.
+                the reference agent where there is none; the other arguments then say nothing.
             sample: draw actions with the network's probabilities instead of taking the most probable one.
             any_variant: also play variants that the policy was not trained for.
             features: the added inputs that it was trained with, if there are any
@@ -80,7 +79,7 @@ class PolicyAgent:
             PolicyFileError: the policy was trained for another variant than the one played, or gives no numbers.
         """
         if self.network is None:
-            return shipped_or_usual(view.rules).act(view, rng)
+            return (shipped_policy(view.rules) or reference_agent(view.rules)).act(view, rng)
         self._check_variant(view)
         if not isinstance(self.network, ActionNetwork):
             from mahjong_agents.policy.plane_network import choose
@@ -146,11 +145,6 @@ def shipped_policy(rules: Rules) -> PolicyAgent | None:
     if VARIANTS.get(rules.name) != rules or not (SHIPPED / f"{rules.name}.zip").is_file():
         return None
     return PolicyAgent(rules.name)
-
-
-def shipped_or_usual(rules: Rules) -> Agent:
-    """Return the policy that is shipped for these very rules, or else the better greedy."""
-    return shipped_policy(rules) or usual_policy(rules)
 
 
 def _network_from(saved: PolicyFile, path: Path, features: Features | None) -> PolicyNetwork | ActionNetwork:

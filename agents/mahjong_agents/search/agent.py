@@ -13,22 +13,19 @@ from mahjong_agents.annotations import Note
 from mahjong_agents.base import Agent, AgentError
 from mahjong_agents.control_variates import worthwhile_weights
 from mahjong_agents.lookahead import WIN
-from mahjong_agents.policy.agent import shipped_or_usual
 from mahjong_agents.registry import make_agent
 from mahjong_agents.search.candidates import NO_PLAN, Candidates, candidates
 from mahjong_agents.search.opponent_hands import shipped_nearness
 from mahjong_agents.search.rollouts import play_out
-from mahjong_agents.value.agent import usual_policy
-from mahjong_env import Rules, View
-
-SHIPPED: Final = "shipped"
-USUAL: Final = "usual"
+from mahjong_env import View
 
 _MOST_GAMES: Final = 8192
 """Games that are played out at once, so that memory stays small."""
 _FIRST_WORLDS: Final = 16
 _MOST: Final = 1_000_000  # of every budget
 _MOST_WORLDS: Final = 4096  # of one decision, when time is the budget
+_FORMER: Final = {"shipped": "policy", "usual": "reference"}
+"""Names that bases had before, understood as ever."""
 _CLEAR: Final = 1.0  # standard errors by which an action must be better than the base's own
 
 
@@ -57,7 +54,7 @@ class SearchAgent:
         clear: float = _CLEAR,
         nearness: bool = True,
         luck: bool = False,
-        base: str | Agent = SHIPPED,
+        base: str | Agent = "policy",
         others: str | Agent | None = None,
         actions: int = 3,
         plans: int = 3,
@@ -74,10 +71,10 @@ class SearchAgent:
             luck: whether the luck of the draws is taken off what the worlds bring (`mahjong_agents.control_variates`),
                 where that narrows
                 it: about half of the variance of a difference is left.
-            base: who plays after the action that is tried: an agent or its text; "usual", the better greedy;
-                "shipped", the policy that is shipped for these very rules, or else the better greedy.
-            others: who the other seats are taken for, in the same way; None: for the base as well. A search is
-                only as good as that guess.
+            base: the agent, or its text, that plays after the action that is tried. "policy" is the policy that is
+                shipped for these very rules, and "reference" where there is none.
+            others: the agent that the other seats are taken for; None: the base as well. A search is only as good as
+                that guess.
             actions: how many actions are tried, the base's own among them.
             plans: how many plans are tried beside them.
             likely: the least probability, 0 to 1, that a policy as the base gives an action (or the first action of a
@@ -102,8 +99,10 @@ class SearchAgent:
         self._rollouts, self._milliseconds, self._clear = rollouts, milliseconds, clear
         self._nearness, self._luck, self._actions, self._plans = nearness, luck, actions, plans
         self._likely = likely
-        self._base = base if base in (SHIPPED, USUAL) else make_agent(base)
-        self._others = others if others in (None, SHIPPED, USUAL) else make_agent(others)
+        self._base = make_agent(_FORMER.get(base, base) if isinstance(base, str) else base)
+        self._others = None
+        if others is not None:
+            self._others = make_agent(_FORMER.get(others, others) if isinstance(others, str) else others)
         # About a minute: with fewer games, worlds are drawn and played out in batches too small for numpy.
         at_once = 6400 // rollouts if milliseconds is None else 3000 // milliseconds
         self.games_at_once = max(1, 4 * at_once if likely else at_once)
@@ -122,7 +121,7 @@ class SearchAgent:
 
     def _play(self, view: View, rng: np.random.Generator, notes: list[Note | None] | None = None) -> NDArray[np.int64]:
         """Return [n] actions; ``notes`` [n] are filled in where they are wanted."""
-        base = _named(self._base, view.rules)
+        base = self._base
         chosen = np.array(base.act(view, rng), np.int64)
         doubtful = np.flatnonzero(~view.action_mask[:, WIN] & (view.action_mask.sum(axis=1) > 1))
         size = max(1, _MOST_GAMES // (_FIRST_WORLDS * (self._actions + self._plans)))
@@ -195,19 +194,11 @@ class SearchAgent:
             world = (first[:, None] + np.arange(worlds)).reshape(-1)
             action, plan = np.repeat(tried.action[now], worlds), np.repeat(tried.plan[now], worlds)
             weights = worthwhile_weights(view.rules) if self._luck else None
-            others = None if self._others is None else _named(self._others, view.rules)
-            points = play_out(engine.select(world), action, plan, world, base, rng, weights, others)
+            points = play_out(engine.select(world), action, plan, world, base, rng, weights, self._others)
             points = points.reshape(len(now), worlds)
             of_own = np.zeros((len(view), worlds))
             of_own[row[now[own[now]]]] = points[own[now]]
             tries.add(now, points - of_own[row[now]])
-
-
-def _named(agent: str | Agent, rules: Rules) -> Agent:
-    """Return the agent that a name stands for under these rules."""
-    if isinstance(agent, str):
-        return shipped_or_usual(rules) if agent == SHIPPED else usual_policy(rules)
-    return agent
 
 
 class _Tries:

@@ -1,4 +1,4 @@
-"""How near to a win the hands of others are by now: `Nearness` as counted from hands of the better greedy."""
+"""How near to a win the hands of others are by now: `Nearness` as counted from hands of the reference agent."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.greedy import GreedyAgent
+from mahjong_agents.greedy import ClosedGreedyAgent, GreedyAgent
 from mahjong_agents.lookahead import CHOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN
 from mahjong_agents.outlook import other_shapes
 from mahjong_agents.plans import NUM_PLANS, possible_plans, weigh
@@ -25,7 +25,7 @@ OPEN: Final = NUM_PLANS
 """Any shape, with claims."""
 CLOSED: Final = NUM_PLANS + 1
 """Any shape, without claims."""
-_GREEDY: Final = {OPEN: GreedyAgent(), CLOSED: GreedyAgent(claims=False)}
+_GREEDY: Final = {OPEN: GreedyAgent(), CLOSED: ClosedGreedyAgent()}
 
 
 def follow_plans(view: View, plan: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int64]:

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from mahjong_agents import annotations as thoughts
 from mahjong_agents.annotations import Note
-from mahjong_agents.base import Agent
-from mahjong_agents.greedy import GreedyAgent
+from mahjong_agents.greedy import reference_agent
 from mahjong_agents.lookahead import WIN
 from mahjong_agents.value.afterstates import Afterstates, Numbers, actions_but_wins
 from mahjong_agents.value.model import OutcomeNetwork, read_network, shipped_network
-from mahjong_agents.value.plan_value import PromiseAgent, pays_to_stay_closed
+from mahjong_agents.value.plan_value import PlanValueAgent
 from mahjong_env import Rules, View
 
 _ROWS: Final = 256
@@ -27,8 +26,8 @@ class ValueAgent:
 
     What a position just after an action leads to, how likely a win and what it pays, how likely the discard is won on
     and what that costs, was learned from hands played under the variant's own scoring (`mahjong_agents.value.model`).
-    Another action than the usual one, the better greedy's, is played only if it promises more by a margin. It always
-    wins when it may. Under rules for which nothing was learned it plays as `PromiseAgent`.
+    Another action than the usual one, the reference agent's, is played only if it promises more by a margin. It always
+    wins when it may. Under rules for which nothing was learned it plays as `PlanValueAgent`.
 
     Attributes:
         name: "value".
@@ -41,12 +40,12 @@ class ValueAgent:
         """Choose the numbers.
 
         Args:
-            numbers: "shipped"; "none": it plays as `PromiseAgent`; or a file that ``python -m
+            numbers: "shipped"; "none": it plays as `PlanValueAgent`; or a file that ``python -m
                 mahjong_training.fitting.value_model`` has written. A file without numbers for the variant is an
                 `AgentError` when it acts.
             margin: how many sigma another action must promise more than the usual one; None: as was found best.
         """
-        self.name = "promise" if numbers == "none" else "value"
+        self.name = PlanValueAgent.name if numbers == "none" else "value"
         self._numbers, self._margin = numbers, margin
         self._own: OutcomeNetwork | None = None
 
@@ -61,7 +60,7 @@ class ValueAgent:
         """Choose what promises most; see `mahjong_agents.Agent.act`."""
         network = self._network(view.rules)
         if network is None:
-            return PromiseAgent().act(view, rng)
+            return PlanValueAgent().act(view, rng)
         return self._play(network, view, rng)
 
     def think(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Note | None]]:
@@ -69,14 +68,14 @@ class ValueAgent:
         network = self._network(view.rules)
         notes: list[Note | None] = [None] * len(view)
         if network is None:
-            return PromiseAgent().act(view, rng), notes
+            return PlanValueAgent().act(view, rng), notes
         return self._play(network, view, rng, notes), notes
 
     def _play(
         self, network: OutcomeNetwork, view: View, rng: np.random.Generator, notes: list[Note | None] | None = None
     ) -> NDArray[np.int64]:
         """Return [n] actions; ``notes`` [n] are filled in where they are wanted."""
-        actions = usual_policy(view.rules).act(view, rng)
+        actions = reference_agent(view.rules).act(view, rng)
         margin = network.margin if self._margin is None else self._margin
         doubtful = np.flatnonzero(~view.action_mask[:, WIN] & (view.action_mask.sum(axis=1) > 1))
         for start in range(0, len(doubtful), _ROWS):
@@ -96,11 +95,6 @@ class ValueAgent:
         if self._numbers == "none":
             return None
         return shipped_network(rules) if self._numbers == "shipped" else read_network(Path(self._numbers), rules.name)
-
-
-def usual_policy(rules: Rules) -> Agent:
-    """Return the better greedy: it claims nothing where a closed hand is paid nearly twice an open one or more."""
-    return GreedyAgent(claims=not pays_to_stay_closed(rules))
 
 
 def _best(left: Afterstates, worth: Numbers) -> NDArray[np.int64]:

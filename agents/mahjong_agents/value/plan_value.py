@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.greedy import GreedyAgent
+from mahjong_agents.greedy import reference_agent
 from mahjong_agents.lookahead import ADDED_KONG, CHOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN, hands_after, tiles_after
 from mahjong_agents.outlook import Concealed, other_shapes
 from mahjong_agents.plans import ANY, PAIRS, Prospects, possible_plans, weigh
 from mahjong_agents.value.completions import Melds, complete, lay_open, price
 from mahjong_agents.value.win_probability import chance_to_win, pace_of
-from mahjong_env import Rules, View, score
+from mahjong_env import Rules, View
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.hands.kind_sets import BIT_OF_KIND, count_planes, count_tiles, members, pack, unpack
 from mahjong_env.scoring.wins import Source
@@ -40,7 +39,7 @@ class Options:
     melds: Melds
 
 
-class PromiseAgent:
+class PlanValueAgent:
     """Compares plans: any shape, one suit with or without honours, pungs alone, seven pairs.
 
     For every legal action and every plan that it leaves, it completes the hand in its mind with tiles that it has not
@@ -49,11 +48,11 @@ class PromiseAgent:
     any shape. It always wins when it may.
 
     Attributes:
-        name: "promise".
+        name: "plan-value".
         games_at_once: see `mahjong_agents.base.games_at_once`.
     """
 
-    name = "promise"
+    name = "plan-value"
     games_at_once: Final = 1000
 
     def __init__(self, *, samples: int = 3, margin: float = 1.0) -> None:
@@ -67,7 +66,7 @@ class PromiseAgent:
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         """Choose what promises most; see `mahjong_agents.Agent.act`."""
-        usual = GreedyAgent(claims=not pays_to_stay_closed(view.rules)).act(view, rng)
+        usual = reference_agent(view.rules).act(view, rng)
         actions = usual.copy()
         options = options_of(view, np.flatnonzero(~view.action_mask[:, WIN] & view.action_mask.any(axis=1)))
         if not options.row.size:
@@ -154,21 +153,6 @@ class PromiseAgent:
         rate = _LAST_CLAIMS * legal / self._samples
         value = (by_draw / self._samples + rate * by_discard / np.maximum(legal, 1)) / (1 + rate)
         return value, rate
-
-
-@cache
-def pays_to_stay_closed(rules: Rules) -> bool:
-    """Whether a closed hand is paid nearly twice what the same hand is paid with one set claimed, or more."""
-    sets = ["123m", "456p", "789s", "234p", "678m"][: rules.sets]
-    wait = "".join(sets[1:]) + "55s" + "12m"
-
-    def paid(hand: str, melds: list[str]) -> float:
-        by_draw = score(rules, hand=hand, melds=melds, winning_tile="3m", source="draw")
-        by_discard = score(rules, hand=hand, melds=melds, winning_tile="3m", source="discard", from_seat=1)
-        return by_draw.payments[0] + 2 * by_discard.payments[0]
-
-    opened = "".join(sets[2:]) + "55s" + "12m"
-    return paid(wait, []) > 1.8 * paid(opened, [f"chow {sets[1]}@{rules.seats - 1}"])
 
 
 def options_of(view: View, rows: NDArray[np.intp]) -> Options:

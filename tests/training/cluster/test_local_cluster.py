@@ -21,7 +21,7 @@ from support.spread_commands import COMMANDS, found_by
 pytest.importorskip("ray", reason=REASON)
 pytestmark = [pytest.mark.distributed, pytest.mark.usefixtures("cluster")]
 
-WORDS = ("evaluate", "--variant", "hebei", "--agents", "random", "greedy", "greedy?claims=false", "--deals", "30")
+WORDS = ("evaluate", "--variant", "hebei", "--agents", "random", "greedy", "closed-greedy", "--deals", "30")
 
 
 def evaluate(out, *more):

@@ -47,7 +47,7 @@ def coverage(variant: str, matches: int, deals: int) -> dict[str, tuple[int, flo
 
 
 def great_hands(rng, shape):
-    """Points a hand of deals, as skewed (2.8) as those of greedy against closed greedy in Wuhan, by their quantiles."""
+    """Points a hand of deals, as skewed (2.8) as those of greedy against closed-greedy in Wuhan, by their quantiles."""
     return np.interp(rng.random(shape), SHARES, POINTS)
 
 

@@ -38,7 +38,7 @@ TINY = (
 )
 
 
-TRIO = ("random", "greedy", "greedy?claims=false")
+TRIO = ("random", "greedy", "closed-greedy")
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def run(tmp_path_factory):
     """A small finished run, whose best policy is the last one."""
     out = tmp_path_factory.mktemp("runs") / "small"
     words = ["train-sb3", "--variant", "hebei", "--out", str(out), "--total-steps", "64", *TINY]
-    assert main([*words, "--teacher", "greedy?claims=false"]) == 0
+    assert main([*words, "--teacher", "closed-greedy"]) == 0
     return out
 
 
@@ -70,34 +70,34 @@ class TestReferences:
     @pytest.mark.thorough
     def test_a_trained_policy_comes_with_its_teachers_and_what_it_was(self, run, capsys):
         found = evaluate(EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random"), deals=3))
-        assert found.agents == ("small/last", "random", "small/clone", "greedy", "closed greedy")
+        assert found.agents == ("small/last", "random", "small/clone", "greedy", "closed-greedy")
         assert found.roles == (
-            "learned from 64 decisions, after imitating greedy?claims=false",
+            "learned from 64 decisions, after imitating closed-greedy",
             "",
-            "the same before learning: it imitates greedy?claims=false",
+            "the same before learning: it imitates closed-greedy",
             "teacher, not imitated",
             "teacher, imitated",
         )
         assert found.clones == ((0, 2),)
-        assert [found.agents[gain.against] for gain in found.gains()] == ["random", "greedy", "closed greedy"]
+        assert [found.agents[gain.against] for gain in found.gains()] == ["random", "greedy", "closed-greedy"]
         told = printed(found)
         for name, role in zip(found.agents, found.roles, strict=True):
             assert not role or f"{name}: {role}" in told
         assert "what learning added" in told
         data = found.as_json()
         assert data["roles"]["small/clone"] == found.roles[2]
-        assert [gain["against"] for gain in data["learning_added"]] == ["random", "greedy", "closed greedy"]
+        assert [gain["against"] for gain in data["learning_added"]] == ["random", "greedy", "closed-greedy"]
 
     def test_agents_that_are_named_are_not_named_twice(self, run):
         clone = f"policy:{run}/clone.zip"
         specs = ["greedy", f"policy:{run}/last.zip", clone, "greedy"]
         entrants = with_references(specs)
-        assert [entrant.spec for entrant in entrants] == [*specs, "greedy?claims=false"]
+        assert [entrant.spec for entrant in entrants] == [*specs, "closed-greedy"]
         assert entrants[1].clone == clone
         assert with_references(["random", "greedy"]) == with_references(["random", "greedy"])
         alone = with_references(["random", clone])
-        assert [entrant.spec for entrant in alone] == ["random", clone, "greedy", "greedy?claims=false"]
-        assert alone[1].role.startswith("imitates greedy?claims=false; what the policies of its run were")
+        assert [entrant.spec for entrant in alone] == ["random", clone, "greedy", "closed-greedy"]
+        assert alone[1].role.startswith("imitates closed-greedy; what the policies of its run were")
 
     @pytest.mark.thorough
     def test_where_learning_brought_nothing_better_that_is_said_and_shown(self, run, tmp_path):
@@ -106,8 +106,8 @@ class TestReferences:
         shutil.copy(copy / "clone.zip", copy / "best.zip")
         config = EvaluateConfig(variant="hebei", agents=(f"policy:{copy}", "random"), deals=2)
         found = evaluate(config)
-        assert found.agents == ("run/best", "random", "run/last", "greedy", "closed greedy")
-        assert found.roles[0] == "imitates greedy?claims=false; nothing that was learned later measured better"
+        assert found.agents == ("run/best", "random", "run/last", "greedy", "closed-greedy")
+        assert found.roles[0] == "imitates closed-greedy; nothing that was learned later measured better"
         assert found.roles[2] == "the same after learning from 64 decisions"
         assert found.clones == ((2, 0),)
         assert "run/last - run/best" in printed(found)
@@ -203,7 +203,7 @@ class TestSigma:
 class TestTables:
     @pytest.mark.parametrize("variant", variants("hebei"))
     def test_fit_eighty_columns(self, variant):
-        agents = ("random", "greedy", "greedy?claims=false")
+        agents = ("random", "greedy", "closed-greedy")
         found = evaluate(EvaluateConfig(variant=variant, agents=agents, deals=2))
         assert max(map(len, printed(found).splitlines())) <= 80
         assert "sigma = " in printed(found)
@@ -224,7 +224,7 @@ class TestTables:
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     out = tmp_path_factory.mktemp("evaluation") / "out"
-    words = ["evaluate", "--variant", "hangzhou", "--agents", "greedy", "greedy?claims=false", "--deals", "30"]
+    words = ["evaluate", "--variant", "hangzhou", "--agents", "greedy", "closed-greedy", "--deals", "30"]
     assert main([*words, "--details", "--out", str(out)]) == 0
     return out
 
@@ -267,7 +267,7 @@ class TestFiles:
         tags = re.findall(r"<(/?)(table|tr|td|th|html|body|head|style|h1|h2|p|tbody|thead)\b", page)
         for tag in {name for _, name in tags}:
             assert sum(1 if not end else -1 for end, name in tags if name == tag) == 0
-        for words in ("closed greedy", "sigma = ", "Rows scored", "turn of tenpai"):
+        for words in ("closed-greedy", "sigma = ", "Rows scored", "turn of tenpai"):
             assert words in page
 
     def test_names_are_text_and_no_markup(self):
@@ -344,7 +344,7 @@ class TestInterrupted:
             "--agents",
             "random",
             "greedy",
-            "greedy?claims=false",
+            "closed-greedy",
             "--deals",
             "4",
         ]

@@ -121,7 +121,7 @@ class TestTheSameAgents:
         [
             THEN[::-1],
             (("policy:b.zip", ("PolicyAgent", "1")), ("greedy", ("GreedyAgent", "new")), ("mine.py:A", ("3",))),
-            (("policy:a.zip", ("PolicyAgent", "9")), ("greedy?claims=false", ("GreedyAgent",)), ("other.py:A", ("2",))),
+            (("policy:a.zip", ("PolicyAgent", "9")), ("closed-greedy", ("GreedyAgent",)), ("other.py:A", ("2",))),
             (*THEN, ("policy:b.zip", ("PolicyAgent", "1"))),
         ],
     )

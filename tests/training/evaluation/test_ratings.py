@@ -39,7 +39,7 @@ def test_copies_that_do_the_same_stay_equal():
 @pytest.mark.parametrize(
     ("kind", "knobs", "tables", "agents"),
     [
-        ("league", (), 3, ("greedy", "random", "greedy?claims=false")),
+        ("league", (), 3, ("greedy", "random", "closed-greedy")),
         ("pairs", ("players=4",), 1, ("greedy", "random")),
         ("duels", (), 2, ("greedy", "random")),
     ],
@@ -69,9 +69,7 @@ def test_points_over_all_tables_are_clustered_by_deal():
     found = evaluate(config)
     (result,) = found.results
     assert found.overall(0) == result.of(0).points
-    three = EvaluateConfig(
-        variant="wuhan", agents=("greedy", "random", "greedy?claims=false"), lineups="league", deals=30
-    )
+    three = EvaluateConfig(variant="wuhan", agents=("greedy", "random", "closed-greedy"), lineups="league", deals=30)
     found = evaluate(three)
     shares = [(r.of(0).points.mean, r.orders * r.of(0).seats) for r in found.results]
     weighted = sum(mean * weight for mean, weight in shares) / sum(weight for _, weight in shares)

@@ -14,7 +14,7 @@ from mahjong_training.evaluation.references import with_references
 def write(path, *, steps, **training):
     """Write a small policy with a header of a run."""
     weights = {name: np.zeros(shape, np.float32) for name, shape in shapes(4).items()} | {"prior": prior(claims=True)}
-    header = {"steps": steps, "teacher": "greedy", "teachers": ["greedy", "greedy?claims=false"]} | training
+    header = {"steps": steps, "teacher": "greedy", "teachers": ["greedy", "closed-greedy"]} | training
     rules = mahjong_env.rules("hebei")
     path.parent.mkdir(exist_ok=True)
     PolicyFile(

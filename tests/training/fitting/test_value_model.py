@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mahjong_agents.value.agent import usual_policy
+from mahjong_agents.greedy import reference_agent
 from mahjong_env import rules
 from mahjong_training.evaluation.sigma import sigma
 from mahjong_training.fitting import opponent_hands as nearness
@@ -18,7 +18,7 @@ from mahjong_training.fitting.value_model import learn, write
 @pytest.fixture(scope="module")
 def experience():
     played = rules("fuzhou")
-    return Experience.joined(list(collect(played, usual_policy(played), hands=1, seed=3, explored=0.2)))
+    return Experience.joined(list(collect(played, reference_agent(played), hands=1, seed=3, explored=0.2)))
 
 
 def test_points_and_wins_are_those_of_the_hands(experience):

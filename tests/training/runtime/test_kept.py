@@ -266,7 +266,7 @@ class TestRecords:
 
     @pytest.mark.thorough
     def test_several_processes_write_the_same_bytes(self, tmp_path):
-        words = ["evaluate", "--variant", "hebei", "--agents", "random", "greedy", "greedy?claims=false"]
+        words = ["evaluate", "--variant", "hebei", "--agents", "random", "greedy", "closed-greedy"]
         words += ["--deals", "3", "--seatings", "turns", "--thoughts"]
         for name, more in (("one", []), ("two", ["--processes", "2"])):
             assert main([*words, "--record", str(tmp_path / name), *more]) == 0

@@ -19,6 +19,7 @@ import numpy as np
 
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.control_variates import worthwhile_weights
+from mahjong_agents.greedy import reference_agent
 from mahjong_agents.levels import LEVELS
 from mahjong_env import VARIANTS, AgentError, Rules, __version__
 from mahjong_env import rules as rules_of
@@ -41,7 +42,6 @@ from mahjong_training.runtime.spread import check_workers, spread
 START: Final = "<!-- benchmark -->"
 END: Final = "<!-- end of benchmark -->"
 _FILES: Final = ("benchmark.json", "benchmark.md")
-_CLOSED_GREEDY, _GREEDY = LEVELS.index("greedy?claims=false"), LEVELS.index("greedy")
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,9 @@ class Table:
 
     @property
     def mark(self) -> int:
-        """The better greedy: closed greedy if it is clearly better than greedy, else greedy; the number of a level."""
-        for row in self.rows:
-            if row.agent == LEVELS[_CLOSED_GREEDY] and _GREEDY in row.standings:
-                return _CLOSED_GREEDY if row.standings[_GREEDY].points.low > 0 else _GREEDY
-        return _GREEDY if _GREEDY in self.levels else self.levels[0]
+        """The number of the level of the `reference_agent`, or of the first level that was played against."""
+        level = LEVELS.index(reference_agent(self.rules).name)
+        return level if level in self.levels else self.levels[0]
 
     def in_sigma(self, row: Row, level: int) -> Estimate | None:
         """Return the points of a row against copies of a level, in sigma; None against itself."""
@@ -255,7 +253,7 @@ def _play_shard(common: _Common, shard: tuple[int, str, str, Block]) -> Played:
 
 def command(config: LeaderboardConfig) -> str:
     """Return the command that makes this table again."""
-    words = ["python", "-m", "training", "benchmark"]
+    words = ["mahjong-env", "leaderboard"]
     for option, values in (("variants", config.variants), ("levels", config.levels), ("agents", config.agents)):
         if values:
             words += [f"--{option}", *map(str, values)]
@@ -264,14 +262,14 @@ def command(config: LeaderboardConfig) -> str:
 
 
 def markdown(tables: Sequence[Table], config: LeaderboardConfig) -> str:
-    """Return the table as README shows it: an agent a row, a variant a column, against the better greedy."""
+    """Return the table as README shows it: an agent a row, a variant a column, against the reference agent."""
     lines = [
-        f"Points a hand in sigma, one against copies of the better greedy, {config.deals:,} deals from every seat, "
+        f"Points a hand in sigma, one against copies of the reference agent, {config.deals:,} deals from every seat, "
         f"± 95 % ({time.strftime('%Y-%m-%d')}, `{command(config)}`):",
         "",
         "| agent | " + " | ".join(table.rules.title for table in tables) + " |",
         "|---|" + "---|" * len(tables),
-        "| *the better greedy is* | " + " | ".join(f"*{LEVELS[table.mark]}*" for table in tables) + " |",
+        "| *the reference agent is* | " + " | ".join(f"*{LEVELS[table.mark]}*" for table in tables) + " |",
     ]
     for number, row in enumerate(tables[0].rows):
         cells = [_cell(table, table.rows[number], table.mark) for table in tables]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from mahjong_agents.policy.file import PolicyFile, find_policy
+from mahjong_agents.registry import present_spec
 from mahjong_env import Rules
 
 CLONE: Final = "clone.zip"
@@ -39,6 +40,7 @@ def with_references(specs: Sequence[str], rules: Rules | None = None) -> list[En
     Raises:
         MahjongError: a policy file that cannot be used.
     """
+    specs = [present_spec(str(spec)) for spec in specs]
     entrants = [Entrant(spec) for spec in specs]
     for spec in specs:
         name, _, place = str(spec).partition("?")[0].partition(":")
@@ -64,18 +66,16 @@ def _family(spec: str, path: Path, rules: Rules | None) -> list[Entrant]:
     """Return a policy of a run, what it was before it learned, and its teachers."""
     saved = PolicyFile.read(path)
     trained = saved.training
-    teacher, teachers = trained.get("teacher"), trained.get("teachers") or ()
-    if not teacher:
+    if not trained.get("teacher"):
         return []
+    teacher, *teachers = (present_spec(str(name)) for name in (trained["teacher"], *(trained.get("teachers") or ())))
     words = _BEGUN if trained.get("method") == "ppo" else _IMITATED
     steps = int(trained.get("steps", 0))
     own, *family = (
-        _after_learning(spec, path, words, str(teacher), steps)
-        if steps
-        else _before_learning(spec, path, words, str(teacher))
+        _after_learning(spec, path, words, teacher, steps) if steps else _before_learning(spec, path, words, teacher)
     )
     own = replace(own, role=own.role + _other_house_rules(saved, rules))
-    others = (Entrant(other, words.teacher if other == teacher else words.other) for other in map(str, teachers))
+    others = (Entrant(other, words.teacher if other == teacher else words.other) for other in teachers)
     return [own, *family, *others]
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents import Agent, GreedyAgent
+from mahjong_agents import Agent, ClosedGreedyAgent, GreedyAgent
 from mahjong_agents.control_variates import WEIGHTS_FILE, Luck
 from mahjong_agents.draw_features import FEATURES
 from mahjong_env import Rules, __version__, make_engine
@@ -85,7 +85,7 @@ def fit(rules: Rules, hands: int, *, progress: Any = lambda line: None) -> Fit:
         hands: how many hands, at least 4.
         progress: told how far it is.
     """
-    agents: list[Agent] = [GreedyAgent(), GreedyAgent(claims=False)]
+    agents: list[Agent] = [GreedyAgent(), ClosedGreedyAgent()]
     folds: list[_Moments | None] = [None] * _FOLDS
     size = min(_GAMES, max(1, hands // _FOLDS))
     for number, first in enumerate(range(0, hands, size)):

@@ -15,8 +15,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mahjong_agents.greedy import reference_agent
 from mahjong_agents.search.opponent_hands import COUNTS_PATH
-from mahjong_agents.value.agent import usual_policy
 from mahjong_env import VARIANTS, Rules, make_engine
 from mahjong_env.cli.terminal import as_long_as_read
 from mahjong_env.engine.nearness import distances_of_hands
@@ -31,7 +31,7 @@ _TURNS, _MELDS, _DISTANCES = 25, 6, 10
 
 @dataclass(frozen=True, kw_only=True)
 class NearnessConfig:
-    """Count how near to a win the hands of the better greedy are, in every variant."""
+    """Count how near to a win the hands of the reference agent are, in every variant."""
 
     hands: int = 4096
     """Hands for each variant."""
@@ -43,7 +43,7 @@ class NearnessConfig:
 
 def count(rules: Rules, *, hands: int, seed: int) -> NDArray[np.int64]:
     """Return [25, 6, 10] how often hands of others had so many discards, melds and tiles short, at each turn."""
-    policy, counts = usual_policy(rules), np.zeros((_TURNS, _MELDS, _DISTANCES), np.int64)
+    policy, counts = reference_agent(rules), np.zeros((_TURNS, _MELDS, _DISTANCES), np.int64)
     most = np.array(counts.shape) - 1
     for part in range(-(-hands // _GAMES)):
         rng = np.random.default_rng([seed, part])

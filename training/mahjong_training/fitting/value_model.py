@@ -2,8 +2,8 @@
 
 Run as ``python -m mahjong_training.fitting.value_model --variant hebei``.
 
-Rounds of three steps: play hands, all seats alike, at first the better greedy (or --player) and then what was learned
-so far; learn from all hands up to now; try what was learned against the better greedy, with several margins, on deals
+Rounds of three steps: play hands, all seats alike, at first the reference agent (or --player) and then what was learned
+so far; learn from all hands up to now; try what was learned against the reference agent, with several margins, on deals
 that are used for nothing else, and keep the best round. What is kept is written beside `mahjong_agents.value.model`, or
 to another file.
 """
@@ -26,7 +26,8 @@ from torch.nn import functional
 
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.control_variates import worthwhile_weights
-from mahjong_agents.value.agent import ValueAgent, usual_policy
+from mahjong_agents.greedy import reference_agent
+from mahjong_agents.value.agent import ValueAgent
 from mahjong_agents.value.model import MOST_BYTES, NUMBERS_PATH, OutcomeNetwork
 from mahjong_env import Rules
 from mahjong_env.basics.archives import read_arrays
@@ -64,10 +65,10 @@ class OutcomesConfig:
     hands: int = 60_000
     """Hands of a round."""
     rounds: int = 2
-    """Rounds: the first with the better greedy in all seats, later ones with what was learned."""
+    """Rounds: the first with the reference agent in all seats, later ones with what was learned."""
     player: str | None = None
-    """Who plays the first round's hands; not given: the better greedy. Nobody can learn what a plan is worth from hands
-    in which no one follows it."""
+    """Who plays the first round's hands; not given: the reference agent. Nobody can learn what a plan is worth from
+    hands in which no one follows it."""
     epochs: int = 3
     """Passes over the decisions of all rounds."""
     margins: tuple[float, ...] = (0.0, 0.02, 0.04)
@@ -91,7 +92,7 @@ def run(config: OutcomesConfig) -> OutcomeNetwork:
     rules = read_rules(config.variant, ())
     check_file(config.out)
     _others(rules, config.out)  # before there is anything to write
-    agent = usual_policy(rules) if config.player is None else make_agent(config.player)
+    agent = reference_agent(rules) if config.player is None else make_agent(config.player)
     best, most = None, -np.inf
     known: list[Experience] = []
     for number in range(config.rounds):
@@ -112,8 +113,8 @@ def run(config: OutcomesConfig) -> OutcomeNetwork:
 
 
 def strength(rules: Rules, agent: Agent, *, deals: int, seed: int) -> Estimate:
-    """Return sigma a hand of an agent against the better greedy in all other seats."""
-    agents = [agent, usual_policy(rules)]
+    """Return sigma a hand of an agent against the reference agent in all other seats."""
+    agents = [agent, reference_agent(rules)]
     lineup, luck_off = one_against_copies(0, 1, rules.people), worthwhile_weights(rules) is not None
     return in_sigma(
         rules, measure(rules, agents, lineup, deals=deals, seed=seed, control_variates=luck_off).of(0).points

@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.control_variates import worthwhile_weights
+from mahjong_agents.greedy import reference_agent
 from mahjong_agents.policy.custom_features import find_features
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_agents.policy.network import ARCHITECTURE, ActionNetwork, widened
-from mahjong_agents.value.agent import usual_policy
+from mahjong_agents.registry import present_spec
 from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.cluster.session import check_address
@@ -46,7 +47,7 @@ except ImportError as error:
     raise MissingExtraError(f"training needs {error.name}: pip install 'mahjong-env[train,evaluate]'") from error
 
 SNAPSHOT: Final = "snapshot"
-TEACHERS: Final = {"greedy": True, "greedy?claims=false": False}
+TEACHERS: Final = {"greedy": True, "closed-greedy": False}
 """As whom a learner may begin, and whether that one claims."""
 _POLICY: Final = "policy:"
 _POINTS: Final = "points"
@@ -96,7 +97,8 @@ def _check(config: TrainConfig) -> None:
         raise TrainingError(
             f"--critic-hands {config.critic_hands} leaves nothing of --hands {config.hands} for the policy"
         )
-    if config.teacher not in (None, *TEACHERS) and not str(config.teacher).startswith(_POLICY):
+    teacher = present_spec(str(config.teacher))
+    if config.teacher is not None and teacher not in TEACHERS and not teacher.startswith(_POLICY):
         raise TrainingError(f"--teacher is one of {', '.join(TEACHERS)}, {_POLICY}NAME, not {config.teacher!r}")
     if config.ray is not None:
         check_address(config.ray, config.processes)
@@ -119,7 +121,7 @@ class PpoRun:
         self.rules: Rules = read_rules(config.variant, config.knobs)
         self.judges = [make_agent(spec) for spec in config.evaluation_agents]
         self._opponents = {spec: make_agent(spec) for spec in config.opponents if spec != SNAPSHOT}
-        teacher = config.teacher or _better_teacher(self.rules, config.seed)
+        teacher = present_spec(config.teacher or _winner_of_trial(self.rules, config.seed))
         self.parts = config.parts or max(_FEWEST_PARTS, config.processes)
         self.critic_hands = (
             min(_MOST_CRITIC_HANDS, config.hands // 4) if config.critic_hands is None else config.critic_hands
@@ -318,7 +320,7 @@ class PpoRun:
             self.rules,
             learner,
             agent_of(self.best, features=self._features),
-            usual_policy(self.rules),
+            reference_agent(self.rules),
             deals=config.gate_deals,
             seed=config.seed,
             number=self.measured,
@@ -423,8 +425,8 @@ def _weights_of(spec: str, width: int, added: int) -> Weights:
     return widened(network.weights, added)
 
 
-def _better_teacher(rules: Rules, seed: int) -> str:
-    """Return the teacher that wins from the other, and say so."""
+def _winner_of_trial(rules: Rules, seed: int) -> str:
+    """Play the two teachers against each other, and return and print the one that wins."""
     one, other = TEACHERS
     agents = [make_agent(one), make_agent(other)]
     result = measure(
@@ -433,7 +435,7 @@ def _better_teacher(rules: Rules, seed: int) -> str:
     points = result.of(0).points
     is_better = points.mean > 0
     print(
-        f"{agents[0].name} wins {points.text(2, sign='+')} points a hand from {agents[1].name}, "
-        f"which keeps its hand closed: the learner begins as {agents[0 if is_better else 1].name}"
+        f"{agents[0].name} wins {points.text(2, sign='+')} points a hand from {agents[1].name}: "
+        f"the learner begins as {agents[0 if is_better else 1].name}"
     )
     return one if is_better else other

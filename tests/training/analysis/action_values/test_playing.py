@@ -72,7 +72,7 @@ def test_what_is_hidden_has_no_part_in_it(variant):
 
 def test_hindsight_keeps_the_true_tiles():
     engine, live = positions("hebei", 4, 12)
-    closed = make_agent("greedy?claims=false")
+    closed = make_agent("closed-greedy")
     found = branch(engine, live, worlds=4, agents=closed, hindsight=True)
     other = engine.select(np.arange(engine.num_games))
     other.resample_hidden(engine.seat_to_act[live], np.random.default_rng(5), games=live)
@@ -81,7 +81,7 @@ def test_hindsight_keeps_the_true_tiles():
 
 def test_one_agent_for_each_person():
     engine, live = positions("hebei", 3, 8)
-    found = branch(engine, live, worlds=6, agents=["random", "greedy", "greedy?claims=false"])
+    found = branch(engine, live, worlds=6, agents=["random", "greedy", "closed-greedy"])
     assert found.points.any()
     assert not np.array_equal(found.points, branch(engine, live, worlds=6).points)
 
