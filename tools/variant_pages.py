@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import mahjong_env
-from experiments import measured
 from mahjong_env import Rules
 from mahjong_env.environments.registration import gymnasium_id, pettingzoo_id
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.rulebook.page import anchor, sections
 from mahjong_env.rulebook.sheet import variant_page
 from support.case_files import hand_cases, scenes
+from tools import measured
 
 FOLDER = Path(__file__).parents[1] / "docs" / "variants"
 NOTE = "<!-- Made by `make rules` from the code and from {source}; change these. -->\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("mahjong_env", "agents", "training", "tests", "notebooks", "docs")
+FOLDERS = ("mahjong_env", "agents", "training", "benchmarks", "tools", "experiments", "tests", "notebooks", "docs")
 SOURCES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 OTHER_OPENS = ("os", "Image", "zipfile", "archive", "webbrowser")  # functions of this name that open no text file
 POSIX_ONLY = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "termios", "tty"}

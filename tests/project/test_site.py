@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 import mahjong_env
-from experiments import measured
 from mahjong_env.rulebook.page import anchor
 from mahjong_training.evaluation.leaderboard import END, START
-from tools import variant_pages
+from tools import measured, variant_pages
 from tools.readme import PAGES, TABLES, code_blocks, tables_in, with_tables
 
 ROOT = Path(__file__).parents[2]

@@ -5,6 +5,8 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
+import tomllib
 import venv
 import zipfile
 from email.parser import Parser
@@ -13,7 +15,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("mahjong_env", "agents", "training")
+FOLDERS = {
+    "mahjong_env": ROOT / "mahjong_env",
+    "mahjong_agents": ROOT / "agents" / "mahjong_agents",
+    "mahjong_training": ROOT / "training" / "mahjong_training",
+    "mahjong_benchmarks": ROOT / "benchmarks" / "mahjong_benchmarks",
+}
+"""The packages; nothing else is in the wheel, tools, experiments and tests least of all."""
+COMMANDS = tuple(
+    tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"][
+        "mahjong_env.commands"
+    ]
+)
 
 # One worker builds and installs, once, for all tests of this file.
 pytestmark = pytest.mark.xdist_group("wheel")
@@ -32,8 +45,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = tmp_path_factory.mktemp("source")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    for package in PACKAGES:
-        shutil.copytree(ROOT / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in FOLDERS.values():
+        shutil.copytree(folder, source / folder.relative_to(ROOT), ignore=shutil.ignore_patterns("__pycache__"))
     run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", ".", cwd=source)
     (built,) = (source / "dist").glob("*.whl")
     return built
@@ -60,16 +73,16 @@ def read(wheel: Path, name: str) -> str:
 def test_every_source_and_data_file_is_inside(wheel: Path):
     inside = set(zipfile.ZipFile(wheel).namelist())
     expected = {
-        path.relative_to(ROOT).as_posix()
-        for package in PACKAGES
+        path.relative_to(folder.parent).as_posix()
+        for folder in FOLDERS.values()
         for pattern in ("*.py", "*.npz", "*.zip", "*.md", "*.json", "*.txt", "*.html", "*.css", "*.js", "py.typed")
-        for path in (ROOT / package).rglob(pattern)
+        for path in folder.rglob(pattern)
         if path.name != "README.md"
     }
     assert expected <= inside
-    assert {f"{package}/{name}" for package in PACKAGES for name in ("__init__.py", "py.typed")} <= inside
+    assert {f"{package}/{name}" for package in FOLDERS for name in ("__init__.py", "py.typed")} <= inside
     assert "mahjong_env/hands/tables.npz" in inside
-    assert {name.partition("/")[0] for name in inside if ".dist-info/" not in name} == set(PACKAGES)
+    assert {name.partition("/")[0] for name in inside if ".dist-info/" not in name} == set(FOLDERS)
 
 
 @pytest.mark.thorough
@@ -91,7 +104,7 @@ def test_the_core_requires_three_packages(wheel: Path):
 @pytest.mark.thorough
 def test_plays_without_any_extra(python: Path, tmp_path: Path):
     # -I: neither this checkout nor PYTHONPATH can lend a module.
-    printed = run(python, "-I", ROOT / "tests" / "scripts" / "play_core.py", cwd=tmp_path)
+    printed = run(python, "-I", ROOT / "tests" / "support" / "play_core.py", cwd=tmp_path)
     assert str(python.parents[1]) in printed
 
 
@@ -104,6 +117,32 @@ def test_the_command_line_is_installed(python: Path, tmp_path: Path):
     hand = ["--hand", "123m 456m 789m 22p 55s", "--winning-tile", "2p", "--source", "discard", "--from-seat", "2"]
     assert "One Dragon" in run(command, "score", "--variant", "hebei", *hand, cwd=tmp_path)
     assert "Hebei" in run(command, "rules", "--variant", "hebei", cwd=tmp_path)
+    assert "--batches" in run(command, "bench", "--help", cwd=tmp_path)
+    for name in ("show", "play", "score", "rules", *COMMANDS):
+        assert re.search(rf"^    {name}( +\w|$)", told, re.M), told
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "bench"])
+def test_a_command_without_its_extra_names_it(python: Path, tmp_path: Path, name: str):
+    done = subprocess.run(
+        [python, "-m", "mahjong_env", name, "--help"], cwd=tmp_path, capture_output=True, text=True, encoding="utf-8"
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r"error: .* needs? .*pip install 'mahjong-env\[[a-z,]+\]'\n", done.stderr), done.stderr
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("name", "option"), [("train", "--gamma"), ("train-sb3", "--vf-coef"), ("plan", "--power")])
+def test_a_command_with_its_extra(python: Path, tmp_path: Path, name: str, option: str):
+    # The extras of the environment that runs the tests, behind the installed wheel.
+    extras = (
+        f"import site, sys; site.addsitedir({sysconfig.get_path('purelib')!r}); sys.argv[1:] = [{name!r}, '--help'];"
+    )
+    asked = f"{extras} import mahjong_env.cli as cli; print(cli.__file__); sys.exit(cli.main())"
+    printed = run(python, "-I", "-c", asked, cwd=tmp_path)
+    assert printed.startswith(str(python.parents[1]))
+    assert option in printed
 
 
 @pytest.mark.thorough

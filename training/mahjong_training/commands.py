@@ -58,16 +58,19 @@ class Command:
         # by default they wait in a loop that takes the core from the process that they wait for.
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-        return status_of(lambda: import_module(self.module).run(self._parse(arguments, prog)))
+        return status_of(lambda: self._run(arguments, prog))
 
-    def _parse(self, arguments: Sequence[str], prog: str) -> Any:
+    def _run(self, arguments: Sequence[str], prog: str) -> Any:
         try:
             import tyro
-        except ImportError as error:
-            raise MissingExtraError(
-                f"{prog} needs the package tyro: pip install 'mahjong-env[train,evaluate]'"
-            ) from error
-        return tyro.cli(self.settings, prog=prog, args=gather(arguments))
+
+            settings: Any = tyro.cli(self.settings, prog=prog, args=gather(arguments))
+            module = import_module(self.module)
+        except ModuleNotFoundError as error:
+            if isinstance(error, MissingExtraError) or str(error.name).startswith("mahjong_"):
+                raise
+            raise MissingExtraError(f"{prog} needs {error.name}: pip install 'mahjong-env[train,evaluate]'") from error
+        return module.run(settings)
 
 
 train: Final = Command(TrainConfig, "mahjong_training.learning.run")

@@ -35,5 +35,5 @@ assert steps > 0
 for variant in mahjong_env.VARIANTS:
     assert "## House rules" in mahjong_env.describe_rules(variant), "the page of the rules is not in the wheel"
 
-assert not {"agents", "training"} & sys.modules.keys(), "the core imports what stands above it"
+assert not {"mahjong_agents", "mahjong_training"} & sys.modules.keys(), "the core imports what stands above it"
 print(mahjong_env.__file__)
