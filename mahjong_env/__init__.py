@@ -24,12 +24,12 @@ from mahjong_env.engine.batch import Engine, make_engine
 from mahjong_env.engine.outcome import Outcome, StepResult
 from mahjong_env.engine.scene import Deal
 from mahjong_env.engine.snapshot import Snapshot
-from mahjong_env.environments.opponents import OpponentPool
+from mahjong_env.environments.agents import OpponentPool
 from mahjong_env.observation.facts import FACTS as OBSERVATION_FACTS
 from mahjong_env.observation.planes import OBSERVATION_VERSION
 from mahjong_env.observation.planes import PIECES as OBSERVATION_PIECES
 from mahjong_env.observation.view import View
-from mahjong_env.rulebook.sheet import describe_rules
+from mahjong_env.rulebook.page import describe_rules
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import VARIANTS, rules
 from mahjong_env.scoring.described import HandScore, score

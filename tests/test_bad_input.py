@@ -35,7 +35,7 @@ from mahjong_env import (
 )
 from mahjong_env.basics.errors import OptionError, ViewError
 from mahjong_env.cli import main
-from mahjong_env.environments.opponents import find_agent
+from mahjong_env.environments.agents import find_agent
 from mahjong_env.records import FORMAT_VERSION, GameRecord
 from mahjong_env.testing import check_variant
 from mahjong_env.testing.play import changed_array, frozen_arrays

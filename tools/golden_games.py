@@ -15,7 +15,7 @@ import mahjong_env
 from mahjong_agents import make_agent
 from mahjong_env.basics.notation import Meld, MeldType
 from mahjong_env.drawing.table import WINDS
-from mahjong_env.drawing.words import rows_text, tiles_text
+from mahjong_env.drawing.text import rows_text, tiles_text
 from mahjong_env.state.arrays import Phase
 
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"

@@ -13,12 +13,11 @@ import numpy as np
 
 import mahjong_env
 from mahjong_agents import make_agent
-from mahjong_env.drawing.events import last_event
-from mahjong_env.drawing.picture import table_svg
-from mahjong_env.drawing.raster import png_bytes
+from mahjong_env.drawing.picture import png_bytes, table_svg
 from mahjong_env.drawing.table import event_text, read_table
-from mahjong_env.drawing.themes import THEMES
-from mahjong_env.environments.hand_info import hand_info
+from mahjong_env.drawing.text import last_event
+from mahjong_env.drawing.tiles import THEMES
+from mahjong_env.engine.outcome import hand_info
 
 VARIANT, SEED = "wuhan", 11
 WIDTH, COLOURS = 560, 48

@@ -10,7 +10,7 @@ import mahjong_env
 from mahjong_agents import make_agent
 from mahjong_env.drawing.picture import table_svg
 from mahjong_env.drawing.table import read_table
-from mahjong_env.drawing.themes import THEMES
+from mahjong_env.drawing.tiles import THEMES
 from tools.moving_pictures import write_games
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"

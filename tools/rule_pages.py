@@ -10,8 +10,7 @@ from pathlib import Path
 from unicodedata import normalize
 
 import mahjong_env
-from mahjong_env.rulebook.page import anchor
-from mahjong_env.rulebook.sheet import COMMON, variant_page
+from mahjong_env.rulebook.page import COMMON, anchor, variant_page
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "rules"

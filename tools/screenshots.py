@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import mahjong_env
 from mahjong_agents import make_agent
-from mahjong_env.drawing.text_table import WIDTH, table_text
-from mahjong_env.environments.players import ask
+from mahjong_env.drawing.text import WIDTH, table_text
+from mahjong_env.environments.agents import ask
 from mahjong_env.play.match import PersonsMatch
 from mahjong_env.play.server import PlayServer
 from mahjong_env.records import Recorder

@@ -12,8 +12,7 @@ import mahjong_env
 from mahjong_env import Rules
 from mahjong_env.environments.registration import gymnasium_id, pettingzoo_id
 from mahjong_env.observation.planes import SHAPE
-from mahjong_env.rulebook.page import anchor, sections
-from mahjong_env.rulebook.sheet import variant_page
+from mahjong_env.rulebook.page import anchor, sections, variant_page
 from support.case_files import hand_cases, scenes
 from tools import measured
 

@@ -1,12 +1,12 @@
-"""Agents by name: a thin face of `mahjong_env.environments.agent_registry`, the only place that knows names."""
+"""Agents by name: a thin face of `mahjong_env.environments.agents`, the only place that knows names."""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
 from mahjong_agents.base import Agent
-from mahjong_env.environments.agent_registry import ENTRY_POINTS as GROUP
-from mahjong_env.environments.agent_registry import agent_names, find_agent
+from mahjong_env.environments.agents import ENTRY_POINTS as GROUP
+from mahjong_env.environments.agents import agent_names, find_agent
 
 __all__ = ["GROUP", "agent_names", "make_agent", "present_spec"]
 
@@ -19,7 +19,7 @@ def make_agent(spec: Any) -> Agent:
     Args:
         spec: ``NAME``, ``NAME:ARGUMENT``, ``module:Class`` or ``file.py:Class``, any of them with
             ``?option=value&option=value`` behind it: "random", "search?rollouts=64", "policy:runs/hebei/best.zip",
-            "my_agents.py:Cautious"; see `mahjong_env.environments.agent_registry.find_agent`.
+            "my_agents.py:Cautious"; see `mahjong_env.environments.agents.find_agent`.
 
     Returns:
         The agent.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.cli.arguments import add_knobs, check_writable, whole_number, write_bytes, write_text
 from mahjong_env.engine.arguments import check_room
-from mahjong_env.environments.opponents import agent_names, find_agent
+from mahjong_env.environments.agents import agent_names, find_agent
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import VARIANTS

@@ -19,7 +19,7 @@ import numpy as np
 import mahjong_env
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.engine.batch import Engine
-from mahjong_env.environments.opponents import choose_at_random
+from mahjong_env.environments.agents import choose_at_random
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
 

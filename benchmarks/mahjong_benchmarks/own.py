@@ -13,7 +13,7 @@ from mahjong_benchmarks.timing import Clock, Contender, Meter, play_aec
 from mahjong_env.basics.types import Games, Int64Array
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.aec import MahjongAEC, wrapped
-from mahjong_env.environments.opponents import Opponent, RandomAgent, choose_at_random, find_agent
+from mahjong_env.environments.agents import Opponent, RandomAgent, choose_at_random, find_agent
 from mahjong_env.ruleset.questions import Rules
 
 RANDOM: Final = "random"

@@ -98,7 +98,7 @@ def profile(rules: Rules, play: str, batch: int, steps: int = STEPS) -> Shares:
 
     Args:
         rules: the variant with its knobs.
-        play: a name for `mahjong_env.environments.opponents.find_agent`; its time does not count.
+        play: a name for `mahjong_env.environments.agents.find_agent`; its time does not count.
         batch: games at once.
         steps: how many each way.
     """

@@ -11,7 +11,7 @@ from tempfile import TemporaryFile
 
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.files import replacing
-from mahjong_env.environments.opponents import Opponent, agent_names, find_agent
+from mahjong_env.environments.agents import Opponent, agent_names, find_agent
 from mahjong_env.records import RecordWriter
 from mahjong_env.ruleset import knobs
 from mahjong_env.ruleset.knobs import OPTIONS

@@ -31,12 +31,10 @@ from mahjong_env.cli.arguments import (
 from mahjong_env.cli.show_command import ask
 from mahjong_env.cli.terminal import has_colour, say
 from mahjong_env.drawing.table import person_name
+from mahjong_env.drawing.text import Reader, legal_text, table_text
 from mahjong_env.engine.batch import Engine
-from mahjong_env.environments.opponents import Opponent, agent_names, find_agent
-from mahjong_env.environments.players import agent_name
-from mahjong_env.environments.render import Reader, legal_text, table_text
-from mahjong_env.play.afterwards import review_command, show_command
-from mahjong_env.play.match import PersonsMatch
+from mahjong_env.environments.agents import Opponent, agent_name, agent_names, find_agent
+from mahjong_env.play.match import PersonsMatch, review_command, show_command
 from mahjong_env.play.server import PlayServer
 from mahjong_env.play.story import Story, situation_text
 from mahjong_env.play.why_not import why_not

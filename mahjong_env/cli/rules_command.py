@@ -9,7 +9,7 @@ from mahjong_env.basics.notation import LEGEND
 from mahjong_env.cli.arguments import add_rules, read_rules
 from mahjong_env.cli.markdown import terminal_text
 from mahjong_env.cli.terminal import has_colour, width
-from mahjong_env.rulebook.sheet import describe_rules
+from mahjong_env.rulebook.page import describe_rules
 
 
 def add_to(commands: Any) -> None:

@@ -25,11 +25,11 @@ from mahjong_env.cli.arguments import (
     write_text,
 )
 from mahjong_env.cli.terminal import has_colour, say
+from mahjong_env.drawing.text import Reader, table_text
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
-from mahjong_env.environments.players import Note, Opponent, agent_name
-from mahjong_env.environments.players import ask as ask_agent
-from mahjong_env.environments.render import Reader, table_text
+from mahjong_env.environments.agents import Note, Opponent, agent_name
+from mahjong_env.environments.agents import ask as ask_agent
 from mahjong_env.play.story import Story
 from mahjong_env.records import GameRecord, Recorder, RecordWriter, Replay, nth_record
 from mahjong_env.viewer import viewer_html

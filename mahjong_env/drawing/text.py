@@ -1,4 +1,7 @@
-"""Text on a terminal: how many columns it takes, where lines break, and colours for terminals that have them."""
+"""A game in words: tiles, actions, events and results, and the table as text of 80 columns.
+
+Everything is told to a `Reader`: a spectator, or one person at the table. Chinese characters take two columns.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,20 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable
-from typing import Final, TextIO
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any, Final, TextIO
 
+import numpy as np
+
+from mahjong_env.basics.actions import ACTIONS
+from mahjong_env.basics.notation import Meld, MeldType, format_tiles
 from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES
+from mahjong_env.drawing.table import HIDDEN, WINDS, Place, ShownMeld, Table, person_name, read_table, seen_table
+from mahjong_env.engine.batch import Engine
+from mahjong_env.ruleset.questions import Rules
+from mahjong_env.state.arrays import CLAIMED, LATEST, NO_SEAT, Phase
 
 # Colours of the suits (m, p, s), of honours, and of flowers and seasons, as SGR numbers; wild tiles stand on red.
 _COLOURS: Final = {"m": "31", "p": "36", "s": "32", "z": "33", "F": "35", "S": "35"}
@@ -101,3 +114,321 @@ def paint(text: str, wild: int = -1) -> str:
 
     bold = _YOU.sub(lambda match: f"\x1b[1m{match[0]}\x1b[0m", text)
     return _GLYPH.sub(coloured_glyph, _TILES.sub(coloured, bold))
+
+
+_HOW = {
+    "draw": "with {tile}, drawn",
+    "discard": "with {tile}, discarded by {giver}",
+    "kong": "with {tile}, robbed from {giver's} kong",
+    "flowers": "by flowers",
+}
+
+
+@dataclass(frozen=True)
+class Reader:
+    """For whom a text is written.
+
+    Attributes:
+        person: who is called "you", and whose tiles alone are shown where a text hides any; None: a spectator.
+        unicode: tiles as Unicode characters instead of notation ("123m").
+    """
+
+    person: int | None = None
+    unicode: bool = False
+
+    def name(self, person: int) -> str:
+        """A person: "player_0", or "you"."""
+        return "you" if person == self.person else person_name(person)
+
+    def names(self, person: int) -> str:
+        """Whose something is: "player_0's", or "your"."""
+        return "your" if person == self.person else f"{person_name(person)}'s"
+
+    def verb(self, person: int, verb: str) -> str:
+        """What somebody does: "discards", "passes", "has"; or "discard", where it is "you" who does it."""
+        return verb if person == self.person else {"have": "has", "pass": "passes"}.get(verb, f"{verb}s")
+
+    def does(self, person: int, verb: str) -> str:
+        """Somebody does something: "player_0 discards", or "you discard"."""
+        return f"{self.name(person)} {self.verb(person, verb)}"
+
+    def tiles(self, kinds: Iterable[int]) -> str:
+        """Tiles in the given order; "-" for none."""
+        return tiles_text(kinds, self.unicode)
+
+
+def outcome_text(outcome: Mapping[str, Any], reader: Reader | None = None, rules: Rules | None = None) -> str:
+    """How a hand ended: who won by what, the rows scored, payments and points.
+
+    Args:
+        outcome: see `mahjong_env.engine.outcome.hand_info`.
+        reader: for whom; None: for spectators.
+        rules: by which it was played: rows then have their Chinese names, too.
+    """
+    reader = reader or Reader()
+    if outcome["winner"] < 0:
+        first = ["the hand is drawn: nobody wins"]
+    else:
+        giver = outcome["from_seat"]
+        known = {"tile": reader.tiles([outcome["tile"]]), "giver": reader.name(giver), "giver's": reader.names(giver)}
+        how = _HOW[outcome["source"]].format(**known)
+        first = [
+            f"{reader.does(outcome['winner'], 'win')} {how}: {outcome['value']}",
+            f"    rows      {rows_text(outcome['rows'], rules)}",
+        ]
+    payments = ", ".join(f"{reader.name(person)} {paid:+d}" for person, paid in enumerate(outcome["payments"]))
+    points = ", ".join(f"{reader.name(person)} {held}" for person, held in enumerate(outcome["points"]))
+    return "\n".join([*first, f"    payments  {payments}", f"    points    {points}"])
+
+
+def rows_text(rows: Iterable[tuple[str, int]], rules: Rules | None = None) -> str:
+    """Scored rows with their values, as in "Closed Hand 2, Pure One Suit 3"; ``rules`` know their Chinese names."""
+    chinese = chinese_names(rules) if rules is not None else {}
+    return ", ".join(f"{name}{f' {chinese[name]}' if chinese.get(name) else ''} {value}" for name, value in rows)
+
+
+def chinese_names(rules: Rules) -> dict[str, str]:
+    """The Chinese name of each row of the scoring table; empty for rows that have none."""
+    return {row.name: row.chinese.split(" ")[0] for row in rules.rows}
+
+
+def marks_in_chinese(rules: Rules) -> dict[str, str]:
+    """The Chinese words for what a variant counts for each seat (`Rules.marks`), by name."""
+    return {item.name: item.chinese for item in rules.circumstances if item.is_mark and item.chinese}
+
+
+def tiles_text(kinds: Iterable[int], unicode: bool = False) -> str:
+    """Tiles in the given order, in notation ("123m 55z") or as Unicode characters; "-" for none, -1 is none."""
+    listed = [int(kind) for kind in kinds if kind >= 0]
+    if not listed:
+        return "-"
+    if unicode:
+        return " ".join(GLYPHS[kind] for kind in listed)
+    return re.sub(r"(?<=[mpsz])(?=\d)|(?<=\w)(?=[FS])", " ", format_tiles(listed))
+
+
+def legal_text(numbers: Iterable[int], unicode: bool = False) -> str:
+    """Legal actions in words, those with a tile gathered, as in "discard 1m 55p; concealed kong 5p; win"."""
+    gathered: dict[str, list[int]] = {}
+    for number in numbers:
+        verb, _, kind = ACTIONS[number].rpartition(" ")
+        if kind in KIND_NAMES:
+            gathered.setdefault(verb, []).append(KIND_NAMES.index(kind))
+        else:
+            gathered[ACTIONS[number]] = []
+    return "; ".join(f"{verb} {tiles_text(kinds, unicode)}" if kinds else verb for verb, kinds in gathered.items())
+
+
+_MADE = {MeldType.CHOW: "chow", MeldType.PUNG: "pung"}
+
+
+def last_event(engine: Engine, game: int = 0, reader: Reader | None = None) -> str:
+    """The last action that all could see, and what has been drawn since then, in one line.
+
+    Args:
+        engine: the games.
+        game: which one.
+        reader: for whom. A person who is not asked may not see what has been drawn: give spectators, or whoever is
+            to act.
+
+    Returns:
+        For example "player_1 discards 5m; player_2 draws 9s"; empty when the match is over.
+    """
+    state, reader = engine.state, reader or Reader()
+    phase, turn = int(state.phase[game]), int(state.turn[game])
+    if phase == Phase.OVER:
+        return ""
+    who = _Names(engine, game, reader)
+    offered, giver = int(state.offered[game]), int(state.offered_by[game])
+    if phase == Phase.ROB:
+        return f"{who.does(giver, 'add')} {reader.tiles([offered])} to {'your' if who.is_you(giver) else 'a'} pung"
+    if phase == Phase.OPENING:
+        return "the hand has been dealt"
+    told = _last_discard(engine, game, who)
+    drawn, is_seen = int(state.drawn[game]), reader.person is None or who.is_you(turn)
+    if phase != Phase.TURN or drawn < 0:
+        return told
+    tile = f" {reader.tiles([drawn])}" if is_seen else ""
+    if state.kong_draws[game]:
+        draws = f"{who.verb(turn, 'draw')}{tile or ' a tile'} from the end of the wall"
+        return f"{who.does(turn, 'declare')} a kong and {draws}"
+    replaced = " in place of a flower" if state.flower_draw[game] else ""
+    return f"{told}; {who.does(turn, 'draw')}{tile or ' a tile'}{replaced}"
+
+
+class _Names:
+    """Who sits where, and what the reader calls them."""
+
+    def __init__(self, engine: Engine, game: int, reader: Reader) -> None:
+        self.persons, self.reader = engine.state.person_at[game].tolist(), reader
+
+    def is_you(self, seat: int) -> bool:
+        return self.persons[seat] == self.reader.person
+
+    def name(self, seat: int) -> str:
+        return self.reader.name(self.persons[seat])
+
+    def does(self, seat: int, verb: str) -> str:
+        return self.reader.does(self.persons[seat], verb)
+
+    def verb(self, seat: int, verb: str) -> str:
+        return self.reader.verb(self.persons[seat], verb)
+
+
+def _last_discard(engine: Engine, game: int, who: _Names) -> str:
+    """The last discard of the hand and, if it was claimed, what was made of it."""
+    state = engine.state
+    number = int(state.num_discards[game])
+    if not number:
+        return "the hand has been dealt"
+    seat, kind = (int(place[0]) for place in np.nonzero(state.public[game, :, LATEST] == number))
+    tile, last = who.reader.tiles([kind]), int(state.river_size[game, seat]) - 1
+    if state.river[game, seat, last] <= CLAIMED:
+        return f"{who.does(seat, 'discard')} {tile}"
+    claimer = int(state.turn[game])
+    place = max(int(state.num_melds[game, claimer]) - 1, 0)
+    made = _MADE.get(MeldType(int(state.meld_type[game, claimer, place])), "kong")
+    return f"{who.does(claimer, 'claim')} {tile} from {who.name(seat)}: {made}"
+
+
+WIDTH: Final = 80
+"""Columns of a table."""
+_LEFT, _LABEL = 22, 9
+_WINDS_IN_CHINESE: Final = dict(zip(WINDS, "东南西北", strict=True))
+
+
+def table_text(
+    engine: Engine,
+    game: int = 0,
+    *,
+    person: int | None = None,
+    unicode: bool = False,
+    outcome: Mapping[str, Any] | None = None,
+    colour: bool = False,
+) -> str:
+    """One game of an engine as text.
+
+    Args:
+        engine: the games.
+        game: which one.
+        person: through whose eyes: he is called "you", and the others' tiles and hidden kongs are not shown; None:
+            everything is.
+        unicode: tiles as Unicode characters instead of notation ("123m").
+        outcome: the hand that has just ended, if any (`mahjong_env.engine.outcome.hand_info`): its result comes first.
+        colour: write colours, as ANSI sequences.
+
+    Returns:
+        Several lines of at most `WIDTH` columns without a newline at the end.
+    """
+    reader = Reader(person, unicode)
+    table = read_table(engine, game) if person is None else seen_table(engine.view([game], seats=person))
+    lines = [] if outcome is None else outcome_text(outcome, reader, engine.rules).splitlines()
+    lines += _headlines(table, reader)
+    actor = int(engine.state.actor[game])
+    is_asked = actor >= 0 and person in (None, int(engine.state.person_at[game, actor]))
+    event = last_event(engine, game, reader) if is_asked else ""
+    lines += [f"last: {event}"] if event else []
+    rule = "-" * WIDTH  # box drawings take two columns on some Chinese terminals
+    lines.append(rule)
+    for slot, place in enumerate(table.places):
+        if place is not None:
+            lines += _side(table, slot, place, reader)
+    lines += [f"{reader.does(absent, 'sit')} out  {points} points" for absent, points in _absent(engine, game)]
+    lines += [rule, _question(engine, game, reader)]
+    text = "\n".join(part for line in lines for part in folded(line, WIDTH))
+    return paint(text, table.wild) if colour else text
+
+
+def meld_text(engine: Engine, game: int, seat: int, place: int, unicode: bool = False) -> str:
+    """One open meld of a table seat, as in "chow 123s@3 (2s)": claimed from person 3, who had discarded 2s."""
+    table = read_table(engine, game)
+    slot = [slot for slot, shown in enumerate(table.places) if shown is not None][seat]
+    shown = table.places[slot]
+    assert shown is not None
+    return _meld(table, slot, shown.melds[place], Reader(unicode=unicode))
+
+
+def _headlines(table: Table, reader: Reader) -> Iterator[str]:
+    of = f" of {table.num_hands}" if table.num_hands is not None else ""
+    facts = [f"hand {table.hand_number}{of}", f"{_wind(table.round_wind)} round", f"{table.tiles_left} tiles left"]
+    facts += [" ".join(table.deal_words)] if table.deal_words[0] else []
+    facts += [f"dice {table.dice}"] if table.dice else []
+    facts += [f"wild {reader.tiles([table.wild])}"] if table.wild >= 0 else []
+    facts += [f"turned up {reader.tiles([table.indicator])}"] if table.indicator >= 0 else []
+    title = f"{table.title} {table.chinese}".rstrip()
+    yield from joined([f"{title}: {facts[0]}", *facts[1:]], WIDTH, ", ")
+
+
+def _wind(name: str) -> str:
+    return f"{name} {_WINDS_IN_CHINESE[name]}"
+
+
+def _side(table: Table, slot: int, place: Place, reader: Reader) -> list[str]:
+    """Who sits there on the left, what lies there on the right."""
+    mark = "> " if table.turn == slot else "  "
+    left = [
+        f"{mark}{reader.name(place.person)}",
+        f"  {_wind(place.wind)}{'  dealer 庄' if place.is_dealer else ''}",
+        f"  {place.points} points",
+    ]
+    room = WIDTH - _LEFT - _LABEL
+    melds = [_meld(table, slot, meld, reader) for meld in place.melds]
+    rows = [
+        ("hand", joined(_hand(place, reader), room, "  ")),
+        ("melds", joined(melds, room, ", ")),
+        ("flowers", joined((reader.tiles([kind]) for kind in place.flowers), room)),
+        ("discards", joined((reader.tiles([kind]) for kind in place.river), room) or ["-"]),
+        ("counted", joined((f"{name.replace('_', ' ')} {value}" for name, value in place.counters), room, ", ")),
+    ]
+    right = [
+        padded("" if number else label, _LABEL) + line for label, lines in rows for number, line in enumerate(lines)
+    ]
+    return [
+        (padded(one, _LEFT) + other).rstrip() if columns(one) < _LEFT else f"{one} {other}"
+        for one, other in zip_longest(left, right, fillvalue="")
+    ]
+
+
+def _hand(place: Place, reader: Reader) -> list[str]:
+    if HIDDEN in place.hand:
+        return [f"{len(place.hand) + (place.drawn is not None)} tiles"]
+    drawn = [f"drew {reader.tiles([place.drawn])}"] if place.drawn is not None else []
+    return [reader.tiles(place.hand), *drawn]
+
+
+def _meld(table: Table, slot: int, meld: ShownMeld, reader: Reader) -> str:
+    """A meld in notation, with the person whose discard made it, and of a chow which tile that was."""
+    kind = max(meld.tiles)
+    if kind == HIDDEN:
+        return "kong hidden"
+    giver = table.giver_of(slot, meld)
+    text = str(Meld(meld.type, min(meld.tiles) if meld.type is MeldType.CHOW else kind, -1 if giver is None else giver))
+    if reader.unicode:
+        verb, _, rest = text.partition(" ")
+        kinds = meld.tiles if meld.type is MeldType.CHOW else [kind] * len(meld.tiles)
+        text = f"{verb} {reader.tiles(kinds)}{''.join(rest.partition('@')[1:])}"
+    return f"{text} ({reader.tiles([meld.claimed])})" if meld.type is MeldType.CHOW else text
+
+
+def _absent(engine: Engine, game: int) -> list[tuple[int, int]]:
+    present = engine.state.person_at[game].tolist()
+    points = engine.state.points[game].tolist()
+    return [(person, points[person]) for person in range(engine.num_people) if person not in present]
+
+
+def _question(engine: Engine, game: int, reader: Reader) -> str:
+    """What the game waits for; what may be answered is known to the seat that is asked alone."""
+    state, persons = engine.state, engine.state.person_at[game].tolist()
+    if int(state.phase[game]) == Phase.OVER:
+        return "the match is over"
+    actor = persons[int(state.actor[game])]
+    if reader.person not in (None, actor):
+        return "it is not your turn"
+    offered, giver = int(state.offered[game]), int(state.offered_by[game])
+    text = ""
+    if offered >= 0 and giver != NO_SEAT:
+        adds = state.phase[game] == Phase.ROB
+        does = reader.does(persons[giver], "add" if adds else "have")
+        text = f"{does}{'' if adds else ' discarded'} {reader.tiles([offered])}; "
+    legal = legal_text(np.flatnonzero(state.mask[game]), reader.unicode)
+    return f"{text}{reader.name(actor)} may {legal}"

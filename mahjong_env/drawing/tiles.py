@@ -1,19 +1,136 @@
-"""One tile as SVG: our own drawings of dots and bamboo, outlines of a free font for characters.
+"""Tiles and text as SVG: our own drawings of dots and bamboo, outlines of a free font for characters.
 
-Every face says what it is twice: as the tile looks, and in a corner in Latin letters and digits (the rank of a suit
-tile, ``E S W N`` of winds, ``R G Wh`` of dragons, ``F1`` to ``S4`` of flowers).
+Text is outlines, too, so that pictures look the same where no font is installed. Every face says what it is twice: as
+the tile looks, and in a corner in Latin letters and digits (the rank of a suit tile, ``E S W N`` of winds, ``R G Wh``
+of dragons, ``F1`` to ``S4`` of flowers).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Literal
 
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.tiles import FIRST_HONOUR, FLOWERS, GREEN, KIND_NAMES, NUM_ALL_KINDS, RED, WHITE
-from mahjong_env.drawing.glyphs import text_svg
-from mahjong_env.drawing.themes import Theme, theme_named
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The colours of one look; each is an SVG colour."""
+
+    cloth: str
+    """The table."""
+    panel: str
+    """The middle of the table."""
+    text: str
+    faint: str
+    """Text that matters less."""
+    accent: str
+    """Whose turn it is."""
+    face: str
+    """The front of a tile."""
+    edge: str
+    back: str
+    """The back of a tile."""
+    wild: str
+    """Border and tint of wild tiles."""
+    black: str
+    red: str
+    green: str
+    blue: str
+
+
+THEMES: Final[Mapping[str, Theme]] = MappingProxyType(
+    {
+        "light": Theme(
+            cloth="#e4efe6",
+            panel="#f7fbf7",
+            text="#1d2b22",
+            faint="#5c6f63",
+            accent="#c77700",
+            face="#fffdf6",
+            edge="#b9b29c",
+            back="#5b8f6f",
+            wild="#d81b36",
+            black="#23262b",
+            red="#c4142b",
+            green="#1c7a3c",
+            blue="#1b4f9c",
+        ),
+        "dark": Theme(
+            cloth="#17261d",
+            panel="#20352a",
+            text="#eef5ef",
+            faint="#9db5a5",
+            accent="#ffb545",
+            face="#f3efe2",
+            edge="#8b8570",
+            back="#3d7a57",
+            wild="#ff4058",
+            black="#23262b",
+            red="#bd1028",
+            green="#166a33",
+            blue="#17468c",
+        ),
+    }
+)
+
+
+def theme_named(name: str) -> Theme:
+    """The theme of a name.
+
+    Raises:
+        MahjongError: there is none; the message lists them.
+    """
+    if name not in THEMES:
+        raise MahjongError(f"there is no theme {name!r}; valid are {', '.join(THEMES)}")
+    return THEMES[name]
+
+
+Anchor = Literal["start", "middle", "end"]
+
+_UNKNOWN = "?"
+
+
+@cache
+def _glyphs() -> dict[str, tuple[int, str]]:
+    """Return advance and outline by character, in units of which 1000 are the font size."""
+    file = Path(__file__).with_name("glyphs.json")
+    return {character: (width, path) for character, (width, path) in json.loads(file.read_text("utf-8")).items()}
+
+
+def text_width(text: str, size: float) -> float:
+    """The width of a line of text at this font size."""
+    glyphs = _glyphs()
+    return sum(glyphs.get(character, glyphs[_UNKNOWN])[0] for character in text) * size / 1000
+
+
+def text_svg(text: str, x: float, y: float, size: float, fill: str, anchor: Anchor = "start") -> str:
+    """A line of text as SVG outlines.
+
+    Args:
+        text: characters that ``glyphs.json`` does not hold are drawn as question marks.
+        x: where the line starts, has its middle or ends, as ``anchor`` says.
+        y: the base line.
+        size: the font size.
+        fill: the colour.
+        anchor: "start", "middle" or "end".
+    """
+    glyphs = _glyphs()
+    left = x - {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor] * text_width(text, size)
+    scale, at, parts = size / 1000, 0, []
+    for character in text:
+        width, path = glyphs.get(character, glyphs[_UNKNOWN])
+        if path:
+            parts.append(f'<path transform="translate({at})" d="{path}"/>' if at else f'<path d="{path}"/>')
+        at += width
+    return f'<g fill="{fill}" transform="translate({left:.1f} {y:.1f}) scale({scale:.4f})">{"".join(parts)}</g>'
+
 
 WIDTH: Final = 60
 HEIGHT: Final = 80

@@ -1,18 +1,21 @@
-"""Checks of what users hand to an engine: everything wrong has a named error, and nothing has been changed by then."""
+"""The arguments of an engine's methods: everything wrong has a named error, and nothing has been changed by then."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 
+from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS
 from mahjong_env.basics.chance import fold_seed
-from mahjong_env.basics.errors import ActionError, MahjongError, RulesError
+from mahjong_env.basics.errors import ActionError, IllegalActionError, MahjongError, RulesError
 from mahjong_env.basics.memory import free_memory, size_text
-from mahjong_env.basics.types import Games
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array
+from mahjong_env.observation.planes import SHAPE
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.state.arrays import State
+from mahjong_env.state.arrays import NO_SEAT, State
 
 # What dealing takes beside the arrays for each tile of a wall, measured: keys of 64 bits, and what sorting them takes.
 _BYTES_TO_DEAL_A_TILE: Final = 26
@@ -131,3 +134,110 @@ def numbers_up_to(number: int) -> Games:
     numbers = np.arange(number)
     numbers.flags.writeable = False
     return numbers
+
+
+# Arrays, as numpy turns plain numbers into arrays in every call.
+_FIRST = np.array(0, np.int8)
+_END_OF_ACTIONS = np.array(NUM_ACTIONS, np.uint64)
+
+
+def checked_actions(state: State, actions: Any, games: Games) -> Int64Array:
+    """[m] the actions [n] of those of the games [n] that are not over.
+
+    Raises:
+        ActionError: wrong shape or type.
+        IllegalActionError: an action that is not legal.
+    """
+    chosen = as_array("actions", actions)
+    if not chosen.size:
+        chosen = chosen.astype(np.int64)  # an empty list is one of floats
+    if chosen.shape != games.shape or chosen.dtype.kind not in "iu":
+        raise ActionError(
+            f"actions are {games.shape[0]} integers (one for each game), not {chosen.dtype} of shape {chosen.shape}"
+        )
+    chosen = chosen.astype(np.int64, copy=False)
+    inside = chosen.view(np.uint64) < _END_OF_ACTIONS  # negative numbers are very large ones
+    # Finished games have no legal action: where all actions are legal, nothing else has to be looked at.
+    is_possible = np.count_nonzero(inside) == len(games)
+    if is_possible and np.count_nonzero(state.are_legal(games, chosen)) == len(games):
+        return chosen
+    live = state.actor[games] != NO_SEAT
+    chosen, games, inside = chosen[live], games[live], inside[live]
+    legal = inside & state.are_legal(games, chosen * inside)
+    if not legal.all():
+        place = int(np.flatnonzero(~legal)[0])
+        raise IllegalActionError(_illegal(state, int(games[place]), int(chosen[place])))
+    return chosen
+
+
+def _illegal(state: State, game: int, number: int) -> str:
+    name = f"{ACTIONS[number]!r} ({number})" if 0 <= number < NUM_ACTIONS else str(number)
+    valid = ", ".join(repr(ACTIONS[legal]) for legal in np.flatnonzero(state.mask[game]))
+    seat = persons_at(state, state.actor)[game]
+    return f"game {game}, seat {seat}: the action {name} is not legal; legal are {valid}"
+
+
+def persons_at(state: State, table_seats: Int8Array) -> Int8Array:
+    """[B] int8 who sits at these table seats, one in each game; -1 for no seat."""
+    if state.points.shape[1] == state.num_seats:  # nobody ever sits out: everybody has the seat of his number
+        return table_seats.copy()
+    persons = state.person_at[np.arange(len(table_seats)), table_seats]
+    return np.where(table_seats >= 0, persons, np.int8(NO_SEAT))
+
+
+@lru_cache(maxsize=16)
+def _all_present(number: int) -> BoolArray:
+    present = np.ones(number, np.bool_)
+    present.flags.writeable = False
+    return present
+
+
+def who_looks(state: State, games: Games, seats: Any) -> tuple[Games, BoolArray]:
+    """[n] the table seats from which persons look at these games, and whether they sit at the table at all.
+
+    Raises:
+        ActionError: ``seats`` (one person for all games, or one for each; None: the seats to act) are something else.
+    """
+    n, people = len(games), state.points.shape[1]
+    if seats is None:
+        return np.maximum(state.actor[games], _FIRST).astype(np.intp), _all_present(n)
+    persons = as_array("seats", seats)
+    if persons.ndim and persons.shape != games.shape:
+        raise ActionError(f"seats are one for all games or {n}, not of shape {persons.shape}")
+    if persons.dtype.kind not in "iu" or ((persons < 0) | (persons >= people)).any():
+        raise ActionError(f"seats are integers from 0 to {people - 1}, not {seats!r}")
+    persons = np.broadcast_to(persons, games.shape)
+    if people == state.num_seats:
+        return persons.astype(np.intp), _all_present(n)
+    sits = state.person_at[games] == persons[:, None]
+    return sits.argmax(axis=1), sits.any(axis=1)
+
+
+_BUFFERS: Final = ("observation", "action_mask", "rewards")
+
+
+def check_buffer(what: str, array: Any, shape: tuple[int, ...], dtype: type[np.generic]) -> None:
+    """Raise `ActionError` unless this is a writable array of this shape and type, its numbers one after another."""
+    name = np.dtype(dtype).name
+    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
+        raise ActionError(f"{what} is a numpy array {list(shape)} {name} to be filled, not {type(array).__name__}")
+    if array.shape != shape or array.dtype != dtype:
+        raise ActionError(f"{what} is {list(shape)} {name}, not {list(array.shape)} {array.dtype.name}")
+    if not (array.flags.c_contiguous and array.flags.writeable):
+        raise ActionError(f"{what} is written to as one block of memory: it must be C-contiguous and writable")
+
+
+def check_step_buffers(out: Any, games: int, people: int) -> None:
+    """Raise `ActionError` unless these are arrays that a step of so many games can fill; see `Engine.step`."""
+    if not isinstance(out, Mapping):
+        raise ActionError(f"out is a dictionary of arrays to be filled ({', '.join(_BUFFERS)}), not {out!r}")
+    unknown = [name for name in out if name not in _BUFFERS]
+    if unknown:
+        raise ActionError(f"out has no place for {unknown[0]!r}; valid are {', '.join(_BUFFERS)}")
+    asked: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {
+        "observation": ((games, *SHAPE), np.int8),
+        "action_mask": ((games, NUM_ACTIONS), np.bool_),
+        "rewards": ((games, people), np.int32),
+    }
+    for name, array in out.items():
+        check_buffer(f"out[{name!r}]", array, *asked[name])

@@ -12,20 +12,23 @@ from mahjong_env.basics.chance import fold_seed
 from mahjong_env.basics.errors import ActionError, SnapshotError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 from mahjong_env.engine import hidden
-from mahjong_env.engine.addressed import checked_actions, persons_at, who_looks
 from mahjong_env.engine.arguments import (
     MOST_HANDS,
     as_array,
     axes_of,
+    check_buffer,
     check_count,
     check_flag,
     check_room,
     check_start,
+    check_step_buffers,
+    checked_actions,
     game_numbers,
     new_seeds,
     numbers_up_to,
+    persons_at,
+    who_looks,
 )
-from mahjong_env.engine.buffers import check_buffer, check_step_buffers
 from mahjong_env.engine.dealt_ahead import MOST_GAMES, DealtAhead
 from mahjong_env.engine.outcome import Outcome, StepResult
 from mahjong_env.engine.phases import deal, masks, settle

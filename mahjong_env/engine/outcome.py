@@ -1,4 +1,4 @@
-"""What a step gives back, and the record of the hands that ended in it."""
+"""Results of a step, and of the hands that ended in it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from mahjong_env.state.arrays import NO_SEAT
 
 if TYPE_CHECKING:
     from mahjong_env.state.arrays import State
+
 
 Entries: TypeAlias = list[tuple[str, int | float]]
 """The rows that one hand scored: names and values."""
@@ -169,3 +170,27 @@ class StepResult:
     done: BoolArray
     truncated: BoolArray
     outcome: Outcome
+
+
+def hand_info(outcome: Outcome, place: int) -> dict[str, Any]:
+    """The hand in one row of an outcome.
+
+    Args:
+        outcome: the hands that ended in a step.
+        place: the row.
+
+    Returns:
+        ``winner`` (person, -1 after a draw), ``source`` ("draw", "discard", "kong", "flowers" or ""), ``from_seat``
+        (person, -1 if nobody gave the winning tile), ``tile`` (kind, -1 for none), ``value``, ``payments`` and
+        ``points`` (one integer for each person), ``rows`` (a tuple of (name, value) pairs).
+    """
+    return {
+        "winner": int(outcome.winner[place]),
+        "source": str(outcome.source[place]),
+        "from_seat": int(outcome.from_seat[place]),
+        "tile": int(outcome.tile[place]),
+        "value": int(outcome.value[place]),
+        "payments": outcome.payments[place].tolist(),
+        "points": outcome.points[place].tolist(),
+        "rows": tuple(outcome.rows[place]),
+    }

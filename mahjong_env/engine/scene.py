@@ -11,9 +11,9 @@ import numpy as np
 
 from mahjong_env.basics.errors import DealError
 from mahjong_env.basics.notation import check_supply, parse_tiles
-from mahjong_env.basics.points import MOST_POINTS, are_points
 from mahjong_env.basics.tiles import EAST, KIND_NAMES, NO_TILE, NORTH
 from mahjong_env.basics.types import Games, Int8Array
+from mahjong_env.ruleset.circumstances import MOST_POINTS, are_points
 
 if TYPE_CHECKING:
     from mahjong_env.ruleset.questions import Rules

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from mahjong_env.basics.archives import read_arrays
 from mahjong_env.basics.errors import SnapshotError
+from mahjong_env.basics.files import read_arrays
 from mahjong_env.basics.memory import free_memory
 from mahjong_env.ruleset.questions import Rules
 

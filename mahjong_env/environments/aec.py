@@ -15,10 +15,9 @@ from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import DealError, MahjongError, OptionError
 from mahjong_env.basics.types import Int8Array
 from mahjong_env.drawing.table import person_name
-from mahjong_env.engine.outcome import StepResult
+from mahjong_env.engine.outcome import StepResult, hand_info
 from mahjong_env.engine.scene import Deal
 from mahjong_env.environments.arguments import observation_space, read_arguments
-from mahjong_env.environments.hand_info import hand_info
 from mahjong_env.environments.held_engine import HeldEngine
 from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
 from mahjong_env.observation.planes import SHAPE
@@ -46,7 +45,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
     **End**: after ``num_hands`` hands, or as the variant ends its matches (``truncations`` if one was cut short).
 
     **Infos**: a person who has not acted since a hand ended finds that hand in ``infos[agent]["outcome"]``, see
-    `hand_info.hand_info`.
+    `mahjong_env.engine.outcome.hand_info`.
 
     **Copies**: `copy.deepcopy` and `pickle` in the middle of a game give an environment that goes on as this one does.
     ``env.unwrapped.engine.snapshot()`` and ``restore()`` go back as well, and cost less: all agents are then where the
@@ -72,7 +71,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         Args:
             variant: a name in `mahjong_env.VARIANTS`, or rules.
             render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (shown in a
-                window or on the terminal, see `mahjong_env.environments.screen`).
+                window or on the terminal, see `mahjong_env.environments.render`).
             num_hands: hands of a match.
             start: see `mahjong_env.make_engine`.
             record: a file to which the record of every match is appended (`mahjong_env.records`).

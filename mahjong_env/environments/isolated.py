@@ -21,7 +21,7 @@ from typing import Any, Final
 import numpy as np
 
 from mahjong_env.basics.errors import AgentError
-from mahjong_env.environments.players import Opponent, agent_name
+from mahjong_env.environments.agents import Opponent, agent_name
 from mahjong_env.observation.view import View
 
 PREFIX: Final = "isolated:"

@@ -22,14 +22,12 @@ from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import ActionError, DealError, MahjongError, RulesError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array
 from mahjong_env.engine.arguments import MOST_HANDS, as_array, check_count, check_room
-from mahjong_env.engine.outcome import Outcome, StepResult
+from mahjong_env.engine.outcome import Outcome, StepResult, hand_info
 from mahjong_env.engine.phases.settle import most_hands
 from mahjong_env.engine.scene import Deal
+from mahjong_env.environments.agents import Opponent, OpponentPool, Seating, agent_name, choose_actions
 from mahjong_env.environments.arguments import check_illegal_reward
-from mahjong_env.environments.hand_info import hand_info
 from mahjong_env.environments.held_engine import HeldEngine
-from mahjong_env.environments.opponents import Opponent, OpponentPool, Seating
-from mahjong_env.environments.players import agent_name, choose_actions
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import NO_SEAT
 
@@ -90,7 +88,7 @@ class LearningSeats:
             rules: what is played.
             num_games: B.
             opponents: one agent for all other seats, a list of one for each (the next person's first), or an
-                `OpponentPool`; see `mahjong_env.environments.agent_registry.find_agent`.
+                `OpponentPool`; see `mahjong_env.environments.agents.find_agent`.
             seat: the learning person; None: drawn for each episode; "rotate": the next one in each episode.
             num_hands: hands of a match.
             start: see `mahjong_env.make_engine`.

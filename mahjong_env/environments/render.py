@@ -1,39 +1,32 @@
-"""Render modes of environments: the table as text, as pixels, or shown to whoever is watching."""
+"""Render modes of environments: the table as text, as pixels, or shown to whoever is watching.
+
+The mode "human" opens a window, which needs a screen, Tk (which comes with most Pythons) and the extra `render`.
+Without one of them, and wherever ``MAHJONG_ENV_WINDOW=0`` asks for it, the table is text: drawn in its place on a
+terminal, one table after the other where stdout is a file.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+import time
 import warnings
-from collections.abc import Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_env.basics.errors import RenderModeError
-from mahjong_env.drawing.events import last_event
-from mahjong_env.drawing.picture import table_svg
-from mahjong_env.drawing.raster import pixels
+from mahjong_env.basics.errors import MissingExtraError, RenderModeError
+from mahjong_env.drawing.picture import pixels, png_bytes, table_svg
 from mahjong_env.drawing.table import event_text, read_table
-from mahjong_env.drawing.text import has_colour
-from mahjong_env.drawing.text_table import meld_text, table_text
-from mahjong_env.drawing.words import Reader, legal_text, outcome_text, rows_text, tiles_text
+from mahjong_env.drawing.text import (
+    has_colour,
+    last_event,
+    table_text,
+)
 from mahjong_env.engine.batch import Engine
-from mahjong_env.environments.screen import show
-
-__all__ = [
-    "RENDER_FPS",
-    "RENDER_MODES",
-    "Reader",
-    "check_render_mode",
-    "legal_text",
-    "meld_text",
-    "outcome_text",
-    "render_game",
-    "rows_text",
-    "table_text",
-    "tiles_text",
-    "warn_without_render_mode",
-]
 
 RENDER_MODES: Final = ("ansi", "rgb_array", "human")
 """What environments of one game can render: text, pixels, and a picture or text that is shown."""
@@ -64,11 +57,11 @@ def render_game(
         engine: the games.
         game: which one.
         mode: one of `RENDER_MODES`, or None.
-        outcome: the hand that has just ended, if any (see `hand_info.hand_info`).
+        outcome: the hand that has just ended, if any (see `mahjong_env.engine.outcome.hand_info`).
 
     Returns:
         Text for "ansi", of at most 80 columns, in colour where stdout is a terminal that has colours;
-        [804, 750, 3] uint8 for "rgb_array"; None for "human", which shows the table (see `screen.show`), and for None,
+        [804, 750, 3] uint8 for "rgb_array"; None for "human", which shows the table (see `show`), and for None,
         which warns.
 
     Raises:
@@ -92,3 +85,94 @@ def render_game(
 
 def _picture(engine: Engine, game: int, outcome: Mapping[str, Any] | None) -> str:
     return table_svg(read_table(engine, game), event=event_text(outcome) or last_event(engine, game))
+
+
+_SWITCH: Final = "MAHJONG_ENV_WINDOW"
+_HOME_AND_CLEAR: Final = "\x1b[H\x1b[J"
+
+
+def show(picture: Callable[[], str], text: Callable[[], str], width: int, fps: float) -> None:
+    """Show a table to whoever is watching.
+
+    Args:
+        picture: draws it as an SVG document.
+        text: writes it as lines.
+        width: of the picture, in pixels.
+        fps: frames a second; the call takes as long as a frame does, unless stdout is a file.
+    """
+    window = _the_window()
+    if window is not None and window.show(picture(), width):
+        _pause(fps, window.breathe)
+    elif sys.stdout.isatty():
+        clear = "" if os.environ.get("TERM") == "dumb" else _HOME_AND_CLEAR
+        print(f"{clear}{text()}", flush=True)
+        _pause(fps, time.sleep)
+    else:
+        print(text())
+
+
+_last_frame = [0.0]
+
+
+def _pause(fps: float, wait: Callable[[float], None]) -> None:
+    """Let the last frame stand for its time."""
+    wait(max(0.0, _last_frame[0] + 1 / fps - time.monotonic()))
+    _last_frame[0] = time.monotonic()
+
+
+class _Window:
+    """One window for all environments of a process."""
+
+    def __init__(self, tkinter: Any) -> None:
+        self._root = tkinter.Tk()
+        self._root.title("mahjong_env")
+        self._label = tkinter.Label(self._root, borderwidth=0)
+        self._label.pack()
+        self._image: Any = None
+        self._new_image = tkinter.PhotoImage
+        self._is_open = True
+        self._root.protocol("WM_DELETE_WINDOW", self._close)
+
+    def _close(self) -> None:
+        self._is_open = False
+        self._root.destroy()
+
+    def show(self, svg: str, width: int) -> bool:
+        """Show a picture; False if the person has closed the window."""
+        if self._is_open:
+            self._image = self._new_image(data=b64encode(png_bytes(svg, width)), format="png", master=self._root)
+            self._label.configure(image=self._image)
+            self._root.update()
+        return self._is_open
+
+    def breathe(self, seconds: float) -> None:
+        """Wait, and let the window be moved and closed meanwhile."""
+        until = time.monotonic() + seconds
+        while self._is_open and time.monotonic() < until:
+            self._root.update()
+            time.sleep(0.02)
+
+
+_window: list[_Window | None] = []
+
+
+def _the_window() -> _Window | None:
+    """The window, opened when it is first asked for; None where there can be none."""
+    if not _window:
+        _window.append(_open_window())
+    return _window[0]
+
+
+def _open_window() -> _Window | None:
+    has_screen = sys.platform in ("win32", "darwin") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if os.environ.get(_SWITCH) == "0" or not has_screen:
+        return None
+    try:
+        import tkinter
+
+        png_bytes('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>')
+        return _Window(tkinter)
+    except (ImportError, MissingExtraError, RuntimeError):
+        return None
+    except tkinter.TclError:  # a screen that cannot be reached
+        return None

@@ -44,10 +44,9 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
     **Episode**: a match of ``num_hands`` hands; matches that end before the seat is asked once are dealt anew.
 
     An illegal action ends the episode with ``info["illegal_action"]`` True and a reward that is worse than playing on
-    (``illegal_reward``), or raises `mahjong_env.IllegalActionError` with ``on_illegal="raise"`` (nothing has changed
-    then). When a hand has ended since
-    the last decision, ``info["outcome"]`` says how (see `hand_info.hand_info`). ``info["seat"]`` is the
-    learning person.
+    (``illegal_reward``). With ``on_illegal="raise"`` it raises `mahjong_env.IllegalActionError`, and nothing has
+    changed then. When a hand has ended since the last decision, ``info["outcome"]`` says how (see
+    `mahjong_env.engine.outcome.hand_info`). ``info["seat"]`` is the learning person.
 
     Environments can be copied (`copy.deepcopy`) and pickled in the middle of an episode: the copy goes on as the
     original does.
@@ -76,7 +75,7 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
             variant: a name in `mahjong_env.VARIANTS`, or rules.
             opponents: who plays the other seats: one agent for all, a list of one for each (the next one first), or an
                 `OpponentPool`. An agent is an object with ``act(view, rng)`` or a text such as "random", "greedy",
-                "file.py:Class"; see `mahjong_env.environments.agent_registry.find_agent`.
+                "file.py:Class"; see `mahjong_env.environments.agents.find_agent`.
             seat: the learning person; None: drawn for each episode; "rotate": the next one in each episode.
             num_hands: hands of a match.
             start: see `mahjong_env.make_engine`.
@@ -88,7 +87,7 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
                 the 200 hands after which it would be cut short.
             observation: "flat", "planes" or "dict".
             render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (shown in a
-                window or on the terminal, see `mahjong_env.environments.screen`).
+                window or on the terminal, see `mahjong_env.environments.render`).
             record: a file to which the record of every match is appended (`mahjong_env.records`).
             **knobs: house rules of the variant.
 

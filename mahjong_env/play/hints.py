@@ -22,8 +22,8 @@ from mahjong_env.basics.actions import (
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import Int8Array
 from mahjong_env.engine.batch import Engine
-from mahjong_env.environments.hand_info import hand_info
-from mahjong_env.environments.players import Opponent, agent_name, ask
+from mahjong_env.engine.outcome import hand_info
+from mahjong_env.environments.agents import Opponent, agent_name, ask
 from mahjong_env.hands import (
     distance_to_sets_and_pair,
     distance_to_seven_pairs,
@@ -134,7 +134,7 @@ def _helps(view: View, hand: Int8Array, melds: int, distance: int) -> tuple[tupl
 
 
 def win_now(engine: Engine) -> dict[str, object] | None:
-    """What the win that the seat to act may declare is worth, as `hand_info.hand_info`; None if it may not win.
+    """What the win that the seat to act may declare is worth, as `hand_info`; None if it may not win.
 
     None also where tiles are turned up after a win because they change what it pays: nobody knows them yet.
     """

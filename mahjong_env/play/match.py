@@ -8,26 +8,72 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from http import HTTPStatus
 from typing import Any, Final
 
 import numpy as np
 
 from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CONCEALED_KONG
-from mahjong_env.drawing.seen import seen_table
-from mahjong_env.drawing.table import read_table
-from mahjong_env.drawing.words import chinese_names
+from mahjong_env.basics.errors import MahjongError
+from mahjong_env.drawing.table import read_table, seen_table
+from mahjong_env.drawing.text import chinese_names
 from mahjong_env.engine.batch import Engine
-from mahjong_env.environments.players import Opponent, agent_name
-from mahjong_env.environments.players import ask as ask_agent
-from mahjong_env.play.afterwards import review_command, show_command
-from mahjong_env.play.errors import PlayError, StaleError
+from mahjong_env.environments.agents import Opponent, agent_name
+from mahjong_env.environments.agents import ask as ask_agent
 from mahjong_env.play.hints import advice, prospects, win_now
 from mahjong_env.play.why_not import why_not
 from mahjong_env.records import GameRecord, Recorder
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import Phase
-from mahjong_env.viewer.reasons import reasons_of_a_kong
-from mahjong_env.viewer.story import end_of_hand
+from mahjong_env.viewer.story import end_of_hand, reasons_of_a_kong
+
+
+class PlayError(MahjongError):
+    """Something that a person cannot do.
+
+    Attributes:
+        code: a word for it, by which the page finds the message in the other language.
+    """
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class StaleError(PlayError):
+    """An answer to another question than the one that is being asked."""
+
+
+class RequestError(PlayError):
+    """A request that cannot be answered.
+
+    Attributes:
+        status: of the answer.
+    """
+
+    def __init__(self, status: HTTPStatus, message: str, code: str = "request") -> None:
+        super().__init__(message, code)
+        self.status = status
+
+
+def show_command(file: str, match: int = 1) -> str:
+    """The command that writes a match of a file as a page."""
+    return f"python -m mahjong_env show {_quoted(file)}{_which(match)} --html page.html"
+
+
+def review_command(file: str, match: int, person: int) -> str:
+    """The command that says what every choice of a person was worth."""
+    return f"mahjong-env review --record {_quoted(file)}{_which(match)} --review --seat {person} --out review"
+
+
+def _which(match: int) -> str:
+    return f" --match {match}" if match != 1 else ""
+
+
+def _quoted(file: str) -> str:
+    # Double quotes mean the same to the shells of all systems.
+    return f'"{file}"' if set(file) & set(" &()';") else file
+
 
 Frame = dict[str, Any]
 DOWNLOAD: Final = "match.jsonl"

@@ -1,8 +1,8 @@
 """The page on which a person plays, served to this machine's own browser and to nobody else.
 
 The server of the standard library listens on the loopback address. Every address that it answers begins with a random
-token, which only who started it knows; it reads no file that a request names; it answers only requests that name it as
-their host and, where they change something, come as JSON from its own page. Each page plays a game of its own.
+token, which only the person who started it knows; it reads no file that a request names; it answers only requests that
+name it as their host and, where they change something, come as JSON from its own page. Each page plays its own game.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
 from math import inf
 from socket import SHUT_RDWR, socket
 from threading import Lock
@@ -23,10 +24,33 @@ from time import monotonic
 from typing import Any, Final
 
 from mahjong_env.basics.errors import MahjongError
-from mahjong_env.drawing.words import marks_in_chinese
-from mahjong_env.play.errors import PlayError, RequestError, StaleError
-from mahjong_env.play.match import DOWNLOAD, PersonsMatch
-from mahjong_env.play.page import PAGE_POLICY, play_html
+from mahjong_env.drawing.text import marks_in_chinese
+from mahjong_env.play.match import DOWNLOAD, PersonsMatch, PlayError, RequestError, StaleError
+from mahjong_env.viewer.page import POLICY, page_html, part
+
+PAGE_POLICY: Final = f"{POLICY}; connect-src 'self'"
+
+
+def play_html() -> str:
+    """The page; it loads nothing, and asks the server that it came from for everything that happens."""
+    data = {
+        "agents": [],
+        "hidesConcealedKongs": False,  # what is hidden has not been sent
+    }
+    return page_html(
+        "mahjong_env: play",
+        choice="pace",
+        main=_own("page.html"),
+        style=part("page.css") + _own("page.css"),
+        data=data,
+        script=part("table.js") + _own("page.js"),
+        policy=PAGE_POLICY,
+    )
+
+
+def _own(name: str) -> str:
+    return resources.files("mahjong_env.play").joinpath(name).read_text("utf-8")
+
 
 HOST: Final = "127.0.0.1"
 _MOST_GAMES: Final = 32

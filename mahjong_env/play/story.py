@@ -10,10 +10,9 @@ import numpy as np
 from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CHOW_LOW, CONCEALED_KONG, PASS, WIN
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.drawing.table import WINDS
+from mahjong_env.drawing.text import Reader, legal_text, meld_text, outcome_text
 from mahjong_env.engine.batch import Engine
-from mahjong_env.engine.outcome import StepResult
-from mahjong_env.environments.hand_info import hand_info
-from mahjong_env.environments.render import Reader, legal_text, meld_text, outcome_text
+from mahjong_env.engine.outcome import StepResult, hand_info
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import Phase
 

@@ -35,7 +35,7 @@ class Recorder:
     Attributes:
         engine: the games; step and reset them through the recorder only.
         thoughts: by number of the game what the agent thought whose action is played next, to be filled by
-            `mahjong_env.environments.players.ask` and the like; None where nobody wants to know.
+            `mahjong_env.environments.agents.ask` and the like; None where nobody wants to know.
     """
 
     def __init__(

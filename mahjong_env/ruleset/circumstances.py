@@ -1,4 +1,4 @@
-"""What is told about a win that only some variants know, declared by the variants that know it."""
+"""Facts about a win that only some variants ask for, declared by the variants that ask; running points."""
 
 from __future__ import annotations
 
@@ -51,3 +51,16 @@ class Circumstance:
     def valid(self) -> str:
         """The values that it can have, in words."""
         return "True or False" if self.type is bool else f"an integer from 0 to {MOST}"
+
+
+MOST_POINTS: Final = 100_000_000
+"""The most that anybody may have or lack: what is kept then fits 32 bits."""
+
+
+def are_points(value: Any, number: int) -> bool:
+    """Whether these are so many running points: integers within `MOST_POINTS`, in a list or an array."""
+    listed = value.tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(listed, list | tuple) or len(listed) != number:
+        return False
+    integers = all(isinstance(points, int | np.integer) and not isinstance(points, bool) for points in listed)
+    return integers and all(-MOST_POINTS <= points <= MOST_POINTS for points in listed)

@@ -10,9 +10,8 @@ import numpy as np
 
 from mahjong_env.basics.errors import HandError, RulesError
 from mahjong_env.basics.notation import parse_kind
-from mahjong_env.basics.points import MOST_POINTS, are_points
 from mahjong_env.basics.tiles import EAST, NORTH
-from mahjong_env.ruleset.circumstances import MOST, Circumstance, is_count
+from mahjong_env.ruleset.circumstances import MOST, MOST_POINTS, Circumstance, are_points, is_count
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import VARIANTS
 from mahjong_env.scoring.wins import Source

@@ -35,10 +35,10 @@ import numpy as np
 from mahjong_env.basics.actions import ACTIONS, PASS, action
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.notation import format_counts, parse_tiles
+from mahjong_env.drawing.text import table_text
 from mahjong_env.engine.batch import make_engine
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.engine.scene import Deal
-from mahjong_env.environments.render import table_text
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
 from mahjong_env.scoring.described import HandScore, score

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from mahjong_env.basics.notation import MeldType, parse_kind, parse_meld, parse_tiles
-from mahjong_env.drawing.hand import ShownHand, hand_svg
+from mahjong_env.drawing.picture import ShownHand, hand_svg
 from mahjong_env.drawing.table import HIDDEN, ShownMeld
-from mahjong_env.drawing.text import columns, padded
+from mahjong_env.drawing.text import chinese_names, columns, padded, tiles_text
 from mahjong_env.drawing.tiles import tile_name
-from mahjong_env.drawing.words import chinese_names, tiles_text
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.scoring.described import HandScore
 from mahjong_env.viewer.page import part
-from mahjong_env.viewer.reasons import reason_in_words, reasons_of_a_win
+from mahjong_env.viewer.story import reason_in_words, reasons_of_a_win
 
 _SOURCES = {
     "draw": "drawn",

@@ -11,11 +11,10 @@ from os import PathLike
 from typing import Any, Final
 
 from mahjong_env.basics.tiles import KIND_NAMES, NUM_ALL_KINDS
+from mahjong_env.drawing.text import marks_in_chinese
 from mahjong_env.drawing.tiles import HEIGHT, WIDTH, tile_name, tile_svg
-from mahjong_env.drawing.words import marks_in_chinese
 from mahjong_env.records import GameRecord, nth_record
-from mahjong_env.viewer.reasons import DEALERS_SHARE, REASONS
-from mahjong_env.viewer.story import frames_of
+from mahjong_env.viewer.story import DEALERS_SHARE, REASONS, frames_of
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 """What a page may load: nothing but what it holds."""

@@ -8,7 +8,7 @@ import pytest
 import mahjong_env
 from mahjong_agents import make_agent
 from mahjong_agents.annotations import probabilities, values
-from mahjong_env.environments.players import Thinker, ask
+from mahjong_env.environments.agents import Thinker, ask
 from mahjong_env.records import GameRecord, Recorder, replay_points
 
 

@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from mahjong_env.basics.archives import read_arrays, read_entry
+from mahjong_env.basics.files import read_arrays, read_entry
 
 MOST = 2**16
 ARRAYS = {"one": np.arange(6).reshape(2, 3), "two": np.array(1.5), "three": np.zeros(0, np.int8)}

@@ -6,7 +6,7 @@ import pytest
 from mahjong_benchmarks.own import AECPlayer, EnginePlayer, WarmGames, choose, own_contenders
 from mahjong_benchmarks.timing import Meter
 from mahjong_env import Engine, MahjongError, rules
-from mahjong_env.environments.opponents import RandomAgent
+from mahjong_env.environments.agents import RandomAgent
 
 
 def ends(engine, steps):

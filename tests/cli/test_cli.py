@@ -248,7 +248,7 @@ def test_show_draws_tables_as_often_as_asked(capsys):
 
 
 def test_show_with_the_agents_of_other_distributions(capsys):
-    names = mahjong_env.environments.opponents.agent_names()
+    names = mahjong_env.environments.agents.agent_names()
     if "greedy" not in names:
         pytest.skip("the entry point is not installed")
     status, printed, _ = run(capsys, "show --variant hebei --seed 2 --agents greedy random random")

@@ -10,12 +10,9 @@ import mahjong_env
 from mahjong_env import MahjongError
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import KIND_NAMES, NUM_ALL_KINDS
-from mahjong_env.drawing.glyphs import text_svg, text_width
 from mahjong_env.drawing.picture import HEADER, SIZE, table_svg
-from mahjong_env.drawing.seen import seen_table
-from mahjong_env.drawing.table import HIDDEN, event_text, read_table
-from mahjong_env.drawing.themes import THEMES
-from mahjong_env.drawing.tiles import tile_name, tile_svg
+from mahjong_env.drawing.table import HIDDEN, event_text, read_table, seen_table
+from mahjong_env.drawing.tiles import THEMES, text_svg, text_width, tile_name, tile_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -151,7 +148,7 @@ def test_events_in_words():
 
 def test_pictures_become_pixels():
     pytest.importorskip("resvg_py")
-    from mahjong_env.drawing.raster import pixels, png_bytes
+    from mahjong_env.drawing.picture import pixels, png_bytes
 
     picture = table_svg(read_table(engine_after("fuzhou", 20)))
     array = pixels(picture, width=250)

@@ -10,11 +10,20 @@ import mahjong_env
 from mahjong_agents import make_agent
 from mahjong_env import Deal, action
 from mahjong_env.basics.tiles import GLYPHS
-from mahjong_env.drawing.events import last_event
-from mahjong_env.drawing.text import columns, folded, has_colour, joined, padded, paint, wrapped
-from mahjong_env.drawing.text_table import WIDTH, table_text
-from mahjong_env.environments.hand_info import hand_info
-from mahjong_env.environments.opponents import choose_at_random
+from mahjong_env.drawing.text import (
+    WIDTH,
+    columns,
+    folded,
+    has_colour,
+    joined,
+    last_event,
+    padded,
+    paint,
+    table_text,
+    wrapped,
+)
+from mahjong_env.engine.outcome import hand_info
+from mahjong_env.environments.agents import choose_at_random
 
 ESCAPES = re.compile(r"\x1b\[[\d;]*m")
 # What stands in the right half begins at the same column in every line of every side.

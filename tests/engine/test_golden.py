@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import mahjong_env
-from mahjong_env.rulebook.page import sections
-from mahjong_env.rulebook.sheet import page_source
+from mahjong_env.rulebook.page import page_source, sections
 from support.case_files import hand_cases, scenes
 from tools.golden_games import FOLDER, SEEDS, Storyteller, write_all
 

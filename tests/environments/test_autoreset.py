@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode
 
 import mahjong_env
 from mahjong_env import NUM_ACTIONS, Deal, OptionError, RulesError, rules
-from mahjong_env.environments.players import choose_at_random
+from mahjong_env.environments.agents import choose_at_random
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
 

@@ -12,7 +12,7 @@ from gymnasium.utils import EzPickle
 import mahjong_env
 from mahjong_agents import GreedyAgent
 from mahjong_env.environments.aec import MahjongAEC, wrapped
-from mahjong_env.environments.opponents import OpponentPool
+from mahjong_env.environments.agents import OpponentPool
 from mahjong_env.environments.registration import ENTRY_MODULES
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv

@@ -6,8 +6,8 @@ import pytest
 
 from mahjong_agents import make_agent
 from mahjong_env import Rules, RulesError, make_engine, rules
+from mahjong_env.environments.agents import RandomAgent
 from mahjong_env.environments.learning_seats import LearningSeats
-from mahjong_env.environments.opponents import RandomAgent
 from mahjong_env.environments.registration import ENTRY_MODULES, gymnasium_id
 from mahjong_env.ruleset.registry import VARIANTS
 from mahjong_training.evaluation.matches import play_out

@@ -7,8 +7,8 @@ import pytest
 import mahjong_env
 from mahjong_env import VARIANTS, AgentError, Deal, MahjongError, OpponentPool, OptionError, action, rules
 from mahjong_env.environments.aec import MahjongAEC
+from mahjong_env.environments.agents import RandomAgent
 from mahjong_env.environments.learning_seats import LearningSeats
-from mahjong_env.environments.players import RandomAgent
 from mahjong_env.environments.registration import gymnasium_id
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv

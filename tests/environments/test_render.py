@@ -9,15 +9,10 @@ import pytest
 from mahjong_env import VARIANTS, Deal, action, make_engine
 from mahjong_env.basics.notation import parse_tiles
 from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES
-from mahjong_env.environments.hand_info import hand_info
-from mahjong_env.environments.opponents import choose_at_random
-from mahjong_env.environments.render import (
-    check_render_mode,
-    legal_text,
-    outcome_text,
-    table_text,
-    tiles_text,
-)
+from mahjong_env.drawing.text import legal_text, outcome_text, table_text, tiles_text
+from mahjong_env.engine.outcome import hand_info
+from mahjong_env.environments.agents import choose_at_random
+from mahjong_env.environments.render import check_render_mode
 
 SCENE = Deal(
     hands=("1111m 258p 369s 1234z", "555m 147p 147s 5667z", "34m 2225p 258s 6777z"),

@@ -11,7 +11,7 @@ import gymnasium
 import pytest
 
 import mahjong_env  # noqa: F401  (registers the environments)
-from mahjong_env.environments import screen
+from mahjong_env.environments import render as screen
 from mahjong_env.environments.render import RENDER_FPS
 
 
@@ -85,7 +85,7 @@ def test_a_window_shows_the_picture(tmp_path):
     pytest.importorskip("tkinter")
     code = """
         import gymnasium, mahjong_env
-        from mahjong_env.environments import screen
+        from mahjong_env.environments import render as screen
         env = gymnasium.make("mahjong_env/Hebei-v0", render_mode="human")
         _, info = env.reset(seed=2)
         env.step(info["action_mask"].argmax())

@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode
 
 import mahjong_env
 from mahjong_env import NUM_ACTIONS, Deal, IllegalActionError
-from mahjong_env.environments.opponents import RandomAgent, choose_at_random
+from mahjong_env.environments.agents import RandomAgent, choose_at_random
 from mahjong_env.environments.registration import ENTRY_MODULES, gymnasium_id
 
 IDS = sorted(gymnasium_id(*entry) for entry in ENTRY_MODULES.values())

@@ -18,10 +18,9 @@ from mahjong_env import VARIANTS, ActionError, DealError, MahjongError, make_eng
 from mahjong_env.basics.tiles import GLYPHS
 from mahjong_env.cli import main
 from mahjong_env.cli.play_command import play
-from mahjong_env.drawing.text import columns
-from mahjong_env.drawing.text_table import WIDTH, table_text
+from mahjong_env.drawing.text import WIDTH, columns, table_text
 from mahjong_env.environments.aec import MahjongAEC
-from mahjong_env.environments.opponents import RandomAgent
+from mahjong_env.environments.agents import RandomAgent
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
 from mahjong_env.testing import eager_actions

@@ -12,7 +12,7 @@ import pytest
 from mahjong_agents.search.opponent_hands import shipped_nearness
 from mahjong_env import VARIANTS, ViewError, make_engine
 from mahjong_env.engine.nearness import Nearness, distances_of_hands
-from mahjong_env.environments.opponents import RandomAgent
+from mahjong_env.environments.agents import RandomAgent
 from mahjong_env.state.arrays import Phase
 from mahjong_env.testing.play import choose_actions, view_differences
 from mahjong_env.testing.table_checks import require_books, require_tiles

@@ -7,8 +7,7 @@ import pytest
 
 import mahjong_env
 from mahjong_agents import make_agent
-from mahjong_env.play.afterwards import review_command, show_command
-from mahjong_env.play.match import PersonsMatch
+from mahjong_env.play.match import PersonsMatch, review_command, show_command
 from mahjong_env.play.server import PlayServer
 from mahjong_env.records import RecordWriter, count_records, read_records, replay_points
 from support.browser import NARROW, WIDE, chromium, messages, wait

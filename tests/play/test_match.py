@@ -8,8 +8,7 @@ import pytest
 import mahjong_env
 from mahjong_agents import make_agent
 from mahjong_env import Deal, MahjongError
-from mahjong_env.drawing.seen import seen_table
-from mahjong_env.drawing.table import HIDDEN
+from mahjong_env.drawing.table import HIDDEN, seen_table
 from mahjong_env.play.match import PersonsMatch, StaleError
 from mahjong_env.records import replay_points
 from mahjong_env.testing.play import changed_array, frozen_arrays

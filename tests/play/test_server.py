@@ -16,8 +16,7 @@ import pytest
 import mahjong_env
 from mahjong_agents import make_agent
 from mahjong_env import MahjongError
-from mahjong_env.play.afterwards import review_command
-from mahjong_env.play.match import PersonsMatch
+from mahjong_env.play.match import PersonsMatch, review_command
 from mahjong_env.play.server import HOST, PlayServer
 from mahjong_env.records import GameRecord, replay_points
 

@@ -15,8 +15,7 @@ import mahjong_env
 from mahjong_env.basics.errors import RulesError
 from mahjong_env.cli import main
 from mahjong_env.rulebook.drawing import draw_hand, read_block
-from mahjong_env.rulebook.page import anchor, fill_page, knobs_by_section, sections
-from mahjong_env.rulebook.sheet import page_source, variant_page
+from mahjong_env.rulebook.page import anchor, fill_page, knobs_by_section, page_source, sections, variant_page
 from support import harbour
 from support.case_files import hand_cases
 from tools import rule_pages

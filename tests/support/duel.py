@@ -14,7 +14,7 @@ import numpy as np
 import mahjong_env
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import KIND_NAMES
-from mahjong_env.environments.render import table_text
+from mahjong_env.drawing.text import table_text
 from oracle.referee import Referee, Start
 
 WINDS = ("1z", "2z", "3z", "4z")

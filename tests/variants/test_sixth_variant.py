@@ -13,8 +13,8 @@ import mahjong_env
 from mahjong_agents import GreedyAgent
 from mahjong_env import VARIANTS, Deal, Snapshot, make_engine, testing
 from mahjong_env.basics.errors import RulesError, SnapshotError
+from mahjong_env.drawing.text import table_text
 from mahjong_env.environments.aec import MahjongAEC, environments
-from mahjong_env.environments.render import table_text
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
 from mahjong_env.observation.planes import FACT_PLACES, plane

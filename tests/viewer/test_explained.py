@@ -8,7 +8,7 @@ import mahjong_env
 from mahjong_env import MahjongError, score
 from mahjong_env.cli import main
 from mahjong_env.viewer import Explained
-from mahjong_env.viewer.reasons import NOTHING, REASONS, reason_in_words, reasons_of_a_kong, reasons_of_a_win
+from mahjong_env.viewer.story import NOTHING, REASONS, reason_in_words, reasons_of_a_kong, reasons_of_a_win
 
 COMMAND = "score --variant hebei --hand 123456789m1p --winning-tile 1p --source discard --from-seat 2"
 

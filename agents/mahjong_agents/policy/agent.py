@@ -89,7 +89,7 @@ class PolicyAgent:
         return self._choose(inputs, self._scores(self.network, inputs), rng)
 
     def think(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Note | None]]:
-        """Ask the network, and tell its probabilities; see `mahjong_env.environments.players.Thinker`.
+        """Ask the network, and tell its probabilities; see `mahjong_env.environments.agents.Thinker`.
 
         Raises:
             PolicyFileError: the policy was trained for another variant than the one played, or gives no numbers.

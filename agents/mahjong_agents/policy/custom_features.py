@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env import AgentError, View
-from mahjong_env.environments.addresses import Kind, find_maker, make, parse_address
+from mahjong_env.environments.agents import Kind, find_maker, make, parse_address
 
 _LOW: Final = -128
 _HIGH: Final = 127

@@ -21,8 +21,7 @@ from mahjong_agents.policy.network import ARCHITECTURE as ACTIONS
 from mahjong_agents.policy.network import widened
 from mahjong_agents.policy.plane_inputs import inputs_fingerprint
 from mahjong_env import VARIANTS
-from mahjong_env.basics.archives import read_arrays, read_entry
-from mahjong_env.basics.files import replacing
+from mahjong_env.basics.files import read_arrays, read_entry, replacing
 from mahjong_env.basics.memory import size_text
 
 FORMAT: Final = 2

@@ -114,7 +114,7 @@ class SearchAgent:
     def think(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Note | None]]:
         """Choose, and tell what each action that was tried brought more than the base's own, which is 0.
 
-        See `mahjong_env.environments.players.Thinker`.
+        See `mahjong_env.environments.agents.Thinker`.
         """
         notes: list[Note | None] = [None] * len(view)
         return self._play(view, rng, notes), notes

@@ -64,7 +64,7 @@ class ValueAgent:
         return self._play(network, view, rng)
 
     def think(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Note | None]]:
-        """Choose what promises most, and tell the points; see `mahjong_env.environments.players.Thinker`."""
+        """Choose what promises most, and tell the points; see `mahjong_env.environments.agents.Thinker`."""
         network = self._network(view.rules)
         notes: list[Note | None] = [None] * len(view)
         if network is None:

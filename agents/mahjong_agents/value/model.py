@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mahjong_agents.value.afterstates import Numbers
 from mahjong_env import VARIANTS, AgentError, Rules
-from mahjong_env.basics.archives import read_arrays
+from mahjong_env.basics.files import read_arrays
 
 MOST_BYTES: Final = 2**24
 """Of the arrays of a file of numbers; those of the shipped one take 70,000."""

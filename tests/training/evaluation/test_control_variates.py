@@ -13,7 +13,7 @@ from mahjong_agents.control_variates import UNIT, WEIGHTS_FILE, Luck, weights_of
 from mahjong_agents.draw_features import FEATURES, surprises
 from mahjong_env import VARIANTS, make_engine, rules
 from mahjong_env.cli import main
-from mahjong_env.environments.players import choose_actions
+from mahjong_env.environments.agents import choose_actions
 from mahjong_training.evaluation.lineups import Block, measure, play_block, summarise
 from support.marks import everyday
 

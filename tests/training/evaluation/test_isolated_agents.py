@@ -15,7 +15,7 @@ from mahjong_agents import make_agent
 from mahjong_agents.base import games_at_once
 from mahjong_agents.row_chance import RowChance
 from mahjong_env import VARIANTS, AgentError, make_engine
-from mahjong_env.environments.players import choose_actions
+from mahjong_env.environments.agents import choose_actions
 from mahjong_env.state.arrays import State
 from mahjong_training.evaluation.lineups import measure, one_against_copies
 from mahjong_training.evaluation.shared_chance import SharedChance

@@ -11,7 +11,7 @@ from scipy import stats
 from mahjong_agents import GreedyAgent, RandomAgent, base
 from mahjong_agents.search.agent import SearchAgent
 from mahjong_env import VARIANTS, make_engine, rules
-from mahjong_env.environments.players import choose_actions
+from mahjong_env.environments.agents import choose_actions
 from mahjong_training.evaluation import lineups
 from mahjong_training.evaluation.lineups import measure, one_against_copies, orders_of
 from mahjong_training.evaluation.matches import play_out

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mahjong_agents import Agent, make_agent
 from mahjong_env import Engine, StepResult
 from mahjong_env.basics.chance import fold_seed
-from mahjong_env.environments.players import choose_actions
+from mahjong_env.environments.agents import choose_actions
 from mahjong_env.records import GameRecord, Recorder, deal_again
 from mahjong_training.datasets.layout import DECISION, SOURCES, Settings, hand_dtype
 

@@ -14,7 +14,7 @@ from mahjong_agents.base import games_at_once
 from mahjong_agents.control_variates import UNIT, weights_of
 from mahjong_env import Rules
 from mahjong_env.basics.errors import AnswerError
-from mahjong_env.environments.players import agent_name
+from mahjong_env.environments.agents import agent_name
 from mahjong_env.records import GameRecord
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.hand_statistics import RATIOS

@@ -13,7 +13,7 @@ from mahjong_agents import Agent
 from mahjong_agents.control_variates import Luck
 from mahjong_env import Engine, Rules, StepResult, make_engine
 from mahjong_env.basics.chance import fold_seed
-from mahjong_env.environments.players import Note, agent_name, ask, choose_actions
+from mahjong_env.environments.agents import Note, agent_name, ask, choose_actions
 from mahjong_env.records import Recorder, deal_again
 from mahjong_training.evaluation.hand_statistics import HandStatistics
 from mahjong_training.evaluation.shared_chance import SharedChance, decision_keys
@@ -114,7 +114,7 @@ class Chance:
         who: NDArray[np.intp],
         thoughts: MutableMapping[int, Note] | None = None,
     ) -> NDArray[np.int64]:
-        """Let the seats to act be played by their agents; see `mahjong_env.environments.players.choose_actions`."""
+        """Let the seats to act be played by their agents; see `mahjong_env.environments.agents.choose_actions`."""
         keys = decision_keys(self._deals[games], seats, self._decisions[games, seats])
         self._decisions[games, seats] += 1
         actions = np.zeros(len(games), np.int64)

@@ -18,7 +18,7 @@ from mahjong_agents import Agent, ClosedGreedyAgent, GreedyAgent
 from mahjong_agents.control_variates import WEIGHTS_FILE, Luck
 from mahjong_agents.draw_features import FEATURES
 from mahjong_env import Rules, __version__, make_engine
-from mahjong_env.environments.players import choose_actions
+from mahjong_env.environments.agents import choose_actions
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import ControlVariatesConfig
 from mahjong_training.runtime.folders import check_file, write_text

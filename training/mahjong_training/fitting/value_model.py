@@ -30,7 +30,7 @@ from mahjong_agents.greedy import reference_agent
 from mahjong_agents.value.agent import ValueAgent
 from mahjong_agents.value.model import MOST_BYTES, NUMBERS_PATH, OutcomeNetwork
 from mahjong_env import Rules
-from mahjong_env.basics.archives import read_arrays
+from mahjong_env.basics.files import read_arrays
 from mahjong_env.cli.terminal import as_long_as_read
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.errors import TrainingError

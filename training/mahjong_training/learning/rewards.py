@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mahjong_agents import look_ahead
 from mahjong_env import Rules, View
-from mahjong_env.environments.addresses import Kind, find_maker, make, parse_address, read_value
+from mahjong_env.environments.agents import Kind, find_maker, make, parse_address, read_value
 from mahjong_training.errors import RewardError
 from mahjong_training.evaluation.sigma import sigma
 

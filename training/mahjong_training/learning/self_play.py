@@ -16,7 +16,7 @@ from mahjong_agents.policy.custom_features import Features, find_features
 from mahjong_agents.policy.inputs import TABLE_FACTS, ActionInputs
 from mahjong_agents.policy.network import ActionNetwork, draw, log_probabilities
 from mahjong_env import Rules, View, make_engine
-from mahjong_env.environments.players import choose_actions
+from mahjong_env.environments.agents import choose_actions
 from mahjong_training.learning.rewards import Paid, Reward, find_reward, pay, potential
 from mahjong_training.seeds import training_seed
 

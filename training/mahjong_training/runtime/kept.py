@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_env.basics.archives import read_arrays
+from mahjong_env.basics.files import read_arrays
 from mahjong_training.cluster.versions import versions
 from mahjong_training.runtime.folders import make_folder, write_bytes
 

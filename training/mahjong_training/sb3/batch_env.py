@@ -16,7 +16,7 @@ from mahjong_agents import Agent
 from mahjong_agents.policy.custom_features import Features
 from mahjong_agents.policy.plane_inputs import NUM_ACTIONS, SIZE
 from mahjong_env import Rules
-from mahjong_env.environments.opponents import OpponentPool
+from mahjong_env.environments.agents import OpponentPool
 from mahjong_training.learning.rewards import Reward
 
 Step = tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]

@@ -15,8 +15,8 @@ from mahjong_agents.policy.custom_features import Features
 from mahjong_agents.policy.plane_inputs import NUM_ACTIONS, policy_inputs
 from mahjong_env import Engine, Rules, View
 from mahjong_env import rules as read_rules
+from mahjong_env.environments.agents import OpponentPool
 from mahjong_env.environments.learning_seats import ROTATE, LearningSeats
-from mahjong_env.environments.opponents import OpponentPool
 from mahjong_training.learning.rewards import Paid, pay, potential
 from mahjong_training.sb3.batch_env import BatchVecEnv, RewardSpec, Step
 from mahjong_training.seeds import training_seed

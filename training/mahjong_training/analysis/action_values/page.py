@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from mahjong_env import MissingExtraError
 from mahjong_env.drawing.picture import table_svg
-from mahjong_env.drawing.seen import seen_table
-from mahjong_env.drawing.table import person_name, read_table
-from mahjong_env.drawing.text_table import table_text
+from mahjong_env.drawing.table import person_name, read_table, seen_table
+from mahjong_env.drawing.text import table_text
 from mahjong_training.analysis.action_values.results import Decision, Findings, Line
 from mahjong_training.analysis.action_values.words import points_text
 

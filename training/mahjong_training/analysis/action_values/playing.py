@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mahjong_agents import Agent, make_agent
 from mahjong_env import ACTIONS, Engine
-from mahjong_env.environments.players import choose_actions
+from mahjong_env.environments.agents import choose_actions
 from mahjong_training.analysis.action_values.branches import (
     DEALT_IN,
     DRAWN,

@@ -1,8 +1,8 @@
-"""Takes the outlines of the characters that pictures use out of two fonts: ``python -m mahjong_env.drawing.build``.
+"""Takes the outlines of the characters that pictures use out of two fonts: ``python tools/glyphs.py``.
 
 Pictures hold outlines and no text, so that they look the same everywhere, without any font installed. The outlines
 come from Noto Serif CJK TC Bold (Chinese) and Noto Sans Bold (Latin), both under the SIL Open Font License; its text
-is in ``OFL.txt`` beside this file. Needs fonttools, and the two fonts (on Debian ``fonts-noto-cjk`` and
+is in ``OFL.txt`` beside ``glyphs.json``. Needs fonttools, and the two fonts (on Debian ``fonts-noto-cjk`` and
 ``fonts-noto-core``).
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 CHINESE = "一二三四五六七八九萬東南西北中發白梅蘭菊竹春夏秋冬武汉杭州河北台灣十六張麻将將福州庄家牌墙财神金赖子胡和"
 LATIN = "".join(chr(code) for code in range(32, 127)) + "·±…"
-OUTPUT = Path(__file__).with_name("glyphs.json")
+OUTPUT = Path(__file__).parents[1] / "mahjong_env" / "drawing" / "glyphs.json"
 
 
 def outlines(font: Any, characters: str) -> dict[str, list[Any]]:

@@ -13,9 +13,17 @@ import mahjong_agents
 from mahjong_agents import make_agent
 from mahjong_env import AgentError, Deal, MahjongError, make_engine
 from mahjong_env.basics import plugins
-from mahjong_env.environments.addresses import parse_address, read_value
-from mahjong_env.environments.agent_registry import ENTRY_POINTS, KIND, agent_names, find_agent
-from mahjong_env.environments.players import RandomAgent, ask, choose_actions
+from mahjong_env.environments.agents import (
+    ENTRY_POINTS,
+    KIND,
+    RandomAgent,
+    agent_names,
+    ask,
+    choose_actions,
+    find_agent,
+    parse_address,
+    read_value,
+)
 
 CAUTIOUS = textwrap.dedent(
     """

@@ -1,0 +1,681 @@
+"""Agents: what they are, how they are found by name or address, seated, asked and checked.
+
+A distribution registers an agent in the entry-point group `mahjong_env.agents`, under the name that users write::
+
+    [project.entry-points."mahjong_env.agents"]
+    cautious = "cautious_mahjong:CautiousAgent"
+
+This is the only place that knows names: environments, command lines, training and `mahjong_agents.make_agent` all ask
+here. Rewards and added inputs of the user's own are found by address (``module:Name``, ``file.py:Name``) as agents are.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType, NoneType, UnionType
+from typing import Any, Final, Literal, Protocol, Union, get_args, get_origin, runtime_checkable
+
+import numpy as np
+
+from mahjong_env.basics import plugins
+from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS
+from mahjong_env.basics.errors import ActionError, AgentError, AnswerError, MahjongError, did_you_mean
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array
+from mahjong_env.engine.batch import Engine
+from mahjong_env.observation.view import View
+
+Note = Mapping[str, Any]
+"""What an agent thought of one choice: "probabilities", "values" and "value" of `GameRecord.notes`."""
+
+
+@runtime_checkable
+class Opponent(Protocol):
+    """Anything that can sit at a table; an attribute ``name`` says what messages and tables call it."""
+
+    def act(self, view: View, rng: np.random.Generator) -> Any:
+        """Choose [n] legal actions for the n seats of a view."""
+        ...
+
+
+@runtime_checkable
+class Thinker(Opponent, Protocol):
+    """An opponent that can also tell what it thought of each choice."""
+
+    def think(self, view: View, rng: np.random.Generator) -> tuple[Any, Sequence[Note | None]]:
+        """Choose as `act` does, with the same chance, and tell why.
+
+        Returns:
+            [n] legal actions; and for each what is to be written in a record (`GameRecord.notes`), or None.
+        """
+        ...
+
+
+class RandomAgent:
+    """Plays any legal action, all of them equally likely; wins and passes included."""
+
+    name = "random"
+
+    def act(self, view: View, rng: np.random.Generator) -> Int64Array:
+        """Choose [n] actions."""
+        return choose_at_random(view.action_mask, rng)
+
+
+def choose_at_random(mask: BoolArray, rng: np.random.Generator) -> Int64Array:
+    """Choose one True in every row, all of them equally likely.
+
+    Args:
+        mask: [n, A] bool, such as the legal actions; every row has one.
+        rng: where chance comes from; n numbers are drawn, whatever the masks.
+
+    Returns:
+        [n] int64.
+
+    Raises:
+        ActionError: a row without a True.
+    """
+    n, width = mask.shape
+    legal = np.flatnonzero(mask)
+    count = np.bincount(legal // width, minlength=n)
+    if not count.all():
+        raise ActionError(f"row {int(count.argmin())} of the mask allows no action: nobody is to act there")
+    first = count.cumsum() - count
+    chosen: Int64Array = legal[first + (rng.random(n) * count).astype(np.int64)] % width
+    return chosen
+
+
+def agent_name(agent: Any) -> str:
+    """What messages call an agent: its ``name``, or that of its class."""
+    name = getattr(agent, "name", None)
+    return name if isinstance(name, str) else type(agent).__name__
+
+
+def choose_actions(
+    engine: Engine,
+    games: Games,
+    agents: Sequence[Opponent],
+    who: Games,
+    rng: np.random.Generator,
+    thoughts: MutableMapping[int, Note] | None = None,
+) -> Int64Array:
+    """Let the seats to act be played by their agents, one call for each agent.
+
+    Args:
+        engine: the tables.
+        games: [n] games that wait for an action.
+        agents: who plays.
+        who: [n] the number of the agent that plays in each game.
+        rng: where chance comes from.
+        thoughts: is given, by number of the game, what agents thought who can tell (`Thinker`); None: they are not
+            asked.
+
+    Returns:
+        [n] legal actions.
+
+    Raises:
+        AnswerError: an answer of another shape or type, or an illegal action; the message names the agent, the game
+            and the seat.
+    """
+    if len(agents) == 1:
+        return ask(agents[0], engine, games, rng, thoughts)
+    actions = np.zeros(len(games), np.int64)
+    for number, agent in enumerate(agents):
+        rows = np.flatnonzero(who == number)
+        if rows.size:
+            # Each agent is shown its own games only: one view of all would be made, and then copied in parts.
+            actions[rows] = ask(agent, engine, games[rows], rng, thoughts)
+    return actions
+
+
+def ask(
+    agent: Opponent,
+    engine: Engine,
+    games: Games,
+    rng: np.random.Generator,
+    thoughts: MutableMapping[int, Note] | None = None,
+) -> Int64Array:
+    """[n] the legal actions that one agent chooses for the seats to act; the arguments are those of `choose_actions`.
+
+    Raises:
+        AnswerError: as for `choose_actions`.
+    """
+    if type(agent) is RandomAgent:
+        # What it would do with a view, without making one.
+        return choose_at_random(engine.state.mask.take(games, axis=0), rng)
+    if thoughts is not None and isinstance(agent, Thinker):
+        answers, notes = agent.think(engine.view(games), rng)
+        told = zip(games.tolist(), notes, strict=True)
+        thoughts.update((game, note) for game, note in told if note)
+    else:
+        answers = agent.act(engine.view(games), rng)
+    actions = _checked_answers(agent, answers, engine, games)
+    inside = (actions >= 0) & (actions < NUM_ACTIONS)
+    legal = inside & engine.state.mask[games, np.where(inside, actions, 0)]
+    if not legal.all():
+        raise _illegal_answer(agent, engine, games, actions, int(legal.argmin()))
+    return actions
+
+
+def _checked_answers(agent: Any, answers: Any, engine: Engine, games: Games) -> Int64Array:
+    """An agent's answers for the seats to act in [n] games as [n] integers.
+
+    Raises:
+        AnswerError: they are something else; the message names the agent, the game and the seat.
+    """
+    try:
+        actions = np.asarray(answers)
+    except ValueError:  # lists of unequal lengths
+        actions = np.asarray(None)
+    is_masked = isinstance(answers, np.ma.MaskedArray)  # what it hides would be played
+    if actions.shape == (len(games),) and actions.dtype.kind in "iu" and not is_masked:
+        return actions.astype(np.int64, copy=False)
+    form = "a masked array of " if is_masked else ""
+    row, what = 0, f"{form}{actions.dtype} of shape {actions.shape} for {len(games)} seats, the first of them"
+    if actions.shape == (len(games),) and actions.dtype.kind == "f":
+        is_whole = np.isfinite(actions) & (actions == np.rint(actions))
+        if not is_whole.all():
+            row = int(is_whole.argmin())
+            what = f"{actions[row]}"
+    raise AnswerError(
+        f"the agent {agent_name(agent)!r} answered {what} in game {games[row]}, seat "
+        f"{engine.seat_to_act[games[row]]}; act(view, rng) answers one integer action for each seat",
+        int(games[row]),
+    )
+
+
+def _illegal_answer(agent: Any, engine: Engine, games: Games, actions: Int64Array, row: int) -> AnswerError:
+    game, number = int(games[row]), int(actions[row])
+    called = f"{ACTIONS[number]!r} ({number})" if 0 <= number < NUM_ACTIONS else str(number)
+    valid = ", ".join(repr(ACTIONS[legal]) for legal in np.flatnonzero(engine.action_mask[game]))
+    return AnswerError(
+        f"the agent {agent_name(agent)!r} answered {called} in game {game}, seat {engine.seat_to_act[game]}, "
+        f"which is not legal there; legal are {valid}",
+        game,
+    )
+
+
+_IN_A_FILE = re.compile(r"(?P<place>.+\.py):(?P<path>[^:]+)")
+_IN_A_MODULE = re.compile(r"(?P<place>[A-Za-z_][\w.]*):(?P<path>[A-Za-z_][\w.]*)")
+
+Maker = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is looked for.
+
+    Attributes:
+        word: what messages call it, such as "agent".
+        article: the same with its article, such as "an agent".
+        error: the class of the errors.
+        method: the name of a method that classes of this kind have.
+        is_made: whether an object is one already, rather than something that makes one.
+        valid: says which texts are valid.
+    """
+
+    word: str
+    article: str
+    error: type[MahjongError]
+    method: str
+    is_made: Callable[[Any], bool]
+    valid: Callable[[], str]
+
+
+def find_maker(kind: Kind, text: str, address: str) -> Maker | None:
+    """What an address names: something to be called. None: it is no address of a module or a file.
+
+    Raises:
+        MahjongError: there is no such module, file or name, or it cannot be loaded.
+    """
+    for pattern, load in ((_IN_A_FILE, _load_file), (_IN_A_MODULE, _load_module)):
+        match = pattern.fullmatch(address)
+        if match:
+            return _attribute(kind, text, load(kind, text, match["place"]), match["path"])
+    if (place := address.removesuffix(":")).endswith(".py"):
+        offered = _offered(kind, _load_file(kind, text, place))
+        raise kind.error(f"{kind.word} {text!r}: a class is missing: write {place}:NAME; it offers {offered}")
+    return None
+
+
+def make(kind: Kind, text: str, maker: Maker, argument: str | None, options: Mapping[str, str]) -> Any:
+    """What a maker makes of the argument and the options behind its name.
+
+    Raises:
+        MahjongError: it does not take them, or fails; its own errors of this class pass through.
+    """
+    arguments, keywords = Signature(kind, text, maker).fit(argument, options)
+    try:
+        return maker(*arguments, **keywords)
+    except (MahjongError, KeyboardInterrupt):
+        raise
+    except Exception as error:  # somebody else's code may raise anything
+        raise kind.error(f"{kind.word} {text!r} cannot be made: {type(error).__name__}: {error}") from error
+
+
+def parse_address(kind: Kind, text: str) -> tuple[str, dict[str, str]]:
+    """Read ``ADDRESS?option=value&option=value``.
+
+    Returns:
+        The address, and the options as they are written.
+
+    Raises:
+        MahjongError: options that are written otherwise, or twice.
+    """
+    address, _, query = text.partition("?")
+    options: dict[str, str] = {}
+    for part in filter(None, query.split("&")):
+        key, equals, value = part.partition("=")
+        if not equals or not key.isidentifier():
+            raise kind.error(f"{kind.word} {text!r}: options are written ?option=value&option=value, not {part!r}")
+        if key in options:
+            raise kind.error(f"{kind.word} {text!r}: the option {key!r} is given twice")
+        options[key] = value
+    return address.strip(), options
+
+
+def read_value(text: str) -> Any:
+    """A value that is written as text: None, true, false, a number, or the text itself."""
+    words = {"none": None, "true": True, "false": False}
+    if text.lower() in words:
+        return words[text.lower()]
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _load_module(kind: Kind, text: str, place: str) -> ModuleType:
+    try:
+        return importlib.import_module(place)
+    except Exception as error:  # somebody else's code may raise anything
+        missing = isinstance(error, ModuleNotFoundError) and place.startswith(error.name or "?")
+        if missing:
+            raise kind.error(
+                f"no {kind.word} is called {text!r}, and there is no module {place}; valid are {kind.valid()}"
+            ) from None
+        raise kind.error(
+            f"{kind.word} {text!r}: {place} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _load_file(kind: Kind, text: str, place: str) -> ModuleType:
+    path = Path(place).expanduser().resolve()
+    if not path.is_file():
+        raise kind.error(f"{kind.word} {text!r}: there is no file {place}")
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+    try:
+        # By its own name if that leads there: processes that are sent such an agent can then import it as well.
+        found = importlib.util.find_spec(path.stem) if path.stem.isidentifier() else None
+        if found is not None and found.origin is not None and Path(found.origin).resolve() == path:
+            return importlib.import_module(path.stem)
+        return _load_apart(path)
+    except Exception as error:  # somebody else's code may raise anything
+        raise kind.error(f"{kind.word} {text!r}: {place} cannot be run: {type(error).__name__}: {error}") from error
+
+
+def _load_apart(path: Path) -> ModuleType:
+    """Load a file whose name another module bears, under a name of its own."""
+    name = f"found_in_{re.sub(r'[^0-9A-Za-z]', '_', str(path))}"
+    if name not in sys.modules:
+        spec = spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path} is no Python file")
+        module = sys.modules[name] = module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+    return sys.modules[name]
+
+
+def _attribute(kind: Kind, text: str, module: ModuleType, path: str) -> Maker:
+    found: Any = module
+    for name in path.strip().split("."):
+        if not hasattr(found, name):
+            raise kind.error(
+                f"{kind.word} {text!r}: {module.__name__} has no {name!r}; it offers {_offered(kind, module)}"
+            )
+        found = getattr(found, name)
+    if kind.is_made(found):
+        return _Ready(found)
+    if callable(found):
+        return found
+    raise kind.error(f"{kind.word} {text!r}: {path} is {found!r}, not a class or a function that makes {kind.article}")
+
+
+class _Ready:
+    """What has been made already: called without arguments, it is there."""
+
+    def __init__(self, found: Any) -> None:
+        self._found = found
+
+    def __call__(self) -> Any:
+        return self._found
+
+
+def _offered(kind: Kind, module: ModuleType) -> str:
+    return ", ".join(key for key, value in vars(module).items() if _offers(kind, module, key, value)) or "none"
+
+
+def _offers(kind: Kind, module: ModuleType, key: str, value: Any) -> bool:
+    own = getattr(value, "__module__", None) == module.__name__
+    return own and not key.startswith("_") and (hasattr(value, kind.method) or inspect.isfunction(value))
+
+
+# --- Arguments and options --------------------------------------------------------------------------------------
+
+
+class Signature:
+    """What somebody's maker takes, against which the text behind a name is checked."""
+
+    def __init__(self, kind: Kind, text: str, maker: Maker) -> None:
+        self._kind, self._text = kind, text
+        try:
+            parameters = list(_parameters(maker))
+        except (TypeError, ValueError):  # written in C: it says itself what it does not like
+            parameters = [inspect.Parameter("arguments", inspect.Parameter.VAR_POSITIONAL)]
+            parameters.append(inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD))
+        self._positional = [each for each in parameters if each.kind <= inspect.Parameter.VAR_POSITIONAL]
+        by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        self._named = {each.name: each for each in parameters if each.kind in by_name}
+        self._takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)
+
+    def fit(self, argument: str | None, options: Mapping[str, str]) -> tuple[list[Any], dict[str, Any]]:
+        """The argument and the options, as values of the types that are asked for."""
+        arguments, given = [], set(options)
+        if argument is not None:
+            if not self._positional:
+                raise self._kind.error(
+                    f"{self._kind.word} {self._text!r}: nothing is expected behind the colon, not {argument!r}"
+                )
+            first = self._positional[0]
+            arguments.append(self._value(first.name, argument, first.annotation, plain=True))
+            if first.name in given:
+                raise self._kind.error(f"{self._kind.word} {self._text!r}: {first.name!r} is given twice")
+            given.add(first.name)
+        unknown = [name for name in options if name not in self._named]
+        if unknown and not self._takes_any:
+            valid = ", ".join(self._named) or "none"
+            raise self._kind.error(
+                f"{self._kind.word} {self._text!r} has no option {unknown[0]!r}; its options are: {valid}"
+            )
+        for name, parameter in self._named.items():
+            if parameter.default is inspect.Parameter.empty and name not in given:
+                raise self._kind.error(
+                    f"{self._kind.word} {self._text!r}: it needs {name!r}, as in {self._example(name)}"
+                )
+        empty = inspect.Parameter.empty
+        wanted = {name: self._named[name].annotation if name in self._named else empty for name in options}
+        return arguments, {name: self._value(name, text, wanted[name]) for name, text in options.items()}
+
+    def _example(self, name: str) -> str:
+        address = self._text.partition("?")[0]
+        is_first = bool(self._positional) and self._positional[0].name == name
+        return f"{address}:{name.upper()}" if is_first else f"{address}?{name}=..."
+
+    def _value(self, name: str, text: str, wanted: Any, *, plain: bool = False) -> Any:
+        if wanted is inspect.Parameter.empty:
+            return text if plain else read_value(text)
+        kinds = get_args(wanted) if get_origin(wanted) in (Union, UnionType) else (wanted,)
+        for kind in sorted(kinds, key=lambda kind: kind in (str, Path)):  # anything can be read as these
+            is_known, value = _read_as(text, kind)
+            if is_known:
+                return value
+        valid = " or ".join(_IN_WORDS.get(kind, _choices(kind)) for kind in kinds)
+        raise self._kind.error(f"{self._kind.word} {self._text!r}: {name!r} is {valid}, not {text!r}")
+
+
+def _parameters(maker: Maker) -> Any:
+    try:
+        return inspect.signature(maker, eval_str=True).parameters.values()
+    except NameError:  # types that are imported for the type checker alone
+        found = inspect.signature(maker).parameters.values()
+        empty = inspect.Parameter.empty
+        return [each.replace(annotation=empty) if isinstance(each.annotation, str) else each for each in found]
+
+
+_IN_WORDS: Final[Mapping[Any, str]] = {bool: "true or false", int: "an integer", float: "a number", NoneType: "none"}
+
+
+def _choices(kind: Any) -> str:
+    return " or ".join(map(str, get_args(kind))) if get_origin(kind) is Literal else "a text"
+
+
+def _read_as(text: str, kind: Any) -> tuple[bool, Any]:
+    """Whether a text can be read as a value of this type, and the value."""
+    if kind in (str, Path):
+        return True, kind(text)
+    value = read_value(text)
+    if get_origin(kind) is Literal:
+        fitting = [choice for choice in get_args(kind) if str(choice) == text or (choice is None and value is None)]
+        return bool(fitting), fitting[0] if fitting else None
+    if kind is float and type(value) is int:
+        return True, float(value)
+    if kind in _IN_WORDS:
+        return type(value) is kind, value
+    return True, value  # a type of its own: it checks its values itself
+
+
+ENTRY_POINTS: Final = "mahjong_env.agents"
+"""The entry-point group in which distributions register agents."""
+
+# What needs no distribution at all.
+_BUILT_IN: Final[Mapping[str, Callable[..., Opponent]]] = {RandomAgent.name: RandomAgent}
+
+
+def agent_names() -> tuple[str, ...]:
+    """The names that `find_agent` knows, sorted; nothing is loaded."""
+    return tuple(sorted({*_BUILT_IN, *plugins.installed(ENTRY_POINTS)}))
+
+
+def find_agent(agent: Any) -> Opponent:
+    """The agent that a text describes, or the object itself.
+
+    Args:
+        agent: an object with ``act(view, rng)``, or one of these texts, any of them with ``?option=value&option=value``
+            behind it:
+
+            * ``NAME`` or ``NAME:ARGUMENT``, as in "random", "search?rollouts=64" or "policy:runs/x/best.zip";
+            * ``module:Class``, a class (or a function) that makes an agent, in a module that can be imported;
+            * ``file.py:Class``, the same in a file. The file's folder is put at the end of ``sys.path``, so that it
+              can import its neighbours;
+            * ``isolated:AGENT``, any of these in a process of its own, to which only what a seat may see goes over
+              (`mahjong_env.environments.isolated`).
+
+            A registered name comes first, where a module is called the same. Options are checked against the types in
+            the signature.
+
+    Raises:
+        AgentError: there is no such agent, it cannot be loaded, or it does not take what is behind its name; the
+            message lists what is valid. An agent's own errors (`MahjongError`) pass through.
+    """
+    if isinstance(agent, str):
+        return _make(agent)
+    if isinstance(agent, type):
+        raise AgentError(f"{agent.__name__} is a class; give an agent, such as {agent.__name__}()")
+    if not isinstance(agent, Opponent):
+        raise AgentError(f"{agent!r} is no agent; valid are {_valid()}")
+    return agent
+
+
+# --- Finding what makes an agent ------------------------------------------------------------------------------
+
+
+def _make(text: str) -> Opponent:
+    if text.strip().startswith("isolated:"):
+        from mahjong_env.environments.isolated import PREFIX, IsolatedAgent  # processes are for those who ask for them
+
+        return IsolatedAgent(text.strip().removeprefix(PREFIX), find_agent)
+    address, options = parse_address(KIND, text)
+    maker, argument = _maker(text, address)
+    agent = make(KIND, text, maker, argument, options)
+    if isinstance(agent, type) or not isinstance(agent, Opponent):
+        raise AgentError(f"agent {text!r}: {agent!r} is no agent, it has no act(view, rng)")
+    if not isinstance(getattr(agent, "name", None), str):  # tables and plots ask for one
+        setattr(agent, "name", agent_name(agent))  # noqa: B010 the protocol does not promise it
+    return agent
+
+
+def _maker(text: str, address: str) -> tuple[Maker, str | None]:
+    """What makes the agent, and the argument behind its name, if there is one."""
+    name, colon, argument = address.partition(":")
+    installed = plugins.installed(ENTRY_POINTS)
+    if name in installed or name in _BUILT_IN:
+        return _registered(name, installed.get(name, [])), argument if colon else None
+    maker = find_maker(KIND, text, address)
+    if maker is not None:
+        return maker, None
+    raise AgentError(f"no agent is called {text!r}; valid are {_valid()}{did_you_mean(name, agent_names())}")
+
+
+def _valid() -> str:
+    texts = ", ".join((*agent_names(), "module:Class", "file.py:Class", "isolated:AGENT"))
+    return f"{texts}, and in Python objects with act(view, rng)"
+
+
+def _registered(name: str, entries: list[Any]) -> Maker:
+    owners = [f"{plugins.distribution(entry)} ({entry.value})" for entry in entries]
+    if name in _BUILT_IN:
+        owners.insert(0, "mahjong_env itself")
+    if len(owners) > 1:
+        raise AgentError(
+            f"the agent {name!r} is registered more than once, by {' and by '.join(owners)}; "
+            "uninstall all but one of them"
+        )
+    maker: Maker = _BUILT_IN[name] if name in _BUILT_IN else plugins.load(entries[0], AgentError)
+    if not callable(maker):
+        raise AgentError(f"the agent {name!r} of {owners[0]} is made by calling {maker!r}, which cannot be called")
+    return maker
+
+
+def _is_agent(one: Any) -> bool:
+    return isinstance(one, Opponent) and not isinstance(one, type)
+
+
+KIND: Final = Kind("agent", "an agent", AgentError, "act", _is_agent, _valid)
+"""What messages call agents, and what counts as one."""
+
+
+class OpponentPool:
+    """Agents of which one is drawn for each other seat, anew for every episode, all equally likely.
+
+    Attributes:
+        agents: the agents; the same one may be named several times.
+    """
+
+    def __init__(self, agents: Iterable[Any]) -> None:
+        """Look the agents up, see `find_agent`.
+
+        Raises:
+            AgentError: an unknown agent, or none at all.
+        """
+        if isinstance(agents, str) or not isinstance(agents, Iterable):
+            raise AgentError(f"a pool is made of a list of agents, not of {agents!r}")
+        self.agents: tuple[Opponent, ...] = tuple(_find_all(list(agents)))
+        if not self.agents:
+            raise AgentError("a pool of opponents has at least one agent")
+
+    def __repr__(self) -> str:
+        return f"OpponentPool([{', '.join(map(agent_name, self.agents))}])"
+
+
+class Seating:
+    """Which agent plays for whom at B tables of P persons, one of whom is no agent.
+
+    Attributes:
+        opponents: one agent for each other seat, the next person's first; or a pool.
+        agents: the different agents.
+        who: [B, P] number of the agent, among ``agents``, that plays for a person; of no meaning for the learner.
+    """
+
+    def __init__(self, opponents: Any, num_games: int, people: int) -> None:
+        """Take opponents; see `find_opponents`. They sit down when they are told.
+
+        Raises:
+            AgentError: an unknown agent, or a list of another length.
+        """
+        self._people = people
+        self.who: Games = np.zeros((num_games, people), np.intp)
+        self.opponents: tuple[Opponent, ...] | OpponentPool = ()
+        self.replace(opponents)
+
+    def replace(self, opponents: Any) -> None:
+        """Other opponents, from the next decision on; where seats have to be drawn anew, `settle` does it.
+
+        Raises:
+            AgentError: as above; nothing has changed.
+        """
+        before = self.opponents
+        if isinstance(opponents, OpponentPool):
+            self.opponents, self.agents = opponents, opponents.agents
+        else:
+            self.opponents = tuple(find_opponents(opponents, self._people - 1))
+            self.agents = tuple({id(agent): agent for agent in self.opponents}.values())
+        is_same_size = isinstance(before, OpponentPool) and isinstance(opponents, OpponentPool)
+        self._is_settled = is_same_size and len(before.agents) == len(opponents.agents)  # type: ignore[union-attr]
+
+    def settle(self, learner: Int8Array, rng: np.random.Generator) -> None:
+        """Seat new opponents at all tables, if there are any who have not sat down; ``learner`` [B]."""
+        if not self._is_settled:
+            self.sit_down(np.arange(len(self.who)), learner, rng)
+            self._is_settled = True
+
+    def sit_down(self, games: Games, learner: Int8Array, rng: np.random.Generator) -> None:
+        """Seat the opponents at [n] tables, whose learners are [n] ``learner``; a pool is drawn from."""
+        if len(self.agents) == 1:
+            self.who[games] = 0
+        elif isinstance(self.opponents, OpponentPool):
+            self.who[games] = rng.integers(len(self.agents), size=(len(games), self._people))
+        else:
+            self._seat_in_order(games, learner)
+
+    def follow(self, learner: Int8Array) -> None:
+        """The learners ([B]) are others than before; agents from a pool keep their seats."""
+        if not isinstance(self.opponents, OpponentPool):
+            self._seat_in_order(np.arange(len(self.who)), learner)
+
+    def _seat_in_order(self, games: Games, learner: Int8Array) -> None:
+        assert not isinstance(self.opponents, OpponentPool)
+        numbers = {id(agent): number for number, agent in enumerate(self.agents)}
+        # By the distance from the learner, who comes last and is no agent.
+        at_distance = np.array([*(numbers[id(agent)] for agent in self.opponents), 0], np.intp)
+        distance = (np.arange(self._people) - learner[:, None] - 1) % self._people
+        self.who[games] = at_distance[distance]
+
+
+def find_opponents(opponents: Any, number: int) -> list[Opponent]:
+    """One agent for each of the other persons at a table.
+
+    Args:
+        opponents: one agent for all (see `find_agent`), or a list of one for each, the next person's first.
+        number: how many they are.
+
+    Returns:
+        ``number`` agents; one that was given for all is the same object everywhere.
+
+    Raises:
+        AgentError: an unknown agent, or a list of another length.
+    """
+    if isinstance(opponents, Sequence) and not isinstance(opponents, str):
+        if len(opponents) != number:
+            raise AgentError(
+                f"opponents are one agent, or a list of {number} (one for each other seat), not {opponents!r}"
+            )
+        return _find_all(opponents)
+    return [find_agent(opponents)] * number
+
+
+def _find_all(agents: Sequence[Any]) -> list[Opponent]:
+    # The same name twice is one agent, which then answers for both seats at once.
+    named = {agent: find_agent(agent) for agent in agents if isinstance(agent, str)}
+    return [named[agent] if isinstance(agent, str) else find_agent(agent) for agent in agents]
