@@ -146,7 +146,7 @@ def ask(
         AnswerError: as for `choose_actions`.
     """
     if type(agent) is RandomAgent:
-        # What it would do with a view, without making one.
+        # As with a view, which it does not need.
         return choose_at_random(engine.state.mask.take(games, axis=0), rng)
     if thoughts is not None and isinstance(agent, Thinker):
         answers, notes = agent.think(engine.view(games), rng)
@@ -154,15 +154,23 @@ def ask(
         thoughts.update((game, note) for game, note in told if note)
     else:
         answers = agent.act(engine.view(games), rng)
-    actions = _checked_answers(agent, answers, engine, games)
+    actions = _whole_numbers(agent, answers, engine, games)
     inside = (actions >= 0) & (actions < NUM_ACTIONS)
     legal = inside & engine.state.mask[games, np.where(inside, actions, 0)]
     if not legal.all():
-        raise _illegal_answer(agent, engine, games, actions, int(legal.argmin()))
+        row = int(legal.argmin())
+        game, number = int(games[row]), int(actions[row])
+        called = f"{ACTIONS[number]!r} ({number})" if inside[row] else str(number)
+        valid = ", ".join(repr(ACTIONS[legal]) for legal in np.flatnonzero(engine.action_mask[game]))
+        raise AnswerError(
+            f"the agent {agent_name(agent)!r} answered {called} in game {game}, seat {engine.seat_to_act[game]}, "
+            f"which is not legal there; legal are {valid}",
+            game,
+        )
     return actions
 
 
-def _checked_answers(agent: Any, answers: Any, engine: Engine, games: Games) -> Int64Array:
+def _whole_numbers(agent: Any, answers: Any, engine: Engine, games: Games) -> Int64Array:
     """An agent's answers for the seats to act in [n] games as [n] integers.
 
     Raises:
@@ -189,17 +197,6 @@ def _checked_answers(agent: Any, answers: Any, engine: Engine, games: Games) -> 
     )
 
 
-def _illegal_answer(agent: Any, engine: Engine, games: Games, actions: Int64Array, row: int) -> AnswerError:
-    game, number = int(games[row]), int(actions[row])
-    called = f"{ACTIONS[number]!r} ({number})" if 0 <= number < NUM_ACTIONS else str(number)
-    valid = ", ".join(repr(ACTIONS[legal]) for legal in np.flatnonzero(engine.action_mask[game]))
-    return AnswerError(
-        f"the agent {agent_name(agent)!r} answered {called} in game {game}, seat {engine.seat_to_act[game]}, "
-        f"which is not legal there; legal are {valid}",
-        game,
-    )
-
-
 _IN_A_FILE = re.compile(r"(?P<place>.+\.py):(?P<path>[^:]+)")
 _IN_A_MODULE = re.compile(r"(?P<place>[A-Za-z_][\w.]*):(?P<path>[A-Za-z_][\w.]*)")
 
@@ -208,7 +205,7 @@ Maker = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Kind:
-    """What is looked for.
+    """A kind of object that users name by its address: agents, rewards, added inputs.
 
     Attributes:
         word: what messages call it, such as "agent".
@@ -226,36 +223,9 @@ class Kind:
     is_made: Callable[[Any], bool]
     valid: Callable[[], str]
 
-
-def find_maker(kind: Kind, text: str, address: str) -> Maker | None:
-    """What an address names: something to be called. None: it is no address of a module or a file.
-
-    Raises:
-        MahjongError: there is no such module, file or name, or it cannot be loaded.
-    """
-    for pattern, load in ((_IN_A_FILE, _load_file), (_IN_A_MODULE, _load_module)):
-        match = pattern.fullmatch(address)
-        if match:
-            return _attribute(kind, text, load(kind, text, match["place"]), match["path"])
-    if (place := address.removesuffix(":")).endswith(".py"):
-        offered = _offered(kind, _load_file(kind, text, place))
-        raise kind.error(f"{kind.word} {text!r}: a class is missing: write {place}:NAME; it offers {offered}")
-    return None
-
-
-def make(kind: Kind, text: str, maker: Maker, argument: str | None, options: Mapping[str, str]) -> Any:
-    """What a maker makes of the argument and the options behind its name.
-
-    Raises:
-        MahjongError: it does not take them, or fails; its own errors of this class pass through.
-    """
-    arguments, keywords = Signature(kind, text, maker).fit(argument, options)
-    try:
-        return maker(*arguments, **keywords)
-    except (MahjongError, KeyboardInterrupt):
-        raise
-    except Exception as error:  # somebody else's code may raise anything
-        raise kind.error(f"{kind.word} {text!r} cannot be made: {type(error).__name__}: {error}") from error
+    def wrong(self, text: str, what: str) -> MahjongError:
+        """The error that something is wrong with what a text names."""
+        return self.error(f"{self.word} {text!r}{what}")
 
 
 def parse_address(kind: Kind, text: str) -> tuple[str, dict[str, str]]:
@@ -272,11 +242,166 @@ def parse_address(kind: Kind, text: str) -> tuple[str, dict[str, str]]:
     for part in filter(None, query.split("&")):
         key, equals, value = part.partition("=")
         if not equals or not key.isidentifier():
-            raise kind.error(f"{kind.word} {text!r}: options are written ?option=value&option=value, not {part!r}")
+            raise kind.wrong(text, f": options are written ?option=value&option=value, not {part!r}")
         if key in options:
-            raise kind.error(f"{kind.word} {text!r}: the option {key!r} is given twice")
+            raise kind.wrong(text, f": the option {key!r} is given twice")
         options[key] = value
     return address.strip(), options
+
+
+def find_maker(kind: Kind, text: str, address: str) -> Maker | None:
+    """The class or function that an address names; None if it is no address of a module or a file.
+
+    Raises:
+        MahjongError: there is no such module, file or name, or it cannot be loaded.
+    """
+    if match := _IN_A_FILE.fullmatch(address):
+        module = _load_file(kind, text, match["place"])
+    elif match := _IN_A_MODULE.fullmatch(address):
+        module = _load_module(kind, text, match["place"])
+    elif (place := address.removesuffix(":")).endswith(".py"):
+        offered = _offered(kind, _load_file(kind, text, place))
+        raise kind.wrong(text, f": a class is missing: write {place}:NAME; it offers {offered}")
+    else:
+        return None
+    found: Any = module
+    for name in match["path"].strip().split("."):
+        if not hasattr(found, name):
+            raise kind.wrong(text, f": {module.__name__} has no {name!r}; it offers {_offered(kind, module)}")
+        found = getattr(found, name)
+    if kind.is_made(found):
+        return lambda: found
+    if not callable(found):
+        raise kind.wrong(text, f": {match['path']} is {found!r}, not a class or a function that makes {kind.article}")
+    maker: Maker = found
+    return maker
+
+
+def _load_module(kind: Kind, text: str, place: str) -> ModuleType:
+    try:
+        return importlib.import_module(place)
+    except Exception as error:  # somebody else's code may raise anything
+        if isinstance(error, ModuleNotFoundError) and place.startswith(error.name or "?"):
+            raise kind.error(
+                f"no {kind.word} is called {text!r}, and there is no module {place}; valid are {kind.valid()}"
+            ) from None
+        raise kind.wrong(text, f": {place} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def _load_file(kind: Kind, text: str, place: str) -> ModuleType:
+    path = Path(place).expanduser().resolve()
+    if not path.is_file():
+        raise kind.wrong(text, f": there is no file {place}")
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+    try:
+        # By its own name if that leads there: processes that are sent such an agent can then import it as well.
+        found = importlib.util.find_spec(path.stem) if path.stem.isidentifier() else None
+        if found is not None and found.origin is not None and Path(found.origin).resolve() == path:
+            return importlib.import_module(path.stem)
+        # Another module bears the name of this file: it is loaded under a name of its own.
+        name = f"found_in_{re.sub(r'[^0-9A-Za-z]', '_', str(path))}"
+        if name not in sys.modules:
+            spec = spec_from_file_location(name, path)
+            if spec is None or spec.loader is None:
+                raise ImportError(f"{path} is no Python file")
+            module = sys.modules[name] = module_from_spec(spec)
+            try:
+                spec.loader.exec_module(module)
+            except BaseException:
+                del sys.modules[name]
+                raise
+        return sys.modules[name]
+    except Exception as error:  # somebody else's code may raise anything
+        raise kind.wrong(text, f": {place} cannot be run: {type(error).__name__}: {error}") from error
+
+
+def _offered(kind: Kind, module: ModuleType) -> str:
+    own = {key: each for key, each in vars(module).items() if getattr(each, "__module__", None) == module.__name__}
+    return (
+        ", ".join(
+            key
+            for key, each in own.items()
+            if not key.startswith("_") and (hasattr(each, kind.method) or inspect.isfunction(each))
+        )
+        or "none"
+    )
+
+
+def make(kind: Kind, text: str, maker: Maker, argument: str | None, options: Mapping[str, str]) -> Any:
+    """Call a maker with the argument and the options behind its name, as values of the types that it asks for.
+
+    Args:
+        kind: what is made.
+        text: what the user wrote, for messages.
+        maker: a class or a function.
+        argument: the text behind the colon, if any.
+        options: the texts behind the question mark.
+
+    Raises:
+        MahjongError: the maker does not take them, or fails; its own errors of this class pass through.
+    """
+    parameters = _parameters(maker)
+    positional = [each for each in parameters if each.kind <= inspect.Parameter.VAR_POSITIONAL]
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    named = {each.name: each for each in parameters if each.kind in by_name}
+    arguments, given = [], set(options)
+    if argument is not None:
+        if not positional:
+            raise kind.wrong(text, f": nothing is expected behind the colon, not {argument!r}")
+        first = positional[0]
+        typed = first.annotation is not inspect.Parameter.empty
+        arguments.append(_value(kind, text, first.name, argument, first.annotation) if typed else argument)
+        if first.name in given:
+            raise kind.wrong(text, f": {first.name!r} is given twice")
+        given.add(first.name)
+    unknown = [name for name in options if name not in named]
+    if unknown and not any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters):
+        raise kind.wrong(text, f" has no option {unknown[0]!r}; its options are: {', '.join(named) or 'none'}")
+    for name, parameter in named.items():
+        if parameter.default is inspect.Parameter.empty and name not in given:
+            is_first = bool(positional) and positional[0].name == name
+            example = f"{text.partition('?')[0]}{f':{name.upper()}' if is_first else f'?{name}=...'}"
+            raise kind.wrong(text, f": it needs {name!r}, as in {example}")
+    keywords = {
+        name: _value(kind, text, name, value, named[name].annotation if name in named else inspect.Parameter.empty)
+        for name, value in options.items()
+    }
+    try:
+        return maker(*arguments, **keywords)
+    except (MahjongError, KeyboardInterrupt):
+        raise
+    except Exception as error:  # somebody else's code may raise anything
+        raise kind.wrong(text, f" cannot be made: {type(error).__name__}: {error}") from error
+
+
+def _parameters(maker: Maker) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(maker, eval_str=True).parameters.values())
+    except NameError:  # types that are imported for the type checker alone
+        found = inspect.signature(maker).parameters.values()
+        empty = inspect.Parameter.empty
+        return [each.replace(annotation=empty) if isinstance(each.annotation, str) else each for each in found]
+    except (TypeError, ValueError):  # written in C: it says itself what it does not like
+        kinds = (("arguments", inspect.Parameter.VAR_POSITIONAL), ("options", inspect.Parameter.VAR_KEYWORD))
+        return [inspect.Parameter(name, kind) for name, kind in kinds]
+
+
+_IN_WORDS: Final[Mapping[Any, str]] = {bool: "true or false", int: "an integer", float: "a number", NoneType: "none"}
+
+
+def _value(kind: Kind, text: str, name: str, written: str, wanted: Any) -> Any:
+    """The value of an option of the type that is wanted."""
+    if wanted is inspect.Parameter.empty:
+        return read_value(written)
+    types = get_args(wanted) if get_origin(wanted) in (Union, UnionType) else (wanted,)
+    for each in sorted(types, key=lambda each: each in (str, Path)):  # anything can be read as these
+        is_known, value = _read_as(written, each)
+        if is_known:
+            return value
+    literals = (" or ".join(map(str, get_args(each))) if get_origin(each) is Literal else "a text" for each in types)
+    valid = " or ".join(_IN_WORDS.get(each, choices) for each, choices in zip(types, literals, strict=True))
+    raise kind.wrong(text, f": {name!r} is {valid}, not {written!r}")
 
 
 def read_value(text: str) -> Any:
@@ -290,165 +415,6 @@ def read_value(text: str) -> Any:
         except ValueError:
             continue
     return text
-
-
-def _load_module(kind: Kind, text: str, place: str) -> ModuleType:
-    try:
-        return importlib.import_module(place)
-    except Exception as error:  # somebody else's code may raise anything
-        missing = isinstance(error, ModuleNotFoundError) and place.startswith(error.name or "?")
-        if missing:
-            raise kind.error(
-                f"no {kind.word} is called {text!r}, and there is no module {place}; valid are {kind.valid()}"
-            ) from None
-        raise kind.error(
-            f"{kind.word} {text!r}: {place} cannot be imported: {type(error).__name__}: {error}"
-        ) from error
-
-
-def _load_file(kind: Kind, text: str, place: str) -> ModuleType:
-    path = Path(place).expanduser().resolve()
-    if not path.is_file():
-        raise kind.error(f"{kind.word} {text!r}: there is no file {place}")
-    if str(path.parent) not in sys.path:
-        sys.path.append(str(path.parent))
-    try:
-        # By its own name if that leads there: processes that are sent such an agent can then import it as well.
-        found = importlib.util.find_spec(path.stem) if path.stem.isidentifier() else None
-        if found is not None and found.origin is not None and Path(found.origin).resolve() == path:
-            return importlib.import_module(path.stem)
-        return _load_apart(path)
-    except Exception as error:  # somebody else's code may raise anything
-        raise kind.error(f"{kind.word} {text!r}: {place} cannot be run: {type(error).__name__}: {error}") from error
-
-
-def _load_apart(path: Path) -> ModuleType:
-    """Load a file whose name another module bears, under a name of its own."""
-    name = f"found_in_{re.sub(r'[^0-9A-Za-z]', '_', str(path))}"
-    if name not in sys.modules:
-        spec = spec_from_file_location(name, path)
-        if spec is None or spec.loader is None:
-            raise ImportError(f"{path} is no Python file")
-        module = sys.modules[name] = module_from_spec(spec)
-        try:
-            spec.loader.exec_module(module)
-        except BaseException:
-            del sys.modules[name]
-            raise
-    return sys.modules[name]
-
-
-def _attribute(kind: Kind, text: str, module: ModuleType, path: str) -> Maker:
-    found: Any = module
-    for name in path.strip().split("."):
-        if not hasattr(found, name):
-            raise kind.error(
-                f"{kind.word} {text!r}: {module.__name__} has no {name!r}; it offers {_offered(kind, module)}"
-            )
-        found = getattr(found, name)
-    if kind.is_made(found):
-        return _Ready(found)
-    if callable(found):
-        return found
-    raise kind.error(f"{kind.word} {text!r}: {path} is {found!r}, not a class or a function that makes {kind.article}")
-
-
-class _Ready:
-    """What has been made already: called without arguments, it is there."""
-
-    def __init__(self, found: Any) -> None:
-        self._found = found
-
-    def __call__(self) -> Any:
-        return self._found
-
-
-def _offered(kind: Kind, module: ModuleType) -> str:
-    return ", ".join(key for key, value in vars(module).items() if _offers(kind, module, key, value)) or "none"
-
-
-def _offers(kind: Kind, module: ModuleType, key: str, value: Any) -> bool:
-    own = getattr(value, "__module__", None) == module.__name__
-    return own and not key.startswith("_") and (hasattr(value, kind.method) or inspect.isfunction(value))
-
-
-# --- Arguments and options --------------------------------------------------------------------------------------
-
-
-class Signature:
-    """What somebody's maker takes, against which the text behind a name is checked."""
-
-    def __init__(self, kind: Kind, text: str, maker: Maker) -> None:
-        self._kind, self._text = kind, text
-        try:
-            parameters = list(_parameters(maker))
-        except (TypeError, ValueError):  # written in C: it says itself what it does not like
-            parameters = [inspect.Parameter("arguments", inspect.Parameter.VAR_POSITIONAL)]
-            parameters.append(inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD))
-        self._positional = [each for each in parameters if each.kind <= inspect.Parameter.VAR_POSITIONAL]
-        by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-        self._named = {each.name: each for each in parameters if each.kind in by_name}
-        self._takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)
-
-    def fit(self, argument: str | None, options: Mapping[str, str]) -> tuple[list[Any], dict[str, Any]]:
-        """The argument and the options, as values of the types that are asked for."""
-        arguments, given = [], set(options)
-        if argument is not None:
-            if not self._positional:
-                raise self._kind.error(
-                    f"{self._kind.word} {self._text!r}: nothing is expected behind the colon, not {argument!r}"
-                )
-            first = self._positional[0]
-            arguments.append(self._value(first.name, argument, first.annotation, plain=True))
-            if first.name in given:
-                raise self._kind.error(f"{self._kind.word} {self._text!r}: {first.name!r} is given twice")
-            given.add(first.name)
-        unknown = [name for name in options if name not in self._named]
-        if unknown and not self._takes_any:
-            valid = ", ".join(self._named) or "none"
-            raise self._kind.error(
-                f"{self._kind.word} {self._text!r} has no option {unknown[0]!r}; its options are: {valid}"
-            )
-        for name, parameter in self._named.items():
-            if parameter.default is inspect.Parameter.empty and name not in given:
-                raise self._kind.error(
-                    f"{self._kind.word} {self._text!r}: it needs {name!r}, as in {self._example(name)}"
-                )
-        empty = inspect.Parameter.empty
-        wanted = {name: self._named[name].annotation if name in self._named else empty for name in options}
-        return arguments, {name: self._value(name, text, wanted[name]) for name, text in options.items()}
-
-    def _example(self, name: str) -> str:
-        address = self._text.partition("?")[0]
-        is_first = bool(self._positional) and self._positional[0].name == name
-        return f"{address}:{name.upper()}" if is_first else f"{address}?{name}=..."
-
-    def _value(self, name: str, text: str, wanted: Any, *, plain: bool = False) -> Any:
-        if wanted is inspect.Parameter.empty:
-            return text if plain else read_value(text)
-        kinds = get_args(wanted) if get_origin(wanted) in (Union, UnionType) else (wanted,)
-        for kind in sorted(kinds, key=lambda kind: kind in (str, Path)):  # anything can be read as these
-            is_known, value = _read_as(text, kind)
-            if is_known:
-                return value
-        valid = " or ".join(_IN_WORDS.get(kind, _choices(kind)) for kind in kinds)
-        raise self._kind.error(f"{self._kind.word} {self._text!r}: {name!r} is {valid}, not {text!r}")
-
-
-def _parameters(maker: Maker) -> Any:
-    try:
-        return inspect.signature(maker, eval_str=True).parameters.values()
-    except NameError:  # types that are imported for the type checker alone
-        found = inspect.signature(maker).parameters.values()
-        empty = inspect.Parameter.empty
-        return [each.replace(annotation=empty) if isinstance(each.annotation, str) else each for each in found]
-
-
-_IN_WORDS: Final[Mapping[Any, str]] = {bool: "true or false", int: "an integer", float: "a number", NoneType: "none"}
-
-
-def _choices(kind: Any) -> str:
-    return " or ".join(map(str, get_args(kind))) if get_origin(kind) is Literal else "a text"
 
 
 def _read_as(text: str, kind: Any) -> tuple[bool, Any]:
@@ -499,63 +465,51 @@ def find_agent(agent: Any) -> Opponent:
         AgentError: there is no such agent, it cannot be loaded, or it does not take what is behind its name; the
             message lists what is valid. An agent's own errors (`MahjongError`) pass through.
     """
-    if isinstance(agent, str):
-        return _make(agent)
     if isinstance(agent, type):
         raise AgentError(f"{agent.__name__} is a class; give an agent, such as {agent.__name__}()")
-    if not isinstance(agent, Opponent):
-        raise AgentError(f"{agent!r} is no agent; valid are {_valid()}")
-    return agent
-
-
-# --- Finding what makes an agent ------------------------------------------------------------------------------
-
-
-def _make(text: str) -> Opponent:
-    if text.strip().startswith("isolated:"):
+    if not isinstance(agent, str):
+        if not isinstance(agent, Opponent):
+            raise AgentError(f"{agent!r} is no agent; valid are {_valid()}")
+        return agent
+    if agent.strip().startswith("isolated:"):
         from mahjong_env.environments.isolated import PREFIX, IsolatedAgent  # processes are for those who ask for them
 
-        return IsolatedAgent(text.strip().removeprefix(PREFIX), find_agent)
-    address, options = parse_address(KIND, text)
-    maker, argument = _maker(text, address)
-    agent = make(KIND, text, maker, argument, options)
-    if isinstance(agent, type) or not isinstance(agent, Opponent):
-        raise AgentError(f"agent {text!r}: {agent!r} is no agent, it has no act(view, rng)")
-    if not isinstance(getattr(agent, "name", None), str):  # tables and plots ask for one
-        setattr(agent, "name", agent_name(agent))  # noqa: B010 the protocol does not promise it
-    return agent
+        return IsolatedAgent(agent.strip().removeprefix(PREFIX), find_agent)
+    address, options = parse_address(KIND, agent)
+    made = make(KIND, agent, *_maker(agent, address), options)
+    if not _is_agent(made):
+        raise AgentError(f"agent {agent!r}: {made!r} is no agent, it has no act(view, rng)")
+    if not isinstance(getattr(made, "name", None), str):  # tables and plots ask for one
+        setattr(made, "name", agent_name(made))  # noqa: B010 the protocol does not promise it
+    found: Opponent = made
+    return found
 
 
 def _maker(text: str, address: str) -> tuple[Maker, str | None]:
     """What makes the agent, and the argument behind its name, if there is one."""
     name, colon, argument = address.partition(":")
-    installed = plugins.installed(ENTRY_POINTS)
-    if name in installed or name in _BUILT_IN:
-        return _registered(name, installed.get(name, [])), argument if colon else None
-    maker = find_maker(KIND, text, address)
-    if maker is not None:
+    entries = plugins.installed(ENTRY_POINTS).get(name, [])
+    owners = ["mahjong_env itself"] if name in _BUILT_IN else []
+    owners += [f"{plugins.distribution(entry)} ({entry.value})" for entry in entries]
+    if not owners:
+        maker = find_maker(KIND, text, address)
+        if maker is None:
+            raise AgentError(f"no agent is called {text!r}; valid are {_valid()}{did_you_mean(name, agent_names())}")
         return maker, None
-    raise AgentError(f"no agent is called {text!r}; valid are {_valid()}{did_you_mean(name, agent_names())}")
-
-
-def _valid() -> str:
-    texts = ", ".join((*agent_names(), "module:Class", "file.py:Class", "isolated:AGENT"))
-    return f"{texts}, and in Python objects with act(view, rng)"
-
-
-def _registered(name: str, entries: list[Any]) -> Maker:
-    owners = [f"{plugins.distribution(entry)} ({entry.value})" for entry in entries]
-    if name in _BUILT_IN:
-        owners.insert(0, "mahjong_env itself")
     if len(owners) > 1:
         raise AgentError(
             f"the agent {name!r} is registered more than once, by {' and by '.join(owners)}; "
             "uninstall all but one of them"
         )
-    maker: Maker = _BUILT_IN[name] if name in _BUILT_IN else plugins.load(entries[0], AgentError)
+    maker = _BUILT_IN[name] if name in _BUILT_IN else plugins.load(entries[0], AgentError)
     if not callable(maker):
         raise AgentError(f"the agent {name!r} of {owners[0]} is made by calling {maker!r}, which cannot be called")
-    return maker
+    return maker, argument if colon else None
+
+
+def _valid() -> str:
+    texts = ", ".join((*agent_names(), "module:Class", "file.py:Class", "isolated:AGENT"))
+    return f"{texts}, and in Python objects with act(view, rng)"
 
 
 def _is_agent(one: Any) -> bool:
