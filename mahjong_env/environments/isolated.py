@@ -21,7 +21,6 @@ from typing import Any, Final
 import numpy as np
 
 from mahjong_env.basics.errors import AgentError
-from mahjong_env.environments.agents import Opponent, agent_name
 from mahjong_env.observation.view import View
 
 PREFIX: Final = "isolated:"
@@ -40,7 +39,7 @@ class IsolatedAgent:
         file: where that stands, "" if in no file.
     """
 
-    def __init__(self, agent: str, find: Callable[[str], Opponent]) -> None:
+    def __init__(self, agent: str, find: Callable[[str], Any]) -> None:
         """Start the process, and make the agent there.
 
         Args:
@@ -118,14 +117,14 @@ def _unseeded(rng: np.random.Generator) -> np.random.Generator:
 # --- In the other process -----------------------------------------------------------------------------------------
 
 
-def _serve(spec: str, find: Callable[[str], Opponent], pipe: Connection) -> None:
+def _serve(spec: str, find: Callable[[str], Any], pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks, with which this one ends
     del sys.argv[1:]  # a command line may name the seed of the deals
     try:
         agent = find(spec)
         kind = type(agent)
         made = {
-            "name": agent_name(agent),
+            "name": agent.name,
             "games_at_once": getattr(agent, "games_at_once", None),
             "module": kind.__module__,
             "class": kind.__qualname__,

@@ -8,7 +8,7 @@ import pytest
 
 from mahjong_env import VARIANTS, describe_rules
 from mahjong_env.cli import main
-from mahjong_env.cli.markdown import plain_text, terminal_text
+from mahjong_env.cli.rules_command import terminal_text
 from mahjong_env.cli.terminal import has_colour, paint, prepare_output
 from mahjong_env.drawing.text import columns
 
@@ -35,49 +35,23 @@ hand  123m   # kept
 """
 
 
-def test_plain_text():
-    assert plain_text(PAGE.partition("\n\n")[2], 40).splitlines() == [
-        "Title with code",
-        "===============",
-        "",
-        "A bold word, an emphasis, a link and",
-        "https://example.org; two*times.",
-        "",
-        "- first item that is rather long and has",
-        "  to be folded somewhere",
-        "- second",
-        "",
-        "1. one",
-        "",
-        "row          worth  when",
-        "-----------  -----  --------------------",
-        "Pure 清一色  3      one suit only,",
-        "                    without any honours",
-        "a | b        10",
-        "",
-        "    hand  123m   # kept",
-    ]
-
-
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 def test_rule_pages_show_no_markup(variant):
+    pytest.importorskip("rich")
     text = terminal_text(describe_rules(variant), 80, colour=False)
-    assert not re.search(r"\*\*|^\||```|\]\(|^#|<!--|\|---", text, re.MULTILINE)
+    assert not re.search(r"\*\*|^\||```|\]\(|^#|<!--|\|---|\x1b", text, re.MULTILINE)
     assert VARIANTS[variant].title in text
-    for row in VARIANTS[variant].rows:
-        assert row.name in " ".join(text.split())
-    too_long = [line for line in text.splitlines() if columns(line) > 80 and not line.startswith("    ")]
-    assert not too_long
+    assert max(map(columns, text.splitlines())) <= 80
 
 
-def test_rich_draws_where_it_is_installed_and_colours_are_wanted(monkeypatch):
+def test_rich_draws_where_it_is_installed(monkeypatch):
     pytest.importorskip("rich")
     text = terminal_text(PAGE, 60, colour=True)
     assert "\x1b[" in text
     assert "**" not in text
     assert "(https" not in text
     monkeypatch.setitem(sys.modules, "rich.console", None)
-    assert terminal_text(PAGE, 60, colour=True) == terminal_text(PAGE, 60, colour=False)
+    assert "A **bold** word, an *emphasis*, a link and https://example.org" in terminal_text(PAGE, 60, colour=True)
 
 
 def test_the_command_follows_knobs_and_can_print_the_page_itself(capsys):
