@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from mahjong_agents.registry import present_spec
 from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.cluster.session import check_address
-from mahjong_training.config import TrainConfig
+from mahjong_training.config import PpoSettings, TrainConfig
 from mahjong_training.errors import InterruptedRunError, TrainingError, WriteError
 from mahjong_training.evaluation.lineups import measure, one_against_copies
 from mahjong_training.evaluation.sigma import sigma
@@ -75,22 +75,13 @@ def _check(config: TrainConfig) -> None:
     check_threads(config.threads)
     check_seed(config.seed)
     find_device(config.device)
-    for name in (
-        "learning_rate",
-        "clip_range",
-        "gae_lambda",
-        "ent_coef",
-        "kl_coef",
-        "gamma",
-        "reward_limit",
-        "opponent_share",
-    ):
+    for name in (*(field.name for field in fields(PpoSettings)), "ema_decay", "reward_limit", "opponent_share"):
         if not 0 <= getattr(config, name) < float("inf"):
             raise TrainingError(
                 f"--{name.replace('_', '-')} must be a finite number from 0, not {getattr(config, name)}"
             )
-    if config.opponent_share > 1 or config.gae_lambda > 1:
-        raise TrainingError("--opponent-share and --gae-lambda are at most 1")
+    if max(config.opponent_share, config.gae_lambda, config.gamma, config.ema_decay) > 1:
+        raise TrainingError("--opponent-share, --gamma, --gae-lambda and --ema-decay are at most 1")
     if config.critic_hands is not None and config.critic_hands < 0:
         raise TrainingError(f"--critic-hands must be at least 0, not {config.critic_hands}")
     if not config.resume and (config.critic_hands or 0) >= config.hands:
