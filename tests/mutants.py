@@ -97,20 +97,12 @@ FAULTS = (
     ),
     # A run of PPO.
     *faults(
-        "training/mahjong_training/learning/gate.py",
-        "training/learning/test_gate.py",
+        "training/mahjong_training/learning/run.py",
+        "training/learning/test_run.py",
         ("gate-turned-round", "(one, 0, other, 0)", "(other, 0, one, 0)", "wins_more"),
-        ("gate-on-the-deals-of-the-run", "seed=blind", "seed=seed", "own_gate"),
-    ),
-    *faults(
-        "training/mahjong_training/learning/run.py",
-        "training/learning/test_gate.py",
-        ("gate-passed-by-the-worse", "passed = gain.low > 0", "passed = gain.high < 0", "clear_of_zero"),
-    ),
-    *faults(
-        "training/mahjong_training/learning/run.py",
-        "training/learning/test_ppo.py",
-        ("resume-skips-an-update", "int(state[name]))", "int(state[name]) + 1)", "what_is_saved"),
+        ("gate-on-the-deals-of-the-run", "seed=held_out", "seed=seed", "own_gate"),
+        ("gate-passed-by-the-worse", "is_best = gain.low > 0", "is_best = gain.high < 0", "clear_of_zero"),
+        ("resume-skips-an-update", 'int(state["updates"])', 'int(state["updates"]) + 1', "what_is_saved"),
     ),
     # MaskablePPO, its tables and its warm start.
     *faults(

@@ -17,7 +17,7 @@ from mahjong_env.environments.vector_env import MahjongVectorEnv
 from mahjong_training.evaluation import matches as evaluation
 from mahjong_training.evaluation.lineups import measure
 from mahjong_training.evaluation.shared_chance import deal_keys, decision_keys
-from mahjong_training.learning.gate import gate
+from mahjong_training.learning.run import gate
 from mahjong_training.learning.self_play import play_hands
 from mahjong_training.sb3.vec_env import TableVecEnv
 from mahjong_training.seeds import (

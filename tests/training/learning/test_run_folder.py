@@ -18,7 +18,8 @@ import pytest
 
 from mahjong_env.cli import main
 from mahjong_training.errors import TrainingError, WriteError
-from mahjong_training.learning.checkpoint import read_checkpoint
+from mahjong_training.learning import base_run
+from mahjong_training.learning.base_run import read_checkpoint
 from mahjong_training.runtime import folders, lock
 from mahjong_training.runtime.interrupts import AGAIN
 from mahjong_training.runtime.lock import locked
@@ -226,7 +227,8 @@ class TestStopped:
         self, number, moment, whole, tmp_path, monkeypatch, capsys
     ):
         """What was learned is counted and kept, and no measurement is left out or counted twice."""
-        out, plain, calls = tmp_path / "run", getattr(train_run, moment), []
+        module = train_run if moment == "PolicyFile" else base_run
+        out, plain, calls = tmp_path / "run", getattr(module, moment), []
 
         def interrupted(*arguments, **options):
             calls.append(moment)
@@ -235,7 +237,7 @@ class TestStopped:
             return plain(*arguments, **options)
 
         with monkeypatch.context() as patch:
-            patch.setattr(train_run, moment, interrupted)
+            patch.setattr(module, moment, interrupted)
             assert train(out) == 130
         learned = 64 * (number - 1)
         assert f"interrupted after {learned} decisions, which are saved" in capsys.readouterr().err

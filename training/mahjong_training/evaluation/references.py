@@ -11,8 +11,10 @@ from mahjong_agents.policy.file import PolicyFile, find_policy
 from mahjong_agents.registry import present_spec
 from mahjong_env import Rules
 
+INITIAL: Final = "initial.zip"
+"""The name, in a folder of `train`, of the policy as it began."""
 CLONE: Final = "clone.zip"
-"""The name, in a run's folder, of the policy as it was before it learned."""
+"""The name, in a folder of `train-sb3` (or of `train` before it was called `INITIAL`), of the policy before PPO."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,10 @@ def _after_learning(spec: str, path: Path, words: _Words, teacher: str, steps: i
     """Return a policy that has learned, and its clone if that was kept."""
     role = f"learned from {steps:,} decisions, {words.after} {teacher}"
     for folder in (path.parent, path.parent.parent):
-        if (folder / CLONE).is_file():
-            clone = f"policy:{folder / CLONE}"
+        for name in (INITIAL, CLONE):
+            if not (folder / name).is_file():
+                continue
+            clone = f"policy:{folder / name}"
             before = f"the same before learning: it {words.plays} {teacher}"
             return [Entrant(spec, role, clone), Entrant(clone, before)]
     return [Entrant(spec, role)]
@@ -113,7 +117,7 @@ def _after_learning(spec: str, path: Path, words: _Words, teacher: str, steps: i
 
 def _before_learning(spec: str, path: Path, words: _Words, teacher: str) -> list[Entrant]:
     """Return a policy that plays like its teacher, and the one that it became, if that is not as good."""
-    if path.name == CLONE:
+    if path.name in (INITIAL, CLONE):
         return [Entrant(spec, f"{words.plays} {teacher}; what the policies of its run were before learning")]
     family = [Entrant(spec, f"{words.plays} {teacher}; nothing that was learned later measured better")]
     last = path.parent / "last.zip"

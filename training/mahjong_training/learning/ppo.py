@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from mahjong_agents.policy.custom_features import Features
 from mahjong_agents.policy.network import FACT_SCALES, prior, shapes, table_scales
 from mahjong_training.config import TrainConfig
-from mahjong_training.learning.devices import find_device
+from mahjong_training.learning.base_run import find_device
 from mahjong_training.learning.self_play import HINTS, Hands
 
 _CRITIC_WIDTHS: Final = (128, 64)

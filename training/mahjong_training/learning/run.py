@@ -1,8 +1,9 @@
-"""``mahjong-env train``: PPO in a run folder, with opponents, measurements, a gate, and resumption."""
+"""``mahjong-env train``: PPO by self-play in a run folder, with opponents, measurements, a gate, and resumption."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any, Final
@@ -15,31 +16,26 @@ from mahjong_agents.policy.file import PolicyFile
 from mahjong_agents.policy.network import ARCHITECTURE, ActionNetwork, widened
 from mahjong_agents.registry import present_spec
 from mahjong_env import MissingExtraError, Rules, __version__
-from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.cluster.session import check_address
 from mahjong_training.config import PpoSettings, TrainConfig
-from mahjong_training.errors import InterruptedRunError, TrainingError, WriteError
-from mahjong_training.evaluation.lineups import measure, one_against_copies
+from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation.lineups import LineupResult, difference, measure, one_against_copies
 from mahjong_training.evaluation.sigma import sigma
+from mahjong_training.evaluation.statistics import Estimate
+from mahjong_training.learning.base_run import BaseRun, find_device, run_or_resume
 from mahjong_training.learning.collecting import Players, new_players
-from mahjong_training.learning.curve import curve_rows, describe, measure_learner, plot_curve
-from mahjong_training.learning.devices import find_device
-from mahjong_training.learning.gate import gate
 from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
-from mahjong_training.learning.runs import carry_out
 from mahjong_training.learning.self_play import Common, Hands, Weights, agent_of, play_part
-from mahjong_training.runtime.folders import naming, write_bytes
-from mahjong_training.runtime.interrupts import exit_status, how_to_go_on
+from mahjong_training.runtime.folders import write_bytes
 from mahjong_training.runtime.sizes import check_counts, check_ppo, check_seed, check_threads
-from mahjong_training.seeds import curve_seed, training_seed
+from mahjong_training.seeds import gate_seed, training_seed
 
 try:
     import torch
     from torch.utils.tensorboard import SummaryWriter
     from tqdm import tqdm
 
-    from mahjong_training.learning.checkpoint import read_checkpoint, write_checkpoint
     from mahjong_training.learning.ppo import Learner
 except ImportError as error:
     if isinstance(error, MissingExtraError):
@@ -55,7 +51,6 @@ _MOST_SNAPSHOTS: Final = 4
 _TRIAL_DEALS: Final = 1000
 _FEWEST_PARTS: Final = 2
 _MOST_CRITIC_HANDS: Final = 12_288
-_PACKAGES: Final = ("numpy", "torch")
 
 
 def run(config: TrainConfig) -> RunFolder:
@@ -64,42 +59,43 @@ def run(config: TrainConfig) -> RunFolder:
     Raises:
         MahjongError: settings, agents or folders that cannot be used; nothing has been learned then.
     """
-    return carry_out(config, PpoRun, _check, _PACKAGES)
+    return run_or_resume(PpoRun, config)
 
 
-def _check(config: TrainConfig) -> None:
-    counts = ("hands", "tables", "width", "batch_size", "n_epochs", "evaluations", "processes")
-    check_counts(**{name: getattr(config, name) for name in (*counts, "evaluation_deals", "gate_deals")})
-    if config.parts is not None:
-        check_counts(parts=config.parts)
-    check_threads(config.threads)
-    check_seed(config.seed)
-    find_device(config.device)
-    for name in (*(field.name for field in fields(PpoSettings)), "ema_decay", "reward_limit", "opponent_share"):
-        if not 0 <= getattr(config, name) < float("inf"):
+class PpoRun(BaseRun[TrainConfig]):
+    """A run of self-play: the learner, the agents that it plays against, and the measurements."""
+
+    @staticmethod
+    def check(config: TrainConfig) -> None:
+        """Check settings; see `BaseRun.check`."""
+        counts = ("hands", "tables", "width", "batch_size", "n_epochs", "evaluations", "processes")
+        check_counts(**{name: getattr(config, name) for name in (*counts, "evaluation_deals", "gate_deals")})
+        if config.parts is not None:
+            check_counts(parts=config.parts)
+        check_threads(config.threads)
+        check_seed(config.seed)
+        find_device(config.device)
+        for name in (*(field.name for field in fields(PpoSettings)), "ema_decay", "reward_limit", "opponent_share"):
+            if not 0 <= getattr(config, name) < float("inf"):
+                raise TrainingError(
+                    f"--{name.replace('_', '-')} must be a finite number from 0, not {getattr(config, name)}"
+                )
+        if max(config.opponent_share, config.gae_lambda, config.gamma, config.ema_decay) > 1:
+            raise TrainingError("--opponent-share, --gamma, --gae-lambda and --ema-decay are at most 1")
+        if config.critic_hands is not None and config.critic_hands < 0:
+            raise TrainingError(f"--critic-hands must be at least 0, not {config.critic_hands}")
+        if not config.resume and (config.critic_hands or 0) >= config.hands:
             raise TrainingError(
-                f"--{name.replace('_', '-')} must be a finite number from 0, not {getattr(config, name)}"
+                f"--critic-hands {config.critic_hands} leaves nothing of --hands {config.hands} for the policy"
             )
-    if max(config.opponent_share, config.gae_lambda, config.gamma, config.ema_decay) > 1:
-        raise TrainingError("--opponent-share, --gamma, --gae-lambda and --ema-decay are at most 1")
-    if config.critic_hands is not None and config.critic_hands < 0:
-        raise TrainingError(f"--critic-hands must be at least 0, not {config.critic_hands}")
-    if not config.resume and (config.critic_hands or 0) >= config.hands:
-        raise TrainingError(
-            f"--critic-hands {config.critic_hands} leaves nothing of --hands {config.hands} for the policy"
-        )
-    teacher = present_spec(str(config.teacher))
-    if config.teacher is not None and teacher not in TEACHERS and not teacher.startswith(_POLICY):
-        raise TrainingError(f"--teacher is one of {', '.join(TEACHERS)}, {_POLICY}NAME, not {config.teacher!r}")
-    if config.ray is not None:
-        check_address(config.ray, config.processes)
-    if not config.evaluation_agents:
-        raise TrainingError("--evaluation-agents must name at least one agent")
-    check_ppo(config)
-
-
-class PpoRun:
-    """One run: the learner, those it plays against, and what is measured of it."""
+        teacher = present_spec(str(config.teacher))
+        if config.teacher is not None and teacher not in TEACHERS and not teacher.startswith(_POLICY):
+            raise TrainingError(f"--teacher is one of {', '.join(TEACHERS)}, {_POLICY}NAME, not {config.teacher!r}")
+        if config.ray is not None:
+            check_address(config.ray, config.processes)
+        if not config.evaluation_agents:
+            raise TrainingError("--evaluation-agents must name at least one agent")
+        check_ppo(config)
 
     def __init__(self, config: TrainConfig, folder: RunFolder) -> None:
         """Choose the teacher and build the networks; nothing is written.
@@ -107,18 +103,16 @@ class PpoRun:
         Raises:
             MahjongError: unknown variant, knob or agent, or a policy file that cannot be used.
         """
-        torch.set_num_threads(config.threads)
-        self.folder = folder
-        self.rules: Rules = read_rules(config.variant, config.knobs)
-        self.judges = [make_agent(spec) for spec in config.evaluation_agents]
+        super().__init__(config, folder)
         self._opponents = {spec: make_agent(spec) for spec in config.opponents if spec != SNAPSHOT}
         teacher = present_spec(config.teacher or _winner_of_trial(self.rules, config.seed))
-        self.parts = config.parts or max(_FEWEST_PARTS, config.processes)
-        self.critic_hands = (
-            min(_MOST_CRITIC_HANDS, config.hands // 4) if config.critic_hands is None else config.critic_hands
-        )
-        # What was found here is kept: a run that goes on elsewhere, or further, is the same run.
-        self.config = replace(config, teacher=teacher, parts=self.parts, critic_hands=self.critic_hands)
+        parts = config.parts or max(_FEWEST_PARTS, config.processes)
+        critic_hands = config.critic_hands
+        if critic_hands is None:
+            critic_hands = min(_MOST_CRITIC_HANDS, config.hands // 4)
+        # Written down: a run that goes on elsewhere, or further, is the same run.
+        self.config = replace(config, teacher=teacher, parts=parts, critic_hands=critic_hands)
+        self.parts, self.critic_hands = parts, critic_hands
         self._features = None if config.features is None else find_features(config.features)
         self._added = 0 if self._features is None else len(self._features.facts)
         start = _weights_of(teacher, config.width, self._added) if teacher.startswith(_POLICY) else None
@@ -130,9 +124,8 @@ class PpoRun:
             self.config, people=self.rules.people, unit=unit, claims=claims, start=start, features=self._features
         )
         self._luck = worthwhile_weights(self.rules) if config.control_variates and plain else None
-        self.updates = self.hands = self.decisions = self.measured = self.saved = 0
-        self.is_due = True  # a measurement of what there is now
-        self.seconds = 0.0
+        self.updates = self.hands = self.measurements = self.saved = 0
+        self.is_due = True
         self.best = self.learner.actor.arrays()
         self.snapshots: list[Weights] = []
         self._begun: list[Any] | None = None
@@ -151,23 +144,29 @@ class PpoRun:
         """End the processes that play, if there are any."""
         self._players.close()
 
-    # --- The run ------------------------------------------------------------------------------------------------
-    def run(self) -> None:
-        """Learn up to the number of hands, measuring and saving on the way.
+    @property
+    def counts(self) -> dict[str, int]:
+        """The hands, for the learning curve."""
+        return {"hands": self.hands}
 
-        Raises:
-            InterruptedRunError: Ctrl-C or SIGTERM; what was learned has been saved.
-            WriteError: the disk is full; what was saved before is whole.
-        """
-        go_on = how_to_go_on()
-        try:
-            with naming(self.folder.path), SummaryWriter(str(self.folder.tensorboard)) as self._board:
-                self._learn()
-        except KeyboardInterrupt as interrupt:
-            message = f"{self.folder.path}: interrupted after {self.saved:,} hands; go on with {go_on}"
-            raise InterruptedRunError(message, exit_status(interrupt)) from None
-        except WriteError as error:
-            raise WriteError(f"{error}; what was saved before is whole: make room, and go on with {go_on}") from error
+    @property
+    def control_variates(self) -> bool:
+        """Whether luck is taken off the points, of what is learned from and of measurements."""
+        return self._luck is not None
+
+    def log(self, name: str, number: float) -> None:
+        """Show a number in TensorBoard, over the hands."""
+        self._board.add_scalar(name, number, self.hands)
+
+    def stopped(self) -> str:
+        """Return where the run stopped; every update has been saved."""
+        return f"after {self.saved:,} hands"
+
+    # --- Learning -----------------------------------------------------------------------------------------------
+    def learn(self) -> None:
+        """Learn up to the number of hands, measuring and saving on the way."""
+        with SummaryWriter(str(self.folder.tensorboard)) as self._board:
+            self._learn()
 
     def _learn(self) -> None:
         config = self.config
@@ -181,11 +180,11 @@ class PpoRun:
                 before = self.hands
                 self._update()
                 bar.update(self.hands - before)
-                self.is_due = self._measurements(before) < self._measurements(self.hands)
+                self.is_due = self._measurements_due(before) < self._measurements_due(self.hands)
                 # Before it is measured, which takes as long again: what was learned is not lost if that is interrupted.
                 self.save()
                 self._measure_if_due(bar.write)
-        rate = self.decisions / max(self.seconds, 1e-9)
+        rate = self.steps / max(self.seconds, 1e-9)
         print(
             f"learned from {self.hands:,} hands in {self.seconds:.0f} s ({rate:.0f} decisions/s); "
             f"{self.folder.best}, {self.folder.curve_plot}"
@@ -195,7 +194,7 @@ class PpoRun:
         """Return the share of what the policy learns from that is done after so many hands."""
         return Fraction(max(0, hands - self.critic_hands), max(1, self.config.hands - self.critic_hands))
 
-    def _measurements(self, hands: int) -> int:
+    def _measurements_due(self, hands: int) -> int:
         """Return how many measurements on the way are due by then."""
         return int(self._progress(hands) * self.config.evaluations)
 
@@ -212,7 +211,7 @@ class PpoRun:
         after = self.hands + len(hands.points)
         if config.ahead and after < config.hands:
             self._begin(self.updates + 1, after)
-        said = self.learner.update(
+        metrics = self.learner.update(
             hands,
             number=self.updates,
             progress=float(self._progress(self.hands)),
@@ -220,12 +219,12 @@ class PpoRun:
         )
         self.updates += 1
         self.hands += len(hands.points)
-        self.decisions += len(hands)
+        self.steps += len(hands)
         self.seconds += time.monotonic() - start
-        said["hands/updates behind"] = float(self.config.ahead and self.updates > 1)
-        said["hands/points in sigma"] = float(hands.points[hands.learner].mean()) / sigma(self.rules)
-        for name, number in said.items():
-            self._board.add_scalar(name, number, self.hands)
+        metrics["hands/updates behind"] = float(self.config.ahead and self.updates > 1)
+        metrics["hands/points in sigma"] = float(hands.points[hands.learner].mean()) / sigma(self.rules)
+        for name, number in metrics.items():
+            self.log(name, number)
 
     def _play(self) -> Hands:
         """Play an update's hands, or wait for those that play them already."""
@@ -260,83 +259,66 @@ class PpoRun:
         self._begun = self._players.begin(common, [(config.seed, update, part) for part in range(parts)])
 
     # --- Measuring and saving -----------------------------------------------------------------------------------
-    def _measure_if_due(self, say: Any = print) -> None:
+    def _measure_if_due(self, say: Callable[[str], None] = print) -> None:
         if not self.is_due:
             return
         self.measure("PPO" if self.updates else "start", say)
         if not self.updates:
-            write_bytes(self.folder.clone, self.folder.last.read_bytes())
+            write_bytes(self.folder.initial, self.folder.last.read_bytes())
         self.is_due = False
         self.save()
 
-    def measure(self, phase: str, say: Any = print) -> None:
-        """Measure the learner, add to the learning curve, and let it try to pass the gate."""
-        config, weights = self.config, self.learner.average.arrays()
-        learner = agent_of(weights, features=self._features)
-        # The same deals every time: differences between measurements are less noisy than the measurements.
-        results = measure_learner(
-            self.rules,
-            learner,
-            self.judges,
-            deals=config.evaluation_deals,
-            seed=curve_seed(config.seed),
-            control_variates=self._luck is not None,
-        )
-        rows = curve_rows(
-            results, self.judges, phase=phase, steps=self.decisions, hands=self.hands, seconds=round(self.seconds, 1)
-        )
-        self.folder.append_to_curve(rows)
-        plot_curve(self.folder.read_curve(), f"{self.rules.title}: {self.folder.path.name}", self.folder.curve_plot)
-        for row in rows:
-            for name in ("points", "wins", "deal_ins"):
-                self._board.add_scalar(f"against {row['against']}/{name}", row[name], self.hands)
-        stale = ", the last of them played with weights one update old" if config.ahead and self.updates > 1 else ""
-        lines = [f"{phase}, {self.hands:,} hands{stale}, {self.seconds:.0f} s", *map(describe, rows)]
-        if self.measured:
-            lines.append(self._pass_gate(learner, weights))
-        self.measured += 1
-        data = self._policy_file(weights).to_bytes()
-        write_bytes(self.folder.last, data)
-        write_bytes(self.folder.policies / f"{self.decisions:010d}.zip", data)
-        if self.best is weights or self.measured == 1:
-            write_bytes(self.folder.best, data)
-        if self.measured > 1:
-            self.snapshots = [*self.snapshots, weights][-_MOST_SNAPSHOTS:]
+    def player(self) -> Agent:
+        """Return the agent that plays by the averaged weights."""
+        return agent_of(self.learner.average.arrays(), features=self._features)
+
+    def judge(self, learner: Agent, results: Sequence[LineupResult]) -> tuple[bool, list[str]]:
+        """Let the learner try to pass the gate, which the first policy need not; see `BaseRun.judge`."""
+        number, self.measurements = self.measurements, self.measurements + 1
+        stale = self.config.ahead and self.updates > 1
+        remarks = ["the last hands were played with weights one update old"] if stale else []
+        is_best = number == 0
+        if number:
+            deals = self.config.gate_deals
+            gain = gate(
+                self.rules,
+                learner,
+                agent_of(self.best, features=self._features),
+                reference_agent(self.rules),
+                deals=deals,
+                seed=self.config.seed,
+                number=number,
+                control_variates=self.control_variates,
+            )
+            is_best = gain.low > 0
+            kept = "it is best.zip now" if is_best else "best.zip stays, as that is not clearly more"
+            remarks.append(
+                f"gate, on {deals} other deals: {gain.text(2, sign='+')} points a hand more than best.zip; {kept}"
+            )
+            if is_best:
+                self.best = self.learner.average.arrays()
+        return is_best, remarks
+
+    def measured(self) -> None:
+        """Make the learner as it was measured an opponent, and the reference that it is held near."""
+        if self.measurements > 1:
+            self.snapshots = [*self.snapshots, self.learner.average.arrays()][-_MOST_SNAPSHOTS:]
             self.learner.refresh_reference()
-        say("\n  ".join(lines))
 
-    def _pass_gate(self, learner: Agent, weights: Weights) -> str:
-        config = self.config
-        gain = gate(
-            self.rules,
-            learner,
-            agent_of(self.best, features=self._features),
-            reference_agent(self.rules),
-            deals=config.gate_deals,
-            seed=config.seed,
-            number=self.measured,
-            control_variates=self._luck is not None,
-        )
-        passed = gain.low > 0
-        if passed:
-            self.best = weights
-        found = f"gate, on {config.gate_deals} other deals: {gain.text(2, sign='+')} points a hand"
-        kept = "it is best.zip now" if passed else "best.zip stays, as that is not clearly more"
-        return f"{found} more than best.zip; {kept}"
-
-    def _policy_file(self, weights: Weights) -> PolicyFile:
+    def policy_file(self) -> PolicyFile:
+        """Return the policy of the averaged weights."""
         config = self.config
         return PolicyFile(
             variant=self.rules.name,
             variant_version=self.rules.version,
             network={"width": config.width, "added": self._added},
-            weights=weights,
+            weights=self.learner.average.arrays(),
             knobs=self.rules.knobs,
             architecture=ARCHITECTURE,
             training={
                 "mahjong_env": __version__,
                 "method": "ppo",
-                "steps": self.decisions if self.measured > 1 else 0,
+                "steps": self.steps,
                 "hands": self.hands,
                 "seconds": round(self.seconds),
                 "teacher": config.teacher,
@@ -348,49 +330,72 @@ class PpoRun:
         )
 
     def save(self) -> None:
-        """Write what ``--resume`` needs: a run that goes on from it ends as if it had never stopped.
+        """Write what ``--resume`` needs: a run that goes on from it ends as if it had never stopped."""
+        super().save()
+        self.saved = self.hands
 
-        Raises:
-            WriteError: it cannot be written; the checkpoint before stays.
-        """
-        names = ("updates", "hands", "decisions", "measured", "seconds", "is_due")
-        counts = {name: getattr(self, name) for name in names}
-        weights = {"best": _tensors(self.best), "snapshots": [_tensors(weights) for weights in self.snapshots]}
+    def state(self) -> dict[str, Any]:
+        """Return what a checkpoint holds; the hands that are being played are played again."""
+        counts = {"updates": self.updates, "hands": self.hands, "decisions": self.steps, "measured": self.measurements}
+        state = self.learner.state() | counts | {"seconds": self.seconds, "is_due": self.is_due}
+        state |= {"best": _tensors(self.best), "snapshots": [_tensors(weights) for weights in self.snapshots]}
         if self._begun is not None:
             played_by, against = self._begun_with
-            weights["begun with"] = [_tensors(played_by), *map(_tensors, against)]
-        write_checkpoint(self.folder.checkpoint, self.learner.state() | counts | weights)
-        self.saved = self.hands
+            state["begun with"] = [_tensors(played_by), *map(_tensors, against)]
+        return state
 
-    def load(self) -> None:
-        """Read what `save` wrote.
-
-        Raises:
-            TrainingError: the checkpoint is damaged.
-        """
-        path = self.folder.checkpoint
-        state = read_checkpoint(path)
-        if state is None:
-            print(f"{self.folder.path}: was stopped before anything was learned; it begins again")
-            self.folder.forget_after(-1)
-            return
-        try:
-            self.learner.load(state)
-            for name in ("updates", "hands", "decisions", "measured"):
-                setattr(self, name, int(state[name]))
-            self.seconds = float(state["seconds"])
-            self.is_due = bool(state.get("is_due"))
-            self.best = _arrays(state["best"])
-            self.snapshots = [_arrays(weights) for weights in state["snapshots"]]
-            begun = [_arrays(weights) for weights in state.get("begun with", ())]
-        except Exception as error:  # torch and dictionaries of anything have a dozen kinds
-            raise TrainingError(f"{path}: damaged or of another version; it does not fit this run") from error
-        self.saved = self.hands
-        # Of a measurement that is still due a part may be there.
-        self.folder.forget_after(self.decisions - self.is_due)
-        if begun and self.config.ahead and self.hands < self.config.hands:
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back what `state` returned."""
+        self.learner.load(state)
+        self.updates, self.hands = int(state["updates"]), int(state["hands"])
+        self.steps, self.measurements = int(state["decisions"]), int(state["measured"])
+        self.seconds, self.is_due = float(state["seconds"]), bool(state.get("is_due"))
+        self.best = _arrays(state["best"])
+        self.snapshots = [_arrays(weights) for weights in state["snapshots"]]
+        begun = [_arrays(weights) for weights in state.get("begun with", ())]
+        self._was_ahead = bool(begun)
+        if begun:
             self._begun_with = begun[0], begun[1:]
+
+    def resumed(self) -> None:
+        """Let the hands be played that were being played when the checkpoint was written."""
+        self.saved = self.hands
+        if self._was_ahead and self.config.ahead and self.hands < self.config.hands:
             self._hand_out(self.updates, self.hands)
+
+
+def gate(
+    rules: Rules,
+    candidate: Agent,
+    best: Agent,
+    reference: Agent,
+    *,
+    deals: int,
+    seed: int,
+    number: int,
+    control_variates: bool = False,
+) -> Estimate:
+    """Return how many points a hand a candidate wins more than the best so far, both among copies of a reference.
+
+    It passes the gate if the interval is above zero. The deals are held out: new ones for every gate.
+
+    Args:
+        rules: what is played.
+        candidate: who wants to be best.
+        best: who is.
+        reference: who has all other seats.
+        deals: how many deals both play, the same ones, from every seat.
+        seed: of the run.
+        number: of the gate in the run; another number is other deals.
+        control_variates: take luck off the points, see `mahjong_training.evaluation.lineups.measure`.
+    """
+    held_out = gate_seed(seed, number)
+    lineup = one_against_copies(0, 1, rules.people)
+    one, other = (
+        measure(rules, [agent, reference], lineup, deals=deals, seed=held_out, control_variates=control_variates)
+        for agent in (candidate, best)
+    )
+    return difference(one, 0, other, 0)
 
 
 def _tensors(weights: Weights) -> dict[str, Any]:

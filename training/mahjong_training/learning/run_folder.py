@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar, get_type_hints
 
 from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.references import CLONE
+from mahjong_training.evaluation.references import CLONE, INITIAL
 from mahjong_training.runtime.folders import make_folder, write_text
 from mahjong_training.runtime.lock import LOCK, locked
 
@@ -65,6 +65,11 @@ class RunFolder:
     def clone(self) -> Path:
         """The policy as the warm start left it, before it learned."""
         return self.path / CLONE
+
+    @property
+    def initial(self) -> Path:
+        """The policy as it began, before it learned."""
+        return self.path / INITIAL
 
     @property
     def policies(self) -> Path:
@@ -144,7 +149,7 @@ class RunFolder:
         settings = asdict(config) | {"out": str(self.path)}
         write_text(self.config, json.dumps(settings | {"versions": versions}, indent=2))
 
-    def go_on(self, config: _Run) -> _Run:
+    def resumed_config(self, config: _Run) -> _Run:
         """Return the settings with which an existing run goes on: its own, up to the total that is asked for now.
 
         Raises:
@@ -190,8 +195,8 @@ class RunFolder:
         """Add lines to the learning curve."""
         self._write_curve([*self.read_curve(), *rows])
 
-    def forget_after(self, steps: int) -> None:
-        """Forget what was measured later than the checkpoint that a run goes on from: it will be measured again.
+    def truncate_after(self, steps: int) -> None:
+        """Remove what was measured later than the checkpoint that a run goes on from: it will be measured again.
 
         Args:
             steps: the checkpoint's decisions; -1: there is none, and nothing is kept.

@@ -11,20 +11,18 @@ from typing import Any, Final
 
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.policy.custom_features import find_features
-from mahjong_env import MissingExtraError, Rules, __version__
-from mahjong_env.ruleset.knobs import read_rules
+from mahjong_env import MissingExtraError, __version__
 from mahjong_training.config import PpoSettings, TrainSb3Config, check_shares
-from mahjong_training.errors import InterruptedRunError, TrainingError, WorkerError, WriteError
+from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.lineups import LineupResult
-from mahjong_training.learning.curve import curve_rows, describe, measure_learner, plot_curve
+from mahjong_training.learning.base_run import BaseRun, find_device, run_or_resume
+from mahjong_training.learning.curve import Player
 from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
-from mahjong_training.learning.runs import carry_out
-from mahjong_training.runtime.folders import naming, write_bytes
-from mahjong_training.runtime.interrupts import exit_status, how_to_go_on
+from mahjong_training.runtime.folders import write_bytes
 from mahjong_training.runtime.sizes import check_counts, check_seed, check_threads, check_training
 from mahjong_training.sb3.teaching import recorded_games, teachers_in
-from mahjong_training.seeds import curve_seed, training_seed
+from mahjong_training.seeds import training_seed
 
 try:
     import torch
@@ -35,8 +33,6 @@ try:
     from mahjong_agents.policy.agent import PolicyAgent
     from mahjong_agents.policy.file import PolicyFile
     from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork, weights_of
-    from mahjong_training.learning.checkpoint import read_checkpoint, write_checkpoint
-    from mahjong_training.learning.devices import find_device
     from mahjong_training.sb3.networks import ReferencePolicy, TablePolicy, new_learner
     from mahjong_training.sb3.shards import ShardedVecEnv, new_tables
     from mahjong_training.sb3.vec_env import RewardSpec
@@ -49,7 +45,6 @@ except ImportError as error:
 SELF = "self"
 _PPO_COUNTS: Final = ("n_steps", "batch_size", "n_epochs")
 _PPO_AMOUNTS: Final = (*(field.name for field in fields(PpoSettings)), "vf_coef")
-_PACKAGES = ("numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 
 
 def run(config: TrainSb3Config) -> RunFolder:
@@ -58,49 +53,53 @@ def run(config: TrainSb3Config) -> RunFolder:
     Raises:
         MahjongError: settings, agents or folders that cannot be used; nothing has been learned then.
     """
-    return carry_out(config, Training, _check, _PACKAGES)
+    return run_or_resume(Training, config)
 
 
-def _check(config: TrainSb3Config) -> None:
-    check_counts(
-        total_steps=config.total_steps,
-        tables=config.tables,
-        width=config.width,
-        layers=config.layers,
-        processes=config.processes,
-        evaluations=config.evaluations,
-        evaluation_deals=config.evaluation_deals,
-        warm_start_epochs=config.warm_start_epochs,
-        **{name: getattr(config, name) for name in _PPO_COUNTS},
-    )
-    amounts = {
-        name: getattr(config, name) for name in (*_PPO_AMOUNTS, "warm_start_learning_rate", "shaping", "reward_scale")
-    }
-    for name, number in amounts.items():
-        if number is not None and not 0 <= number < float("inf"):
-            raise TrainingError(f"--{name.replace('_', '-')} must be a finite number from 0, not {number}")
-    check_threads(config.threads)
-    check_seed(config.seed)
-    find_device(config.device)
-    check_shares(config.tables, config.processes)
-    if not (config.opponents and config.evaluation_agents and config.teachers):
-        raise TrainingError("--opponents, --teachers and --evaluation-agents must name at least one agent each")
-    if (
-        (config.reward_scale is not None and config.reward_scale <= 0)
-        or config.shaping < 0
-        or config.warm_start_steps < 0
-    ):
-        raise TrainingError("--reward-scale must be above 0, --shaping and --warm-start-steps at least 0")
-    check_training(config)
-    if not config.resume and config.total_steps < config.tables:
-        raise TrainingError(
-            f"--total-steps {config.total_steps} is less than --tables {config.tables}: an update is at least one "
-            "decision of each table"
+class Training(BaseRun[TrainSb3Config]):
+    """A run of MaskablePPO: the tables, the learner, and the measurements."""
+
+    packages = ("numpy", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
+
+    @staticmethod
+    def check(config: TrainSb3Config) -> None:
+        """Check settings; see `BaseRun.check`."""
+        check_counts(
+            total_steps=config.total_steps,
+            tables=config.tables,
+            width=config.width,
+            layers=config.layers,
+            processes=config.processes,
+            evaluations=config.evaluations,
+            evaluation_deals=config.evaluation_deals,
+            warm_start_epochs=config.warm_start_epochs,
+            **{name: getattr(config, name) for name in _PPO_COUNTS},
         )
-
-
-class Training:
-    """One run: the tables, the learner, and what is measured of it."""
+        amounts = {
+            name: getattr(config, name)
+            for name in (*_PPO_AMOUNTS, "warm_start_learning_rate", "shaping", "reward_scale")
+        }
+        for name, number in amounts.items():
+            if number is not None and not 0 <= number < float("inf"):
+                raise TrainingError(f"--{name.replace('_', '-')} must be a finite number from 0, not {number}")
+        check_threads(config.threads)
+        check_seed(config.seed)
+        find_device(config.device)
+        check_shares(config.tables, config.processes)
+        if not (config.opponents and config.evaluation_agents and config.teachers):
+            raise TrainingError("--opponents, --teachers and --evaluation-agents must name at least one agent each")
+        if (
+            (config.reward_scale is not None and config.reward_scale <= 0)
+            or config.shaping < 0
+            or config.warm_start_steps < 0
+        ):
+            raise TrainingError("--reward-scale must be above 0, --shaping and --warm-start-steps at least 0")
+        check_training(config)
+        if not config.resume and config.total_steps < config.tables:
+            raise TrainingError(
+                f"--total-steps {config.total_steps} is less than --tables {config.tables}: an update is at least one "
+                "decision of each table"
+            )
 
     def __init__(self, config: TrainSb3Config, folder: RunFolder) -> None:
         """Deal the tables and make the network; nothing is written.
@@ -108,12 +107,8 @@ class Training:
         Raises:
             MahjongError: unknown variant, knob or agent, or a policy file that cannot be used.
         """
-        torch.set_num_threads(config.threads)
+        super().__init__(config, folder)
         torch.distributions.Distribution.set_default_validate_args(False)
-        self.config = config
-        self.folder = folder
-        self.rules: Rules = read_rules(config.variant, config.knobs)
-        self.others = [make_agent(spec) for spec in config.evaluation_agents]
         self.recorded = recorded_games(config, self.rules)
         candidates = config.teachers if self.recorded is None else teachers_in(self.recorded, config.teachers)
         teachers = {spec: make_agent(spec) for spec in ([config.teacher] if config.teacher else candidates)}
@@ -124,7 +119,7 @@ class Training:
         self.env = new_tables(
             self.rules,
             config.tables,
-            self.others,
+            self.judges,
             processes=config.processes,
             seed=config.seed,
             features=features,
@@ -139,17 +134,14 @@ class Training:
             self.update = shortest * config.tables
             self.model = new_learner(self.env, self.spec, ppo, config.seed, features, device=find_device(config.device))
             # Whoever sits at the tables is on the CPU, and may be sent to other processes.
-            self.player = self.network if self.model.device.type == "cpu" else deepcopy(self.network).cpu()
-            learner = PolicyAgent.playing(self.player, name=SELF, sample=True)
+            self.player_network = self.network if self.model.device.type == "cpu" else deepcopy(self.network).cpu()
+            learner = PolicyAgent.playing(self.player_network, name=SELF, sample=True)
             self.env.opponents = [named.get(spec, learner) for spec in config.opponents]
             self.teacher = self._choose_teacher(teachers)
             on_error.pop_all()
         config = self.config
         self.env.reward = RewardSpec(config.reward_scale or 1.0, config.shaping, config.gamma, reward)
-        self.seconds = 0.0
-        self.steps = 0  # decisions that were learned from
-        self.is_due = False  # a measurement of what there is now
-        self.best_points = -float("inf")
+        self.points = self.best_points = -float("inf")  # mean over the judges, of the last measurement and the best
         self.warm_started = config.warm_start_steps == 0
 
     def _choose_teacher(self, teachers: dict[str, Agent]) -> Agent:
@@ -183,30 +175,14 @@ class Training:
         return policy.network
 
     # --- The run ------------------------------------------------------------------------------------------------
-    def run(self) -> None:
-        """Learn up to the total, measuring and saving on the way.
+    def learn(self) -> None:
+        """Learn up to the total, measuring and saving on the way."""
+        self.model.set_logger(configure(str(self.folder.tensorboard), ["tensorboard"]))
+        if not self.warm_started:
+            self._warm_start()
+        self._learn()
 
-        Raises:
-            InterruptedRunError: Ctrl-C or SIGTERM; what was learned has been saved.
-            WriteError: the disk is full; what was saved before is whole.
-            WorkerError: a worker process ended; what was learned has been saved.
-        """
-        go_on = how_to_go_on()
-        try:
-            with naming(self.folder.path):
-                self.model.set_logger(configure(str(self.folder.tensorboard), ["tensorboard"]))
-                if not self.warm_started:
-                    self._warm_start()
-                self._learn()
-        except KeyboardInterrupt as interrupt:
-            message = f"{self.folder.path}: interrupted {self._save_if_begun()}; go on with {go_on}"
-            raise InterruptedRunError(message, exit_status(interrupt)) from None
-        except WorkerError as error:
-            raise WorkerError(f"{error}; stopped {self._save_if_begun()}; go on with {go_on}") from error
-        except WriteError as error:
-            raise WriteError(f"{error}; what was saved before is whole: make room, and go on with {go_on}") from error
-
-    def _save_if_begun(self) -> str:
+    def stopped(self) -> str:
         """Save what was learned, if anything was, and say so."""
         if not self.warm_started:
             return "during the warm start, which will begin again"
@@ -264,8 +240,8 @@ class Training:
     def note_update(self, *, is_due: bool) -> None:
         """Count what was learned from; if a measurement is due, save that first, so that nothing of it can be lost."""
         self.steps = int(self.model.num_timesteps)
-        if self.player is not self.network:
-            self.player.load_state_dict(self.network.state_dict())
+        if self.player_network is not self.network:
+            self.player_network.load_state_dict(self.network.state_dict())
         if is_due:
             self.is_due = True
             self.save()
@@ -285,41 +261,33 @@ class Training:
         )
 
     # --- Measuring and saving -----------------------------------------------------------------------------------
-    def measure(self, phase: str, say: Callable[[str], None] = print) -> None:
-        """Measure the learner, add to the learning curve, and keep the policy if it is the best so far."""
-        config = self.config
-        learner: Agent = PolicyAgent.playing(self.player, name="learner")
-        # The same deals every time: differences between measurements are less noisy than the measurements.
-        results = measure_learner(
-            self.rules,
-            learner,
-            self.others,
-            deals=config.evaluation_deals,
-            seed=curve_seed(config.seed),
-            play=self.env.play_blocks if isinstance(self.env, ShardedVecEnv) else None,
-        )
-        steps = self.steps
-        rows = curve_rows(results, self.others, phase=phase, steps=steps, seconds=round(self.seconds, 1))
-        self.folder.append_to_curve(rows)
-        self._keep_policy(steps, results)
+    @property
+    def plays(self) -> Player | None:
+        """The processes that play the tables, if there are any."""
+        return self.env.play_blocks if isinstance(self.env, ShardedVecEnv) else None
+
+    def player(self) -> Agent:
+        """Return the agent that plays the network as it is now."""
+        return PolicyAgent.playing(self.player_network, name="learner")
+
+    def log(self, name: str, number: float) -> None:
+        """Show a number in TensorBoard, with the next update."""
+        self.model.logger.record(name, number)
+
+    def judge(self, learner: Agent, results: Sequence[LineupResult]) -> tuple[bool, list[str]]:
+        """Decide by the mean points over the judges; see `BaseRun.judge`."""
+        self.points = sum(result.of(0).points.mean for result in results) / len(results)
+        is_best = self.points > self.best_points
+        self.best_points = max(self.points, self.best_points)
+        return is_best, []
+
+    def measured(self) -> None:
+        """Hold the learner near itself as it was measured."""
         if isinstance(self.model.policy, ReferencePolicy):
             self.model.policy.refresh_reference()
-        plot_curve(self.folder.read_curve(), f"{self.rules.title}: {self.folder.path.name}", self.folder.curve_plot)
-        for row in rows:
-            for name in ("points", "wins", "deal_ins"):
-                self.model.logger.record(f"against_{row['against']}/{name}", row[name])
-        say("\n  ".join([f"{phase}, {steps} decisions, {self.seconds:.0f} s", *map(describe, rows)]))
 
-    def _keep_policy(self, steps: int, results: Sequence[LineupResult]) -> None:
-        points = sum(result.of(0).points.mean for result in results) / len(results)
-        data = self._policy_file(points).to_bytes()
-        write_bytes(self.folder.last, data)
-        write_bytes(self.folder.policies / f"{steps:010d}.zip", data)
-        if points > self.best_points:
-            write_bytes(self.folder.best, data)
-            self.best_points = points
-
-    def _policy_file(self, points: float) -> PolicyFile:
+    def policy_file(self) -> PolicyFile:
+        """Return the policy of the network as it is now."""
         config = self.config
         return PolicyFile(
             variant=self.rules.name,
@@ -336,16 +304,12 @@ class Training:
                 "reward": config.reward,
                 "features": config.features,
                 "seed": config.seed,
-                "points": points,
+                "points": self.points,
             },
         )
 
-    def save(self) -> None:
-        """Write what ``--resume`` needs.
-
-        Raises:
-            WriteError: it cannot be written; the checkpoint before stays.
-        """
+    def state(self) -> dict[str, Any]:
+        """Return what a checkpoint holds."""
         state = {
             "network": self.network.state_dict(),
             "optimiser": self.model.policy.optimizer.state_dict(),
@@ -357,37 +321,21 @@ class Training:
         }
         if isinstance(self.model.policy, ReferencePolicy):
             state["reference"] = self.model.policy.reference_state()
-        write_checkpoint(self.folder.checkpoint, state)
+        return state
 
-    def load(self) -> None:
-        """Read what `save` wrote; the deals go on with others than those before.
-
-        A run that was stopped before its warm start had ended begins again as it began first.
-
-        Raises:
-            TrainingError: the checkpoint is damaged.
-        """
-        path = self.folder.checkpoint
-        state = read_checkpoint(path)
-        if state is None or not state.get("warm_started"):
-            print(f"{self.folder.path}: was stopped before anything was learned; it begins again")
-            self.folder.forget_after(-1)
-            return
-        try:
-            self.network.load_state_dict(state["network"])
-            self.model.policy.optimizer.load_state_dict(state["optimiser"])
-            if isinstance(self.model.policy, ReferencePolicy):
-                self.model.policy.load_reference(state["reference"])
-            self.steps = self.model.num_timesteps = int(state["steps"])
-            if self.steps < 0:
-                raise ValueError(f"{self.steps} steps")
-            self.is_due = bool(state.get("is_due"))
-            self.seconds, self.best_points = float(state["seconds"]), float(state["best_points"])
-        except Exception as error:  # torch and dictionaries of anything have a dozen kinds
-            raise TrainingError(f"{path}: damaged or of another version; it does not fit this run") from error
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back what `state` returned."""
+        self.network.load_state_dict(state["network"])
+        self.model.policy.optimizer.load_state_dict(state["optimiser"])
+        if isinstance(self.model.policy, ReferencePolicy):
+            self.model.policy.load_reference(state["reference"])
+        self.steps = self.model.num_timesteps = int(state["steps"])
+        self.is_due = bool(state.get("is_due"))
+        self.seconds, self.best_points = float(state["seconds"]), float(state["best_points"])
         self.warm_started = True
-        # Of a measurement that is still due a part may be there; the warm start's is at 0 decisions.
-        self.folder.forget_after(self.steps - self.is_due)
+
+    def resumed(self) -> None:
+        """Deal other tables than those before the checkpoint."""
         self.env.seed(training_seed(self.config.seed, self.steps))
         self.note_update(is_due=False)
 

@@ -13,10 +13,9 @@ from mahjong_agents.policy.network import ActionNetwork
 from mahjong_env import VARIANTS
 from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.errors import TrainingError
-from mahjong_training.learning import ppo
+from mahjong_training.learning import base_run, ppo
 from mahjong_training.learning import run as ppo_run
-from mahjong_training.learning.checkpoint import read_checkpoint, write_checkpoint
-from mahjong_training.learning.devices import find_device
+from mahjong_training.learning.base_run import find_device, read_checkpoint, write_checkpoint
 from mahjong_training.learning.self_play import play_hands
 from mahjong_training.sb3 import run as train
 from support.fake_device import fake_device
@@ -101,7 +100,7 @@ def test_train_learns_there_what_it_learns_here(tmp_path, monkeypatch):
     here = train.run(replace(TRAIN, out=tmp_path / "here", device="cpu"))
     with fake_device() as device, monkeypatch.context() as patch:
         patch.setattr(train, "find_device", lambda name: device)
-        patch.setattr(train, "write_checkpoint", lambda path, state: path.touch())
+        patch.setattr(base_run, "write_checkpoint", lambda path, state: path.touch())
         devices = []
         measure = train.Training.measure
 

@@ -1,0 +1,359 @@
+"""Runs of self-play: they can be interrupted, repeated and shared out, and their gate lets the better policy pass."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from mahjong_agents import GreedyAgent, PolicyFileError, RandomAgent, make_agent
+from mahjong_agents.policy.file import PolicyFile
+from mahjong_env import MahjongError, make_engine, rules
+from mahjong_training.config import TrainConfig
+from mahjong_training.errors import InterruptedRunError
+from mahjong_training.evaluation.statistics import Estimate
+from mahjong_training.learning import base_run, collecting
+from mahjong_training.learning import run as ppo_run
+from mahjong_training.learning.base_run import read_checkpoint
+from mahjong_training.learning.run import gate
+from mahjong_training.learning.run_folder import RunFolder
+
+EXAMPLES = Path(__file__).parents[3] / "notebooks" / "examples"
+
+CONFIG = TrainConfig(
+    variant="hebei",
+    teacher="greedy",
+    hands=128,
+    tables=32,
+    critic_hands=32,
+    evaluations=2,
+    evaluation_deals=3,
+    gate_deals=3,
+    width=8,
+)
+
+
+def same_weights(one, other):
+    found, wanted = (PolicyFile.read(path).weights for path in (one, other))
+    return all(np.array_equal(found[name], array) for name, array in wanted.items())
+
+
+def without_seconds(folder):
+    with folder.curve.open(encoding="utf-8") as file:
+        return [{**row, "seconds": ""} for row in csv.DictReader(file)]
+
+
+def assert_same_run(folder, wanted):
+    """Two runs have left the same: weights, curve, and all that there is to go on from."""
+    assert [path.name for path in sorted(folder.policies.iterdir())] == [
+        path.name for path in sorted(wanted.policies.iterdir())
+    ]
+    for path in (folder.initial, folder.last, folder.best, *folder.policies.iterdir()):
+        assert same_weights(path, wanted.path / path.relative_to(folder.path))
+    assert without_seconds(folder) == without_seconds(wanted)
+    assert same_state(*(read_checkpoint(run.checkpoint) | {"seconds": 0} for run in (folder, wanted)))
+
+
+def same_state(one, other):
+    if isinstance(one, torch.Tensor):
+        return torch.equal(one, other)
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same_state(value, other[key]) for key, value in one.items())
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same_state, one, other))
+    return one == other
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return ppo_run.run(replace(CONFIG, out=tmp_path_factory.mktemp("runs") / "whole"))
+
+
+# One update of the critic alone and two of the policy, both of which are measured.
+SMALL = replace(
+    CONFIG,
+    hands=12,
+    tables=4,
+    critic_hands=4,
+    evaluation_deals=2,
+    evaluation_agents=("random",),
+    gate_deals=2,
+    opponents=("snapshot",),
+)
+
+
+# The same in a few steps: without luck, and (by `measured`) without measurements.
+QUICK = replace(SMALL, hands=6, tables=2, critic_hands=2, opponents=(), control_variates=False)
+
+
+class Measured(list):
+    """What would have been measured; the one of this number is interrupted."""
+
+    stops_at = 0
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    said = Measured()
+
+    def measure(run, phase, say=print):
+        said.append((phase, run.hands))
+        if len(said) == said.stops_at:
+            raise KeyboardInterrupt
+        run.measurements += 1
+        run.folder.last.write_bytes(b"")
+
+    monkeypatch.setattr(ppo_run, "sigma", lambda rules: 3.7)
+    monkeypatch.setattr(ppo_run.PpoRun, "measure", measure)
+    return said
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    return ppo_run.run(replace(SMALL, out=tmp_path_factory.mktemp("runs") / "small"))
+
+
+class TestRuns:
+    def test_what_is_saved_is_gone_on_with(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(ppo_run, "sigma", lambda rules: 3.7)
+        config = replace(CONFIG, tables=2, parts=1, critic_hands=2, opponents=(), out=tmp_path)
+        straight, saved, other = (ppo_run.PpoRun(config, RunFolder(tmp_path)) for _ in range(3))
+        for run in (straight, saved, other):
+            run._board = SimpleNamespace(add_scalar=lambda *said: None)
+        for run in (straight, straight, saved):
+            run._update()
+        saved.save()
+        other.load()
+        other._update()
+        assert (other.updates, other.hands, other.steps) == (2, 4, straight.steps)
+        for name in ("actor", "average", "critic"):
+            found, wanted = (getattr(run.learner, name).state_dict() for run in (other, straight))
+            for key, array in wanted.items():
+                torch.testing.assert_close(found[key], array, rtol=0, atol=0)
+
+    def test_leaves_a_policy_that_plays_and_a_curve(self, tmp_path):
+        few = {"hands": 4, "tables": 2, "critic_hands": 2, "evaluations": 1, "evaluation_deals": 1, "gate_deals": 2}
+        run = ppo_run.run(replace(CONFIG, **few, parts=1, evaluation_agents=("random",), out=tmp_path / "run"))
+        agent = make_agent(f"policy:{run.best}")
+        view = make_engine("hebei", 10, seed=1).view()
+        assert view.action_mask[np.arange(10), agent.act(view, np.random.default_rng(0))].all()
+        with run.curve.open() as file:
+            rows = list(csv.DictReader(file))
+        assert [row["phase"] for row in rows] == ["start", "PPO"]
+        assert int(rows[-1]["hands"]) == 4
+        assert run.curve_plot.stat().st_size > 1000
+        assert any(run.tensorboard.iterdir())
+        assert PolicyFile.read(run.initial).training["steps"] == 0
+
+    @pytest.mark.thorough
+    def test_an_interrupted_run_ends_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
+        config = replace(CONFIG, out=tmp_path / "run")
+        update, calls = ppo_run.PpoRun._update, []
+
+        def interrupted(self, **arguments):
+            calls.append(arguments)
+            if len(calls) == 4:
+                raise KeyboardInterrupt
+            update(self, **arguments)
+
+        monkeypatch.setattr(ppo_run.PpoRun, "_update", interrupted)
+        with pytest.raises(InterruptedRunError, match="interrupted after 96 hands"):
+            ppo_run.run(config)
+        folder = ppo_run.run(replace(config, resume=True))
+        assert_same_run(folder, whole)
+
+    def test_it_saves_before_it_measures(self, measured, tmp_path):
+        """The update that the message counts is the one that it goes on from, and the measurement is made again."""
+        config = replace(QUICK, out=tmp_path / "run")
+        measured.stops_at = 2
+        with pytest.raises(InterruptedRunError, match="interrupted after 4 hands"):
+            ppo_run.run(config)
+        ppo_run.run(replace(config, resume=True))
+        assert measured == [("start", 0), ("PPO", 4), ("PPO", 4), ("PPO", 6)]
+
+    # As it begins, when lines of the curve have been written, at the gate behind them, and at the last file.
+    @pytest.mark.thorough
+    @pytest.mark.parametrize(
+        ("number", "moment"), [(1, "measure_learner"), (2, "plot_curve"), (2, "gate"), (3, "PolicyFile")]
+    )
+    def test_interrupted_while_it_measures_it_has_lost_nothing(self, small, number, moment, tmp_path, monkeypatch):
+        """The update that the message counts is the one that it goes on from."""
+        module = base_run if hasattr(base_run, moment) and moment != "PolicyFile" else ppo_run
+        config, plain, calls = replace(SMALL, out=tmp_path / "run"), getattr(module, moment), []
+
+        def interrupted(*arguments, **options):
+            calls.append(moment)
+            if len(calls) == number - (moment == "gate"):
+                raise KeyboardInterrupt
+            return plain(*arguments, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(module, moment, interrupted)
+            with pytest.raises(InterruptedRunError) as stopped:
+                ppo_run.run(config)
+        learned = (0, 8, 12)[number - 1]
+        assert f"interrupted after {learned} hands" in str(stopped.value)
+        began, update = [], ppo_run.PpoRun._update
+        monkeypatch.setattr(ppo_run.PpoRun, "_update", lambda run: began.append(run.hands) or update(run))
+        folder = ppo_run.run(replace(config, resume=True))
+        assert began == [hands for hands in (0, 4, 8) if hands >= learned]
+        assert_same_run(folder, small)
+
+    def test_hands_are_all_that_is_learned_from(self, measured, tmp_path, capsys):
+        config = replace(QUICK, out=tmp_path / "run", hands=7, critic_hands=None, evaluations=1)
+        folder = ppo_run.run(config)
+        assert "learned from 7 hands" in capsys.readouterr().out
+        # A quarter of them only the critic learns from; the others are shared out evenly, in three updates.
+        assert json.loads(folder.config.read_text(encoding="utf-8"))["critic_hands"] == 1
+        assert read_checkpoint(folder.checkpoint)["updates"] == 1 + 3
+        ppo_run.run(replace(config, resume=True))
+        assert "has learned from 7 hands already; nothing to do" in capsys.readouterr().out
+        ppo_run.run(replace(config, hands=8, resume=True))
+        assert measured == [("start", 0), ("PPO", 7), ("PPO", 8)]
+
+    @pytest.mark.thorough
+    def test_one_update_ahead_goes_on_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
+        config = replace(CONFIG, ahead=True)
+        straight = ppo_run.run(replace(config, out=tmp_path / "straight"))
+        update, calls = ppo_run.PpoRun._update, []
+
+        def interrupted(self, **arguments):
+            calls.append(arguments)
+            if len(calls) == 4:
+                raise KeyboardInterrupt
+            update(self, **arguments)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ppo_run.PpoRun, "_update", interrupted)
+            with pytest.raises(InterruptedRunError):
+                ppo_run.run(replace(config, out=tmp_path / "run"))
+        folder = ppo_run.run(replace(config, out=tmp_path / "run", resume=True))
+        found, wanted, fresh = (PolicyFile.read(run.last).weights for run in (folder, straight, whole))
+        for key, array in wanted.items():
+            np.testing.assert_array_equal(found[key], array)
+        assert any((array != fresh[key]).any() for key, array in wanted.items())
+
+    @pytest.mark.thorough
+    def test_the_result_is_the_same_with_any_number_of_processes(self, whole, tmp_path):
+        folder = ppo_run.run(replace(CONFIG, out=tmp_path / "run", processes=2))
+        for key, array in PolicyFile.read(whole.last).weights.items():
+            np.testing.assert_array_equal(PolicyFile.read(folder.last).weights[key], array)
+
+    def test_the_parts_of_a_run_are_those_that_it_began_with(self, measured, tmp_path, monkeypatch, capsys):
+        monkeypatch.setattr(ppo_run, "new_players", lambda work, **how: collecting.Here(work))
+        config = replace(QUICK, hands=5, tables=5, critic_hands=0, processes=3, out=tmp_path / "run")
+        folder = ppo_run.run(config)
+        assert json.loads(folder.config.read_text(encoding="utf-8"))["parts"] == 3
+        assert "nothing to play" not in capsys.readouterr().out
+        ppo_run.run(replace(config, processes=8, hands=6, resume=True))
+        told = capsys.readouterr().out
+        assert "5 of 8 processes have nothing to play" in told
+        assert "in 3 parts (--parts, which a run keeps)" in told
+        assert read_checkpoint(folder.checkpoint)["hands"] == 6
+
+    @pytest.mark.usefixtures("measured")
+    def test_processes_without_anything_to_play_are_not_started(self, tmp_path, monkeypatch):
+        asked = []
+        monkeypatch.setattr(ppo_run, "new_players", lambda work, **how: asked.append(how) or collecting.Here(work))
+        ppo_run.PpoRun(replace(QUICK, processes=16, parts=2), RunFolder(tmp_path))
+        assert [how["processes"] for how in asked] == [2]
+
+    @pytest.mark.thorough
+    def test_learns_from_a_reward_of_ones_own(self, whole, tmp_path):
+        reward = f"{EXAMPLES / 'my_reward.py'}:Patient?weight=2"
+        folder = ppo_run.run(replace(CONFIG, out=tmp_path / "run", reward=reward, processes=2))
+        learned, usual = (PolicyFile.read(run.last) for run in (folder, whole))
+        assert any((array != usual.weights[key]).any() for key, array in learned.weights.items())
+        assert learned.training["reward"] == reward
+        assert make_agent(f"policy:{folder.last}").variant == "hebei"
+
+    @pytest.mark.thorough
+    def test_learns_from_inputs_of_ones_own(self, whole, tmp_path):
+        features = f"{EXAMPLES / 'my_features.py'}:Late"
+        folder = ppo_run.run(replace(CONFIG, out=tmp_path / "run", features=features, processes=2))
+        learned, first = (PolicyFile.read(path) for path in (folder.last, folder.initial))
+        assert (learned.weights["table"][-3:] != first.weights["table"][-3:]).all(axis=1).any()
+        with pytest.raises(PolicyFileError, match=r"if you trust that code.*my_features.py:Late"):
+            make_agent(f"policy:{folder.last}")
+        view = make_engine("hebei", 10, seed=1).view()
+        actions = make_agent(f"policy:{folder.last}?features={features}").act(view, np.random.default_rng(0))
+        assert view.action_mask[np.arange(10), actions].all()
+        with pytest.raises(PolicyFileError, match=r"trained with 0 added inputs; .* adds 3"):
+            make_agent(f"policy:{whole.last}?features={features}")
+
+    @pytest.mark.thorough
+    def test_a_teacher_without_added_inputs_may_have_a_pupil_with_them(self, whole, tmp_path):
+        features = f"{EXAMPLES / 'my_features.py'}:Late"
+        config = replace(CONFIG, out=tmp_path / "run", features=features, teacher=f"policy:{whole.last}", hands=64)
+        begun = PolicyFile.read(ppo_run.run(config).initial)
+        assert begun.network == {"width": 8, "added": 3}
+        assert (begun.weights["table"][-3:] == 0).all()
+        np.testing.assert_array_equal(begun.weights["table"][:-3], PolicyFile.read(whole.last).weights["table"])
+
+    @pytest.mark.parametrize(
+        ("setting", "message"),
+        [
+            ({"features": "late"}, "no added inputs are called 'late'"),
+            ({"reward": "nothing"}, "no reward is called 'nothing'"),
+            ({"parts": 0}, "--parts must be at least 1"),
+            ({"critic_hands": 128}, "--critic-hands 128 leaves nothing of --hands 128 for the policy"),
+            ({"opponent_share": 1.5}, "at most 1"),
+            ({"teacher": "value"}, "--teacher is one of greedy, greedy"),
+            ({"learning_rate": float("nan")}, "--learning-rate must be a finite number"),
+            ({"evaluation_agents": ()}, "--evaluation-agents"),
+            ({"hands": 0}, "--hands must be at least 1"),
+        ],
+    )
+    def test_settings_that_cannot_be_used_are_refused(self, setting, message, tmp_path):
+        with pytest.raises(MahjongError, match=message):
+            ppo_run.run(replace(CONFIG, out=tmp_path / "run", **setting))
+        assert not (tmp_path / "run").exists()
+
+
+HEBEI = rules("hebei")
+GREEDY, RANDOM = GreedyAgent(), RandomAgent()
+
+
+def try_gate(candidate, best, number=1, deals=32):
+    return gate(HEBEI, candidate, best, RANDOM, deals=deals, seed=3, number=number)
+
+
+def test_it_is_what_the_candidate_wins_more():
+    gain, loss, none = try_gate(GREEDY, RANDOM), try_gate(RANDOM, GREEDY), try_gate(GREEDY, GREEDY, deals=2)
+    assert gain.low > 0
+    assert (loss.mean, loss.low, loss.high) == pytest.approx((-gain.mean, -gain.high, -gain.low))
+    assert none.mean == 0
+
+
+def test_both_play_deals_of_their_own_gate(monkeypatch):
+    seeds, measure = [], ppo_run.measure
+
+    def noting(*args, seed, **more):
+        seeds.append(seed)
+        return measure(*args, seed=seed, **more)
+
+    monkeypatch.setattr(ppo_run, "measure", noting)
+    for number in (1, 2):
+        try_gate(RANDOM, RANDOM, number=number, deals=2)
+    assert seeds[0] == seeds[1] != seeds[2] == seeds[3]
+    assert min(seeds) > 10**9  # of no run, by default
+
+
+@pytest.mark.parametrize(
+    ("gain", "passes"),
+    [(Estimate(2, 1, 3), True), (Estimate(1, -1, 3), False), (Estimate(-2, -3, -1), False), (Estimate(0, 0, 0), False)],
+)
+def test_what_is_clear_of_zero_becomes_best(gain, passes, monkeypatch, tmp_path):
+    monkeypatch.setattr(ppo_run, "gate", lambda *args, **more: gain)
+    monkeypatch.setattr(ppo_run, "sigma", lambda rules: 3.7)
+    run = ppo_run.PpoRun(replace(QUICK, out=tmp_path), RunFolder(tmp_path))
+    run.measurements, began = 1, run.best
+    is_best, (told,) = run.judge(run.player(), [])
+    assert is_best == passes == (run.best is not began)
+    assert ("it is best.zip now" in told) == passes
