@@ -304,7 +304,7 @@ class TestRuns:
             ({"parts": 0}, "--parts must be at least 1"),
             ({"critic_hands": 128}, "--critic-hands 128 leaves nothing of --hands 128 for the policy"),
             ({"opponent_share": 1.5}, "at most 1"),
-            ({"teacher": "value"}, "--teacher is one of greedy, greedy"),
+            ({"teacher": "value"}, "--teacher is one of greedy, closed-greedy"),
             ({"learning_rate": float("nan")}, "--learning-rate must be a finite number"),
             ({"evaluation_agents": ()}, "--evaluation-agents"),
             ({"hands": 0}, "--hands must be at least 1"),
