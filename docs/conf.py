@@ -41,7 +41,7 @@ include_patterns = [
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
-    "benchmarks/mahjong_benchmarks/README.md",
+    "benchmarks/README.md",
 ]
 exclude_patterns = [
     "notebooks/examples",

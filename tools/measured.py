@@ -1,7 +1,7 @@
-"""What has been measured of a variant, read off the two tables of README.md that hold such numbers.
+"""The measurements of a variant, read off docs/leaderboard.md and docs/performance.md.
 
-`mahjong-env leaderboard --readme README.md` writes the one, and the figures of the other are those that ``make
-bench`` has printed; whoever changes them runs ``make rules``, so that the pages of the variants say the same.
+`mahjong-env leaderboard --readme docs/leaderboard.md` writes the one table, and the figures of the other are those that
+``make bench`` has printed. After a change of either, ``make rules`` brings the pages of the variants up to date.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from pathlib import Path
 from mahjong_env import Rules
 from mahjong_training.evaluation.leaderboard import END, START
 
-README = Path(__file__).parents[1] / "README.md"
+DOCS = Path(__file__).parents[1] / "docs"
+LEADERBOARD, PERFORMANCE = DOCS / "leaderboard.md", DOCS / "performance.md"
 _NOTHING = "Not measured yet.\n"
 
 
 def standing(rules: Rules) -> str:
-    """The variant's column of the standing table, with what is said of all of it."""
-    block = README.read_text(encoding="utf-8").partition(START)[2].partition(END)[0].strip()
+    """The variant's column of the leaderboard, with what is said of all of it."""
+    block = LEADERBOARD.read_text(encoding="utf-8").partition(START)[2].partition(END)[0].strip()
     told, _, table = block.partition("\n\n")
     head, *rows = _cells(table)
     if rules.title not in head:
@@ -30,7 +31,7 @@ def standing(rules: Rules) -> str:
 
 def speed(rules: Rules) -> str:
     """The variant's row of the table of speeds, a line for each way to measure."""
-    section = README.read_text(encoding="utf-8").partition("\n## Speed\n")[2].partition("\n## ")[0]
+    section = PERFORMANCE.read_text(encoding="utf-8").partition("\n## What was measured\n")[2].partition("\n## ")[0]
     head, *rows = _cells(section)
     row = next((row for row in rows if row[0].lower() == rules.name), None)
     if row is None:

@@ -8,9 +8,13 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import mahjong_env
+from mahjong_env.environments.aec import MahjongAEC
+from mahjong_env.environments.single_seat import SingleSeatEnv
+from mahjong_env.environments.vector_env import MahjongVectorEnv
 from mahjong_env.observation.planes import FACT_PLACES
 from support.case_files import hand_cases, scenes
 
@@ -79,6 +83,37 @@ def names_table() -> str:
     return "\n".join(lines)
 
 
+def arguments_table() -> str:
+    """The arguments of the environments, with what their docstrings say of them."""
+    makers = {"`env()`": MahjongAEC, "`gymnasium.make`": SingleSeatEnv, "`make_vec`": MahjongVectorEnv}
+    takes = {name: inspect.signature(maker).parameters for name, maker in makers.items()}
+    meanings = {name: _meanings(maker) for name, maker in makers.items()}
+    lines = ["| argument | default | for | meaning |", "|---|---|---|---|"]
+    for argument in dict.fromkeys(argument for parameters in takes.values() for argument in parameters):
+        if argument in ("variant", "num_envs"):
+            continue
+        owners = [name for name in makers if argument in takes[name]]
+        told = next(text for name in owners if not (text := meanings[name][argument]).startswith("see `SingleSeatEnv`"))
+        if told == "see `mahjong_env.make_engine`.":
+            told = _meanings(mahjong_env.make_engine)[argument]
+        default = takes[owners[0]][argument].default
+        shown = "" if default is inspect.Parameter.empty else f"`{getattr(default, 'value', default)!r}`"
+        whose = "all" if len(owners) == len(makers) else ", ".join(owners)
+        lines.append(f"| `{argument if argument != 'knobs' else '**knobs'}` | {shown} | {whose} | {told} |")
+    return "\n".join(lines)
+
+
+def _meanings(maker: Callable[..., object]) -> dict[str, str]:
+    """What the section Args of the docstring of a function or constructor says of each argument."""
+    text = (
+        (inspect.getdoc(maker.__init__ if isinstance(maker, type) else maker) or "")
+        .partition("Args:\n")[2]
+        .partition("\n\n")[0]
+    )
+    found = re.findall(r"^    \**(\w+): (.*(?:\n        .*)*)", text, re.MULTILINE)
+    return {name: " ".join(meaning.split()) for name, meaning in found}
+
+
 CONSTANTS = {
     "ACTIONS": "The names of the actions; the index is the action.",
     "NUM_ACTIONS": "How many actions there are.",
@@ -93,6 +128,7 @@ TABLES = {
     "facts": facts_table,
     "actions": actions_table,
     "names": names_table,
+    "arguments": arguments_table,
 }
 
 

@@ -58,12 +58,12 @@ def page(rules: Rules) -> str:
         rewards(rules, told),
         "\n## Standings\n",
         measured.standing(rules),
-        "What the rows and intervals mean: [Evaluation](../evaluation.md#the-standing-table). What is known of each"
+        "What the rows and intervals mean: [the leaderboard](../leaderboard.md). What is known of each"
         " agent beside this table: [The agents](../agents.md).\n",
         "\n## Speed\n",
         measured.speed(rules),
-        "Processor time of one core, measured in turns with RLCard's mahjong; [Speed](../../README.md#speed) says on"
-        f" what machine. `python -m mahjong_env bench --variant {rules.name}` measures it on yours.\n",
+        "Processor time of one core, in turns with RLCard's mahjong; [Speed](../performance.md#what-was-measured) says on"
+        f" what machine. `mahjong-env bench --variant {rules.name}` measures it on yours.\n",
         "## Versions and errata\n",
         versions(rules),
     ]

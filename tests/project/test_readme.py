@@ -39,7 +39,7 @@ def shell_lines():
 
 @pytest.mark.parametrize("line", shell_lines())
 def test_commands_exist(line, tmp_path):
-    words = shlex.split(line.split("  #")[0])
+    words = shlex.split(line, comments=True)
     if words[0] == "make":
         assert words[1] in MAKE_TARGETS
     elif words[0] == "mahjong-env":

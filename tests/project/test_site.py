@@ -69,18 +69,19 @@ def test_pages_of_the_variants_are_up_to_date(tmp_path):
     assert variant_pages.out_of_date(tmp_path) == [last.name]
 
 
-def test_measurements_of_a_variant_are_those_of_the_readme(tmp_path, monkeypatch):
+def test_measurements_of_a_variant_are_those_of_their_pages(tmp_path, monkeypatch):
     rules = mahjong_env.rules("taiwan")
     page = (variant_pages.FOLDER / "taiwan.md").read_text(encoding="utf-8")
     assert measured.standing(rules).partition("\n\n")[2] in page
     assert measured.speed(rules) in page
-    changed = tmp_path / "README.md"
+    changed = tmp_path / "page.md"
     changed.write_text(
         f"{START}\nPoints:\n\n| agent | Wuhan | {rules.title} |\n|---|---|---|\n| greedy | 1 | 2 ± 3 |\n{END}\n"
-        "## Speed\n\n| per second | step |\n|---|---|\n| Taiwan | 45 |\n",
+        "## What was measured\n\n| per second | step |\n|---|---|\n| Taiwan | 45 |\n",
         encoding="utf-8",
     )
-    monkeypatch.setattr(measured, "README", changed)
+    monkeypatch.setattr(measured, "LEADERBOARD", changed)
+    monkeypatch.setattr(measured, "PERFORMANCE", changed)
     assert "| greedy | 2 ± 3 |" in measured.standing(rules)
     assert "| step | 45 |" in measured.speed(rules)
     assert "Not measured" in measured.standing(mahjong_env.rules("hebei")) + measured.speed(mahjong_env.rules("hebei"))
