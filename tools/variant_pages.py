@@ -62,8 +62,8 @@ def page(rules: Rules) -> str:
         " agent beside this table: [The agents](../agents.md).\n",
         "\n## Speed\n",
         measured.speed(rules),
-        "Processor time of one core, in turns with RLCard's mahjong; [Speed](../performance.md#what-was-measured) says on"
-        f" what machine. `mahjong-env bench --variant {rules.name}` measures it on yours.\n",
+        "Processor time of one core, in turns with RLCard's mahjong; [Speed](../performance.md#what-was-measured) says"
+        f" on what machine. `mahjong-env bench --variant {rules.name}` measures it on yours.\n",
         "## Versions and errata\n",
         versions(rules),
     ]
