@@ -232,7 +232,7 @@ class EvaluateConfig(VariantConfig):
     blind_again: bool = False
     """Play a blind test again that these agents have played; the record says so."""
     teachers: bool = True
-    """Also play the teachers of trained policies, and what these were before they learned (initial.zip)."""
+    """Also play the teachers of trained policies, and what these were before they learned."""
     details: bool = False
     """Also print how the agents play: turns and worth of wins, costs of deal-ins, melds."""
     record: Path | None = None
