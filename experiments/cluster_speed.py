@@ -14,15 +14,15 @@ from tempfile import TemporaryDirectory
 import torch
 
 from mahjong_env import rules
-from mahjong_training.cluster import connected
 from mahjong_training.config import EvaluateConfig, RecordConfig, TrainConfig
 from mahjong_training.datasets.command import settings_of
 from mahjong_training.datasets.writing import write_dataset
 from mahjong_training.evaluation.command import evaluate
 from mahjong_training.evaluation.sigma import sigma
-from mahjong_training.learning.collecting import new_players
 from mahjong_training.learning.ppo import Learner
 from mahjong_training.learning.self_play import Common, Hands, play_part
+from mahjong_training.runtime.ray_cluster import connected
+from mahjong_training.runtime.workers import new_executor
 
 VARIANT = "hebei"
 RUNS = 3
@@ -81,15 +81,15 @@ def learning() -> None:
     """Collecting for an update, learning from it, and both at the same time."""
     config, played = TrainConfig(variant=VARIANT), rules(VARIANT)
     learner = Learner(config, people=played.people, unit=sigma(played), claims=True)
-    players = {where: new_players(play_part, processes=1, ray=where) for where in (None, "local")}
+    executors = {where: new_executor(ray=where) for where in (None, "local")}
 
     def begin(where: str | None, update: int = 0) -> list[object]:
         weights = learner.actor.arrays()
         common = Common(played, weights, [], [], 4096, PARTS, 0.0, None, None, None)
-        return players[where].begin(common, [(1, update, part) for part in range(PARTS)])
+        return executors[where].submit(play_part, common, [(1, update, part) for part in range(PARTS)])
 
     def collect(where: str | None) -> int:
-        return len(Hands.joined(players[where].finish(begin(where))))
+        return len(Hands.joined(executors[where].gather(begin(where))))
 
     compare("ppo, collecting", "decisions", collect)
     number = 0
@@ -98,9 +98,9 @@ def learning() -> None:
         """An update as ``ppo --ahead`` makes it: the next hands are played while it learns."""
         nonlocal number, ahead
         if where is None:
-            hands = Hands.joined(players[None].finish(begin(None)))
+            hands = Hands.joined(executors[None].gather(begin(None)))
         else:
-            hands = Hands.joined(players[where].finish(ahead or begin(where)))
+            hands = Hands.joined(executors[where].gather(ahead or begin(where)))
             ahead = begin(where)
         number += 1
         start = time.process_time()
@@ -112,7 +112,7 @@ def learning() -> None:
     learned: list[float] = []
     compare("ppo --ahead, playing and learning", "decisions", learn)
     print(f"the learner alone: {median(learned):,.0f} decisions/s of a core")
-    for one in players.values():
+    for one in executors.values():
         one.close()
 
 

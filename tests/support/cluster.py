@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from mahjong_training.cluster import connected
+from mahjong_training.runtime.ray_cluster import connected
 
 REASON = "Ray is not installed here; make distributed sets up its own environment and runs these tests"
 

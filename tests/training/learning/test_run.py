@@ -18,11 +18,12 @@ from mahjong_env import MahjongError, make_engine, rules
 from mahjong_training.config import TrainConfig
 from mahjong_training.errors import InterruptedRunError
 from mahjong_training.evaluation.statistics import Estimate
-from mahjong_training.learning import base_run, collecting
+from mahjong_training.learning import base_run
 from mahjong_training.learning import run as ppo_run
 from mahjong_training.learning.base_run import read_checkpoint
 from mahjong_training.learning.run import gate
 from mahjong_training.learning.run_folder import RunFolder
+from mahjong_training.runtime.executors import LocalExecutor
 
 EXAMPLES = Path(__file__).parents[3] / "notebooks" / "examples"
 
@@ -246,7 +247,7 @@ class TestRuns:
             np.testing.assert_array_equal(PolicyFile.read(folder.last).weights[key], array)
 
     def test_the_parts_of_a_run_are_those_that_it_began_with(self, measured, tmp_path, monkeypatch, capsys):
-        monkeypatch.setattr(ppo_run, "new_players", lambda work, **how: collecting.Here(work))
+        monkeypatch.setattr(ppo_run, "new_executor", lambda *how: LocalExecutor())
         config = replace(QUICK, hands=5, tables=5, critic_hands=0, processes=3, out=tmp_path / "run")
         folder = ppo_run.run(config)
         assert json.loads(folder.config.read_text(encoding="utf-8"))["parts"] == 3
@@ -260,9 +261,9 @@ class TestRuns:
     @pytest.mark.usefixtures("measured")
     def test_processes_without_anything_to_play_are_not_started(self, tmp_path, monkeypatch):
         asked = []
-        monkeypatch.setattr(ppo_run, "new_players", lambda work, **how: asked.append(how) or collecting.Here(work))
+        monkeypatch.setattr(ppo_run, "new_executor", lambda *how: asked.append(how) or LocalExecutor())
         ppo_run.PpoRun(replace(QUICK, processes=16, parts=2), RunFolder(tmp_path))
-        assert [how["processes"] for how in asked] == [2]
+        assert asked == [(2, None)]
 
     @pytest.mark.thorough
     def test_learns_from_a_reward_of_ones_own(self, whole, tmp_path):

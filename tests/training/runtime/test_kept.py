@@ -22,7 +22,6 @@ from mahjong_agents import make_agent
 from mahjong_env import rules
 from mahjong_env.cli import main
 from mahjong_env.records import read_records
-from mahjong_training.cluster.versions import code_of, versions
 from mahjong_training.config import EvaluateConfig
 from mahjong_training.datasets.layout import Settings
 from mahjong_training.datasets.writing import write_dataset
@@ -33,6 +32,7 @@ from mahjong_training.evaluation.parts import digests
 from mahjong_training.runtime import kept
 from mahjong_training.runtime.kept import Kept
 from mahjong_training.runtime.lock import LOCK, locked
+from mahjong_training.runtime.versions import versions
 from support.marks import everyday
 
 BENCHMARK = ("leaderboard", "--variants", "hebei", "--levels", "1", "2", "--deals", "2", "--out")
@@ -102,19 +102,6 @@ class TestCode:
         Kept(tmp_path, "any", "settings").put("part", {})
         monkeypatch.setattr(kept, "versions", lambda: OTHER_CODE)
         assert Kept(tmp_path, "any", "settings").get("part") is None
-
-    @pytest.mark.parametrize("name", ["module.py", "folder/module.py", "table.npz", "weights.json", "policy.zip"])
-    def test_the_digest_of_code_holds_source_and_data(self, name, tmp_path):
-        (tmp_path / "folder").mkdir()
-        (tmp_path / "page.md").write_text("words", encoding="utf-8")
-        before = code_of([tmp_path])
-        (tmp_path / "page.md").write_text("other words", encoding="utf-8")
-        assert code_of([tmp_path]) == before
-        (tmp_path / name).write_bytes(b"1\n")
-        after = code_of([tmp_path])
-        assert after != before
-        (tmp_path / name).write_bytes(b"2\n")
-        assert code_of([tmp_path]) not in (before, after)
 
     def test_a_dataset_of_other_code_is_not_gone_on_with(self, tmp_path, monkeypatch):
         settings = Settings(variant="hebei", rules_version=0, agents=("random",), games=2, seed=1, shard_games=2)

@@ -179,7 +179,7 @@ class TestErrors:
         processes = shards._workers.processes
         processes[1].kill()
         processes[1].join()
-        with pytest.raises(WorkerError, match="ended without an answer"):
+        with pytest.raises(WorkerError, match="a worker process ended before its work was done"):
             shards.step(first_legal(shards.action_masks()))
         assert not any(process.is_alive() for process in processes)
         with pytest.raises(WorkerError, match="have been closed"):

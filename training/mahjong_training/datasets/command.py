@@ -10,14 +10,14 @@ from mahjong_agents import make_agent
 from mahjong_agents.base import GAMES_AT_ONCE, games_at_once
 from mahjong_env import MissingExtraError
 from mahjong_env.ruleset.knobs import read_rules
-from mahjong_training.cluster.session import check_address
 from mahjong_training.config import RecordConfig
 from mahjong_training.datasets.layout import Settings
 from mahjong_training.datasets.writing import write_dataset
 from mahjong_training.errors import DatasetError, InterruptedRunError
 from mahjong_training.evaluation.parts import digests
 from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
-from mahjong_training.runtime.sizes import check_counts, check_recording, check_seed, check_threads
+from mahjong_training.runtime.sizes import check_counts, check_recording, check_seed
+from mahjong_training.runtime.workers import check_workers
 
 try:
     from tqdm import tqdm
@@ -36,11 +36,9 @@ def settings_of(config: RecordConfig) -> Settings:
     Raises:
         MahjongError: settings or agents that cannot be used.
     """
-    check_counts(hands=config.hands, num_hands=config.num_hands, processes=config.processes)
-    check_threads(config.threads)
+    check_counts(hands=config.hands, num_hands=config.num_hands)
+    check_workers(config)
     check_seed(config.seed)
-    if config.ray is not None:
-        check_address(config.ray, config.processes)
     if not 0 < len(config.agents) <= _MOST_AGENTS:
         raise DatasetError(f"--agents names 1 to {_MOST_AGENTS} agents, not {len(config.agents)}")
     if config.hands > _MOST_HANDS:

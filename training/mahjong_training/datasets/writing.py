@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import io
-import multiprocessing
 import shutil
-import signal
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -19,14 +15,13 @@ from numpy.typing import NDArray
 
 from mahjong_env.basics.memory import size_text
 from mahjong_env.observation.planes import SHAPE
-from mahjong_training.cluster import connected, do_shards
 from mahjong_training.datasets import card, layout
 from mahjong_training.datasets.layout import Settings
 from mahjong_training.datasets.playing import play_shard
-from mahjong_training.errors import DatasetError, WorkerError
+from mahjong_training.errors import DatasetError
 from mahjong_training.runtime.folders import make_folder, write_bytes, write_text
 from mahjong_training.runtime.lock import alone_in
-from mahjong_training.runtime.pool import set_threads
+from mahjong_training.runtime.workers import new_executor, set_threads
 
 Progress = Callable[[int], object]
 """Told of how many more games a shard has been written."""
@@ -80,8 +75,7 @@ def write_dataset(
         folder: where it is, or is to be.
         processes: how many processes play.
         threads: threads of torch in each of them.
-        ray: the address of a Ray cluster that plays, see `mahjong_training.cluster`; its nodes write to the same
-            folder.
+        ray: the address of a Ray cluster that plays; its nodes write to the same folder.
         progress: told of how many more games a shard has been written.
 
     Returns:
@@ -101,16 +95,23 @@ def write_dataset(
         write_text(folder / layout.SETTINGS, settings.to_json())
         left = sum(len(settings.games_of(shard)) for shard in missing)
         progress(settings.games - left)
-        each = (
-            _each(settings, folder, missing, processes, threads)
-            if ray is None
-            else _each_on_ray(settings, folder, missing, ray, processes)
-        )
-        for shard, written in each:
-            games = len(settings.games_of(shard))
-            left -= games
-            progress(games)
-            _check_free(folder, int(written / games * left))
+        set_threads(threads)
+        state = settings, folder.resolve()
+        with (
+            new_executor(processes, ray, threads) as executor,
+            closing(executor.map(_write_shard, state, missing)) as each,
+        ):
+            for position, written in each:
+                shard = missing[position]
+                if ray is not None and not is_whole(settings, folder, shard):
+                    raise DatasetError(
+                        f"{folder}: shard {shard} was written on another machine and cannot be seen here; --out must "
+                        "name a folder that all nodes share"
+                    )
+                games = len(settings.games_of(shard))
+                left -= games
+                progress(games)
+                _check_free(folder, int(written / games * left))
         card.write(settings, folder)
     return len(missing)
 
@@ -209,52 +210,8 @@ def _check_free(folder: Path, needed: int) -> None:
         )
 
 
-def _each(
-    settings: Settings, folder: Path, shards: Sequence[int], processes: int, threads: int
-) -> Iterator[tuple[int, int]]:
-    """Write shards in this process or in several others; yield each of them with its bytes, in order."""
-    if processes == 1 or len(shards) < 2:
-        set_threads(threads)
-        for shard in shards:
-            yield shard, write_shard(settings, folder, shard)
-        return
-    # Not forked: threads of torch do not survive that.
-    pool = ProcessPoolExecutor(
-        min(processes, len(shards)), multiprocessing.get_context("spawn"), _begin_worker, (threads,)
-    )
-    try:
-        many = len(shards)
-        yield from zip(shards, pool.map(write_shard, [settings] * many, [folder] * many, shards), strict=True)
-    except BrokenProcessPool as error:
-        raise WorkerError("a worker process ended before its work was done: killed, or out of memory") from error
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _each_on_ray(
-    settings: Settings, folder: Path, shards: Sequence[int], address: str, processes: int
-) -> Iterator[tuple[int, int]]:
-    """Let a cluster write shards; yield each of them with its bytes, as they are done."""
-    if not shards:
-        return
-    workers = processes if processes > 1 else None
-    common = settings, folder.resolve()
-    with connected(address, workers=workers) as ray, closing(do_shards(ray, _write_there, common, shards)) as done:
-        for place, written in done:
-            if not is_whole(settings, folder, shards[place]):
-                raise DatasetError(
-                    f"{folder}: shard {shards[place]} was written on another machine and cannot be seen here; --out "
-                    "must name a folder that all nodes share"
-                )
-            yield shards[place], written
-
-
-def _write_there(common: tuple[Settings, Path], shard: int) -> int:
-    settings, folder = common
+def _write_shard(state: tuple[Settings, Path], shard: int) -> int:
+    """A task of an executor: on a cluster the folder may not have been seen yet where it is carried out."""
+    settings, folder = state
     make_folder(folder)
     return write_shard(settings, folder, shard)
-
-
-def _begin_worker(threads: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits, which then ends this one
-    set_threads(threads)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -31,10 +32,9 @@ from mahjong_training.evaluation.sigma import sigma
 from mahjong_training.runtime.folders import check_file, write_bytes
 from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
 from mahjong_training.runtime.lock import alone_in
-from mahjong_training.runtime.pool import set_threads
 from mahjong_training.runtime.progress import TimeLeft, status
 from mahjong_training.runtime.sizes import check_counts, check_evaluation, check_lineups, check_seed
-from mahjong_training.runtime.spread import check_workers, ready, spread
+from mahjong_training.runtime.workers import Executor, check_workers, new_executor, set_threads
 from mahjong_training.seeds import blind_seed
 
 _FILES: Final = ("evaluation.json", "evaluation.csv", "evaluation.html", "evaluation.png")
@@ -152,17 +152,17 @@ def _prepare(config: EvaluateConfig) -> tuple[_Plan, EvaluateConfig]:
 
 def _play(plan: _Plan, config: EvaluateConfig, kept: Parts, progress: Callable[[str], object]) -> Evaluation:
     every = plan.every_block
-    missing = sum(kept.get(block) is None for block in every)
-    clock = _Clock(len(every), missing, plan.names, progress)
+    clock = _Clock(len(every), sum(kept.get(block) is None for block in every), plan.names, progress)
     progress("sigma: greedy among greedy players")
     unit = sigma(plan.rules)
     played: list[list[Played]] = [[] for _ in plan.todo]
     found = None
-    with ready(config) if missing else nullcontext():
+    with new_executor(config.processes, config.ray, config.threads) as executor:
         for before, look in zip((0, *plan.looks), plan.looks, strict=False):
             now = [[block for block in of_lineup if before < block.last <= look] for of_lineup in plan.todo]
             todo = [block for of_lineup in now for block in of_lineup]
-            with closing(_fresh(plan, config, [block for block in todo if kept.get(block) is None])) as fresh:
+            missing = [block for block in todo if kept.get(block) is None]
+            with closing(_fresh(executor, plan, config, missing)) as fresh:
                 parts = _parts(todo, every.index, kept, fresh, clock)
                 for of_lineup, blocks_now in zip(played, now, strict=True):
                     of_lineup += islice(parts, len(blocks_now))
@@ -214,11 +214,12 @@ def _is_decided(found: Evaluation, config: EvaluateConfig) -> bool:
 
 
 def _fresh(
-    plan: _Plan, config: EvaluateConfig, missing: Sequence[Block]
+    executor: Executor, plan: _Plan, config: EvaluateConfig, missing: Sequence[Block]
 ) -> Generator[tuple[Block, Played], None, None]:
     """Play blocks, in this process or wherever the settings say, and yield them as they are done."""
     config = replace(config, agents=tuple(entrant.spec for entrant in plan.entrants))
-    with closing(spread(config, _play_shard, _Common(plan.rules, plan.agents, config), missing, _again)) as done:
+    state = _Common(plan.rules, plan.agents, config)
+    with closing(executor.map(_play_shard, state, missing, partial(_again, config))) as done:
         for place, played in done:
             yield missing[place], played
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -34,10 +35,9 @@ from mahjong_training.runtime.folders import check_file, write_text
 from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
 from mahjong_training.runtime.kept import Kept
 from mahjong_training.runtime.lock import alone_in
-from mahjong_training.runtime.pool import set_threads
 from mahjong_training.runtime.progress import TimeLeft, status
 from mahjong_training.runtime.sizes import check_counts, check_seed
-from mahjong_training.runtime.spread import check_workers, spread
+from mahjong_training.runtime.workers import check_workers, new_executor, set_threads
 
 START: Final = "<!-- benchmark -->"
 END: Final = "<!-- end of benchmark -->"
@@ -194,7 +194,10 @@ def _tables(
     shards = [(variants.index(pairs[n].rules), *pairs[n].specs, block) for n, block in todo]
     left = TimeLeft(len(todo))
     progress(f"part 1 of {len(todo)}")
-    with closing(spread(config, _play_shard, _common(config, agents), shards, _common)) as done:
+    with (
+        new_executor(config.processes, config.ray, config.threads) as executor,
+        closing(executor.map(_play_shard, _common(config, agents), shards, partial(_common, config))) as done,
+    ):
         for number, (place, played) in enumerate(done, start=1):
             of_pair, block = todo[place]
             pair = pairs[of_pair]

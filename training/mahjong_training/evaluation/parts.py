@@ -17,10 +17,10 @@ from mahjong_agents.policy.file import SHIPPED, find_policy
 from mahjong_agents.value.model import NUMBERS_PATH
 from mahjong_env import Rules
 from mahjong_env.environments.isolated import PREFIX, IsolatedAgent
-from mahjong_training.cluster.versions import OURS
 from mahjong_training.evaluation.lineups import Block
 from mahjong_training.evaluation.matches import Played
 from mahjong_training.runtime.kept import Kept
+from mahjong_training.runtime.versions import OURS
 
 _SOURCE: Final = re.compile(r"(?P<file>.+\.py):[^:]+|(?P<module>[A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
 """Where a text names what makes an agent: ``file.py:Class`` or ``module:Class``."""

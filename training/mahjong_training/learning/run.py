@@ -16,19 +16,18 @@ from mahjong_agents.policy.file import PolicyFile
 from mahjong_agents.policy.network import ARCHITECTURE, ActionNetwork, widened
 from mahjong_agents.registry import present_spec
 from mahjong_env import MissingExtraError, Rules, __version__
-from mahjong_training.cluster.session import check_address
 from mahjong_training.config import PpoSettings, TrainConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.lineups import LineupResult, difference, measure, one_against_copies
 from mahjong_training.evaluation.sigma import sigma
 from mahjong_training.evaluation.statistics import Estimate
 from mahjong_training.learning.base_run import BaseRun, find_device, run_or_resume
-from mahjong_training.learning.collecting import Players, new_players
 from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.learning.self_play import Common, Hands, Weights, agent_of, play_part
 from mahjong_training.runtime.folders import write_bytes
-from mahjong_training.runtime.sizes import check_counts, check_ppo, check_seed, check_threads
+from mahjong_training.runtime.sizes import check_counts, check_ppo, check_seed
+from mahjong_training.runtime.workers import check_workers, new_executor
 from mahjong_training.seeds import gate_seed, training_seed
 
 try:
@@ -68,11 +67,11 @@ class PpoRun(BaseRun[TrainConfig]):
     @staticmethod
     def check(config: TrainConfig) -> None:
         """Check settings; see `BaseRun.check`."""
-        counts = ("hands", "tables", "width", "batch_size", "n_epochs", "evaluations", "processes")
+        counts = ("hands", "tables", "width", "batch_size", "n_epochs", "evaluations")
         check_counts(**{name: getattr(config, name) for name in (*counts, "evaluation_deals", "gate_deals")})
         if config.parts is not None:
             check_counts(parts=config.parts)
-        check_threads(config.threads)
+        check_workers(config)
         check_seed(config.seed)
         find_device(config.device)
         for name in (*(field.name for field in fields(PpoSettings)), "ema_decay", "reward_limit", "opponent_share"):
@@ -91,8 +90,6 @@ class PpoRun(BaseRun[TrainConfig]):
         teacher = present_spec(str(config.teacher))
         if config.teacher is not None and teacher not in TEACHERS and not teacher.startswith(_POLICY):
             raise TrainingError(f"--teacher is one of {', '.join(TEACHERS)}, {_POLICY}NAME, not {config.teacher!r}")
-        if config.ray is not None:
-            check_address(config.ray, config.processes)
         if not config.evaluation_agents:
             raise TrainingError("--evaluation-agents must name at least one agent")
         check_ppo(config)
@@ -130,10 +127,8 @@ class PpoRun(BaseRun[TrainConfig]):
         self.snapshots: list[Weights] = []
         self._begun: list[Any] | None = None
         self._begun_with = self.best, self.snapshots
-        self._players: Players[Common, tuple[int, ...], Hands] = new_players(
-            play_part, processes=min(config.processes, self.parts), ray=config.ray
-        )
-        asked = max(config.processes, self._players.number)
+        self._executor = new_executor(min(config.processes, self.parts), config.ray)
+        asked = max(config.processes, self._executor.workers)
         if asked > self.parts:
             print(
                 f"{asked - self.parts} of {asked} processes have nothing to play: the hands of an update are played in "
@@ -142,7 +137,7 @@ class PpoRun(BaseRun[TrainConfig]):
 
     def close(self) -> None:
         """End the processes that play, if there are any."""
-        self._players.close()
+        self._executor.close()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -231,7 +226,7 @@ class PpoRun(BaseRun[TrainConfig]):
         if self._begun is None:
             self._begin(self.updates, self.hands)
         begun, self._begun = self._begun, None
-        return Hands.joined(self._players.finish(begun or []))
+        return Hands.joined(self._executor.gather(begun or []))
 
     def _begin(self, update: int, learned: int) -> None:
         """Let the hands of an update that comes after so many hands be played, with the learner as it is."""
@@ -256,7 +251,7 @@ class PpoRun(BaseRun[TrainConfig]):
             self._reward if config.ray or self._reward is None else config.reward,
             self._features if config.ray else config.features,
         )
-        self._begun = self._players.begin(common, [(config.seed, update, part) for part in range(parts)])
+        self._begun = self._executor.submit(play_part, common, [(config.seed, update, part) for part in range(parts)])
 
     # --- Measuring and saving -----------------------------------------------------------------------------------
     def _measure_if_due(self, say: Callable[[str], None] = print) -> None:

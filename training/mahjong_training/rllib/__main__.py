@@ -12,13 +12,12 @@ from typing import Any
 
 from mahjong_env.cli.terminal import as_long_as_read, prepare_output
 from mahjong_env.ruleset.knobs import gather, read_rules
-from mahjong_training.cluster import connected
-from mahjong_training.cluster.session import check_address
 from mahjong_training.errors import InterruptedRunError, TrainingError
 from mahjong_training.evaluation.sigma import sigma
 from mahjong_training.rllib.checkpoints import Checkpoint, Checkpoints
 from mahjong_training.runtime.folders import make_folder
 from mahjong_training.runtime.interrupts import exit_status, status_of, stopping_in_order
+from mahjong_training.runtime.ray_cluster import check_address, connected
 from mahjong_training.seeds import training_seed
 
 

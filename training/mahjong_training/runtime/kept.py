@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env.basics.files import read_arrays
-from mahjong_training.cluster.versions import versions
 from mahjong_training.runtime.folders import make_folder, write_bytes
+from mahjong_training.runtime.versions import versions
 
 _MOST_BYTES: Final = 2**30
 """Of a part: those of thousands of games take a few megabytes."""

@@ -29,6 +29,7 @@ from mahjong_env import Rules
 from mahjong_training.errors import TrainingError, WorkerError
 from mahjong_training.evaluation.lineups import Block, play_block
 from mahjong_training.evaluation.matches import Played
+from mahjong_training.runtime.workers import WORKER_DIED
 from mahjong_training.sb3.batch_env import BatchVecEnv, RewardSpec, Step, learner_spaces
 from mahjong_training.sb3.vec_env import TableVecEnv
 
@@ -196,9 +197,7 @@ class ShardedVecEnv(BatchVecEnv):
             answers = self._workers.env_method("answer", command, *arguments)
         except (EOFError, OSError) as error:
             self.close()
-            raise WorkerError(
-                "a worker process ended without an answer: killed, out of memory, or see its own message above"
-            ) from error
+            raise WorkerError(WORKER_DIED) from error
         except (PicklingError, AttributeError, TypeError) as error:
             self.close()
             raise WorkerError(f"this cannot be sent to worker processes: {error}") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,7 +29,7 @@ from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
 from mahjong_training.runtime.kept import Kept
 from mahjong_training.runtime.lock import alone_in
 from mahjong_training.runtime.progress import TimeLeft, status
-from mahjong_training.runtime.spread import check_workers, spread
+from mahjong_training.runtime.workers import check_workers, new_executor
 
 _FILES: Final = ("branch.json", "branch.csv", "branch.html", page.MATCH)
 _AT_ONCE: Final = 4
@@ -140,7 +141,10 @@ def _play(common: _Common, kept: _KeptDecisions, tell: Callable[[str], object]) 
     missing = [block for block in every if parts[block] is None]
     left = TimeLeft(len(missing))
     tell(f"{number} decisions")
-    with closing(spread(config, _play_block, common, missing, _again)) as done:
+    with (
+        new_executor(config.processes, config.ray, config.threads) as executor,
+        closing(executor.map(_play_block, common, missing, partial(_again, config))) as done,
+    ):
         for place, part in done:
             block = missing[place]
             kept.put(block, part)

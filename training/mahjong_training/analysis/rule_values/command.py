@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from mahjong_agents import Agent, make_agent
@@ -23,7 +24,7 @@ from mahjong_training.runtime.kept import Kept
 from mahjong_training.runtime.lock import alone_in
 from mahjong_training.runtime.progress import TimeLeft, status
 from mahjong_training.runtime.sizes import check_counts, check_seed
-from mahjong_training.runtime.spread import check_workers, spread
+from mahjong_training.runtime.workers import check_workers, new_executor
 
 _FILES: Final = ("rules.json", "rules.csv", "rules.png")
 
@@ -122,7 +123,10 @@ def _play(
     missing = [block for block in every if block not in played]
     left = TimeLeft(len(missing))
     tell(f"{len(study.rules)} sets of rules")
-    with closing(spread(config, play_of, study, missing, _again)) as done:
+    with (
+        new_executor(config.processes, config.ray, config.threads) as executor,
+        closing(executor.map(play_of, study, missing, partial(_again, config))) as done,
+    ):
         for place, part in done:
             kept.put(missing[place].name, part.arrays())
             played[missing[place]] = part

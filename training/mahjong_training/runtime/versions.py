@@ -1,4 +1,7 @@
-"""What has to be the same so that results are the same: on every node of a cluster, and when what was kept is used."""
+"""The versions that results depend on: the same on every node of a cluster, and in the key of every kept result.
+
+``python -m mahjong_training.runtime.versions`` prints them, and those of the packages that Ray pins.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ def versions() -> Versions:
 
 
 def differences(expected: Versions, found: Versions) -> list[str]:
-    """Return in words what differs: nothing if work may be done there.
+    """Return a text for each version that differs.
 
     Args:
         expected: the versions of the process that asks; what it lacks itself nobody else needs.
@@ -42,6 +45,12 @@ def differences(expected: Versions, found: Versions) -> list[str]:
         for name, wanted in expected.items()
         if wanted and found.get(name) != wanted
     ]
+
+
+def main() -> None:
+    """Print the versions."""
+    found = dict(versions()) | {name: _installed(name) for name in ("ray", "gymnasium")}
+    print(", ".join(f"{name} {number or 'not installed'}" for name, number in found.items()))
 
 
 def _installed(name: str) -> str:
@@ -65,3 +74,7 @@ def code_of(folders: Iterable[Path]) -> str:
             digest.update(file.relative_to(folder).as_posix().encode())
             digest.update(file.read_bytes().replace(b"\r\n", b"\n"))
     return digest.hexdigest()[:12]
+
+
+if __name__ == "__main__":
+    main()

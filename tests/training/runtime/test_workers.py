@@ -1,0 +1,118 @@
+"""Work that is shared out: the same bytes from one process and from two, and nothing played twice."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+from dataclasses import dataclass
+
+import pytest
+
+from mahjong_env.cli import main
+from mahjong_training.analysis.rule_values import command as rules_command
+from mahjong_training.errors import TrainingError, WorkerError
+from mahjong_training.runtime.workers import WORKER_DIED, check_workers, new_executor
+from support.spread_commands import COMMANDS, found_by
+
+
+@dataclass(frozen=True)
+class Settings:
+    processes: int = 1
+    threads: int = 1
+    ray: str | None = None
+
+
+def power(exponent, base):
+    return base**exponent
+
+
+def two():
+    return 2
+
+
+def refused(state, task):
+    raise TrainingError(f"{state} {task}")
+
+
+def ends(state, task):
+    os._exit(task)
+
+
+@pytest.fixture(params=[1, pytest.param(2, marks=pytest.mark.thorough)])
+def executor(request):
+    with new_executor(request.param) as executor:
+        yield executor
+
+
+class TestExecutors:
+    def test_every_task_is_carried_out_once(self, executor):
+        assert sorted(executor.map(power, 2, range(5), two)) == [(place, place**2) for place in range(5)]
+        assert sorted(executor.map(power, 3, range(3))) == [(place, place**3) for place in range(3)]
+        assert executor.gather(executor.submit(power, 2, [3, 1, 2])) == [9, 1, 4]
+
+    def test_errors_of_the_work_arrive(self, executor):
+        with pytest.raises(TrainingError, match="what 7"):
+            list(executor.map(refused, "what", [7]))
+
+    def test_what_nobody_waits_for_is_not_begun(self):
+        begun = []
+        results = new_executor().map(lambda state, task: begun.append(task), None, range(9))
+        next(results)
+        results.close()
+        assert begun == [0]
+
+    @pytest.mark.parametrize("ray", [None, "local"])
+    def test_without_a_task_nothing_is_started(self, ray):
+        with new_executor(2, ray) as executor:
+            assert list(executor.map(power, 2, [])) == []
+        assert multiprocessing.active_children() == []
+
+    def test_a_state_that_cannot_be_sent(self):
+        with new_executor(2) as executor, pytest.raises(TrainingError, match="cannot be sent to worker processes"):
+            list(executor.map(power, (line for line in "abc"), [1]))
+
+    @pytest.mark.thorough
+    def test_a_worker_that_dies_is_said_so(self):
+        with new_executor(2) as executor, pytest.raises(WorkerError, match=re.escape(WORKER_DIED)):
+            list(executor.map(ends, None, [1]))
+        assert multiprocessing.active_children() == []
+
+    @pytest.mark.parametrize(
+        ("settings", "message"),
+        [
+            (Settings(0), "--processes must be at least 1"),
+            (Settings(threads=0), "--threads must be from 1"),
+            (Settings(ray="somewhere"), "is no address of a cluster"),
+            (Settings(2, ray="host:6379"), "--processes 2 goes with --ray local"),
+        ],
+    )
+    def test_bad_input_is_named(self, settings, message):
+        with pytest.raises(TrainingError, match=message):
+            check_workers(settings)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", COMMANDS)
+def test_two_processes_find_the_same_as_one(name, tmp_path):
+    assert found_by(name, tmp_path / "one") == found_by(name, tmp_path / "two", "--processes", "2")
+
+
+@pytest.mark.thorough
+def test_an_interrupted_study_of_rules_goes_on(tmp_path, monkeypatch, capsys):
+    whole = found_by("rule-values", tmp_path / "whole")
+    play, played = rules_command.play_of, []
+
+    def play_some(study, block):
+        played.append(block)
+        if len(played) == 4:
+            raise KeyboardInterrupt
+        return play(study, block)
+
+    monkeypatch.setattr(rules_command, "play_of", play_some)
+    words = ["rule-values", *COMMANDS["rule-values"][0], "--out", str(tmp_path / "again")]
+    assert main(words) == 130
+    assert "interrupted; 3 parts are kept: the same command goes on with them" in capsys.readouterr().err
+    assert found_by("rule-values", tmp_path / "again") == whole
+    assert len(played) == len(set(played)) + 1  # but for the one that was interrupted
+    assert [path.name for path in (tmp_path / "again").glob(".*")] == []

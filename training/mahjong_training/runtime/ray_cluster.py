@@ -1,0 +1,344 @@
+"""The executor on a Ray cluster, ``--ray local`` or ``--ray ADDRESS``; see docs/cluster.md.
+
+Ray is imported when it is needed and not before: the extra `distributed` pins a gymnasium of its own and belongs in an
+environment of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import sys
+import threading
+import traceback
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from pickle import PicklingError
+from types import ModuleType
+from typing import Any, Final
+
+from mahjong_env import MahjongError, MissingExtraError
+from mahjong_env.basics.memory import free_memory
+from mahjong_training.errors import TrainingError, WorkerError
+from mahjong_training.runtime.versions import OURS, Versions, differences, versions
+from mahjong_training.runtime.workers import Executor, carry_out, set_threads
+
+LOCAL: Final = "local"
+"""The address of a cluster on this machine, which is started for the purpose and ended afterwards."""
+
+_STORE_OF_A_WORKER: Final = 64 * 2**20
+_SMALLEST_STORE: Final = 80 * 2**20
+"""In bytes; Ray refuses less than 75 MiB."""
+_DOOR_SECONDS: Final = 10.0
+"""Seconds until an address counts as one where nobody answers."""
+_NODE_SECONDS: Final = 300.0
+"""Seconds that a node has to start a worker and say which versions it has."""
+_RESIZE_SECONDS: Final = 5.0
+"""Seconds after which the size of the cluster is asked for again: nodes come and go."""
+_ATTEMPTS: Final = 5
+"""How often a task is begun before it is given up: it may itself be what ends its workers."""
+_TOKEN_HINT: Final = (
+    "; if the cluster has a token, as those of ray start do where ~/.ray/auth_token exists, set RAY_AUTH_MODE=token, "
+    "and RAY_AUTH_TOKEN_PATH to a file with the same token"
+)
+_ADDRESS = re.compile(r"auto|[^\s:/]+:\d{1,5}")
+
+
+class RayExecutor(Executor):
+    """The workers of a cluster, one for each core.
+
+    A task whose worker or node dies is carried out again elsewhere, and comes back once.
+    """
+
+    def __init__(self, address: str, workers: int | None = None) -> None:
+        """Connect to nothing yet.
+
+        Args:
+            address: "local", "auto" or "HOST:PORT".
+            workers: number of workers of a local cluster; None: one for each core.
+        """
+        self._address, self._local_workers = address, workers
+        self._open = ExitStack()
+        self._ray: Any = None
+        self._task: Any = None
+
+    @property
+    def workers(self) -> int:
+        """The number of cores that the cluster has now; it connects to it."""
+        return max(1, int(self._connect().cluster_resources().get("CPU", 0)))
+
+    def close(self) -> None:
+        """End the connection, and the cluster if it was started for it."""
+        self._open.close()
+        self._ray = None
+
+    def _connect(self) -> Any:
+        if self._ray is None:
+            self._ray = self._open.enter_context(connected(self._address, workers=self._local_workers))
+            options = {"num_cpus": 1, "max_retries": _ATTEMPTS - 1, "retry_exceptions": False}
+            self._task = self._ray.remote(_on_a_node()).options(**options)
+        return self._ray
+
+    def _pack(self, work: Any, state: Any, make: Callable[[], Any] | None) -> tuple[Any, ...]:
+        ray = self._connect()
+        return dict(versions()), uuid.uuid4().hex, ray.put(_packed(ray, (work, state, None)))
+
+    def _submit(self, sent: tuple[Any, ...], task: Any) -> Any:
+        return self._task.remote(*sent, task)
+
+    def _done(self, running: list[Any]) -> Iterable[Any]:
+        done, _ = self._ray.wait(running, num_returns=1, timeout=_RESIZE_SECONDS)
+        return list(done)
+
+    def _result(self, handle: Any, task: Any) -> Any:
+        errors = self._ray.exceptions
+        try:
+            answer: _Answer | tuple[str, str] = self._ray.get(handle)
+        except (errors.ObjectStoreFullError, errors.OutOfDiskError) as error:
+            raise WorkerError(f"the object store and the disk behind it are full, at {task}: {error}") from error
+        except errors.RayError as error:
+            raise WorkerError(
+                f"{task} could not be done in {_ATTEMPTS} attempts; its workers were killed, ran out of memory, or "
+                f"lost their node: {type(error).__name__}: {str(error).strip()}"
+            ) from error
+        if isinstance(answer, tuple):
+            raise TrainingError(f"a node of the cluster cannot be used: {answer[0]} {answer[1]}")
+        if isinstance(answer.error, MahjongError):
+            raise answer.error
+        if answer.error is not None:
+            raise WorkerError(f"in a worker, at {task}: {answer.error}")
+        return answer.value
+
+    def _cancel(self, running: Iterable[Any]) -> None:
+        for handle in running:
+            self._ray.cancel(handle, force=True)
+
+
+# --- The connection ----------------------------------------------------------------------------------------------
+
+
+def import_ray() -> Any:
+    """Return the module `ray`.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingExtraError(
+            "--ray needs Ray, which pins an older gymnasium and wants an environment of its own: "
+            "make distributed, or in a new environment pip install 'mahjong-env[distributed]'"
+        ) from error
+    return ray
+
+
+def check_address(address: str, processes: int = 1) -> None:
+    """Check what was given with ``--ray`` before anything is started.
+
+    Args:
+        address: what was given.
+        processes: ``--processes``, which is the number of workers of a local cluster.
+
+    Raises:
+        TrainingError: it cannot be used; the message lists what is valid.
+        MissingExtraError: Ray is not installed.
+    """
+    valid = "valid are local (a cluster on this machine), auto (the one that this node belongs to), HOST:PORT"
+    if address.startswith("ray://"):
+        raise TrainingError(
+            f"--ray {address}: Ray's client is not supported; run this command on a node of the cluster, "
+            f"or send it there with ray job submit; {valid}"
+        )
+    if address != LOCAL and not _ADDRESS.fullmatch(address):
+        raise TrainingError(f"--ray {address!r} is no address of a cluster; {valid}")
+    if address != LOCAL and processes != 1:
+        raise TrainingError(
+            f"--processes {processes} goes with --ray local; a cluster that runs already has the workers that it has"
+        )
+    import_ray()
+
+
+@contextmanager
+def connected(address: str, *, workers: int | None = None, store: int | None = None) -> Iterator[Any]:
+    """Be connected to a cluster whose nodes all have the versions of this process.
+
+    A process that is connected already (``ray.init``) keeps that connection, whatever the address.
+
+    Args:
+        address: "local", "auto" or "HOST:PORT".
+        workers: number of processes of a local cluster; None: one for each core.
+        store: bytes of shared memory for a local cluster's objects; None: 64 MiB for each worker.
+
+    Yields:
+        The module `ray`.
+
+    Raises:
+        MissingExtraError: Ray is not installed.
+        TrainingError: there is no such cluster, or a node that cannot do the work; the message names it.
+    """
+    check_address(address)
+    ray = import_ray()
+    is_new = not ray.is_initialized()
+    try:
+        if is_new:
+            _begin(ray, address, workers or os.cpu_count() or 1, store)
+        _check_nodes(ray)
+        yield ray
+    finally:
+        if is_new:
+            ray.shutdown()
+
+
+def _begin(ray: Any, address: str, workers: int, store: int | None) -> None:
+    # Ray would tell its makers about every local cluster, and bind it to every network that the machine is in.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Ray's workers step back behind all other processes, this one included; here they are what the user waits for.
+    os.environ.setdefault("RAY_worker_niceness", "0")
+    settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    if address == LOCAL:
+        settings |= {
+            "num_cpus": workers,
+            "include_dashboard": False,
+            "object_store_memory": store or max(_SMALLEST_STORE, workers * _STORE_OF_A_WORKER),
+            "_node_ip_address": "127.0.0.1",
+        }
+    elif address != "auto":
+        # Knock at the door: where nobody opens, Ray itself would go on asking for minutes.
+        host, _, port = address.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), timeout=_DOOR_SECONDS).close()
+        except (OSError, OverflowError) as error:
+            raise TrainingError(
+                f"--ray {address}: there is no cluster at this address ({getattr(error, 'strerror', None) or error}); "
+                "ray start --head prints the address of its own"
+            ) from error
+    on_sigterm = signal.getsignal(signal.SIGTERM)
+    try:
+        ray.init(address=address, **settings)
+    except Exception as error:  # Ray raises a bare one where a node does not start in time
+        said = str(error).strip().splitlines()
+        raise TrainingError(
+            f"--ray {address}: no connection to a cluster ({said[0] if said else type(error).__name__})"
+            + (f"; {free_memory()} bytes of memory are free" if address == LOCAL else _TOKEN_HINT)
+        ) from error
+    # Ray has put a handler of its own there, which prints a trace of the stack and ends the process.
+    if threading.current_thread() is threading.main_thread() and on_sigterm is not None:
+        signal.signal(signal.SIGTERM, on_sigterm)
+
+
+def _check_nodes(ray: Any) -> None:
+    """Check every node that can do work; name those that lack the package, have other versions or do not answer."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    nodes = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
+    if not nodes:
+        raise TrainingError("the Ray cluster has no node with a free core: start workers with ray start --address=...")
+    look = ray.remote(_on_a_node())
+    asked = {}
+    for node in nodes:
+        there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+        ref = look.options(num_cpus=0, max_retries=1, scheduling_strategy=there).remote(dict(versions()))
+        asked[ref] = f"{node['NodeManagerHostname']} ({node['NodeManagerAddress']}, node {node['NodeID'][:8]})"
+    answered, silent = ray.wait(list(asked), num_returns=len(asked), timeout=_NODE_SECONDS)
+    wrong = [f"{asked[ref]} does not answer" for ref in silent]
+    for ref in answered:
+        try:
+            if isinstance(answer := ray.get(ref), tuple):
+                wrong.append(f"{asked[ref]} {answer[1]}")
+        except ray.exceptions.RayError as error:
+            wrong.append(f"{asked[ref]} cannot run a worker ({str(error).strip().splitlines()[0]})")
+    if wrong:
+        raise TrainingError(
+            f"{len(wrong)} of {len(nodes)} nodes cannot be used: {'; '.join(sorted(wrong))}. Install the same "
+            "mahjong-env[distributed] on every node"
+        )
+
+
+# --- What is sent to a node --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What a node sends back: a value, this project's own error, or the traceback of another one."""
+
+    value: Any = None
+    error: MahjongError | str | None = None
+
+
+def _on_a_node() -> Callable[..., _Answer | tuple[str, str]]:
+    """Return the function that Ray calls on a node.
+
+    It is nested, so that Ray sends it as code: a node without this package could not find it by name, nor say so.
+    """
+
+    def answer(expected: Versions, *task: Any) -> _Answer | tuple[str, str]:
+        try:
+            from mahjong_training.runtime.ray_cluster import answer_of
+        except ImportError as error:
+            import socket
+
+            return socket.gethostname(), f"lacks mahjong_env ({error})"
+        return answer_of(expected, *task)
+
+    return answer
+
+
+def answer_of(expected: Versions, *task: Any) -> _Answer | tuple[str, str]:
+    """Carry out a task on a node.
+
+    Args:
+        expected: the versions of the driver.
+        *task: what `mahjong_training.runtime.workers.carry_out` takes; nothing: only the versions are looked at.
+
+    Returns:
+        What came of it; a pair of the host's name and what is wrong with it if it is not fit for the task.
+    """
+    if wrong := differences(expected, versions()):
+        return socket.gethostname(), f"has other versions: {', '.join(wrong)}"
+    try:
+        set_threads(1)  # a task has one core
+        return _Answer(carry_out(*task) if task else None)
+    except MahjongError as error:
+        return _Answer(error=error)
+    except Exception:  # travels back as text: its class need not exist where it arrives
+        return _Answer(error=traceback.format_exc())
+
+
+def _packed(ray: Any, what: Any) -> bytes:
+    """Return an object as bytes, for another process of the same cluster.
+
+    Classes and functions of installed distributions and of Python itself are sent by name; those of a user's own
+    files are sent as code, so that ``--agents mine.py:Cautious`` needs no file on the nodes.
+    """
+    registered = []
+    try:
+        for module in _modules_of_users():
+            if module.__name__ not in ray.cloudpickle.list_registry_pickle_by_value():
+                ray.cloudpickle.register_pickle_by_value(module)
+                registered.append(module)
+        data: bytes = ray.cloudpickle.dumps(what)
+    except (PicklingError, TypeError, AttributeError, ValueError) as error:
+        raise TrainingError(f"this cannot be sent to the nodes of a cluster: {error}") from error
+    finally:
+        for module in registered:
+            ray.cloudpickle.unregister_pickle_by_value(module)
+    return data
+
+
+def _modules_of_users() -> Iterator[ModuleType]:
+    """Yield the loaded modules in files that belong to no distribution."""
+    installed = {*packages_distributions(), *sys.stdlib_module_names, *OURS, "__main__"}  # __main__ is sent as code
+    apart = (Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve())
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if not file or name.partition(".")[0] in installed or module.__name__ not in sys.modules:
+            continue
+        if not any(Path(file).resolve().is_relative_to(folder) for folder in apart):
+            yield module
