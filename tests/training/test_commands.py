@@ -20,7 +20,7 @@ from mahjong_env.cli import main
 from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.learning import run as ppo_run
 from mahjong_training.learning.run_folder import RunFolder
-from mahjong_training.runtime import workers
+from mahjong_training.runtime import executors
 from mahjong_training.sb3 import run as train_run
 
 SMALL = (
@@ -193,7 +193,7 @@ class TestEvaluate:
 
     @pytest.mark.thorough
     def test_a_process_that_dies(self, monkeypatch, capsys):
-        monkeypatch.setattr(workers, "_begin_worker", sys.exit)
+        monkeypatch.setattr(executors, "_begin_worker", sys.exit)
         assert evaluate("--agents", "random", "greedy", "--deals", 2, "--processes", 2) == 2
         assert "a worker process ended before its work was done" in capsys.readouterr().err
 

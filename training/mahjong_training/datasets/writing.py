@@ -19,9 +19,10 @@ from mahjong_training.datasets import card, layout
 from mahjong_training.datasets.layout import Settings
 from mahjong_training.datasets.playing import play_shard
 from mahjong_training.errors import DatasetError
+from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import make_folder, write_bytes, write_text
 from mahjong_training.runtime.lock import alone_in
-from mahjong_training.runtime.workers import new_executor, set_threads
+from mahjong_training.runtime.workers import new_executor
 
 Progress = Callable[[int], object]
 """Told of how many more games a shard has been written."""

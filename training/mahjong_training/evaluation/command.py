@@ -29,12 +29,13 @@ from mahjong_training.evaluation.results import Evaluation
 from mahjong_training.evaluation.seating import lineups
 from mahjong_training.evaluation.sequential import confidence, looks
 from mahjong_training.evaluation.sigma import sigma
+from mahjong_training.runtime.executors import Executor, set_threads
 from mahjong_training.runtime.folders import check_file, write_bytes
 from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
 from mahjong_training.runtime.lock import alone_in
 from mahjong_training.runtime.progress import TimeLeft, status
 from mahjong_training.runtime.sizes import check_counts, check_evaluation, check_lineups, check_seed
-from mahjong_training.runtime.workers import Executor, check_workers, new_executor, set_threads
+from mahjong_training.runtime.workers import check_workers, new_executor
 from mahjong_training.seeds import blind_seed
 
 _FILES: Final = ("evaluation.json", "evaluation.csv", "evaluation.html", "evaluation.png")

@@ -31,13 +31,14 @@ from mahjong_training.evaluation.matches import Played
 from mahjong_training.evaluation.parts import Parts, of_rules
 from mahjong_training.evaluation.sigma import sigma
 from mahjong_training.evaluation.statistics import Estimate, plain_json
+from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import check_file, write_text
 from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
 from mahjong_training.runtime.kept import Kept
 from mahjong_training.runtime.lock import alone_in
 from mahjong_training.runtime.progress import TimeLeft, status
 from mahjong_training.runtime.sizes import check_counts, check_seed
-from mahjong_training.runtime.workers import check_workers, new_executor, set_threads
+from mahjong_training.runtime.workers import check_workers, new_executor
 
 START: Final = "<!-- benchmark -->"
 END: Final = "<!-- end of benchmark -->"

@@ -26,8 +26,8 @@ from typing import Any, Final
 from mahjong_env import MahjongError, MissingExtraError
 from mahjong_env.basics.memory import free_memory
 from mahjong_training.errors import TrainingError, WorkerError
+from mahjong_training.runtime.executors import Executor, carry_out, set_threads
 from mahjong_training.runtime.versions import OURS, Versions, differences, versions
-from mahjong_training.runtime.workers import Executor, carry_out, set_threads
 
 LOCAL: Final = "local"
 """The address of a cluster on this machine, which is started for the purpose and ended afterwards."""
@@ -295,7 +295,7 @@ def answer_of(expected: Versions, *task: Any) -> _Answer | tuple[str, str]:
 
     Args:
         expected: the versions of the driver.
-        *task: what `mahjong_training.runtime.workers.carry_out` takes; nothing: only the versions are looked at.
+        *task: what `mahjong_training.runtime.executors.carry_out` takes; nothing: only the versions are looked at.
 
     Returns:
         What came of it; a pair of the host's name and what is wrong with it if it is not fit for the task.

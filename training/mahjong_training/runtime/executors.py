@@ -1,0 +1,238 @@
+"""Executors carry out tasks in this process or in several others, with the same results (Ray's: `ray_cluster`).
+
+A task is a function of its arguments alone: ``work(state, task)``, with a state that all tasks of a call share and that
+is sent once to each worker. Which executor carries it out, how many workers it has and in which order they finish
+changes nothing about the result.
+"""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import pickle
+import signal
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from mahjong_training.errors import TrainingError, WorkerError
+
+State = TypeVar("State")
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+Work = Callable[[State, Task], Result]
+
+WORKER_DIED: Final = "a worker process ended before its work was done: killed, or out of memory (see above)"
+_AHEAD: Final = 2
+"""Tasks that are handed out for each worker: one that it carries out, and the next one, which waits there."""
+
+
+class Executor(ABC):
+    """Carries out tasks. Use it in a ``with`` statement, or call `close` at the end."""
+
+    @property
+    @abstractmethod
+    def workers(self) -> int:
+        """The number of tasks that are carried out at the same time."""
+
+    def map(
+        self,
+        work: Work[State, Task, Result],
+        state: State,
+        tasks: Sequence[Task],
+        make: Callable[[], State] | None = None,
+    ) -> Generator[tuple[int, Result], None, None]:
+        """Carry out tasks, and yield the position and the result of each as it is done.
+
+        Only a few tasks for each worker are handed out ahead of the results that are taken. Those that nobody waits
+        for any more, because the generator is closed, are not begun.
+
+        Args:
+            work: called as ``work(state, task)``; a function of a module, of its arguments alone.
+            state: what all tasks need, such as rules and agents.
+            tasks: each should take a few seconds.
+            make: makes the state anew in other processes of this machine; None: the state itself is pickled for them.
+                A cluster, whose nodes need not have the files that a user's agents are made from, gets the state.
+
+        Raises:
+            MahjongError: the work raised it.
+            TrainingError: the state cannot be sent to other processes; or see `mahjong_training.runtime.ray_cluster`.
+            WorkerError: a process ended before its work was done.
+        """
+        if not tasks:
+            return
+        sent = self._pack(work, state, make)
+        todo = enumerate(tasks)
+        running: dict[Any, int] = {}
+        try:
+            while True:
+                for position, task in itertools.islice(todo, max(0, self._most_ahead() - len(running))):
+                    running[self._submit(sent, task)] = position
+                if not running:
+                    return
+                for handle in self._done(list(running)):
+                    position = running.pop(handle)
+                    yield position, self._result(handle, tasks[position])
+        finally:
+            self._cancel(running)
+
+    def submit(self, work: Work[State, Task, Result], state: State, tasks: Sequence[Task]) -> list[Any]:
+        """Hand out tasks, to be carried out while the caller does something else; return what `gather` takes."""
+        sent = self._pack(work, state, None)
+        return [(self._submit(sent, task), task) for task in tasks]
+
+    def gather(self, submitted: Sequence[Any]) -> list[Any]:
+        """Wait for tasks that were submitted; return their results, in order. It raises what `map` raises."""
+        return [self._result(handle, task) for handle, task in submitted]
+
+    @abstractmethod
+    def close(self) -> None:
+        """End what was started."""
+
+    def __enter__(self) -> Executor:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _most_ahead(self) -> int:
+        return _AHEAD * self.workers
+
+    @abstractmethod
+    def _pack(self, work: Work[Any, Any, Any], state: Any, make: Callable[[], Any] | None) -> Any:
+        """Return the work and its state as `_submit` takes them for each task."""
+
+    @abstractmethod
+    def _submit(self, sent: Any, task: Any) -> Any:
+        """Hand out a task; return its handle."""
+
+    @abstractmethod
+    def _done(self, running: list[Any]) -> Iterable[Any]:
+        """Wait until some tasks are done, for some seconds at least; return their handles."""
+
+    @abstractmethod
+    def _result(self, handle: Any, task: Any) -> Any:
+        """Wait for a task, and return its result."""
+
+    @abstractmethod
+    def _cancel(self, running: Iterable[Any]) -> None:
+        """Give up tasks, so that none is begun that has not been begun."""
+
+
+class LocalExecutor(Executor):
+    """This process, one task after another, each when its result is asked for."""
+
+    workers = 1
+
+    def close(self) -> None:
+        """Do nothing: nothing was started."""
+
+    def _cancel(self, running: Iterable[Any]) -> None:
+        """Do nothing: a task is begun when its result is asked for."""
+
+    def _most_ahead(self) -> int:
+        return 1
+
+    def _pack(self, work: Work[Any, Any, Any], state: Any, make: Callable[[], Any] | None) -> Any:
+        return partial(work, state)
+
+    def _submit(self, sent: Any, task: Any) -> Any:
+        return partial(sent, task)
+
+    def _done(self, running: list[Any]) -> Iterable[Any]:
+        return running
+
+    def _result(self, handle: Any, task: Any) -> Any:
+        return handle()
+
+
+class ProcessExecutor(Executor):
+    """Processes of this machine. They are spawned, as threads of torch do not survive a fork, when they have a task."""
+
+    def __init__(self, processes: int, threads: int = 1) -> None:
+        """Start nothing yet.
+
+        Args:
+            processes: how many at most; no more than there are tasks are started.
+            threads: threads of torch in each of them.
+        """
+        self._processes, self._threads = processes, threads
+        self._pool: ProcessPoolExecutor | None = None
+
+    @property
+    def workers(self) -> int:
+        """The number of processes."""
+        return self._processes
+
+    def close(self) -> None:
+        """End the processes, once they have finished the task that each is at."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+    def _pack(self, work: Work[Any, Any, Any], state: Any, make: Callable[[], Any] | None) -> tuple[str, bytes]:
+        try:
+            return uuid.uuid4().hex, pickle.dumps((work, state if make is None else None, make))
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            raise TrainingError(f"this cannot be sent to worker processes: {error}") from error
+
+    def _submit(self, sent: tuple[str, bytes], task: Any) -> Future[Any]:
+        if self._pool is None:
+            spawned = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self._processes, spawned, _begin_worker, (self._threads,))
+        with _naming_dead_workers():
+            return self._pool.submit(carry_out, *sent, task)
+
+    def _done(self, running: list[Future[Any]]) -> Iterable[Future[Any]]:
+        return wait(running, return_when=FIRST_COMPLETED).done
+
+    def _result(self, handle: Future[Any], task: Any) -> Any:
+        with _naming_dead_workers():
+            return handle.result()
+
+    def _cancel(self, running: Iterable[Future[Any]]) -> None:
+        for future in running:
+            future.cancel()
+
+
+@contextmanager
+def _naming_dead_workers() -> Iterator[None]:
+    try:
+        yield
+    except BrokenProcessPool as error:
+        raise WorkerError(WORKER_DIED) from error
+
+
+# --- In a worker -------------------------------------------------------------------------------------------------
+
+_unpacked: dict[str, tuple[Work[Any, Any, Any], Any]] = {}
+"""The work that this process does and its state, by the name of the call."""
+
+
+def carry_out(name: str, packed: bytes, task: Any) -> Any:
+    """Carry out a task in a worker, which unpacks the state with the first task of a call and then keeps it."""
+    if name not in _unpacked:
+        _unpacked.clear()
+        work, state, make = pickle.loads(packed)
+        _unpacked[name] = work, state if make is None else make()
+    work, state = _unpacked[name]
+    return work(state, task)
+
+
+def _begin_worker(threads: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits, which then ends this one
+    set_threads(threads)
+
+
+def set_threads(threads: int) -> None:
+    """Limit torch's threads, if torch is installed: evaluating agents without it needs none."""
+    try:
+        import torch
+    except ImportError:
+        return
+    torch.set_num_threads(threads)
