@@ -25,9 +25,9 @@ from mahjong_agents.control_variates import worthwhile_weights
 from mahjong_agents.greedy import reference_agent
 from mahjong_env import VARIANTS, Rules
 from mahjong_training.config import TrainConfig, TrainSb3Config
-from mahjong_training.evaluation.lineups import measure, one_against_copies
-from mahjong_training.evaluation.sigma import in_sigma
-from mahjong_training.evaluation.statistics import Estimate, ratio
+from mahjong_training.evaluation.estimates import Estimate, ratio
+from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.matches import in_sigma, measure
 from mahjong_training.learning import run as ppo_run
 from mahjong_training.runtime.folders import write_text
 from mahjong_training.runtime.kept import key_of

@@ -18,9 +18,9 @@ from mahjong_agents import make_agent
 from mahjong_agents.policy.network import ActionNetwork
 from mahjong_env import rules
 from mahjong_training.config import TrainConfig
-from mahjong_training.evaluation.lineups import blocks, one_against_copies, play_block
+from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.matches import blocks, play_block, sigma
 from mahjong_training.evaluation.parts import Parts
-from mahjong_training.evaluation.sigma import sigma
 from mahjong_training.learning.ppo import Learner
 from mahjong_training.learning.self_play import play_hands
 

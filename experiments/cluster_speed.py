@@ -18,7 +18,7 @@ from mahjong_training.config import EvaluateConfig, RecordConfig, TrainConfig
 from mahjong_training.datasets.command import settings_of
 from mahjong_training.datasets.writing import write_dataset
 from mahjong_training.evaluation.command import evaluate
-from mahjong_training.evaluation.sigma import sigma
+from mahjong_training.evaluation.matches import sigma
 from mahjong_training.learning.ppo import Learner
 from mahjong_training.learning.self_play import Common, Hands, play_part
 from mahjong_training.runtime.ray_cluster import connected

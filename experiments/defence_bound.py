@@ -23,8 +23,8 @@ from mahjong_env import VARIANTS, View
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.hands.codes import encode
 from mahjong_env.hands.kind_sets import count_planes, unpack
-from mahjong_training.evaluation.lineups import measure, one_against_copies
-from mahjong_training.evaluation.sigma import in_sigma
+from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.matches import in_sigma, measure
 
 SEED = 778
 

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from mahjong_agents import make_agent
 from mahjong_agents.control_variates import worthwhile_weights
 from mahjong_env import VARIANTS, rules
-from mahjong_training.evaluation.lineups import measure, one_against_copies
-from mahjong_training.evaluation.sequential import confidence, looks
-from mahjong_training.evaluation.statistics import interval
+from mahjong_training.evaluation.estimates import confidence, interval, looks
+from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.matches import measure
 
 DEALS = (30, 60, 100, 200, 300, 1000)
 STUDIES = (500, 2000)

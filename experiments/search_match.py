@@ -17,18 +17,12 @@ from mahjong_agents import make_agent
 from mahjong_agents.control_variates import worthwhile_weights
 from mahjong_agents.greedy import reference_agent
 from mahjong_env import VARIANTS, Rules
-from mahjong_training.evaluation.lineups import (
-    LineupResult,
-    blocks,
-    difference,
-    one_against_copies,
-    play_block,
-    summarise,
-)
-from mahjong_training.evaluation.matches import Played
+from mahjong_training.evaluation.estimates import Estimate
+from mahjong_training.evaluation.hand_statistics import Played
+from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.matches import blocks, in_sigma, play_block
 from mahjong_training.evaluation.parts import Parts
-from mahjong_training.evaluation.sigma import in_sigma
-from mahjong_training.evaluation.statistics import Estimate
+from mahjong_training.evaluation.results import LineupResult, difference, summarise
 
 SEED = 61_000
 _REFERENCE = "reference"

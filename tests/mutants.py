@@ -135,17 +135,17 @@ FAULTS = (
     ),
     # Evaluation.
     *faults(
-        "training/mahjong_training/evaluation/seating.py",
+        "training/mahjong_training/evaluation/lineups.py",
         "training/evaluation/test_lineups.py",
         ("seats-not-rotated", "sorted(set(permutations(lineup)))", "[tuple(lineup)]", "TestOrders"),
     ),
     *faults(
-        "training/mahjong_training/evaluation/statistics.py",
-        "training/evaluation/test_lineups.py",
+        "training/mahjong_training/evaluation/estimates.py",
+        "training/evaluation/test_estimates.py",
         ("intervals-not-clustered", "counts.mean()", "counts.mean() ** 1.5", "not_taken_for_independent"),
     ),
     *faults(
-        "training/mahjong_training/evaluation/lineups.py",
+        "training/mahjong_training/evaluation/results.py",
         "training/evaluation/test_control_variates.py",
         ("luck-added-in-evaluation", 'points - of_agent.pop("luck")', 'points + of_agent.pop("luck")', "narrows"),
     ),
@@ -156,17 +156,17 @@ FAULTS = (
     ),
     *faults(
         "training/mahjong_training/evaluation/matches.py",
-        "training/evaluation/test_lineups.py",
+        "training/evaluation/test_matches.py",
         ("deals-not-paired", "select(places)", "select(np.arange(len(places)) % len(numbers))", "all_orders_play"),
     ),
     *faults(
-        "training/mahjong_training/evaluation/lineups.py",
-        "training/evaluation/test_shared_chance.py",
+        "training/mahjong_training/evaluation/matches.py",
+        "agents/test_shared_chance.py",
         ("lots-not-paired", "deal_keys(seed, of_game)", "deal_keys(seed, np.arange(len(of_game)))", "two_names"),
     ),
     *faults(
-        "training/mahjong_training/evaluation/lineups.py",
-        "training/evaluation/test_evaluation.py",
+        "training/mahjong_training/evaluation/results.py",
+        "training/evaluation/test_results.py",
         (
             "difference-turned-round",
             "(one.points_by_deal(agent) - ",
@@ -175,13 +175,13 @@ FAULTS = (
         ),
     ),
     *faults(
-        "training/mahjong_training/evaluation/sequential.py",
-        "training/evaluation/test_sequential.py",
+        "training/mahjong_training/evaluation/estimates.py",
+        "training/evaluation/test_estimates.py",
         ("looks-cost-nothing", "_inside(planned, bound)", "_inside(planned[-1:], bound)", "TestLooks"),
     ),
     *faults(
         "training/mahjong_training/evaluation/hand_statistics.py",
-        "training/evaluation/test_lineups.py",
+        "training/evaluation/test_matches.py",
         ("winners-deal-in", 'counts["deal_ins"][at, giver]', 'counts["deal_ins"][game, winner]', "what_is_counted"),
     ),
     *faults(
@@ -192,7 +192,7 @@ FAULTS = (
     *faults(
         "training/mahjong_training/evaluation/ratings.py",
         "training/evaluation/test_ratings.py",
-        ("the-worst-is-rated-best", "float(of[deal])", "-float(of[deal])", "better_agent"),
+        ("the-worst-is-rated-best", "float(total[deal] / number)", "-float(total[deal] / number)", "better_agent"),
     ),
     # What is recorded.
     *faults(

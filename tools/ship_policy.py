@@ -23,11 +23,12 @@ from mahjong_agents.control_variates import worthwhile_weights
 from mahjong_agents.policy.file import SHIPPED, PolicyFile
 from mahjong_env import VARIANTS, Rules
 from mahjong_training.config import TrainConfig
+from mahjong_training.evaluation.estimates import Estimate, ratio
+from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.holdout import BlindTest
-from mahjong_training.evaluation.lineups import blocks, one_against_copies, play_block, summarise
-from mahjong_training.evaluation.matches import Played
-from mahjong_training.evaluation.sigma import sigma
-from mahjong_training.evaluation.statistics import Estimate, ratio
+from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.matches import blocks, play_block, sigma
+from mahjong_training.evaluation.results import summarise
 from mahjong_training.learning.run import TEACHERS
 from mahjong_training.seeds import blind_seed
 

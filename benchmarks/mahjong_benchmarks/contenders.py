@@ -21,7 +21,7 @@ from mahjong_benchmarks.command import BenchLearningConfig
 from mahjong_benchmarks.one_table import OneTableEnv
 from mahjong_env import Rules, make_engine
 from mahjong_training.config import TrainConfig, TrainSb3Config
-from mahjong_training.evaluation.sigma import sigma
+from mahjong_training.evaluation.matches import sigma
 from mahjong_training.learning.ppo import Learner
 from mahjong_training.learning.self_play import play_hands
 from mahjong_training.sb3.networks import new_learner

@@ -15,12 +15,12 @@ import importlib
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType, NoneType, UnionType
-from typing import Any, Final, Literal, Protocol, Union, get_args, get_origin, runtime_checkable
+from typing import Any, Final, Literal, NamedTuple, Protocol, Union, get_args, get_origin, runtime_checkable
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from mahjong_env.basics.actions import ACTIONS, NUM_ACTIONS
 from mahjong_env.basics.errors import ActionError, AgentError, AnswerError, MahjongError, did_you_mean
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array
 from mahjong_env.engine.batch import Engine
+from mahjong_env.engine.outcome import StepResult
 from mahjong_env.observation.view import View
 
 Note = Mapping[str, Any]
@@ -633,3 +634,42 @@ def _find_all(agents: Sequence[Any]) -> list[Opponent]:
     # The same name twice is one agent, which then answers for both seats at once.
     named = {agent: find_agent(agent) for agent in agents if isinstance(agent, str)}
     return [named[agent] if isinstance(agent, str) else find_agent(agent) for agent in agents]
+
+
+class Turn(NamedTuple):
+    """One step of several games.
+
+    Attributes:
+        games: [n] the games that were stepped.
+        seats: [n] int8 who acted.
+        actions: [n] what they did.
+        result: what came of it.
+    """
+
+    games: Games
+    seats: Int8Array
+    actions: Int64Array
+    result: StepResult
+
+
+def play_to_end(
+    engine: Engine,
+    choose: Callable[[Games, Int8Array], Int64Array],
+    step: Callable[..., StepResult] | None = None,
+) -> Iterator[Turn]:
+    """Play all games of an engine until nobody is to act.
+
+    Args:
+        engine: the games; none of them may be dealt anew by itself.
+        choose: returns [n] legal actions for games [n] and the seats [n] that are to act there; `choose_actions` asks
+            agents for them. Called before the step, it sees the games as the seats do.
+        step: steps the games instead of ``engine.step``, such as that of a recorder.
+
+    Yields:
+        Every step, after it has been made.
+    """
+    step = step or engine.step
+    while (games := np.flatnonzero(engine.seat_to_act >= 0)).size:
+        seats = engine.seat_to_act[games]
+        actions = choose(games, seats)
+        yield Turn(games, seats, actions, step(actions, games=games))

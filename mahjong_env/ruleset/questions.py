@@ -165,7 +165,7 @@ class Rules:
     def sigma(self) -> float:
         """The standard deviation of the points that a seat wins in a hand among greedy players, about.
 
-        It is measured (`mahjong_training.evaluation.sigma`) and declared, stakes included, because environments that
+        It is measured (`mahjong_training.sigma`) and declared, stakes included, because environments that
         count an illegal action in it do not play first.
 
         Raises:

@@ -14,7 +14,7 @@ from mahjong_agents.policy.file import PolicyFile
 from mahjong_agents.policy.network import shapes
 from mahjong_agents.registry import present_spec
 from mahjong_env import VARIANTS, Deal, MahjongError, MissingExtraError, action, make_engine, rules
-from mahjong_training.evaluation.lineups import measure
+from mahjong_training.evaluation.matches import measure
 
 IDLE = "147m 258p 369s 1234z"
 

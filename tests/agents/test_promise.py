@@ -14,7 +14,7 @@ from mahjong_env import VARIANTS, make_engine, rules, score
 from mahjong_env.hands import encode, short_of_sets_and_pair, suit_summaries
 from mahjong_env.hands.kind_sets import unpack
 from mahjong_env.scoring.wins import Source
-from mahjong_training.evaluation.lineups import measure
+from mahjong_training.evaluation.matches import measure
 from support.repeatable import check_legal_and_repeatable
 
 

@@ -10,9 +10,8 @@ from mahjong_env.environments.agents import RandomAgent
 from mahjong_env.environments.learning_seats import LearningSeats
 from mahjong_env.environments.registration import ENTRY_MODULES, gymnasium_id
 from mahjong_env.ruleset.registry import VARIANTS
-from mahjong_training.evaluation.matches import play_out
-from mahjong_training.evaluation.sigma import sigma
-from mahjong_training.evaluation.statistics import Estimate
+from mahjong_training.evaluation.estimates import Estimate
+from mahjong_training.evaluation.matches import play_out, sigma
 
 HEBEI = "mahjong_env/Hebei-v0"
 NAMES = {variant: gymnasium_id(variant, version) for variant, version in ENTRY_MODULES.values()}

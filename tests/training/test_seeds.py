@@ -10,13 +10,13 @@ import pytest
 
 from mahjong_agents import GreedyAgent
 from mahjong_agents.policy.network import ActionNetwork, prior, shapes
+from mahjong_agents.shared_chance import deal_keys, decision_keys
 from mahjong_env import rules
 from mahjong_env.basics import chance
 from mahjong_env.engine import arguments, batch
 from mahjong_env.environments.vector_env import MahjongVectorEnv
 from mahjong_training.evaluation import matches as evaluation
-from mahjong_training.evaluation.lineups import measure
-from mahjong_training.evaluation.shared_chance import deal_keys, decision_keys
+from mahjong_training.evaluation.matches import measure
 from mahjong_training.learning.run import gate
 from mahjong_training.learning.self_play import play_hands
 from mahjong_training.sb3.vec_env import TableVecEnv

@@ -8,6 +8,8 @@ hebei, agents = rules("hebei"), [make_agent("greedy"), make_agent("random")]
 measure(hebei, agents, one_against_copies(1, 0, hebei.people), deals=1000, seed=7).of(1).points
 """
 
-from mahjong_training.evaluation.lineups import measure, one_against_copies
+from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.matches import measure, sigma
+from mahjong_training.evaluation.results import difference
 
-__all__ = ["measure", "one_against_copies"]
+__all__ = ["difference", "measure", "one_against_copies", "sigma"]

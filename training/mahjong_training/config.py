@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.seating import Kind, Seatings
+from mahjong_training.evaluation.lineups import Kind, Seatings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from mahjong_agents.base import Agent
 from mahjong_agents.control_variates import UNIT, Luck
-from mahjong_agents.row_chance import RowChance
 from mahjong_agents.search.candidates import NO_PLAN
 from mahjong_agents.search.plan_play import follow_plans
+from mahjong_agents.shared_chance import RowChance
 from mahjong_env import Engine
 
 

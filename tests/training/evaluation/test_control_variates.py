@@ -14,7 +14,8 @@ from mahjong_agents.draw_features import FEATURES, surprises
 from mahjong_env import VARIANTS, make_engine, rules
 from mahjong_env.cli import main
 from mahjong_env.environments.agents import choose_actions
-from mahjong_training.evaluation.lineups import Block, measure, play_block, summarise
+from mahjong_training.evaluation.matches import Block, measure, play_block
+from mahjong_training.evaluation.results import summarise
 from support.marks import everyday
 
 WORTHWHILE = sorted(name for name in VARIANTS if worthwhile_weights(rules(name)) is not None)

@@ -9,8 +9,9 @@ from experiments.interval_coverage import POPULATIONS, matches, play, studies
 from mahjong_agents import GreedyAgent
 from mahjong_env import rules
 from mahjong_training.evaluation import seating as designs
-from mahjong_training.evaluation.lineups import Block, play_block, summarise
-from mahjong_training.evaluation.statistics import FEWEST, interval, ratio
+from mahjong_training.evaluation.estimates import FEWEST, interval, ratio
+from mahjong_training.evaluation.matches import Block, play_block
+from mahjong_training.evaluation.results import summarise
 
 SHARES = np.array([0, 5, 15, 30, 45, 60, 70, 80, 85, 90, 94, 97, 99, 100]) / 100
 POINTS = np.array([-30, 0, 2, 6, 12, 24, 45, 90, 118, 189, 360, 380, 447, 837])

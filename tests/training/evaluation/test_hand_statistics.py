@@ -10,8 +10,7 @@ import pytest
 from mahjong_agents import GreedyAgent, RandomAgent
 from mahjong_env import ACTIONS, VARIANTS, make_engine, rules
 from mahjong_training.evaluation.hand_statistics import MELDS
-from mahjong_training.evaluation.lineups import measure
-from mahjong_training.evaluation.matches import play_out
+from mahjong_training.evaluation.matches import measure, play_out
 
 
 class Alone:

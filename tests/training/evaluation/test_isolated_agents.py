@@ -13,12 +13,12 @@ import pytest
 
 from mahjong_agents import make_agent
 from mahjong_agents.base import games_at_once
-from mahjong_agents.row_chance import RowChance
+from mahjong_agents.shared_chance import RowChance, SharedChance
 from mahjong_env import VARIANTS, AgentError, make_engine
 from mahjong_env.environments.agents import choose_actions
 from mahjong_env.state.arrays import State
-from mahjong_training.evaluation.lineups import measure, one_against_copies
-from mahjong_training.evaluation.shared_chance import SharedChance
+from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.matches import measure
 from observation.test_worlds import positions
 
 AGENTS = textwrap.dedent(

@@ -12,7 +12,8 @@ from mahjong_env import VARIANTS, rules
 from mahjong_env.cli import main
 from mahjong_training.config import LeaderboardConfig
 from mahjong_training.evaluation import leaderboard as benchmark
-from mahjong_training.evaluation.lineups import measure, one_against_copies
+from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.matches import measure
 
 AGENT_FILE = """
 class Last:

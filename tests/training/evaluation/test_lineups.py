@@ -1,24 +1,101 @@
-"""Line-ups: the same deals in every order of seats, and how sure their means are."""
+"""Line-ups and orders of seats: who meets whom, and who sits where, equally often."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from mahjong_agents import GreedyAgent, RandomAgent, base
-from mahjong_agents.search.agent import SearchAgent
-from mahjong_env import VARIANTS, make_engine, rules
-from mahjong_env.environments.agents import choose_actions
-from mahjong_training.evaluation import lineups
-from mahjong_training.evaluation.lineups import measure, one_against_copies, orders_of
-from mahjong_training.evaluation.matches import play_out
-from mahjong_training.evaluation.statistics import Estimate, interval, plain_json, ratio, sides
-from mahjong_training.seeds import evaluation_seed
+from mahjong_agents import GreedyAgent, RandomAgent, make_agent
+from mahjong_env import rules
+from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation.lineups import league, lineups, one_against_copies, orders_of, seated, two_against_two
+from mahjong_training.evaluation.matches import Block, measure, play_block
+from mahjong_training.evaluation.results import summarise
 
-GREEDY, RANDOM = GreedyAgent(), RandomAgent()
+
+class TestBalancedSeatings:
+    @pytest.mark.parametrize("people", [3, 4, 5])
+    def test_everybody_sits_everywhere_and_behind_everybody_equally_often(self, people):
+        orders = orders_of(tuple(range(people)), "balanced")
+        assert len(orders) == (people if people % 2 == 0 else 2 * people) == len(set(orders))
+        for place in range(people):
+            assert len(set(Counter(order[place] for order in orders).values())) == 1
+        behind = Counter(pair for order in orders for pair in pairwise(order))
+        assert len(behind) == people * (people - 1)
+        assert len(set(behind.values())) == 1
+
+    def test_where_all_orders_are_as_few_they_are_all_played(self):
+        assert orders_of((0, 1, 1, 1), "balanced") == orders_of((0, 1, 1, 1))
+        assert orders_of((2, 2, 2), "balanced") == [(2, 2, 2)]
+        assert len(orders_of((0, 0, 1, 2))) == 12
+        assert len(orders_of((0, 0, 1, 2), "balanced")) == 4
+
+    def test_they_are_played(self):
+        played = rules("wuhan")
+        agents = [GreedyAgent(), RandomAgent(), GreedyAgent(claims=False), RandomAgent()]
+        found = measure(played, agents, (0, 1, 2, 3), deals=4, seed=3, seatings="balanced")
+        assert (found.orders, found.hands) == (4, 16)
+        assert sum(standing.points.mean for standing in found.standings) == pytest.approx(0)
+
+
+class TestLeagues:
+    @pytest.mark.parametrize(("agents", "people"), [(2, 3), (2, 4), (3, 4), (4, 4), (5, 3), (6, 4), (7, 4)])
+    def test_small_ones_are_complete(self, agents, people):
+        tables = league(agents, people)
+        _check(tables, agents, people)
+        met = Counter(pair for table in tables for pair in combinations(sorted(set(table)), 2))
+        assert len(set(met.values())) == 1  # every two agents meet as often as any other two
+
+    @pytest.mark.parametrize(("agents", "people"), [(8, 4), (9, 4), (13, 4), (13, 3), (30, 4), (31, 3)])
+    def test_large_ones_stay_small_and_everybody_meets(self, agents, people):
+        tables = league(agents, people)
+        _check(tables, agents, people)
+        pairs = agents * (agents - 1) / 2
+        least = pairs / (people * (people - 1) / 2)
+        assert len(tables) <= 2.5 * least
+
+    def test_thirteen_fours_is_the_projective_plane(self):
+        """There a cyclic design is perfect: everybody meets everybody exactly once."""
+        assert len(league(13, 4)) == 13
+
+    def test_two_against_two(self):
+        assert two_against_two(0, 1, 4) == (0, 0, 1, 1)
+        assert list(lineups("pairs", 3, 4)) == [(0, 0, 1, 1), (0, 0, 2, 2), (1, 1, 2, 2)]
+        with pytest.raises(TrainingError, match=r"this table has 3.*--knob players=4"):
+            two_against_two(0, 1, 3)
+
+    @pytest.mark.parametrize(
+        ("kind", "people", "message"), [("league", 4, "a league takes"), ("pairs", 4, "two against two takes")]
+    )
+    def test_one_agent_is_refused(self, kind, people, message):
+        with pytest.raises(TrainingError, match=message):
+            list(lineups(kind, 1, people))
+
+
+def _check(tables, agents, people):
+    assert len(set(tables)) == len(tables)
+    assert {len(table) for table in tables} == {people}
+    seats = np.bincount(np.concatenate(tables), minlength=agents)
+    assert seats.min() == seats.max() > 0
+    met = {pair for table in tables for pair in combinations(sorted(set(table)), 2)}
+    assert len(met) == agents * (agents - 1) / 2
+
+
+def test_in_turns_every_deal_is_played_in_the_next_order():
+    played, lineup = rules("hebei"), (0, 1, 1)
+    orders = orders_of(lineup)
+    assert seated(lineup, np.arange(4), "turns").tolist() == [list(orders[number % 3]) for number in range(4)]
+    agents = [make_agent("greedy"), make_agent("random")]
+    found = measure(played, agents, lineup, deals=30, seed=3, seatings="turns")
+    assert (found.orders, found.deals, found.hands) == (1, 30, 30)
+    assert found.of(0).points.low > 0
+    np.testing.assert_array_equal(found.points_by_deal(0) + found.points_by_deal(1), 0)
+    # Blocks know which deals are theirs.
+    parts = [play_block(played, agents, Block(lineup, 0, first, last, "turns"), 3) for first, last in ((0, 8), (8, 30))]
+    assert summarise(played, lineup, parts, "turns").points_by_deal(0).tolist() == found.points_by_deal(0).tolist()
 
 
 class TestOrders:
@@ -27,196 +104,3 @@ class TestOrders:
         assert orders_of((1, 0, 0)) == [(0, 0, 1), (0, 1, 0), (1, 0, 0)]
         assert len(orders_of((0, 1, 2))) == 6
         assert one_against_copies(2, 0, 4) == (2, 0, 0, 0)
-
-    @pytest.mark.parametrize("variant", sorted(VARIANTS))
-    def test_one_agent_in_all_seats_has_a_mean_of_exactly_nothing(self, variant):
-        table = rules(variant)
-        result = measure(table, [RANDOM, GREEDY], (1,) * table.people, deals=30, seed=1)
-        (standing,) = result.standings
-        assert standing.points.mean == standing.points.low == standing.points.high == 0
-        assert standing.seats == table.people
-        assert (result.orders, result.deals, result.hands) == (1, 30, 30)
-        assert standing.wins.mean * table.people + result.draws.mean == pytest.approx(1)
-
-    def test_two_names_of_one_player_differ_by_chance_only(self):
-        result = measure(rules("hebei"), [LastLegal(), LastLegal()], (0, 1, 1), deals=40, seed=2)
-        # The same moves in every order: who bears which name changes nothing at the table.
-        assert result.of(0).points.mean == result.of(1).points.mean == 0
-        assert result.of(0).wins.mean == result.of(1).wins.mean
-
-
-class LastLegal:
-    """The last action of the table that is legal: no chance in it at all."""
-
-    name = "last"
-
-    def act(self, view, rng):
-        return 108 - view.action_mask[:, ::-1].argmax(axis=1)
-
-
-class Integers:
-    """Any legal action, drawn in a way that games of a deal do not share."""
-
-    name = "integers"
-
-    def act(self, view, rng):
-        return np.array([rng.choice(np.flatnonzero(mask)) for mask in view.action_mask])
-
-
-class TestMeasure:
-    def test_the_same_seed_gives_the_same_result(self):
-        results = [measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=20, seed=5) for _ in range(2)]
-        assert results[0] == results[1]
-        assert measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=20, seed=6) != results[0]
-
-    def test_points_sum_to_nothing_and_every_hand_is_won_or_drawn(self):
-        result = measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=40, seed=5)
-        greedy, others = result.standings
-        assert greedy.points.mean + 2 * others.points.mean == pytest.approx(0)
-        assert greedy.wins.mean + 2 * others.wins.mean + result.draws.mean == pytest.approx(1)
-        assert result.hands == 120
-
-    def test_all_orders_play_the_same_deals(self, monkeypatch):
-        seen = []
-        monkeypatch.setattr(lineups, "play_out", lambda engine, *rest: seen.append(engine) or play_out(engine, *rest))
-        measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=8, seed=5)
-        (engine,) = seen
-        walls = engine.state.wall.reshape(8, 3, -1)
-        assert (walls == walls[:, :1]).all()
-        assert len({wall.tobytes() for wall in walls[:, 0]}) == 8
-        np.testing.assert_array_equal(walls[:, 0], make_engine("hebei", 8, seed=evaluation_seed(5)).state.wall)
-
-    def test_blocks_do_not_change_the_deals(self, monkeypatch):
-        whole = measure(rules("hebei"), [LastLegal(), LastLegal()], (0, 1, 1), deals=10, seed=5)
-        monkeypatch.setattr(base, "GAMES_AT_ONCE", 9)
-        assert measure(rules("hebei"), [LastLegal(), LastLegal()], (0, 1, 1), deals=10, seed=5) == whole
-
-    def test_blocks_are_played_independently(self, monkeypatch):
-        whole = measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=10, seed=5)
-        (block,) = lineups.blocks((0, 1, 1), 10)
-        played = lineups.play_block(rules("hebei"), [GREEDY, RANDOM], block, 5)
-        assert lineups.summarise(rules("hebei"), (0, 1, 1), [played]) == whole
-        monkeypatch.setattr(base, "GAMES_AT_ONCE", 9)
-        several = lineups.blocks((0, 1, 1), 10)
-        assert [(block.first, block.last) for block in several] == [(0, 3), (3, 6), (6, 9), (9, 10)]
-        backwards = [lineups.play_block(rules("hebei"), [GREEDY, RANDOM], block, 5) for block in several[::-1]]
-        again = measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=10, seed=5)
-        assert lineups.summarise(rules("hebei"), (0, 1, 1), backwards[::-1]) == again
-        # Lots follow from the deal; whatever else an agent asks chance for, each block has of its own.
-        moved = replace(several[1], number=2)
-        for agents, same in (([RANDOM] * 2, True), ([Integers()] * 2, False)):
-            points = [lineups.play_block(rules("hebei"), agents, block, 5).points for block in (several[1], moved)]
-            assert np.array_equal(*points) == same
-
-    def test_slow_agents_have_small_blocks(self):
-        class Slow(LastLegal):
-            games_at_once = 9
-
-        sizes = {
-            lineup: [block.last - block.first for block in lineups.blocks(lineup, 7, agents=[LastLegal(), Slow()])]
-            for lineup in ((0, 0, 0), (0, 0, 1), (1, 1, 1))
-        }
-        assert sizes == {(0, 0, 0): [7], (0, 0, 1): [3, 3, 1], (1, 1, 1): [7]}
-        assert SearchAgent(rollouts=6400).games_at_once == SearchAgent(milliseconds=10**6).games_at_once == 1
-
-    def test_a_late_block_is_dealt_alone(self, monkeypatch):
-        """The deals of a block far behind are those of an engine that has all of them."""
-        seen = []
-        monkeypatch.setattr(lineups, "play_out", lambda engine, *rest: seen.append(engine))
-        lineups.play_block(rules("wuhan"), [LastLegal()], lineups.Block((0,) * 4, 3, 50, 52), 5)
-        (engine,) = seen
-        whole = make_engine("wuhan", 52, seed=evaluation_seed(5))
-        assert engine.num_games == 2
-        for name in ("wall", "hand", "dealer", "seed", "stream"):
-            np.testing.assert_array_equal(getattr(engine.state, name), getattr(whole.state, name)[50:])
-
-    def test_what_is_counted_is_what_the_engine_reports(self):
-        engine = make_engine("hebei", 200, seed=3)
-        twin = engine.select(np.arange(200))
-        who = np.zeros((200, 3), np.intp)
-        played = play_out(engine, [GREEDY], who, np.random.default_rng(1))
-        rng = np.random.default_rng(1)
-        winners, givers = np.full(200, -9), np.full(200, -9)
-        while (live := np.flatnonzero(twin.seat_to_act >= 0)).size:
-            result = twin.step(GREEDY.act(twin.view(games=live), rng), games=live)
-            winners[result.outcome.game] = result.outcome.winner
-            givers[result.outcome.game] = result.outcome.from_seat
-        points = twin.points - twin.rules.starting_points
-        np.testing.assert_array_equal(played.points, points)
-        np.testing.assert_array_equal(played.hands, 1)
-        np.testing.assert_array_equal(played.draws, winners == -1)
-        for seat in range(3):
-            np.testing.assert_array_equal(played.wins[:, seat], winners == seat)
-            np.testing.assert_array_equal(played.deal_ins[:, seat], givers == seat)
-            np.testing.assert_array_equal(played.self_draws[:, seat], (winners == seat) & (givers == -1))
-        assert min((winners == -1).sum(), (givers >= 0).sum()) > 0
-
-    def test_games_are_played_by_their_own_agents(self):
-        engine = make_engine("hebei", 12, seed=1)
-        games = np.array([0, 1, 2, 4, 5, 6, 8, 9, 10])
-        who = np.array([0, 1, 2] * 3)
-
-        class Nth(LastLegal):
-            """Takes the legal action of its own number."""
-
-            def __init__(self, number):
-                self.number = number
-
-            def act(self, view, rng):
-                np.testing.assert_array_equal(view.hand, engine.view(games=games[who == self.number]).hand)
-                return [np.flatnonzero(mask)[self.number] for mask in view.action_mask]
-
-        legal = [np.flatnonzero(mask) for mask in engine.action_mask[games]]
-        actions = choose_actions(engine, games, [Nth(0), Nth(1), Nth(2)], who, None)
-        np.testing.assert_array_equal(actions, [mask[number] for mask, number in zip(legal, who, strict=True)])
-
-    def test_the_random_agent_is_asked_without_a_view_and_plays_the_same(self):
-        engine = make_engine("hebei", 12, seed=1)
-        games, who = np.arange(3, 12), np.zeros(9, np.intp)
-        asked = RANDOM.act(engine.view(games=games), np.random.default_rng(4))
-        chosen = choose_actions(engine, games, [RANDOM], who, np.random.default_rng(4))
-        np.testing.assert_array_equal(chosen, asked)
-
-
-class TestRatio:
-    def test_equal_clusters_have_the_interval_of_their_means(self):
-        totals = np.random.default_rng(0).gamma(2, 4, 50)
-        found = ratio(totals, np.full(50, 3))
-        low, high = interval(totals / 3)
-        assert (found.mean, found.low, found.high) == pytest.approx((totals.mean() / 3, low, high))
-        assert found.half_width == pytest.approx(high - totals.mean() / 3)  # the longer side
-        symmetric = np.concatenate([totals, -totals]) / 3
-        low, high = stats.t.interval(0.95, 99, 0, stats.sem(symmetric))
-        assert interval(symmetric) == pytest.approx((low, high))
-
-    def test_what_is_printed_holds_the_interval(self):
-        skewed = Estimate(1.0, 0.7, 1.5)
-        assert skewed.text(2, sign="+") == "+1.00 ± 0.50"
-        assert skewed.text(1, 0.1) == "10.0 ± 5.0"
-        assert Estimate(-0.0001, -0.1, 0.2).text(2) == "0.00 ± 0.20"
-        assert Estimate(1.0, -np.inf, np.inf).text(2, sign="+") == "+1.00 ± ?"
-        assert sides([skewed, Estimate(1.0, -np.inf, np.inf)]).tolist() == [[pytest.approx(0.3), 0], [0.5, 0]]
-        assert (
-            plain_json({"of": [Estimate(1.0, -np.inf, np.inf).low, (1, None)]}, 0)
-            == '{\n"of": [\nnull,\n[\n1,\nnull\n]\n]\n}'
-        )
-
-    def test_hands_of_one_deal_are_not_taken_for_independent(self):
-        deals = np.random.default_rng(0).normal(0, 1, 100)
-        clustered = ratio(3 * deals, np.full(100, 3))  # three hands of a deal that all came to the same
-        naive = ratio(np.repeat(deals, 3), np.ones(300))
-        assert clustered.half_width == pytest.approx(np.sqrt(3) * naive.half_width, rel=0.02)
-
-    def test_intervals_cover_the_truth_as_often_as_they_say(self):
-        rng = np.random.default_rng(0)
-        covered = 0
-        for _ in range(1000):
-            counts = rng.integers(1, 6, 60)
-            level = rng.normal(0.5, 1, 60)
-            found = ratio(rng.normal(level * counts, 0.5), counts)
-            covered += found.low <= 0.5 <= found.high
-        assert 930 <= covered <= 968  # 950 give or take 2.5 standard deviations
-
-    def test_one_cluster_says_nothing(self):
-        assert ratio(np.array([3.0]), np.array([2])).low == -np.inf
-        assert not ratio(np.array([3.0]), np.array([2])).is_clear_of_zero

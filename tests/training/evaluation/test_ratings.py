@@ -12,7 +12,7 @@ from mahjong_env import rules
 from mahjong_env.cli import main
 from mahjong_training.config import EvaluateConfig
 from mahjong_training.evaluation.command import evaluate
-from mahjong_training.evaluation.lineups import measure
+from mahjong_training.evaluation.matches import measure
 from mahjong_training.evaluation.ratings import rate
 
 

@@ -10,9 +10,9 @@ import pytest
 from mahjong_agents import GreedyAgent, RandomAgent
 from mahjong_env import rules
 from mahjong_env.cli import main
-from mahjong_training.evaluation.lineups import measure
+from mahjong_training.evaluation.estimates import FEWEST
+from mahjong_training.evaluation.matches import measure
 from mahjong_training.evaluation.sample_size import plan, spread_of
-from mahjong_training.evaluation.statistics import FEWEST
 
 
 def test_deals_are_those_of_the_textbook():

@@ -7,7 +7,7 @@ import pytest
 
 from mahjong_agents.greedy import reference_agent
 from mahjong_env import rules
-from mahjong_training.evaluation.sigma import sigma
+from mahjong_training.evaluation.matches import sigma
 from mahjong_training.fitting import opponent_hands as nearness
 from mahjong_training.fitting import value_model as outcomes
 from mahjong_training.fitting.experience import Experience, collect

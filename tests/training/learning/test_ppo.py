@@ -16,7 +16,7 @@ from mahjong_agents.policy.inputs import ACTION_FACTS, TABLE_FACTS, action_input
 from mahjong_agents.policy.network import ActionNetwork, prior, shapes
 from mahjong_env import VARIANTS, make_engine
 from mahjong_training.config import TrainConfig
-from mahjong_training.evaluation.sigma import sigma
+from mahjong_training.evaluation.matches import sigma
 from mahjong_training.learning import self_play
 from mahjong_training.learning.ppo import Actor, Learner, advantages, log_softmax
 from mahjong_training.learning.rewards import find_reward

@@ -17,7 +17,7 @@ from mahjong_agents.policy.file import PolicyFile
 from mahjong_env import MahjongError, make_engine, rules
 from mahjong_training.config import TrainConfig
 from mahjong_training.errors import InterruptedRunError
-from mahjong_training.evaluation.statistics import Estimate
+from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.learning import base_run
 from mahjong_training.learning import run as ppo_run
 from mahjong_training.learning.base_run import read_checkpoint

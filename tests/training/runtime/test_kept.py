@@ -64,7 +64,7 @@ def _quick(monkeypatch):
 @pytest.fixture
 def small_parts(monkeypatch):
     """Parts of three deals, so that little makes several; returns those that were played."""
-    monkeypatch.setattr("mahjong_training.evaluation.lineups.games_at_once", lambda agents: 9)
+    monkeypatch.setattr("mahjong_training.evaluation.matches.games_at_once", lambda agents: 9)
     return counted(monkeypatch, evaluate)
 
 
@@ -93,7 +93,7 @@ class TestCode:
         before = contents(tmp_path)
         monkeypatch.setattr(benchmark, "sigma", lambda rules: 1.0)
         monkeypatch.setattr(
-            "mahjong_training.evaluation.sigma.sigma", lambda rules: 1.0
+            "mahjong_training.evaluation.matches.sigma", lambda rules: 1.0
         )  # wherever else it may be asked
         assert main([*BENCHMARK, str(tmp_path)]) == 0
         assert contents(tmp_path) == before

@@ -19,16 +19,15 @@ from mahjong_training.config import EvaluateConfig
 from mahjong_training.errors import InterruptedRunError, TrainingError
 from mahjong_training.evaluation import exports
 from mahjong_training.evaluation import tables as report
+from mahjong_training.evaluation.estimates import confidence, looks
+from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.holdout import BlindTest, check_blind
-from mahjong_training.evaluation.lineups import Block, blocks, play_block, summarise
-from mahjong_training.evaluation.matches import Played
+from mahjong_training.evaluation.lineups import lineups
+from mahjong_training.evaluation.matches import Block, blocks, play_block, sigma
 from mahjong_training.evaluation.parts import Parts
 from mahjong_training.evaluation.ratings import rate
 from mahjong_training.evaluation.references import Entrant, with_references
-from mahjong_training.evaluation.results import Evaluation
-from mahjong_training.evaluation.seating import lineups
-from mahjong_training.evaluation.sequential import confidence, looks
-from mahjong_training.evaluation.sigma import sigma
+from mahjong_training.evaluation.results import Evaluation, summarise
 from mahjong_training.runtime.executors import Executor, set_threads
 from mahjong_training.runtime.folders import check_file, write_bytes
 from mahjong_training.runtime.interrupts import exit_status, stopping_in_order

@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Any
 
-from mahjong_training.evaluation.hand_statistics import THEMES
-from mahjong_training.evaluation.lineups import LineupResult, Standing
-from mahjong_training.evaluation.results import Evaluation
-from mahjong_training.evaluation.statistics import Estimate, plain_json
+from mahjong_training.evaluation.estimates import Estimate, plain_json
+from mahjong_training.evaluation.hand_statistics import MAIN, THEMES, Column
+from mahjong_training.evaluation.results import Evaluation, LineupResult, Standing
 
 
 def json_text(found: Evaluation) -> str:
@@ -46,22 +45,10 @@ def _line(found: Evaluation, result: LineupResult, standing: Standing) -> dict[s
     if found.ratings:
         rating = found.ratings[standing.agent]
         line |= {"rating": rating.mu, "rating_sigma": rating.sigma}
-    for name, estimate in _estimates(result, standing).items():
+    rows = {f"row: {name}": estimate for name, estimate in standing.rows.items()}
+    for name, estimate in (result.estimates(standing) | rows).items():
         line |= {name: estimate.mean, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
     return line
-
-
-def _estimates(result: LineupResult, standing: Standing) -> dict[str, Estimate]:
-    return {
-        "points": standing.points,
-        **({"points_with_luck": standing.with_luck} if standing.with_luck else {}),
-        "wins": standing.wins,
-        "self_draws": standing.self_draws,
-        "deal_ins": standing.deal_ins,
-        "draws": result.draws,
-        **standing.details,
-        **{f"row: {name}": estimate for name, estimate in standing.rows.items()},
-    }
 
 
 # --- HTML --------------------------------------------------------------------------------------------------------
@@ -80,36 +67,28 @@ def html_text(found: Evaluation, png: bytes) -> str:
     """Return a page with every table and the plot; it loads nothing from anywhere."""
     title = f"{found.rules.title}: {', '.join(found.agents)}"
     knobs = ", ".join(f"{name}={value}" for name, value in found.rules.knobs.items())
+    known = {name for _, standing, _ in _standings(found) for name in standing.rows}
+    scored = [row.name for row in found.rules.rows if row.name in known]
+    lines = (
+        [*line, *(standing.rows[name].text(1, 0.01) if name in standing.rows else "" for name in scored)]
+        for _, standing, line in _standings(found)
+    )
     sections = [
         f"<h1>{escape(found.rules.title)}</h1>",
+        *(f"<p><b>{escape(sentence)}</b></p>" for sentence in found.verdicts()),
         f"<p>{found.deals} deals, {found.dealt_from}, {found.how_seated}. All numbers are per hand and seat, "
         f"{found.intervals}.</p>",
         f"<p>sigma = {found.sigma:.2f} points: the spread of a hand's points among greedy players.</p>",
         f"<p><small>{escape(knobs)}</small></p>",
         _roles(found),
         f'<img alt="points and wins" src="data:image/png;base64,{base64.b64encode(png).decode("ascii")}">',
-        "<h2>Points and wins</h2>",
-        _table(("agent", "line-up", "points", "in sigma", "wins", "by draw", "deals in", "drawn"), _results(found)),
-        *(
-            ["<h2>All line-ups together</h2>", _table(("agent", "", "points", "in sigma", "rating"), _overall(found))]
-            if len(found.agents) > 1
-            else []
-        ),
-        *(part for theme in THEMES for part in _theme(found, theme)),
+        *_gains(found),
+        *_theme(found, MAIN),
+        *_overall(found),
+        *(part for theme in THEMES if theme != MAIN for part in _theme(found, theme)),
         "<h2>Rows scored, of 100 wins</h2>",
-        _table(("agent", "line-up", *_row_names(found)), _rows(found)),
+        _table(("agent", "line-up", *scored), lines),
     ]
-    if gains := found.gains():
-        lines = (
-            [
-                found.agents[gain.policy],
-                f"against {found.agents[gain.against]}, less what {found.agents[gain.clone]} brings there",
-                _signed(gain.points, 1),
-                _signed(gain.points, found.sigma),
-            ]
-            for gain in gains
-        )
-        sections += ["<h2>What learning added</h2>", _table(("policy", "", "points", "in sigma"), lines)]
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style>'
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n' + "\n".join(sections) + "\n</body></html>\n"
@@ -123,7 +102,7 @@ def _roles(found: Evaluation) -> str:
     )
 
 
-def _table(headings: tuple[str, ...], lines: Iterator[list[str]]) -> str:
+def _table(headings: Sequence[str], lines: Iterable[list[str]]) -> str:
     head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
     body = "\n".join("<tr>" + "".join(map(_cell, line)) + "</tr>" for line in lines)
     return f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
@@ -143,49 +122,55 @@ def _standings(found: Evaluation) -> Iterator[tuple[LineupResult, Standing, list
             yield result, standing, [found.agents[standing.agent], lineup]
 
 
-def _results(found: Evaluation) -> Iterator[list[str]]:
-    for result, standing, line in _standings(found):
-        shares = (standing.wins, standing.self_draws, standing.deal_ins, result.draws)
-        points = [_signed(standing.points, 1), _signed(standing.points, found.sigma)]
-        yield [*line, *points, *(f"{_with_half(share, 100, 1)} %" for share in shares)]
-
-
-def _overall(found: Evaluation) -> Iterator[list[str]]:
-    for number, (name, rating) in enumerate(zip(found.agents, found.ratings, strict=True)):
-        points = found.overall(number)
-        shown = f"{rating.mu:.2f} ± {rating.sigma:.2f}"
-        yield [name, f"{rating.matches} matches", _signed(points, 1), _signed(points, found.sigma), shown]
+def _gains(found: Evaluation) -> list[str]:
+    gains = found.gains()
+    lines = (
+        [
+            found.agents[gain.policy],
+            f"against {found.agents[gain.against]}, less what {found.agents[gain.clone]} brings there",
+            *_points(gain.points, found.sigma),
+        ]
+        for gain in gains
+    )
+    heading = ("policy", "", "points", "in sigma")
+    return ["<h2>What learning added</h2>", _table(heading, lines)] if gains else []
 
 
 def _theme(found: Evaluation, theme: str) -> list[str]:
-    """Return the heading and the table of one theme of how agents play; nothing if nothing of it is known."""
-    known = {name for _, standing, _ in _standings(found) for name in standing.details}
-    names = [name for name, _, _ in THEMES[theme] if name in known]
-    if not names:
+    """Return the heading and the table of one theme of columns; nothing if nothing of it is known."""
+    every = [(result.estimates(standing), line) for result, standing, line in _standings(found)]
+    columns = [column for column in THEMES[theme] if any(column.name in estimates for estimates, _ in every)]
+    if not columns:
         return []
-    lines = ([*line, *_known(standing.details, names, 1, 2)] for _, standing, line in _standings(found))
-    headings = ("agent", "line-up", *(name.replace("_", " ") for name in names))
-    return [f"<h2>{escape(theme)}</h2>", _table(headings, lines)]
+    headings = [column.heading if theme == MAIN else column.name.replace("_", " ") for column in columns]
+    if columns[0].unit == "points":
+        headings.insert(1, "in sigma")
+    lines = (
+        [*line, *(cell for column in columns for cell in _cells(column, estimates.get(column.name), found.sigma))]
+        for estimates, line in every
+    )
+    return [f"<h2>{escape(theme)}</h2>", _table(("agent", "line-up", *headings), lines)]
 
 
-def _row_names(found: Evaluation) -> list[str]:
-    scored = {name for _, standing, _ in _standings(found) for name in standing.rows}
-    return [row.name for row in found.rules.rows if row.name in scored]
+def _cells(column: Column, estimate: Estimate | None, sigma: float) -> list[str]:
+    if estimate is None:
+        return [""]
+    if column.unit == "points":
+        return _points(estimate, sigma)
+    return [f"{estimate.text(1, 0.01)} %" if column.unit == "share" else estimate.text(2)]
 
 
-def _rows(found: Evaluation) -> Iterator[list[str]]:
-    return ([*line, *_known(standing.rows, _row_names(found), 100, 1)] for _, standing, line in _standings(found))
+def _overall(found: Evaluation) -> list[str]:
+    if len(found.agents) < 2:
+        return []
+    lines = []
+    for number, (name, rating) in enumerate(zip(found.agents, found.ratings, strict=True)):
+        shown = f"{rating.mu:.2f} ± {rating.sigma:.2f}"
+        lines.append([name, f"{rating.matches} matches", *_points(found.overall(number), found.sigma), shown])
+    return ["<h2>All line-ups together</h2>", _table(("agent", "", "points", "in sigma", "rating"), lines)]
 
 
-def _known(estimates: Mapping[str, Estimate], names: list[str], factor: float, decimals: int) -> list[str]:
-    return [_with_half(estimates[name], factor, decimals) if name in estimates else "" for name in names]
-
-
-def _with_half(estimate: Estimate, factor: float, decimals: int) -> str:
-    return estimate.text(decimals, 1 / factor)
-
-
-def _signed(points: Estimate, unit: float) -> str:
-    """Return points; with a star, which colours them, where the interval is clear of zero."""
+def _points(points: Estimate, sigma: float) -> list[str]:
+    """Return points, and the same in sigma; with a star, which colours them, where the interval is clear of zero."""
     star = "*" if points.is_clear_of_zero else ""
-    return points.text(3, unit, "+") + star
+    return [points.text(3, unit, "+") + star for unit in (1, sigma)]

@@ -1,9 +1,14 @@
-"""How hands were played, person by person: turns, values, melds and the rows that were scored."""
+"""What is counted while hands are played, and the columns of the report that are made of it.
+
+A new column of the report is a line of `THEMES`, and the counter that it names in `HandStatistics`; the tables on the
+terminal, the page, CSV and JSON follow.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,64 +26,143 @@ MELDS: Final[Mapping[str, MeldType]] = {
     "concealed_kongs": MeldType.CONCEALED_KONG,
 }
 
-# What is estimated, by theme: its name, what is added up, and what it is divided by ("" for hands).
-THEMES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the report: a total over hands, divided by the number of hands or by another total.
+
+    Attributes:
+        name: its name in files; the page shows it with spaces.
+        total: the counter that is added up.
+        per: the counter that it is divided by; "": hands.
+        heading: its heading on the terminal; "": it is not shown there. Those of `MAIN` have the same on the page.
+        unit: "points" are shown in sigma as well, "share" in per cent.
+    """
+
+    name: str
+    total: str
+    per: str = ""
+    heading: str = ""
+    unit: Literal["points", "share", "number"] = "number"
+
+
+MAIN: Final = "Points and wins"
+"""The theme of the columns that every report shows; those of the others are shown with --details, and in files."""
+THEMES: Final[Mapping[str, tuple[Column, ...]]] = {
+    MAIN: (
+        Column("points", "points", heading="points", unit="points"),
+        Column("wins", "wins", heading="wins", unit="share"),
+        Column("self_draws", "self_draws", heading="by draw", unit="share"),
+        Column("deal_ins", "deal_ins", heading="deals in", unit="share"),
+        Column("draws", "drawn", heading="drawn", unit="share"),
+    ),
     "Wins and deal-ins": (
-        ("turn_of_win", "win_turns", "wins"),
-        ("points_of_win", "win_points", "wins"),
-        ("points_of_self_draw", "won_by_draw", "self_draws"),
-        ("points_of_discard_win", "won_by_discard", "discard_wins"),
-        ("cost_of_deal_in", "deal_in_points", "deal_ins"),
-        ("robbed_a_kong", "robberies", ""),
-        ("kong_was_robbed", "robbed", ""),
-        ("win_as_dealer", "dealer_wins", "dealt"),
-        ("points_as_dealer", "dealer_points", "dealt"),
-        ("discards", "discards", ""),
+        Column("turn_of_win", "win_turns", "wins", "win in"),
+        Column("points_of_win", "win_points", "wins", "worth"),
+        Column("points_of_self_draw", "won_by_draw", "self_draws"),
+        Column("points_of_discard_win", "won_by_discard", "discard_wins"),
+        Column("cost_of_deal_in", "deal_in_points", "deal_ins", "deal in at"),
+        Column("robbed_a_kong", "robberies"),
+        Column("kong_was_robbed", "robbed"),
+        Column("win_as_dealer", "dealer_wins", "dealt"),
+        Column("points_as_dealer", "dealer_points", "dealt"),
+        Column("discards", "discards"),
     ),
     "Points by reason": (
-        ("won_by_draw", "won_by_draw", ""),
-        ("won_by_discard", "won_by_discard", ""),
-        ("won_by_kongs", "won_by_kongs", ""),
-        ("lost_to_draws", "lost_to_draws", ""),
-        ("lost_by_deal_in", "lost_by_deal_in", ""),
-        ("lost_to_discards_of_others", "lost_to_discards_of_others", ""),
-        ("lost_to_kongs", "lost_to_kongs", ""),
+        Column("won_by_draw", "won_by_draw"),
+        Column("won_by_discard", "won_by_discard"),
+        Column("won_by_kongs", "won_by_kongs"),
+        Column("lost_to_draws", "lost_to_draws"),
+        Column("lost_by_deal_in", "lost_by_deal_in"),
+        Column("lost_to_discards_of_others", "lost_to_discards_of_others"),
+        Column("lost_to_kongs", "lost_to_kongs"),
     ),
     "Tenpai": (
-        ("tenpai", "tenpais", ""),
-        ("turn_of_tenpai", "tenpai_turns", "tenpais"),
-        ("win_when_tenpai", "wins", "tenpais"),
-        ("tenpai_of_drawn_hands", "drawn_tenpais", "drawn"),
-        ("tenpai_of_deal_ins", "deal_in_tenpais", "deal_ins"),
+        Column("tenpai", "tenpais"),
+        Column("turn_of_tenpai", "tenpai_turns", "tenpais", "tenpai in"),
+        Column("win_when_tenpai", "wins", "tenpais"),
+        Column("tenpai_of_drawn_hands", "drawn_tenpais", "drawn"),
+        Column("tenpai_of_deal_ins", "deal_in_tenpais", "deal_ins"),
     ),
-    "Melds": tuple((name, name, "") for name in MELDS),
+    "Melds": tuple(Column(name, name, heading=name if name in ("chows", "pungs") else "") for name in MELDS),
     "Claims and what came of them": (
-        ("claimed", "claimed", ""),
-        ("turn_of_first_claim", "claim_turns", "claimed"),
-        ("win_after_claim", "claimed_wins", "claimed"),
-        ("deal_in_after_claim", "claimed_deal_ins", "claimed"),
-        ("points_after_claim", "claimed_points", "claimed"),
-        ("win_without_claim", "closed_wins", "closed"),
-        ("deal_in_without_claim", "closed_deal_ins", "closed"),
-        ("points_without_claim", "closed_points", "closed"),
-        ("win_after_chow", "chow_wins", "with_chow"),
-        ("win_after_pung", "pung_wins", "with_pung"),
-        ("win_after_kong", "kong_wins", "with_kong"),
+        Column("claimed", "claimed"),
+        Column("turn_of_first_claim", "claim_turns", "claimed"),
+        Column("win_after_claim", "claimed_wins", "claimed"),
+        Column("deal_in_after_claim", "claimed_deal_ins", "claimed"),
+        Column("points_after_claim", "claimed_points", "claimed"),
+        Column("win_without_claim", "closed_wins", "closed"),
+        Column("deal_in_without_claim", "closed_deal_ins", "closed"),
+        Column("points_without_claim", "closed_points", "closed"),
+        Column("win_after_chow", "chow_wins", "with_chow"),
+        Column("win_after_pung", "pung_wins", "with_pung"),
+        Column("win_after_kong", "kong_wins", "with_kong"),
     ),
 }
-RATIOS: Final = tuple(ratio for theme in THEMES.values() for ratio in theme)
-_OF_ALL: Final = (
-    *("wins", "deal_ins", "self_draws", "discard_wins", "win_turns", "win_points", "deal_in_points", "discards"),
-    *("robberies", "robbed", "dealt", "dealer_wins", "dealer_points", "drawn"),
-    *(name for name, _, _ in THEMES["Points by reason"]),
-)
-# Only where seats are persons.
-_OF_SEATS: Final = (
-    *("tenpais", "tenpai_turns", "drawn_tenpais", "deal_in_tenpais", *MELDS, "claimed", "claim_turns", "claimed_wins"),
-    *("claimed_deal_ins", "claimed_points", "closed", "closed_wins", "closed_deal_ins", "closed_points"),
-    *("with_chow", "chow_wins", "with_pung", "pung_wins", "with_kong", "kong_wins"),
-)
+_OF_SEATS: Final = ("Tenpai", "Melds", "Claims and what came of them")
+"""Themes of what is counted only where seats are persons."""
+_COUNTS: Final = "counts."
 _KONGS: Final = ("exposed_kongs", "added_kongs", "concealed_kongs")
+
+
+@dataclass(frozen=True)
+class Played:
+    """What happened in B games, by person (P).
+
+    Attributes:
+        hands: [B] hands that were played.
+        points: [B, P] points won.
+        wins: [B, P] hands won, however.
+        self_draws: [B, P] hands won with a tile that nobody gave.
+        deal_ins: [B, P] hands in which the person gave the winning tile.
+        draws: [B] hands that nobody won.
+        counts: [B, P] arrays by name, see `HandStatistics`.
+        rows: [B, R] rows scored by the hand that won.
+        records: bytes, the lines of `mahjong_env.records` of the games, in the order in which they ended; empty if they
+            were not asked for.
+    """
+
+    hands: NDArray[np.int64]
+    points: NDArray[np.int64]
+    wins: NDArray[np.int64]
+    self_draws: NDArray[np.int64]
+    deal_ins: NDArray[np.int64]
+    draws: NDArray[np.int64]
+    counts: dict[str, NDArray[np.int64]]
+    rows: NDArray[np.int64]
+    records: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+
+    def part(self, first: int, last: int) -> Played:
+        """Return what happened in some of the games, ``last`` not among them; without their records."""
+        names = [item.name for item in fields(self) if item.name not in ("counts", "records")]
+        arrays = {name: getattr(self, name)[first:last] for name in names}
+        return Played(**arrays, counts={name: array[first:last] for name, array in self.counts.items()})
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return everything as arrays by name, for a file."""
+        own = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "counts"}
+        return own | {_COUNTS + name: array for name, array in self.counts.items()}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Played:
+        """Return what `arrays` has given.
+
+        Raises:
+            KeyError: something is missing.
+        """
+        counts = {name.removeprefix(_COUNTS): array for name, array in arrays.items() if name.startswith(_COUNTS)}
+        return cls(**{item.name: arrays[item.name] for item in fields(cls) if item.name != "counts"}, counts=counts)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Played]) -> Played:
+        """Return several parts as one, in order."""
+        arrays = {
+            item.name: np.concatenate([getattr(part, item.name) for part in parts])
+            for item in fields(cls)
+            if item.name != "counts"
+        }
+        counts = {name: np.concatenate([part.counts[name] for part in parts]) for name in parts[0].counts}
+        return cls(**arrays, counts=counts)
 
 
 class HandStatistics:
@@ -100,8 +184,16 @@ class HandStatistics:
         self._engine = engine
         self._seats_are_people = engine.rules.people == engine.rules.seats
         shape = (engine.num_games, engine.num_people)
-        names = _OF_ALL + (_OF_SEATS if self._seats_are_people else ())
-        self.counts: dict[str, NDArray[np.int64]] = {name: np.zeros(shape, np.int64) for name in names}
+        named = [
+            counter
+            for theme, columns in THEMES.items()
+            if self._seats_are_people or theme not in _OF_SEATS
+            for column in columns
+            for counter in (column.total, column.per)
+        ]
+        self.counts: dict[str, NDArray[np.int64]] = {
+            name: np.zeros(shape, np.int64) for name in named if name not in ("points", "")
+        }
         self.counts["dealt"][np.arange(engine.num_games), engine.dealer] = 1
         self._points = np.zeros(shape, np.int64)
         self._melds = engine.state.num_melds.copy()

@@ -26,11 +26,12 @@ from mahjong_env import VARIANTS, AgentError, Rules, __version__
 from mahjong_env import rules as rules_of
 from mahjong_training.config import LeaderboardConfig
 from mahjong_training.errors import InterruptedRunError, TrainingError
-from mahjong_training.evaluation.lineups import Block, Standing, blocks, one_against_copies, play_block, summarise
-from mahjong_training.evaluation.matches import Played
+from mahjong_training.evaluation.estimates import Estimate, plain_json
+from mahjong_training.evaluation.hand_statistics import Played
+from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.matches import Block, blocks, play_block, sigma
 from mahjong_training.evaluation.parts import Parts, of_rules
-from mahjong_training.evaluation.sigma import sigma
-from mahjong_training.evaluation.statistics import Estimate, plain_json
+from mahjong_training.evaluation.results import Standing, summarise
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import check_file, write_text
 from mahjong_training.runtime.interrupts import exit_status, stopping_in_order

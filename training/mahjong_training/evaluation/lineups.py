@@ -1,316 +1,155 @@
-"""Line-ups of agents, measured on the same deals in every order of seats."""
+"""Which agents sit at which tables, and in which orders of seats."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import combinations, permutations
+from math import comb
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents import Agent
-from mahjong_agents.base import games_at_once
-from mahjong_agents.control_variates import UNIT, weights_of
-from mahjong_env import Rules
-from mahjong_env.basics.errors import AnswerError
-from mahjong_env.environments.agents import agent_name
-from mahjong_env.records import GameRecord
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.hand_statistics import RATIOS
-from mahjong_training.evaluation.matches import Played, deal, play_out
-from mahjong_training.evaluation.seating import Seatings, one_against_copies, orders_of, orders_of_a_deal, seated
-from mahjong_training.evaluation.shared_chance import SharedChance, deal_keys
-from mahjong_training.evaluation.statistics import Estimate, ratio
 
-__all__ = [
-    "Block",
-    "LineupResult",
-    "Standing",
-    "blocks",
-    "difference",
-    "measure",
-    "one_against_copies",
-    "orders_of",
-    "play_block",
-    "summarise",
-]
+Seatings: TypeAlias = Literal["all", "balanced", "turns"]
+Kind: TypeAlias = Literal["duels", "pairs", "league"]
+Lineup: TypeAlias = tuple[int, ...]
 
-_SHARES = ("points", "wins", "self_draws", "deal_ins")
+_MOST_TABLES: Final = 40
+"""Tables of a league up to which every set of agents meets; a larger league plays a cyclic design."""
 
 
-@dataclass(frozen=True)
-class Standing:
-    """How one agent did in a line-up, per hand that it sat at; rates of several seats are means over them.
-
-    Attributes:
-        agent: its number in the line-up's agents.
-        seats: how many seats it had.
-        points: mean points per hand and seat.
-        wins, self_draws, deal_ins: share of hands won, won by self-draw, lost by giving the winning tile.
-        details: what else is known of how it played, by name, see `mahjong_training.evaluation.hand_statistics.RATIOS`:
-            turns and points of wins, costs of deal-ins, tenpai, melds per hand. What never happened is not in it.
-        rows: share of its wins that scored a row, by name.
-        with_luck: where luck was taken off ``points``: what they were before that.
-    """
-
-    agent: int
-    seats: int
-    points: Estimate
-    wins: Estimate
-    self_draws: Estimate
-    deal_ins: Estimate
-    details: Mapping[str, Estimate] = field(default_factory=dict)
-    rows: Mapping[str, Estimate] = field(default_factory=dict)
-    with_luck: Estimate | None = None
-
-
-@dataclass(frozen=True)
-class LineupResult:
-    """What a line-up came to.
-
-    Attributes:
-        lineup: the agents' numbers, one for each person.
-        orders: orders of seats that every deal was played in.
-        deals: deals.
-        hands: hands played in all.
-        draws: share of hands that nobody won.
-        standings: one for each agent, in the order of the agents' numbers.
-        totals: for each agent in the same order, [deals] its points over all orders of a deal.
-        confidence: of every interval.
-    """
-
-    lineup: tuple[int, ...]
-    orders: int
-    deals: int
-    hands: int
-    draws: Estimate
-    standings: tuple[Standing, ...]
-    totals: tuple[NDArray[Any], ...] = field(default=(), compare=False, repr=False)
-    confidence: float = 0.95
-
-    def of(self, agent: int) -> Standing:
-        """Return the standing of one agent."""
-        return next(standing for standing in self.standings if standing.agent == agent)
-
-    def points_by_deal(self, agent: int) -> NDArray[Any]:
-        """Return [deals] the points of one agent, summed over its seats and the orders of each deal, luck taken off."""
-        place = [standing.agent for standing in self.standings].index(agent)
-        return self.totals[place]
-
-
-@dataclass(frozen=True)
-class Block:
-    """Some deals of a line-up that are played together; what happens there depends on no other block.
-
-    Attributes:
-        lineup: the agents' numbers, one for each person.
-        number: the number of the block in its line-up.
-        first, last: its deals, ``last`` not among them.
-        seatings: in which orders of seats each of them is played, see `mahjong_training.evaluation.seating.orders_of`.
-        control_variates: whether luck is measured and taken off the points, see `mahjong_agents.control_variates`.
-    """
-
-    lineup: tuple[int, ...]
-    number: int
-    first: int
-    last: int
-    seatings: Seatings = "all"
-    control_variates: bool = False
-
-    def games(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return [games] the deal of each game, and [games, P] who sits there; those of a deal beside each other."""
-        deals = np.arange(self.first, self.last)
-        return np.repeat(deals, orders_of_a_deal(self.lineup, self.seatings)), seated(self.lineup, deals, self.seatings)
-
-
-def blocks(
-    lineup: Sequence[int],
-    deals: int,
-    seatings: Seatings = "all",
-    *,
-    agents: Sequence[Agent] = (),
-    control_variates: bool = False,
-    looks: Sequence[int] = (),
-) -> list[Block]:
-    """Return the blocks of a line-up; they are the same wherever and by how many they are played.
+def orders_of(lineup: Sequence[int], seatings: Seatings = "all") -> list[Lineup]:
+    """Return the orders of seats in which every deal of a line-up is played.
 
     Args:
         lineup: the agents' numbers, one for each person.
-        deals: number of deals.
-        seatings: see `Block`.
-        agents: those that the numbers stand for: slow ones have smaller blocks, see
-            `mahjong_agents.base.games_at_once`.
-        control_variates: see `Block`.
-        looks: numbers of deals after which a block ends, so that these can be looked at
-            (`mahjong_training.evaluation.sequential`).
+        seatings: "all": all different orders, one if all are the same agent, P if one differs from the rest.
+            "turns": the same as "all", of which each deal is played in one, the next deal in the next one.
+            "balanced": a Williams design (E. J. Williams, 1949), in which every agent sits in every seat equally often
+            and follows every other one equally often: P orders if P is even, 2 P if it is odd; of line-ups that have
+            no more orders than that, all.
     """
-    at_once = games_at_once([agents[number] for number in set(lineup)] if agents else ())
-    size = max(1, at_once // orders_of_a_deal(lineup, seatings))
-    ends = sorted({*looks, deals})
-    cuts = [
-        (start, min(start + size, end))
-        for first, end in zip([0, *ends], ends, strict=False)
-        for start in range(first, end, size)
-    ]
-    return [
-        Block(tuple(lineup), number, first, last, seatings, control_variates)
-        for number, (first, last) in enumerate(cuts)
-    ]
+    every = sorted(set(permutations(lineup)))
+    if seatings != "balanced":
+        return every
+    design = sorted(tuple(lineup[place] for place in order) for order in _williams(len(lineup)))
+    return design if len(design) < len(every) else every
 
 
-def play_block(
-    rules: Rules,
-    agents: Sequence[Agent],
-    block: Block,
-    seed: int,
-    *,
-    record: bool = False,
-    thoughts: bool = False,
-) -> Played:
-    """Play every deal of a block in each order of its line-up; the games of a deal stand beside each other.
-
-    Args:
-        rules: what is played, one hand a game.
-        agents: who may play.
-        block: what is played.
-        seed: of the deals and of the agents' choices.
-        record: whether the games are recorded.
-        thoughts: whether their records also say what agents thought of their choices.
-    """
-    of_game, who = block.games()
-    # The first block has chance as it was when line-ups were played in one stream of it: their results stay the same.
-    key = (block.number,) if block.number else ()
-    rng = SharedChance(np.random.SeedSequence([seed, *block.lineup], spawn_key=key))
-    engine = deal(rules, of_game, seed)
-    weights = weights_of(rules) if block.control_variates else None
-    keys = deal_keys(seed, of_game)
-    found: list[GameRecord] = []
-    try:
-        if not record:
-            return play_out(engine, agents, who, rng, keys, weights)
-        keep = lambda *ended: found.extend(ended)  # noqa: E731
-        played = play_out(engine, agents, who, rng, keys, weights, keep, thoughts=thoughts)
-        lines = "".join(f"{one.to_json()}\n" for one in found).encode()
-        return replace(played, records=np.frombuffer(lines, np.uint8))
-    except AnswerError as error:
-        seated = ", ".join(agent_name(agents[number]) for number in who[error.game])
-        raise AnswerError(
-            f"{error}. It is deal {of_game[error.game]} of seed {seed}, with {seated} from player_0 on", error.game
-        ) from error
+def orders_of_a_deal(lineup: Sequence[int], seatings: Seatings = "all") -> int:
+    """Return in how many orders each deal is played, see `orders_of`."""
+    return 1 if seatings == "turns" else len(orders_of(lineup, seatings))
 
 
-def measure(
-    rules: Rules,
-    agents: Sequence[Agent],
-    lineup: Sequence[int],
-    *,
-    deals: int,
-    seed: int,
-    seatings: Seatings = "all",
-    control_variates: bool = False,
-) -> LineupResult:
-    """Play a line-up.
-
-    Every deal is played once in each order of the line-up: the same tiles, other seats. Since points sum to zero, the
-    same agent in all seats has a mean of exactly 0.
-
-    Args:
-        rules: what is played, one hand a game.
-        agents: who may play.
-        lineup: numbers of the agents, one for each person.
-        deals: number of deals; deal i is the same for every line-up with this seed.
-        seed: of the deals and of the agents' choices.
-        seatings: "all" orders of seats, a "balanced" choice of them, or one for each deal in "turns", see
-            `mahjong_training.evaluation.seating.orders_of`.
-        control_variates: take luck off the points: the same mean in the long run, narrower intervals, and about twice
-            the time with agents as fast as greedy. See `mahjong_agents.control_variates`.
-
-    Returns:
-        Means and intervals, clustered by deal.
-    """
-    every = blocks(lineup, deals, seatings, agents=agents, control_variates=control_variates)
-    return summarise(rules, lineup, [play_block(rules, agents, block, seed) for block in every], seatings)
+def seated(lineup: Sequence[int], deals: NDArray[np.intp], seatings: Seatings = "all") -> NDArray[np.intp]:
+    """Return [games, P] who sits where in the games of deals [n], those of a deal beside each other."""
+    orders = np.array(orders_of(lineup, seatings), np.intp)
+    return orders[deals % len(orders)] if seatings == "turns" else np.tile(orders, (len(deals), 1))
 
 
-def summarise(
-    rules: Rules,
-    lineup: Sequence[int],
-    parts: Sequence[Played],
-    seatings: Seatings = "all",
-    confidence: float = 0.95,
-) -> LineupResult:
-    """Return means and intervals of a line-up, clustered by deal, from what its blocks brought, in order."""
-    orders = orders_of_a_deal(lineup, seatings)
-    played = Played.joined(parts)
-    hands = _by_deal(played.hands, orders)
-    who = seated(lineup, np.arange(len(hands)), seatings)
-    standings, totals = [], []
-    for agent in sorted(set(lineup)):
-        is_seat = who == agent
-        seats = int(is_seat[0].sum())
-        of_agent = {
-            name: _by_deal((values * is_seat).sum(axis=1), orders)
-            for name, values in ({name: getattr(played, name) for name in _SHARES} | played.counts).items()
-        }
-        shares = {name: ratio(of_agent[name], hands * seats, confidence) for name in _SHARES}
-        points: NDArray[Any] = of_agent["points"]
-        if "luck" in of_agent:
-            points = points - of_agent.pop("luck") / UNIT
-            shares |= {"points": ratio(points, hands * seats, confidence), "with_luck": shares["points"]}
-        details = {
-            name: ratio(of_agent[total], counts, confidence)
-            for name, total, per in RATIOS
-            if {total, per} - {""} <= of_agent.keys() and (counts := of_agent[per] if per else hands * seats).any()
-        }
-        rows = _rows(rules, played, is_seat, of_agent["wins"], confidence)
-        standings.append(Standing(agent, seats, **shares, details=details, rows=rows))
-        totals.append(points)
-    draws = ratio(_by_deal(played.draws, orders), hands, confidence)
-    return LineupResult(
-        tuple(lineup), orders, len(hands), int(hands.sum()), draws, tuple(standings), tuple(totals), confidence
-    )
+def _williams(size: int) -> list[Lineup]:
+    """Return orders in which each number stands in each place, and behind each other number, equally often."""
+    zigzag = [0] * size
+    for place in range(1, size):
+        zigzag[place] = (zigzag[place - 1] + (place if place % 2 else -place)) % size
+    rows = [tuple((number + step) % size for number in zigzag) for step in range(size)]
+    return rows if size % 2 == 0 else rows + [row[::-1] for row in rows]
 
 
-def difference(one: LineupResult, agent: int, other: LineupResult, its_agent: int) -> Estimate:
-    """Estimate how many points per hand and seat one agent brings more than another in its place.
+def one_against_copies(agent: int, other: int, people: int) -> Lineup:
+    """Return the line-up of one agent against copies of another in all other seats."""
+    return (agent, *[other] * (people - 1))
 
-    Both line-ups were played on the same deals, in the same orders of seats: what the deals bring by themselves is in
-    both, and cancels.
 
-    Args:
-        one: a line-up with ``agent``.
-        agent: its number.
-        other: the same line-up with another agent in its place.
-        its_agent: that agent's number.
-
-    Returns:
-        The mean difference, with an interval clustered by deal.
+def two_against_two(agent: int, other: int, people: int) -> Lineup:
+    """Return the line-up of two agents with two seats each.
 
     Raises:
-        TrainingError: the line-ups are not of the same deals and orders.
+        TrainingError: there are not four persons.
     """
-    if (one.orders, one.deals, one.of(agent).seats) != (other.orders, other.deals, other.of(its_agent).seats):
-        raise TrainingError("line-ups of other deals or seats cannot be compared deal by deal")
-    seats = one.of(agent).seats
-    hands = np.full(one.deals, one.hands * seats / one.deals)
-    return ratio(one.points_by_deal(agent) - other.points_by_deal(its_agent), hands, one.confidence)
+    if people != 4:
+        raise TrainingError(
+            f"two against two takes four players, and this table has {people}; where a variant has the knob, "
+            "--knob players=4 changes that"
+        )
+    return (agent, agent, other, other)
 
 
-def _rows(
-    rules: Rules, played: Played, is_seat: NDArray[np.bool_], wins: NDArray[np.int64], confidence: float
-) -> dict[str, Estimate]:
-    """Return the share of an agent's wins that scored each row; rows that it never scored are left out."""
-    has_won: NDArray[np.bool_] = (played.wins * is_seat).sum(axis=1) > 0
-    scored = (played.rows > 0) & has_won[:, None]
-    orders = len(has_won) // len(wins)
-    return {
-        row.name: ratio(_by_deal(scored[:, number].astype(np.int64), orders), wins, confidence)
-        for number, row in enumerate(rules.rows)
-        if scored[:, number].any()
-    }
+def league(agents: int, people: int) -> list[Lineup]:
+    """Return the line-ups of a league: every agent plays as many tables, and meets every other one.
+
+    With fewer agents than persons, seats are shared out as evenly as they can be, each agent having the spare ones in
+    turn. With more, every set of P agents makes a table, as long as these are not more than 40; beyond that, a cyclic
+    design (sets of numbers, each moved on by 1, 2, ... around the circle of agents), sets being added, those that
+    spread the meetings most evenly first, until every two agents have met.
+
+    Args:
+        agents: how many there are.
+        people: persons at a table (P).
+
+    Raises:
+        TrainingError: fewer than two agents.
+    """
+    if agents < 2:
+        raise TrainingError(f"a league takes at least two agents, not {agents}")
+    numbers = tuple(range(agents))
+    if agents < people:
+        each, spare = divmod(people, agents)
+        return [tuple(sorted(numbers * each + extra)) for extra in combinations(numbers, spare)]
+    if comb(agents, people) <= _MOST_TABLES:
+        return list(combinations(numbers, people))
+    return _cyclic(agents, people)
 
 
-def _by_deal(values: NDArray[np.int64], orders: int) -> NDArray[np.int64]:
-    """Sum over the orders of each deal: [deals]."""
-    return values.reshape(-1, orders).sum(axis=1)
+def _cyclic(agents: int, people: int) -> list[Lineup]:
+    half = agents // 2
+    met = np.zeros(half + 1, np.int64)  # how often agents meet that are so far from each other around the circle
+    tables: list[Lineup] = []
+    bases = [(0, *rest) for rest in combinations(range(1, agents), people - 1)][:20_000]
+    distances = np.array([np.bincount(_distances(base, agents), minlength=half + 1) for base in bases])
+    while not met[1:].all():
+        uneven = ((met + distances)[:, 1:] ** 2).sum(axis=1) - 10 * ((met == 0) & (distances > 0))[:, 1:].sum(axis=1)
+        best = int(uneven.argmin())
+        met += distances[best]
+        # A base that looks the same from several places would give each table several times.
+        moved = {tuple(sorted((number + step) % agents for number in bases[best])) for step in range(agents)}
+        tables += sorted(moved)
+    return tables
+
+
+def _distances(base: Lineup, agents: int) -> list[int]:
+    return [min(b - a, agents - b + a) for a, b in combinations(base, 2)]
+
+
+def lineups(kind: Kind, agents: int, people: int, named: int | None = None) -> Iterator[Lineup]:
+    """Return the line-ups of an evaluation.
+
+    Args:
+        kind: "duels": every agent against copies of every other one, then, if there are as many agents as persons, all
+            of them together; a single agent plays itself. "pairs": two against two. "league": see `league`.
+        agents: how many there are.
+        people: persons at a table.
+        named: how many of them, the first ones, the user has named; None: all.
+
+    Raises:
+        TrainingError: the agents or persons are too few for that.
+    """
+    if kind == "league":
+        yield from league(agents, people)
+        return
+    if kind == "pairs":
+        if agents < 2:
+            raise TrainingError("two against two takes at least two agents")
+        for one, other in combinations(range(agents), 2):
+            yield two_against_two(one, other, people)
+        return
+    if agents == 1:
+        yield (0,) * people
+    for agent in range(agents):
+        for other in range(agents):
+            if agent != other:
+                yield one_against_copies(agent, other, people)
+    if (named or agents) == people and people > 2:
+        yield tuple(range(people))

@@ -1,85 +1,31 @@
-"""Tables at which several agents play hands to their end."""
+"""Playing line-ups: deals, blocks of deals, `measure`, and sigma, the unit of strength."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, Final
+from collections.abc import Callable, MutableMapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents import Agent
-from mahjong_agents.control_variates import Luck
+from mahjong_agents import Agent, GreedyAgent
+from mahjong_agents.base import games_at_once
+from mahjong_agents.control_variates import Luck, weights_of
+from mahjong_agents.shared_chance import SharedChance, deal_keys, decision_keys
 from mahjong_env import Engine, Rules, StepResult, make_engine
 from mahjong_env.basics.chance import fold_seed
-from mahjong_env.environments.agents import Note, agent_name, ask, choose_actions
-from mahjong_env.records import Recorder, deal_again
-from mahjong_training.evaluation.hand_statistics import HandStatistics
-from mahjong_training.evaluation.shared_chance import SharedChance, decision_keys
-from mahjong_training.seeds import evaluation_seed
+from mahjong_env.basics.errors import AnswerError
+from mahjong_env.environments.agents import Note, agent_name, ask, choose_actions, play_to_end
+from mahjong_env.records import GameRecord, Recorder, deal_again
+from mahjong_training.evaluation.estimates import Estimate
+from mahjong_training.evaluation.hand_statistics import HandStatistics, Played
+from mahjong_training.evaluation.lineups import Seatings, orders_of_a_deal, seated
+from mahjong_training.evaluation.results import LineupResult, summarise
+from mahjong_training.seeds import SIGMA_SEED, evaluation_seed
 
-_COUNTS: Final = "counts."
-
-
-@dataclass(frozen=True)
-class Played:
-    """What happened in B games, by person (P).
-
-    Attributes:
-        hands: [B] hands that were played.
-        points: [B, P] points won.
-        wins: [B, P] hands won, however.
-        self_draws: [B, P] hands won with a tile that nobody gave.
-        deal_ins: [B, P] hands in which the person gave the winning tile.
-        draws: [B] hands that nobody won.
-        counts: [B, P] arrays by name, see `mahjong_training.evaluation.hand_statistics.HandStatistics`.
-        rows: [B, R] rows scored by the hand that won.
-        records: bytes, the lines of `mahjong_env.records` of the games, in the order in which they ended; empty if they
-            were not asked for.
-    """
-
-    hands: NDArray[np.int64]
-    points: NDArray[np.int64]
-    wins: NDArray[np.int64]
-    self_draws: NDArray[np.int64]
-    deal_ins: NDArray[np.int64]
-    draws: NDArray[np.int64]
-    counts: dict[str, NDArray[np.int64]]
-    rows: NDArray[np.int64]
-    records: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
-
-    def part(self, first: int, last: int) -> Played:
-        """Return what happened in some of the games, ``last`` not among them; without their records."""
-        names = [item.name for item in fields(self) if item.name not in ("counts", "records")]
-        arrays = {name: getattr(self, name)[first:last] for name in names}
-        return Played(**arrays, counts={name: array[first:last] for name, array in self.counts.items()})
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return everything as arrays by name, for a file."""
-        own = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "counts"}
-        return own | {_COUNTS + name: array for name, array in self.counts.items()}
-
-    @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Played:
-        """Return what `arrays` has given.
-
-        Raises:
-            KeyError: something is missing.
-        """
-        counts = {name.removeprefix(_COUNTS): array for name, array in arrays.items() if name.startswith(_COUNTS)}
-        return cls(**{item.name: arrays[item.name] for item in fields(cls) if item.name != "counts"}, counts=counts)
-
-    @classmethod
-    def joined(cls, parts: Sequence[Played]) -> Played:
-        """Return several parts as one, in order."""
-        arrays = {
-            item.name: np.concatenate([getattr(part, item.name) for part in parts])
-            for item in fields(cls)
-            if item.name != "counts"
-        }
-        counts = {name: np.concatenate([part.counts[name] for part in parts]) for name in parts[0].counts}
-        return cls(**arrays, counts=counts)
+_SIGMA_HANDS: Final = 4000
 
 
 def deal(rules: Rules, deals: NDArray[np.int64], seed: int, hands: int = 1) -> Engine:
@@ -95,34 +41,6 @@ def deal(rules: Rules, deals: NDArray[np.int64], seed: int, hands: int = 1) -> E
     engine = make_engine(rules, len(numbers), seed=0, num_hands=hands)
     deal_again(engine, fold_seed(evaluation_seed(seed)), numbers)
     return engine.select(places)  # fresh games, that have not moved yet
-
-
-class Chance:
-    """What games of the same deal have in common while they are played."""
-
-    def __init__(self, engine: Engine, rng: np.random.Generator, deals: NDArray[np.uint64]) -> None:
-        if not isinstance(rng, SharedChance):
-            raise TypeError(f"games with common chance take a SharedChance, not {type(rng).__name__}")
-        self._engine, self._rng, self._deals = engine, rng, deals
-        self._decisions = np.zeros((engine.num_games, engine.num_people), np.int64)
-
-    def choose(
-        self,
-        games: NDArray[np.intp],
-        seats: NDArray[np.int8],
-        agents: Sequence[Agent],
-        who: NDArray[np.intp],
-        thoughts: MutableMapping[int, Note] | None = None,
-    ) -> NDArray[np.int64]:
-        """Let the seats to act be played by their agents; see `mahjong_env.environments.agents.choose_actions`."""
-        keys = decision_keys(self._deals[games], seats, self._decisions[games, seats])
-        self._decisions[games, seats] += 1
-        actions = np.zeros(len(games), np.int64)
-        for number, agent in enumerate(agents):
-            rows = np.flatnonzero(who == number)
-            if rows.size:
-                actions[rows] = ask(agent, self._engine, games[rows], self._rng.decide(keys[rows]), thoughts)
-        return actions
 
 
 def play_out(
@@ -144,7 +62,7 @@ def play_out(
         who: [B, P] number of the agent that plays for a person.
         rng: where the agents' chance comes from.
         deals: [B] keys of the deals. With them games of the same deal have as much chance in common as can be: `rng`
-            is then a `mahjong_training.evaluation.shared_chance.SharedChance`.
+            is then a `mahjong_agents.shared_chance.SharedChance`.
         weights: [F] of control variates: then ``counts["luck"]`` says how lucky everybody was, see
             `mahjong_agents.control_variates`.
         record: takes the record of every game when it has ended, as `RecordWriter.write` does.
@@ -152,7 +70,12 @@ def play_out(
 
     Returns:
         What happened.
+
+    Raises:
+        TypeError: keys of deals with another generator.
     """
+    if deals is not None and not isinstance(rng, SharedChance):
+        raise TypeError(f"games with common chance take a SharedChance, not {type(rng).__name__}")
     step: Callable[..., StepResult] = engine.step
     told: MutableMapping[int, Note] | None = None
     if record is not None:
@@ -161,27 +84,30 @@ def play_out(
         recorder = Recorder(engine, record, agents=seated, thoughts=thoughts)
         step, told = recorder.step, recorder.thoughts
     statistics = HandStatistics(engine)
-    games, people = who.shape
-    points = np.zeros((games, people), np.int64)
-    hands, draws = np.zeros((2, games), np.int64)
-    chance = None if deals is None else Chance(engine, rng, deals)
+    points = np.zeros(who.shape, np.int64)
+    hands, draws = np.zeros((2, len(who)), np.int64)
+    decisions = np.zeros(who.shape, np.int64)
     luck = None if weights is None else Luck(engine, weights)
-    while True:
-        seat = engine.seat_to_act
-        live = np.flatnonzero(seat >= 0)
-        if not live.size:
-            break
-        seats = seat[live]
-        if chance is None:
-            actions = choose_actions(engine, live, agents, who[live, seats], rng, told)
-        else:
-            actions = chance.choose(live, seats, agents, who[live, seats], told)
-        result = step(actions, games=live)
-        statistics.add(live, seats, actions, result)
+
+    def choose(games: NDArray[np.intp], seats: NDArray[np.int8]) -> NDArray[np.int64]:
+        playing = who[games, seats]
+        if deals is None or not isinstance(rng, SharedChance):
+            return choose_actions(engine, games, agents, playing, rng, told)
+        keys = decision_keys(deals[games], seats, decisions[games, seats])
+        decisions[games, seats] += 1
+        actions = np.zeros(len(games), np.int64)
+        for number, agent in enumerate(agents):
+            rows = np.flatnonzero(playing == number)
+            if rows.size:
+                actions[rows] = ask(agent, engine, games[rows], rng.decide(keys[rows]), told)
+        return actions
+
+    for turn in play_to_end(engine, choose, step):
+        statistics.add(turn.games, turn.seats, turn.actions, turn.result)
         if luck is not None:
-            luck.add(live)
-        points[live] += result.rewards
-        ended = result.outcome
+            luck.add(turn.games)
+        points[turn.games] += turn.result.rewards
+        ended = turn.result.outcome
         hands[ended.game] += 1
         draws[ended.game[ended.winner < 0]] += 1
     statistics.end()
@@ -190,3 +116,163 @@ def play_out(
         counts["luck"] = luck.by_person()
     wins, self_draws, deal_ins = (counts.pop(name) for name in ("wins", "self_draws", "deal_ins"))
     return Played(hands, points, wins, self_draws, deal_ins, draws, counts, statistics.rows)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some deals of a line-up that are played together; what happens there depends on no other block.
+
+    Attributes:
+        lineup: the agents' numbers, one for each person.
+        number: the number of the block in its line-up.
+        first, last: its deals, ``last`` not among them.
+        seatings: in which orders of seats each of them is played, see `mahjong_training.evaluation.lineups.orders_of`.
+        control_variates: whether luck is measured and taken off the points, see `mahjong_agents.control_variates`.
+    """
+
+    lineup: tuple[int, ...]
+    number: int
+    first: int
+    last: int
+    seatings: Seatings = "all"
+    control_variates: bool = False
+
+    def games(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return [games] the deal of each game, and [games, P] who sits there; those of a deal beside each other."""
+        deals = np.arange(self.first, self.last)
+        return np.repeat(deals, orders_of_a_deal(self.lineup, self.seatings)), seated(self.lineup, deals, self.seatings)
+
+
+def blocks(
+    lineup: Sequence[int],
+    deals: int,
+    seatings: Seatings = "all",
+    *,
+    agents: Sequence[Agent] = (),
+    control_variates: bool = False,
+    looks: Sequence[int] = (),
+) -> list[Block]:
+    """Return the blocks of a line-up; they are the same wherever and by how many they are played.
+
+    Args:
+        lineup: the agents' numbers, one for each person.
+        deals: number of deals.
+        seatings: see `Block`.
+        agents: those that the numbers stand for: slow ones have smaller blocks, see
+            `mahjong_agents.base.games_at_once`.
+        control_variates: see `Block`.
+        looks: numbers of deals after which a block ends, so that these can be looked at
+            (`mahjong_training.evaluation.estimates.looks`).
+    """
+    at_once = games_at_once([agents[number] for number in set(lineup)] if agents else ())
+    size = max(1, at_once // orders_of_a_deal(lineup, seatings))
+    ends = sorted({*looks, deals})
+    cuts = [
+        (start, min(start + size, end))
+        for first, end in zip([0, *ends], ends, strict=False)
+        for start in range(first, end, size)
+    ]
+    return [
+        Block(tuple(lineup), number, first, last, seatings, control_variates)
+        for number, (first, last) in enumerate(cuts)
+    ]
+
+
+def play_block(
+    rules: Rules,
+    agents: Sequence[Agent],
+    block: Block,
+    seed: int,
+    *,
+    record: bool = False,
+    thoughts: bool = False,
+) -> Played:
+    """Play every deal of a block in each order of its line-up; the games of a deal stand beside each other.
+
+    Args:
+        rules: what is played, one hand a game.
+        agents: who may play.
+        block: what is played.
+        seed: of the deals and of the agents' choices.
+        record: whether the games are recorded.
+        thoughts: whether their records also say what agents thought of their choices.
+    """
+    of_game, who = block.games()
+    # The first block has chance as it was when line-ups were played in one stream of it: their results stay the same.
+    key = (block.number,) if block.number else ()
+    rng = SharedChance(np.random.SeedSequence([seed, *block.lineup], spawn_key=key))
+    engine = deal(rules, of_game, seed)
+    weights = weights_of(rules) if block.control_variates else None
+    keys = deal_keys(seed, of_game)
+    found: list[GameRecord] = []
+    try:
+        if not record:
+            return play_out(engine, agents, who, rng, keys, weights)
+        keep = lambda *ended: found.extend(ended)  # noqa: E731
+        played = play_out(engine, agents, who, rng, keys, weights, keep, thoughts=thoughts)
+        lines = "".join(f"{one.to_json()}\n" for one in found).encode()
+        return replace(played, records=np.frombuffer(lines, np.uint8))
+    except AnswerError as error:
+        seated = ", ".join(agent_name(agents[number]) for number in who[error.game])
+        raise AnswerError(
+            f"{error}. It is deal {of_game[error.game]} of seed {seed}, with {seated} from player_0 on", error.game
+        ) from error
+
+
+def measure(
+    rules: Rules,
+    agents: Sequence[Agent],
+    lineup: Sequence[int],
+    *,
+    deals: int,
+    seed: int,
+    seatings: Seatings = "all",
+    control_variates: bool = False,
+) -> LineupResult:
+    """Play a line-up.
+
+    Every deal is played once in each order of the line-up: the same tiles, other seats. Since points sum to zero, the
+    same agent in all seats has a mean of exactly 0.
+
+    Args:
+        rules: what is played, one hand a game.
+        agents: who may play.
+        lineup: numbers of the agents, one for each person.
+        deals: number of deals; deal i is the same for every line-up with this seed.
+        seed: of the deals and of the agents' choices.
+        seatings: "all" orders of seats, a "balanced" choice of them, or one for each deal in "turns", see
+            `mahjong_training.evaluation.lineups.orders_of`.
+        control_variates: take luck off the points: the same mean in the long run, narrower intervals, and about twice
+            the time with agents as fast as greedy. See `mahjong_agents.control_variates`.
+
+    Returns:
+        Means and intervals, clustered by deal.
+    """
+    every = blocks(lineup, deals, seatings, agents=agents, control_variates=control_variates)
+    return summarise(rules, lineup, [play_block(rules, agents, block, seed) for block in every], seatings)
+
+
+# --- The unit --------------------------------------------------------------------------------------------------------
+
+
+@cache
+def sigma(rules: Rules) -> float:
+    """Return the standard deviation of the points that a seat wins in a hand when every seat plays greedy.
+
+    It is measured on the same 4000 deals every time, once in a process; its own error is about two per cent.
+
+    Args:
+        rules: what is played, knobs included.
+
+    Returns:
+        Points.
+    """
+    who = np.zeros((_SIGMA_HANDS, rules.people), np.intp)
+    rng = np.random.default_rng(np.random.SeedSequence([SIGMA_SEED, *who[0]]))
+    played = play_out(make_engine(rules, _SIGMA_HANDS, seed=SIGMA_SEED), [GreedyAgent()], who, rng)
+    return float(played.points.std())
+
+
+def in_sigma(rules: Rules, points: Estimate) -> Estimate:
+    """Return points a hand by some rules as sigma a hand."""
+    return points.over(sigma(rules))

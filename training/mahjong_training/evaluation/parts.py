@@ -17,8 +17,8 @@ from mahjong_agents.policy.file import SHIPPED, find_policy
 from mahjong_agents.value.model import NUMBERS_PATH
 from mahjong_env import Rules
 from mahjong_env.environments.isolated import PREFIX, IsolatedAgent
-from mahjong_training.evaluation.lineups import Block
-from mahjong_training.evaluation.matches import Played
+from mahjong_training.evaluation.hand_statistics import Played
+from mahjong_training.evaluation.matches import Block
 from mahjong_training.runtime.kept import Kept
 from mahjong_training.runtime.versions import OURS
 

@@ -3,31 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from mahjong_env import MissingExtraError
-from mahjong_training.evaluation.lineups import LineupResult
+from mahjong_training.evaluation.results import LineupResult, Rating
 
 MOST_DEALS: Final = 5000
 """Deals of each line-up that are rated, the first ones; ratings have long settled by then."""
-
-
-@dataclass(frozen=True)
-class Rating:
-    """What openskill thinks of an agent.
-
-    Attributes:
-        mu: its strength; every agent begins with 25.
-        sigma: how unsure that is, as a standard deviation; it begins with 25 / 3. It knows nothing of the same tiles
-            having been played from other seats, and stays above 0 however much is played: whether one agent is better
-            than another is said by the points and their intervals, not by this.
-        matches: deals of line-ups in which it took part.
-    """
-
-    mu: float
-    sigma: float
-    matches: int
 
 
 def rate(results: Sequence[LineupResult], agents: int) -> tuple[Rating, ...]:
@@ -39,7 +21,7 @@ def rate(results: Sequence[LineupResult], agents: int) -> tuple[Rating, ...]:
 
     Args:
         results: the line-ups; those of one agent alone are left out.
-        agents: how many there are.
+        agents: the number of agents.
 
     Raises:
         MissingExtraError: openskill is not installed.
@@ -51,23 +33,17 @@ def rate(results: Sequence[LineupResult], agents: int) -> tuple[Rating, ...]:
     model = PlackettLuce()
     players = [model.rating() for _ in range(agents)]
     matches = [0] * agents
-    contests = [(result, _points_per_seat(result)) for result in results if len(result.standings) > 1]
-    for deal in range(min(MOST_DEALS, max((result.deals for result, _ in contests), default=0))):
-        for result, points in contests:
+    contests = [result for result in results if len(result.standings) > 1]
+    for deal in range(min(MOST_DEALS, max((result.deals for result in contests), default=0))):
+        for result in contests:
             if deal < result.deals:
                 who = [standing.agent for standing in result.standings]
-                # `scores`: more is better, and equal ones are a draw.
-                rated = model.rate([[players[agent]] for agent in who], scores=[float(of[deal]) for of in points])
+                seats = [result.orders * standing.seats for standing in result.standings]
+                points = [float(total[deal] / number) for total, number in zip(result.totals, seats, strict=True)]
+                rated = model.rate([[players[agent]] for agent in who], scores=points)  # equal ones are a draw
                 for agent, (player,) in zip(who, rated, strict=True):
                     players[agent] = player
                     matches[agent] += 1
     return tuple(
         Rating(float(player.mu), float(player.sigma), number) for player, number in zip(players, matches, strict=True)
     )
-
-
-def _points_per_seat(result: LineupResult) -> list[Any]:
-    return [
-        total / (result.orders * standing.seats)
-        for standing, total in zip(result.standings, result.totals, strict=True)
-    ]

@@ -1,18 +1,200 @@
-"""What an evaluation found: who played, and how each line-up ended."""
+"""Results: how each line-up ended, and what an evaluation found in all."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mahjong_agents.control_variates import UNIT
 from mahjong_env import Rules, __version__
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.lineups import LineupResult, difference, one_against_copies
-from mahjong_training.evaluation.ratings import Rating
-from mahjong_training.evaluation.seating import Kind, Seatings
-from mahjong_training.evaluation.statistics import FEWEST, Estimate, ratio
+from mahjong_training.evaluation.estimates import FEWEST, Estimate, ratio
+from mahjong_training.evaluation.hand_statistics import MAIN, THEMES, Played
+from mahjong_training.evaluation.lineups import (
+    Kind,
+    Seatings,
+    one_against_copies,
+    orders_of_a_deal,
+    seated,
+    two_against_two,
+)
+
+_SHARES = tuple(column.name for column in THEMES[MAIN] if column.name != "draws")
+_RATIOS = [column for theme, columns in THEMES.items() if theme != MAIN for column in columns]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How one agent did in a line-up, per hand that it sat at; rates of several seats are means over them.
+
+    Attributes:
+        agent: its number in the line-up's agents.
+        seats: how many seats it had.
+        points: mean points per hand and seat.
+        wins, self_draws, deal_ins: share of hands won, won by self-draw, lost by giving the winning tile.
+        details: what else is known of how it played, by name, see `mahjong_training.evaluation.hand_statistics.THEMES`:
+            turns and points of wins, costs of deal-ins, tenpai, melds per hand. What never happened is not in it.
+        rows: share of its wins that scored a row, by name.
+        with_luck: where luck was taken off ``points``: what they were before that.
+    """
+
+    agent: int
+    seats: int
+    points: Estimate
+    wins: Estimate
+    self_draws: Estimate
+    deal_ins: Estimate
+    details: Mapping[str, Estimate] = field(default_factory=dict)
+    rows: Mapping[str, Estimate] = field(default_factory=dict)
+    with_luck: Estimate | None = None
+
+
+@dataclass(frozen=True)
+class LineupResult:
+    """What a line-up came to.
+
+    Attributes:
+        lineup: the agents' numbers, one for each person.
+        orders: orders of seats that every deal was played in.
+        deals: deals.
+        hands: hands played in all.
+        draws: share of hands that nobody won.
+        standings: one for each agent, in the order of the agents' numbers.
+        totals: for each agent in the same order, [deals] its points over all orders of a deal.
+        confidence: of every interval.
+    """
+
+    lineup: tuple[int, ...]
+    orders: int
+    deals: int
+    hands: int
+    draws: Estimate
+    standings: tuple[Standing, ...]
+    totals: tuple[NDArray[Any], ...] = field(default=(), compare=False, repr=False)
+    confidence: float = 0.95
+
+    def of(self, agent: int) -> Standing:
+        """Return the standing of one agent."""
+        return next(standing for standing in self.standings if standing.agent == agent)
+
+    def estimates(self, standing: Standing) -> dict[str, Estimate]:
+        """Return all columns of the report for one of the standings, by `Column.name`; what never happened is left out.
+
+        Where luck was taken off the points, ``points_with_luck`` is behind them.
+        """
+        luck = {"points_with_luck": standing.with_luck} if standing.with_luck else {}
+        main = {name: getattr(standing, name) for name in _SHARES}
+        return {"points": standing.points} | luck | main | {"draws": self.draws} | dict(standing.details)
+
+    def points_by_deal(self, agent: int) -> NDArray[Any]:
+        """Return [deals] the points of one agent, summed over its seats and the orders of each deal, luck taken off."""
+        place = [standing.agent for standing in self.standings].index(agent)
+        return self.totals[place]
+
+
+def summarise(
+    rules: Rules,
+    lineup: Sequence[int],
+    parts: Sequence[Played],
+    seatings: Seatings = "all",
+    confidence: float = 0.95,
+) -> LineupResult:
+    """Return means and intervals of a line-up, clustered by deal, from what its blocks brought, in order."""
+    orders = orders_of_a_deal(lineup, seatings)
+    played = Played.joined(parts)
+    hands = _by_deal(played.hands, orders)
+    who = seated(lineup, np.arange(len(hands)), seatings)
+    standings, totals = [], []
+    for agent in sorted(set(lineup)):
+        is_seat = who == agent
+        seats = int(is_seat[0].sum())
+        of_agent = {
+            name: _by_deal((values * is_seat).sum(axis=1), orders)
+            for name, values in ({name: getattr(played, name) for name in _SHARES} | played.counts).items()
+        }
+        shares = {name: ratio(of_agent[name], hands * seats, confidence) for name in _SHARES}
+        points: NDArray[Any] = of_agent["points"]
+        if "luck" in of_agent:
+            points = points - of_agent.pop("luck") / UNIT
+            shares |= {"points": ratio(points, hands * seats, confidence), "with_luck": shares["points"]}
+        details = {
+            column.name: ratio(of_agent[column.total], counts, confidence)
+            for column in _RATIOS
+            if {column.total, column.per} - {""} <= of_agent.keys()
+            and (counts := of_agent[column.per] if column.per else hands * seats).any()
+        }
+        rows = _rows(rules, played, is_seat, of_agent["wins"], confidence)
+        standings.append(Standing(agent, seats, **shares, details=details, rows=rows))
+        totals.append(points)
+    draws = ratio(_by_deal(played.draws, orders), hands, confidence)
+    return LineupResult(
+        tuple(lineup), orders, len(hands), int(hands.sum()), draws, tuple(standings), tuple(totals), confidence
+    )
+
+
+def difference(one: LineupResult, agent: int, other: LineupResult, its_agent: int) -> Estimate:
+    """Estimate how many points per hand and seat one agent brings more than another in its place.
+
+    Both line-ups were played on the same deals, in the same orders of seats: what the deals bring by themselves is in
+    both, and cancels.
+
+    Args:
+        one: a line-up with ``agent``.
+        agent: its number.
+        other: the same line-up with another agent in its place.
+        its_agent: that agent's number.
+
+    Returns:
+        The mean difference, with an interval clustered by deal.
+
+    Raises:
+        TrainingError: the line-ups are not of the same deals and orders.
+    """
+    if (one.orders, one.deals, one.of(agent).seats) != (other.orders, other.deals, other.of(its_agent).seats):
+        raise TrainingError("line-ups of other deals or seats cannot be compared deal by deal")
+    seats = one.of(agent).seats
+    hands = np.full(one.deals, one.hands * seats / one.deals)
+    return ratio(one.points_by_deal(agent) - other.points_by_deal(its_agent), hands, one.confidence)
+
+
+def _rows(
+    rules: Rules, played: Played, is_seat: NDArray[np.bool_], wins: NDArray[np.int64], confidence: float
+) -> dict[str, Estimate]:
+    """Return the share of an agent's wins that scored each row; rows that it never scored are left out."""
+    has_won: NDArray[np.bool_] = (played.wins * is_seat).sum(axis=1) > 0
+    scored = (played.rows > 0) & has_won[:, None]
+    orders = len(has_won) // len(wins)
+    return {
+        row.name: ratio(_by_deal(scored[:, number].astype(np.int64), orders), wins, confidence)
+        for number, row in enumerate(rules.rows)
+        if scored[:, number].any()
+    }
+
+
+def _by_deal(values: NDArray[np.int64], orders: int) -> NDArray[np.int64]:
+    """Sum over the orders of each deal: [deals]."""
+    return values.reshape(-1, orders).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Rating:
+    """An agent's rating by openskill, see `mahjong_training.evaluation.ratings`.
+
+    Attributes:
+        mu: its strength; every agent begins with 25.
+        sigma: how unsure that is, as a standard deviation; it begins with 25 / 3. It knows nothing of the same tiles
+            having been played from other seats, and stays above 0 however much is played: whether one agent is better
+            than another is said by the points and their intervals, not by this.
+        matches: deals of line-ups in which it took part.
+    """
+
+    mu: float
+    sigma: float
+    matches: int
 
 
 @dataclass(frozen=True)
@@ -41,16 +223,16 @@ class Evaluation:
         agents: the agents' names.
         deals: deals of each line-up.
         seed: the seed.
-        results: one for each line-up, see `mahjong_training.evaluation.seating.lineups`.
-        sigma: the unit that is the same for every variant, in points: see `mahjong_training.evaluation.sigma`.
+        results: one for each line-up, see `mahjong_training.evaluation.lineups.lineups`.
+        sigma: the unit that is the same for every variant, in points: see `mahjong_training.evaluation.matches.sigma`.
         roles: what each agent is to the trained policies among them; "" where there is nothing to say.
         clones: for trained policies, by number, the number of the same policy before learning.
-        kind: what the line-ups are, see `mahjong_training.evaluation.seating.lineups`.
+        kind: what the line-ups are, see `mahjong_training.evaluation.lineups.lineups`.
         ratings: one for each agent, from all line-ups.
-        seatings: in which orders of seats every deal was played, see `mahjong_training.evaluation.seating.orders_of`.
+        seatings: in which orders of seats every deal was played, see `mahjong_training.evaluation.lineups.orders_of`.
         control_variates: whether luck was taken off all points, see `mahjong_agents.control_variates`.
         looks: after how many deals one meant to look; more than one if one could stop early, see
-            `mahjong_training.evaluation.sequential`.
+            `mahjong_training.evaluation.estimates`.
         blind: the number of the blind test, if it was one, see `mahjong_training.evaluation.holdout`.
     """
 
@@ -107,6 +289,36 @@ class Evaluation:
         wanted = one_against_copies(agent, other, self.rules.people)
         return next(result for result in self.results if result.lineup == wanted)
 
+    def verdicts(self) -> list[str]:
+        """Return the result in sentences: is the first agent better than each of the others, by how much, how sure.
+
+        In duels and pairs a sentence is about the table at which these two meet; in a league it is about all tables.
+        """
+        if len(self.agents) < 2:
+            return []
+        if self.kind == "league":
+            return [self._verdict(self.overall(0), f"the average of the other {len(self.agents) - 1}")]
+        meet = one_against_copies if self.kind == "duels" else two_against_two
+        lineups = {meet(0, other, self.rules.people): name for other, name in enumerate(self.agents) if other}
+        return [
+            self._verdict(result.of(0).points, lineups[result.lineup])
+            for result in self.results
+            if result.lineup in lineups
+        ]
+
+    def _verdict(self, points: Estimate, other: str) -> str:
+        found, name = points.over(self.sigma), self.agents[0]
+        if not np.isfinite(found.half_width):
+            return f"{name} against {other}: {found.mean:+.3f} sigma a hand; too few deals to say how sure that is"
+        if not found.is_clear_of_zero:
+            return f"{name} against {other}: {found.text(3, sign='+')} sigma a hand; no difference could be shown"
+        more, better = ("more", "better") if found.mean > 0 else ("less", "worse")
+        low, high = sorted((abs(found.low), abs(found.high)))
+        size = Estimate(abs(found.mean), low, high)
+        # A skewed interval may be clear of zero while the mean ± its longer side is not: then both ends are shown.
+        amount = size.text(3) if size.half_width < size.mean else f"{size.mean:.3f} ({low:.3f} to {high:.3f})"
+        return f"{name} wins {amount} sigma a hand {more} than {other}: {better} (95 %)"
+
     def gains(self) -> list[Gain]:
         """Return what learning added to each policy whose clone was measured too, against each of the others."""
         return [
@@ -136,6 +348,7 @@ class Evaluation:
             "looks": list(self.looks),
             "blind": self.blind,
             "sigma": self.sigma,
+            "verdicts": self.verdicts(),
             "kind": self.kind,
             "seatings": self.seatings,
             "control_variates": self.control_variates,

@@ -16,9 +16,10 @@ from mahjong_agents import make_agent
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import PlanConfig
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.lineups import LineupResult, measure, one_against_copies
-from mahjong_training.evaluation.sigma import sigma
-from mahjong_training.evaluation.statistics import FEWEST
+from mahjong_training.evaluation.estimates import FEWEST
+from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.matches import measure, sigma
+from mahjong_training.evaluation.results import LineupResult
 from mahjong_training.runtime.progress import status
 from mahjong_training.runtime.sizes import check_counts, check_seed
 
@@ -55,7 +56,7 @@ def plan(
     The mean over n deals has a standard error of spread / sqrt(n); the interval reaches 1.96 of these to either side,
     and to be clear of zero with some chance the difference must be larger by that chance's quantile more.
     With luck taken off, which leaves ``share_left`` of the variance, that share of the deals is enough. Fewer than
-    `mahjong_training.evaluation.statistics.FEWEST` deals carry no interval.
+    `mahjong_training.evaluation.estimates.FEWEST` deals carry no interval.
     """
     normal = NormalDist()
     reach = normal.inv_cdf(0.5 + _CONFIDENCE / 2)

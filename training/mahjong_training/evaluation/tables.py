@@ -1,15 +1,15 @@
-"""Evaluations as tables on the terminal and as plots."""
+"""Evaluations as tables on the terminal and as plots; the columns are those of `hand_statistics.THEMES`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
 from mahjong_env import MissingExtraError
-from mahjong_training.evaluation.lineups import LineupResult, Standing
-from mahjong_training.evaluation.results import Evaluation, Gain
-from mahjong_training.evaluation.statistics import Estimate, sides
+from mahjong_training.evaluation.estimates import Estimate, sides
+from mahjong_training.evaluation.hand_statistics import MAIN, THEMES, Column
+from mahjong_training.evaluation.results import Evaluation, Gain, LineupResult, Standing
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -25,10 +25,14 @@ _WIDEST: Final = 80
 """Columns of the tables; narrower terminals break their lines, where rich would leave names and digits out."""
 _NAMES: Final = 26
 """Columns for the names of agents; longer ones are folded."""
+_POINTS, *_OWN = THEMES[MAIN]
+_THEIRS: Final = Column("their_wins", "wins", heading="they win", unit="share")
+_SHARES: Final = [*_OWN[:-1], _THEIRS, _OWN[-1]]
+_DETAILS: Final = [column for theme in THEMES if theme != MAIN for column in THEMES[theme] if column.heading]
 
 
 def print_tables(found: Evaluation, console: Console | None = None, *, details: bool = False) -> None:
-    """Print the results: duels, then the table at which all agents sit together, then what learning added.
+    """Print the verdict, what learning added, duels, the table at which all agents sit together, and all in all.
 
     Args:
         found: the results.
@@ -36,89 +40,66 @@ def print_tables(found: Evaluation, console: Console | None = None, *, details: 
         details: also print how the agents play.
     """
     console = console or Console(width=_WIDEST, highlight=False)
+    for sentence in found.verdicts():
+        console.print(f"[bold]{escape(sentence)}[/]")
     console.print(f"{found.rules.title}: {found.deals} deals, {found.how_seated}; per hand and seat, {found.intervals}")
     console.print(f"sigma = {found.sigma:.2f} points: the spread of a hand's points among greedy players")
+    if gains := found.gains():
+        console.print(_gains_table(found, gains))
     duels = [result for result in found.results if len(set(result.lineup)) <= 2 and found.kind != "league"]
     if duels:
-        console.print(_points_table(found, duels))
-        console.print(_shares_table(found, duels))
+        console.print(_duels_table(found, duels, "agent, and against whom", [_POINTS]))
+        console.print(_duels_table(found, duels, "of 100 hands", _SHARES))
         if details:
-            console.print(_details_table(found, duels))
+            console.print(_duels_table(found, duels, "turns, points, melds", _DETAILS))
     for result in found.results:
         if found.kind == "duels" and len(set(result.lineup)) > 2:
             console.print(_together_table(found, result))
     if len(found.agents) > 1:
         console.print(_overall_table(found))
-    if gains := found.gains():
-        console.print(_gains_table(found, gains))
-    _print_roles(found, console)
+    for name, role in zip(found.agents, found.roles, strict=False):
+        if role:
+            console.print(f"{escape(name)}: {escape(role)}")
 
 
-def _points_table(found: Evaluation, results: list[LineupResult]) -> Table:
-    table = _new_table("agent, and against whom", "points", "in sigma")
-    for result, own, label in _grouped(found, results, table):
-        table.add_row(label, *_points(own.points, found.sigma), end_section=_is_last(result, results))
-    return table
-
-
-def _shares_table(found: Evaluation, results: list[LineupResult]) -> Table:
-    table = _new_table("of 100 hands", "wins", "by draw", "deals in", "they win", "drawn")
-    for result, own, label in _grouped(found, results, table):
-        their = result.of(result.lineup[-1])
-        rates = (own.wins, own.self_draws, own.deal_ins, their.wins, result.draws)
-        table.add_row(label, *map(_percent, rates), end_section=_is_last(result, results))
-    return table
-
-
-_DETAILS: Final = {
-    "win in": "turn_of_win",
-    "worth": "points_of_win",
-    "deal in at": "cost_of_deal_in",
-    "tenpai in": "turn_of_tenpai",
-    "chows": "chows",
-    "pungs": "pungs",
-}
-"""Of what is known of how agents play, that which fits a line; the files have all of it."""
-
-
-def _details_table(found: Evaluation, results: list[LineupResult]) -> Table:
-    table = _new_table("turns, points, melds", *_DETAILS)
-    for result, own, label in _grouped(found, results, table):
-        known = [own.details.get(name) for name in _DETAILS.values()]
-        cells = ["" if estimate is None else f"{estimate.mean:.2f}" for estimate in known]
-        table.add_row(label, *cells, end_section=_is_last(result, results))
-    return table
-
-
-def _grouped(
-    found: Evaluation, results: list[LineupResult], table: Table
-) -> Iterator[tuple[LineupResult, Standing, str]]:
-    """Return every duel with its agent's standing and a label; each agent has a line of its own above its duels."""
-    heading = None
-    for result in results:
+def _duels_table(found: Evaluation, results: list[LineupResult], heading: str, columns: Sequence[Column]) -> Table:
+    """Make a table of some columns; each agent has a line of its own above its duels."""
+    headings = [heading for column in columns for heading in _headings(column)]
+    table = _new_table(heading, *headings)
+    for number, result in enumerate(results):
         agent, other = result.lineup[0], result.lineup[-1]
-        if agent != heading:
+        if not number or agent != results[number - 1].lineup[0]:
             table.add_row(f"[bold]{escape(found.agents[agent])}[/]")
-            heading = agent
+        estimates = result.estimates(result.of(agent)) | {_THEIRS.name: result.of(other).wins}
+        cells = [cell for column in columns for cell in _cells(column, estimates.get(column.name), found.sigma)]
+        is_last = number + 1 == len(results) or results[number + 1].lineup[0] != agent
         own = result.lineup.count(agent)
         label = f"{len(result.lineup) - own or own} x {escape(found.agents[other])}"
-        yield (
-            result,
-            result.of(agent),
-            f" {label}" if own == 1 or own == len(result.lineup) else f" {own} of it, {label}",
-        )
+        several = "" if own in (1, len(result.lineup)) else f"{own} of it, "
+        table.add_row(f" {several}{label}", *cells, end_section=is_last)
+    return table
 
 
-def _is_last(result: LineupResult, results: list[LineupResult]) -> bool:
-    """Whether an agent's duels end here."""
-    return [other for other in results if other.lineup[0] == result.lineup[0]][-1] is result
+def _headings(column: Column) -> list[str]:
+    return [column.heading, "in sigma"] if column.unit == "points" else [column.heading]
+
+
+def _cells(column: Column, estimate: Estimate | None, sigma: float) -> list[str]:
+    if column.unit == "points":
+        assert estimate is not None
+        return _points(estimate, sigma)
+    if estimate is None:
+        return [""]
+    return [estimate.text(1, 0.01) if column.unit == "share" else f"{estimate.mean:.2f}"]
 
 
 def _together_table(found: Evaluation, result: LineupResult) -> Table:
-    table = _new_table("all at one table", "points", "in sigma", "wins", "deals in")
+    columns = [_POINTS, *(column for column in _SHARES if column.name in ("wins", "deal_ins"))]
+    table = _new_table("all at one table", *(heading for column in columns for heading in _headings(column)))
     for standing in result.standings:
-        shares = map(_percent, (standing.wins, standing.deal_ins))
-        table.add_row(escape(found.agents[standing.agent]), *_points(standing.points, found.sigma), *shares)
+        estimates = result.estimates(standing)
+        cells = (cell for column in columns for cell in _cells(column, estimates[column.name], found.sigma))
+        table.add_row(escape(found.agents[standing.agent]), *cells)
     return table
 
 
@@ -142,12 +123,6 @@ def _gains_table(found: Evaluation, gains: list[Gain]) -> Table:
     return table
 
 
-def _print_roles(found: Evaluation, console: Console) -> None:
-    for name, role in zip(found.agents, found.roles, strict=False):
-        if role:
-            console.print(f"{escape(name)}: {escape(role)}")
-
-
 def _new_table(heading: str, *headings: str) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -168,10 +143,6 @@ def _points(points: Estimate, sigma: float) -> list[str]:
 def _interval(points: Estimate, unit: float) -> str:
     half = points.half_width / unit
     return points.text(3 if half < 10 or half == float("inf") else 1, unit, "+")
-
-
-def _percent(rate: Estimate) -> str:
-    return rate.text(1, 0.01)
 
 
 def draw(found: Evaluation) -> bytes:

@@ -13,7 +13,7 @@ from mahjong_agents import Agent
 from mahjong_agents.lookahead import CONCEALED_KONG, WIN
 from mahjong_agents.value.afterstates import Afterstates, actions_but_wins
 from mahjong_env import Rules, View, make_engine
-from mahjong_training.evaluation.sigma import sigma
+from mahjong_training.evaluation.matches import sigma
 from mahjong_training.seeds import training_seed
 
 _GAMES: Final = 2048

@@ -34,9 +34,9 @@ from mahjong_env.basics.files import read_arrays
 from mahjong_env.cli.terminal import as_long_as_read
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.lineups import measure, one_against_copies
-from mahjong_training.evaluation.sigma import in_sigma, sigma
-from mahjong_training.evaluation.statistics import Estimate
+from mahjong_training.evaluation.estimates import Estimate
+from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.matches import in_sigma, measure, sigma
 from mahjong_training.fitting.experience import Experience, collect
 from mahjong_training.runtime.folders import check_file, write_bytes
 from mahjong_training.runtime.interrupts import status_of

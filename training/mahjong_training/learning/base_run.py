@@ -19,7 +19,7 @@ from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.errors import InterruptedRunError, TrainingError, WorkerError, WriteError
-from mahjong_training.evaluation.lineups import LineupResult
+from mahjong_training.evaluation.results import LineupResult
 from mahjong_training.learning.curve import Player, curve_rows, describe, measure_learner, plot_curve
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.runtime.folders import check_folder, make_folder, naming, write_bytes

@@ -10,13 +10,15 @@ from typing import Any
 
 from mahjong_agents import Agent
 from mahjong_env import MissingExtraError, Rules
-from mahjong_training.evaluation.lineups import Block, LineupResult, blocks, one_against_copies, play_block, summarise
-from mahjong_training.evaluation.matches import Played
-from mahjong_training.evaluation.statistics import Estimate
+from mahjong_training.evaluation.estimates import Estimate
+from mahjong_training.evaluation.hand_statistics import Played
+from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.matches import Block, blocks, play_block
+from mahjong_training.evaluation.results import LineupResult, summarise
 from mahjong_training.runtime.folders import write_bytes
 
 Player = Callable[[Sequence[Agent], Sequence[Block], int], Sequence[Played]]
-"""Plays blocks of line-ups of some agents with a seed: see `mahjong_training.evaluation.lineups.play_block`."""
+"""Plays blocks of line-ups of some agents with a seed: see `mahjong_training.evaluation.matches.play_block`."""
 
 
 def measure_learner(
@@ -38,7 +40,7 @@ def measure_learner(
         deals: deals of each line-up.
         seed: of the deals and of all choices.
         play: who plays the hands; None: this process.
-        control_variates: take luck off the points, see `mahjong_training.evaluation.lineups.measure`.
+        control_variates: take luck off the points, see `mahjong_training.evaluation.matches.measure`.
     """
     agents = [learner, *others]
     lineups = [one_against_copies(0, other, rules.people) for other in range(1, len(agents))]

@@ -21,7 +21,7 @@ from mahjong_agents import look_ahead
 from mahjong_env import Rules, View
 from mahjong_env.environments.agents import Kind, find_maker, make, parse_address, read_value
 from mahjong_training.errors import RewardError
-from mahjong_training.evaluation.sigma import sigma
+from mahjong_training.evaluation.matches import sigma
 
 Amounts = NDArray[Any]
 
@@ -79,7 +79,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Sigma:
-    """The points received in sigma, the unit that means the same in every variant (`evaluation.sigma`)."""
+    """The points received in sigma, the unit that means the same in every variant (`mahjong_training.sigma`)."""
 
     def __call__(self, paid: Paid) -> Amounts:
         """Return [n] amounts."""

@@ -18,9 +18,10 @@ from mahjong_agents.registry import present_spec
 from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_training.config import PpoSettings, TrainConfig
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.lineups import LineupResult, difference, measure, one_against_copies
-from mahjong_training.evaluation.sigma import sigma
-from mahjong_training.evaluation.statistics import Estimate
+from mahjong_training.evaluation.estimates import Estimate
+from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.matches import measure, sigma
+from mahjong_training.evaluation.results import LineupResult, difference
 from mahjong_training.learning.base_run import BaseRun, find_device, run_or_resume
 from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
@@ -382,7 +383,7 @@ def gate(
         deals: how many deals both play, the same ones, from every seat.
         seed: of the run.
         number: of the gate in the run; another number is other deals.
-        control_variates: take luck off the points, see `mahjong_training.evaluation.lineups.measure`.
+        control_variates: take luck off the points, see `mahjong_training.evaluation.matches.measure`.
     """
     held_out = gate_seed(seed, number)
     lineup = one_against_copies(0, 1, rules.people)

@@ -13,7 +13,7 @@ from typing import Any
 from mahjong_env.cli.terminal import as_long_as_read, prepare_output
 from mahjong_env.ruleset.knobs import gather, read_rules
 from mahjong_training.errors import InterruptedRunError, TrainingError
-from mahjong_training.evaluation.sigma import sigma
+from mahjong_training.evaluation.matches import sigma
 from mahjong_training.rllib.checkpoints import Checkpoint, Checkpoints
 from mahjong_training.runtime.folders import make_folder
 from mahjong_training.runtime.interrupts import exit_status, status_of, stopping_in_order
@@ -51,7 +51,7 @@ def run(config: RllibConfig) -> Any:
     """Learn, write the policy, measure it; print what came of it.
 
     Returns:
-        The policy's points against random agents, an `mahjong_training.evaluation.statistics.Estimate`.
+        The policy's points against random agents, an `mahjong_training.evaluation.estimates.Estimate`.
 
     Raises:
         MahjongError: settings that cannot be used, or packages that are missing.

@@ -18,7 +18,7 @@ from mahjong_training.config import (
     TrainSb3Config,
 )
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.seating import orders_of_a_deal
+from mahjong_training.evaluation.lineups import orders_of_a_deal
 
 LARGEST: Final = 10**15
 """No count may be larger: all of them then stay exact wherever they are kept."""

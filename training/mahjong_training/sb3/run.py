@@ -14,7 +14,7 @@ from mahjong_agents.policy.custom_features import find_features
 from mahjong_env import MissingExtraError, __version__
 from mahjong_training.config import PpoSettings, TrainSb3Config, check_shares
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.lineups import LineupResult
+from mahjong_training.evaluation.results import LineupResult
 from mahjong_training.learning.base_run import BaseRun, find_device, run_or_resume
 from mahjong_training.learning.curve import Player
 from mahjong_training.learning.rewards import find_reward

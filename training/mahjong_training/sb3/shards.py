@@ -27,8 +27,8 @@ from mahjong_agents.policy.custom_features import Features
 from mahjong_agents.policy.plane_inputs import NUM_ACTIONS
 from mahjong_env import Rules
 from mahjong_training.errors import TrainingError, WorkerError
-from mahjong_training.evaluation.lineups import Block, play_block
-from mahjong_training.evaluation.matches import Played
+from mahjong_training.evaluation.hand_statistics import Played
+from mahjong_training.evaluation.matches import Block, play_block
 from mahjong_training.runtime.executors import WORKER_DIED
 from mahjong_training.sb3.batch_env import BatchVecEnv, RewardSpec, Step, learner_spaces
 from mahjong_training.sb3.vec_env import TableVecEnv

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_agents import Agent, make_agent
+from mahjong_agents.shared_chance import pair
 from mahjong_env import ACTIONS, Engine
 from mahjong_env.environments.agents import choose_actions
 from mahjong_training.analysis.action_values.branches import (
@@ -22,7 +23,6 @@ from mahjong_training.analysis.action_values.branches import (
     Branches,
 )
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.paired_chance import pair
 
 MOST_GAMES: Final = 8192
 """Games that are played at once, so that memory stays small."""

@@ -24,7 +24,7 @@ from mahjong_training.analysis.rule_values.measures import (
     play_block,
 )
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.statistics import Estimate
+from mahjong_training.evaluation.estimates import Estimate
 
 
 @dataclass(frozen=True)

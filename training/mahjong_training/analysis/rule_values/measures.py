@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from mahjong_agents import Agent
 from mahjong_agents.base import games_at_once
+from mahjong_agents.shared_chance import pair
 from mahjong_env import Rules
-from mahjong_training.evaluation.matches import Played, deal, play_out
-from mahjong_training.evaluation.paired_chance import pair
-from mahjong_training.evaluation.statistics import Estimate, ratio
+from mahjong_training.evaluation.estimates import Estimate, ratio
+from mahjong_training.evaluation.hand_statistics import Played
+from mahjong_training.evaluation.matches import deal, play_out
 
 MOST_GAMES: Final = 4096
 """Deals that are played at once, so that memory stays small."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_training.analysis.rule_values.comparing import Comparison, sentences
 from mahjong_training.analysis.rule_values.measures import MEASURES, Measures
-from mahjong_training.evaluation.statistics import Estimate, plain_json, sides
+from mahjong_training.evaluation.estimates import Estimate, plain_json, sides
 
 if TYPE_CHECKING:
     from rich.table import Table

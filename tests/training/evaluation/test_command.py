@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-import base64
-import csv
 import io
 import json
 import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-from mahjong_agents import GreedyAgent, RandomAgent, make_agent
-from mahjong_env import rules
+from mahjong_agents import RandomAgent, make_agent
 from mahjong_env.cli import main
 from mahjong_training.config import EvaluateConfig
-from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation import command as evaluation_command
-from mahjong_training.evaluation import exports, lineups
+from mahjong_training.evaluation import matches
 from mahjong_training.evaluation import tables as report
 from mahjong_training.evaluation.command import evaluate
-from mahjong_training.evaluation.lineups import difference, measure, one_against_copies
 from mahjong_training.evaluation.references import with_references
-from mahjong_training.evaluation.sigma import sigma
 from mahjong_training.runtime import progress
-from support.marks import variants
 
 TINY = (
     *("--tables", "4", "--width", "4", "--layers", "1", "--warm-start-steps", "64", "--warm-start-epochs", "1"),
@@ -50,20 +42,10 @@ def run(tmp_path_factory):
     return out
 
 
-def printed(found, width=80):
+def _printed(found, width=80):
     text = io.StringIO()
     report.print_tables(found, Console(file=text, width=width, highlight=False))
     return text.getvalue()
-
-
-def test_a_narrow_terminal_loses_nothing(monkeypatch, capsys):
-    found = evaluate(EvaluateConfig(variant="hebei", agents=("random", "greedy"), deals=30))
-    capsys.readouterr()
-    monkeypatch.setenv("COLUMNS", "40")
-    report.print_tables(found)
-    told = capsys.readouterr().out
-    assert "\u2026" not in told
-    assert told == printed(found)
 
 
 class TestReferences:
@@ -80,7 +62,7 @@ class TestReferences:
         )
         assert found.clones == ((0, 2),)
         assert [found.agents[gain.against] for gain in found.gains()] == ["random", "greedy", "closed-greedy"]
-        told = printed(found)
+        told = _printed(found)
         for name, role in zip(found.agents, found.roles, strict=True):
             assert not role or f"{name}: {role}" in told
         assert "what learning added" in told
@@ -110,7 +92,7 @@ class TestReferences:
         assert found.roles[0] == "imitates closed-greedy; nothing that was learned later measured better"
         assert found.roles[2] == "the same after learning from 64 decisions"
         assert found.clones == ((2, 0),)
-        assert "run/last - run/best" in printed(found)
+        assert "run/last - run/best" in _printed(found)
 
     def test_policies_without_a_warm_start_have_no_teachers(self, tmp_path):
         words = ["train-sb3", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "16", *TINY]
@@ -167,115 +149,6 @@ class TestOwnAgents:
         words = ["train-sb3", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "16", *TINY]
         assert main([*words, "--teachers", spec, "--opponents", spec, "--evaluation-agents", spec]) == 0
         assert ",passes," in (tmp_path / "run" / "learning_curve.csv").read_text(encoding="utf-8")
-
-
-class TestDifference:
-    def test_what_deals_bring_by_themselves_cancels(self):
-        played, agents = rules("hebei"), [GreedyAgent(), RandomAgent(), GreedyAgent(claims=False)]
-        results = [measure(played, agents, one_against_copies(agent, 1, 3), deals=60, seed=4) for agent in (0, 2)]
-        gain = difference(results[1], 2, results[0], 0)
-        points = [result.of(agent).points for result, agent in zip(results, (0, 2), strict=True)]
-        assert gain.mean == pytest.approx(points[1].mean - points[0].mean)
-        by_deal = results[1].points_by_deal(2) / 3 - results[0].points_by_deal(0) / 3
-        error = by_deal.std(ddof=1) / np.sqrt(60)
-        assert gain.half_width == pytest.approx(2.001 * error, rel=1e-3)
-        same = difference(results[0], 0, results[0], 0)
-        assert (same.mean, same.half_width) == (0, 0)
-
-    def test_other_deals_are_refused(self):
-        played, agents = rules("hebei"), [GreedyAgent(), RandomAgent()]
-        few, more = (measure(played, agents, (0, 1, 1), deals=deals, seed=4) for deals in (2, 3))
-        with pytest.raises(TrainingError, match="cannot be compared deal by deal"):
-            difference(few, 0, more, 0)
-
-
-class TestSigma:
-    def test_is_the_spread_of_points_among_greedy_players(self):
-        """Points of all seats of 4000 hands; other hands give about the same."""
-        found = sigma(rules("hebei"))
-        other = measure(rules("hebei"), [GreedyAgent()], (0, 0, 0), deals=2, seed=1)
-        assert other.of(0).points.mean == 0
-        assert 3 < found < 4.2
-        assert sigma(rules("hebei")) is found
-        assert sigma(rules("hebei", players=4)) != found
-
-
-class TestTables:
-    @pytest.mark.parametrize("variant", variants("hebei"))
-    def test_fit_eighty_columns(self, variant):
-        agents = ("random", "greedy", "closed-greedy")
-        found = evaluate(EvaluateConfig(variant=variant, agents=agents, deals=2))
-        assert max(map(len, printed(found).splitlines())) <= 80
-        assert "sigma = " in printed(found)
-
-    @pytest.mark.thorough
-    def test_long_names_are_folded_and_markup_is_text(self, run):
-        found = evaluate(
-            EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random", "greedy"), deals=2)
-        )
-        names = ("a_run_with_a_name_of_forty_characters_or_so/best", "[red]x[/]", "b" * 70, "greedy", "d")
-        told = printed(replace(found, agents=names))
-        assert max(map(len, told.splitlines())) <= 80
-        assert "[red]x[/]" in told
-        assert sum(line.count("b") for line in told.splitlines()) > 70 * 5
-        assert "…" not in told
-
-
-@pytest.fixture(scope="module")
-def written(tmp_path_factory):
-    out = tmp_path_factory.mktemp("evaluation") / "out"
-    words = ["evaluate", "--variant", "hangzhou", "--agents", "greedy", "closed-greedy", "--deals", "30"]
-    assert main([*words, "--details", "--out", str(out)]) == 0
-    return out
-
-
-def test_so_few_deals_carry_no_interval(tmp_path, capsys):
-    words = ["evaluate", "--variant", "hebei", "--agents", "greedy", "random", "--deals", "3"]
-    assert main([*words, "--out", str(tmp_path)]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "per hand and seat, fewer than 30 deals carry no interval" in told
-    assert "± ?" in told
-    text = (tmp_path / "evaluation.json").read_text(encoding="utf-8")
-    data = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
-    points = data["lineups"][0]["standings"][0]["points"]
-    assert (points["low"], points["high"]) == (None, None)
-
-
-class TestFiles:
-    def test_the_csv_has_what_the_json_has(self, written):
-        data = json.loads((written / "evaluation.json").read_text(encoding="utf-8"))
-        with (written / "evaluation.csv").open(newline="") as file:
-            lines = list(csv.DictReader(file))
-        standings = [(lineup, one) for lineup in data["lineups"] for one in lineup["standings"]]
-        assert len(lines) == len(standings) == 4
-        for line, (lineup, one) in zip(lines, standings, strict=True):
-            assert (line["agent"], int(line["hands"])) == (one["agent"], lineup["hands"])
-            assert line["lineup"].split(" | ") == lineup["lineup"]
-            numbers = {name: one[name] for name in ("points", "wins", "self_draws", "deal_ins")} | one["details"]
-            numbers |= {f"row: {name}": estimate for name, estimate in one["rows"].items()}
-            assert len(numbers) > 12
-            for name, estimate in numbers.items():
-                found = [float(line[name]), float(line[f"{name}_low"]), float(line[f"{name}_high"])]
-                assert found == [estimate["mean"], estimate["low"], estimate["high"]]
-
-    def test_the_page_needs_nothing_else(self, written):
-        page = (written / "evaluation.html").read_text(encoding="utf-8")
-        assert re.findall(r'(?:src|href)="(?!data:)', page) == []
-        assert "http" not in re.sub(r"<!DOCTYPE[^>]*>", "", page)
-        png = base64.b64decode(re.search(r"base64,([^\"]*)", page)[1])
-        assert png == (written / "evaluation.png").read_bytes()
-        tags = re.findall(r"<(/?)(table|tr|td|th|html|body|head|style|h1|h2|p|tbody|thead)\b", page)
-        for tag in {name for _, name in tags}:
-            assert sum(1 if not end else -1 for end, name in tags if name == tag) == 0
-        for words in ("closed-greedy", "sigma = ", "Rows scored", "turn of tenpai"):
-            assert words in page
-
-    def test_names_are_text_and_no_markup(self):
-        found = evaluate(EvaluateConfig(variant="hebei", agents=("random", "greedy"), deals=2))
-        page = exports.html_text(replace(found, agents=("<b>x</b>", "a & b")), b"")
-        assert "<b>" not in page
-        assert "&lt;b&gt;x&lt;/b&gt;" in page
-        assert "a &amp; b" in page
 
 
 class TestErrorsBeforeTheWork:
@@ -374,7 +247,7 @@ class TestInterrupted:
         monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
         clock = evaluation_command._Clock(5, 3, ("a", "b"), told.append)
         for number in (3, 4, 5):
-            clock.begin(number, lineups.Block((0, 1, 1), 0, 0, 1))
+            clock.begin(number, matches.Block((0, 1, 1), 0, 0, 1))
             clock.end()
         assert told == [
             "part 3 of 5: a, b, b",

@@ -1,16 +1,22 @@
-"""Chance that the games of one deal have in common, so that they differ only by what their agents do differently.
+"""Common random numbers: games that are compared with each other throw the same dice.
 
-A deal is played in several orders of seats. If an agent drew lots afresh in each of them, the games would soon differ
-by these lots alone, and little of what the deal brings would cancel: common random numbers are the usual remedy.
+A deal is played in several orders of seats, a wall under two rules, a world after two actions. If an agent drew lots
+afresh in each of them, the games would soon differ by these lots alone, and little of what they share would cancel.
+
+`SharedChance` gives every decision numbers that follow from its key. `RowChance` draws once for each game and shares
+the numbers out among the rows; `PairedAgent` wraps an agent with it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mahjong_agents.base import Agent
+from mahjong_env import Engine, View
 from mahjong_env.basics.chance import mix
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -105,3 +111,61 @@ def _mix32(values: NDArray[np.uint32]) -> NDArray[np.uint32]:
     values *= np.uint32(0x846CA68B)
     values ^= values >> np.uint32(16)
     return values
+
+
+class RowChance(np.random.Generator):
+    """A generator whose uniform numbers, where there is one for each row of a view, are those of the row's game."""
+
+    def __init__(self, bits: np.random.BitGenerator, rows: NDArray[np.intp], number: int) -> None:
+        """Give each row a number.
+
+        Args:
+            bits: where chance comes from.
+            rows: [n] for each row of a view the number of its game; rows of the same number get the same chance.
+            number: how many such numbers there are.
+        """
+        super().__init__(bits)
+        self._rows, self._number = rows, number
+
+    def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        """Draw as `numpy.random.Generator.random` does; arrays [n, ...] are drawn for all games and shared out."""
+        shape = (size,) if isinstance(size, int | np.integer) else tuple(size or ())
+        if out is not None or not shape or shape[0] != len(self._rows):
+            return super().random(size, dtype, out)
+        return super().random((self._number, *shape[1:]), dtype).take(self._rows, axis=0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles draw the same numbers."""
+        return RowChance, (self.bit_generator, self._rows, self._number)
+
+
+class PairedAgent:
+    """An agent whose chance depends on the game and the number of its move alone.
+
+    Attributes:
+        name: that of the agent.
+    """
+
+    def __init__(self, engine: Engine, agent: Agent, rows: NDArray[np.intp], seed: Sequence[int]) -> None:
+        """Wrap an agent, for the games of one engine in which all games move at the same time.
+
+        Args:
+            engine: the games.
+            agent: who chooses.
+            rows: [B] the number of each game; games of the same number are a pair.
+            seed: of the chance.
+        """
+        self.name = agent.name
+        self._engine, self._agent, self._rows, self._seed = engine, agent, rows, tuple(seed)
+        self._number = int(rows.max(initial=-1)) + 1
+
+    def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Let the agent choose; ``rng`` is not used."""
+        games, moves = self._engine.games_of(view)
+        bits = np.random.SFC64(np.random.SeedSequence(self._seed, spawn_key=(int(moves[:1].sum()),)))
+        return self._agent.act(view, RowChance(bits, self._rows.take(games), self._number))
+
+
+def pair(engine: Engine, agents: Sequence[Agent], rows: NDArray[np.intp], seed: int) -> list[PairedAgent]:
+    """Wrap several agents, each with chance of its own; the arguments are those of `PairedAgent`."""
+    return [PairedAgent(engine, agent, rows, (seed, number)) for number, agent in enumerate(agents)]

@@ -6,14 +6,14 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from mahjong_env.cli import main
 from mahjong_training.config import EvaluateConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation import command as evaluation_command
 from mahjong_training.evaluation.command import evaluate
-from mahjong_training.evaluation.sequential import confidence, looks
-from mahjong_training.evaluation.statistics import interval
+from mahjong_training.evaluation.estimates import Estimate, confidence, interval, looks, plain_json, ratio, sides
 
 WORDS = ("evaluate", "--variant", "hebei", "--agents", "greedy", "random")
 
@@ -111,3 +111,47 @@ def test_narrowness_is_asked_of_leagues_as_a_whole():
     assert found.overall(0).half_width <= 0.5 * found.sigma or found.deals == 64
     with pytest.raises(TrainingError, match="a league takes"):
         evaluate(EvaluateConfig(variant="wuhan", agents=("greedy",), lineups="league"))
+
+
+class TestRatio:
+    def test_equal_clusters_have_the_interval_of_their_means(self):
+        totals = np.random.default_rng(0).gamma(2, 4, 50)
+        found = ratio(totals, np.full(50, 3))
+        low, high = interval(totals / 3)
+        assert (found.mean, found.low, found.high) == pytest.approx((totals.mean() / 3, low, high))
+        assert found.half_width == pytest.approx(high - totals.mean() / 3)  # the longer side
+        symmetric = np.concatenate([totals, -totals]) / 3
+        low, high = stats.t.interval(0.95, 99, 0, stats.sem(symmetric))
+        assert interval(symmetric) == pytest.approx((low, high))
+
+    def test_what_is_printed_holds_the_interval(self):
+        skewed = Estimate(1.0, 0.7, 1.5)
+        assert skewed.text(2, sign="+") == "+1.00 ± 0.50"
+        assert skewed.text(1, 0.1) == "10.0 ± 5.0"
+        assert Estimate(-0.0001, -0.1, 0.2).text(2) == "0.00 ± 0.20"
+        assert Estimate(1.0, -np.inf, np.inf).text(2, sign="+") == "+1.00 ± ?"
+        assert sides([skewed, Estimate(1.0, -np.inf, np.inf)]).tolist() == [[pytest.approx(0.3), 0], [0.5, 0]]
+        assert (
+            plain_json({"of": [Estimate(1.0, -np.inf, np.inf).low, (1, None)]}, 0)
+            == '{\n"of": [\nnull,\n[\n1,\nnull\n]\n]\n}'
+        )
+
+    def test_hands_of_one_deal_are_not_taken_for_independent(self):
+        deals = np.random.default_rng(0).normal(0, 1, 100)
+        clustered = ratio(3 * deals, np.full(100, 3))  # three hands of a deal that all came to the same
+        naive = ratio(np.repeat(deals, 3), np.ones(300))
+        assert clustered.half_width == pytest.approx(np.sqrt(3) * naive.half_width, rel=0.02)
+
+    def test_intervals_cover_the_truth_as_often_as_they_say(self):
+        rng = np.random.default_rng(0)
+        covered = 0
+        for _ in range(1000):
+            counts = rng.integers(1, 6, 60)
+            level = rng.normal(0.5, 1, 60)
+            found = ratio(rng.normal(level * counts, 0.5), counts)
+            covered += found.low <= 0.5 <= found.high
+        assert 930 <= covered <= 968  # 950 give or take 2.5 standard deviations
+
+    def test_one_cluster_says_nothing(self):
+        assert ratio(np.array([3.0]), np.array([2])).low == -np.inf
+        assert not ratio(np.array([3.0]), np.array([2])).is_clear_of_zero

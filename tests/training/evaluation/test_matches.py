@@ -1,0 +1,181 @@
+"""Line-ups: the same deals in every order of seats, and how sure their means are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mahjong_agents import GreedyAgent, RandomAgent, base
+from mahjong_agents.search.agent import SearchAgent
+from mahjong_env import VARIANTS, make_engine, rules
+from mahjong_env.environments.agents import choose_actions
+from mahjong_training.evaluation import matches
+from mahjong_training.evaluation.matches import measure, play_out, sigma
+from mahjong_training.evaluation.results import summarise
+from mahjong_training.seeds import evaluation_seed
+
+GREEDY, RANDOM = GreedyAgent(), RandomAgent()
+
+
+class TestOneAgent:
+    @pytest.mark.parametrize("variant", sorted(VARIANTS))
+    def test_one_agent_in_all_seats_has_a_mean_of_exactly_nothing(self, variant):
+        table = rules(variant)
+        result = measure(table, [RANDOM, GREEDY], (1,) * table.people, deals=30, seed=1)
+        (standing,) = result.standings
+        assert standing.points.mean == standing.points.low == standing.points.high == 0
+        assert standing.seats == table.people
+        assert (result.orders, result.deals, result.hands) == (1, 30, 30)
+        assert standing.wins.mean * table.people + result.draws.mean == pytest.approx(1)
+
+    def test_two_names_of_one_player_differ_by_chance_only(self):
+        result = measure(rules("hebei"), [LastLegal(), LastLegal()], (0, 1, 1), deals=40, seed=2)
+        # The same moves in every order: who bears which name changes nothing at the table.
+        assert result.of(0).points.mean == result.of(1).points.mean == 0
+        assert result.of(0).wins.mean == result.of(1).wins.mean
+
+
+class LastLegal:
+    """The last action of the table that is legal: no chance in it at all."""
+
+    name = "last"
+
+    def act(self, view, rng):
+        return 108 - view.action_mask[:, ::-1].argmax(axis=1)
+
+
+class Integers:
+    """Any legal action, drawn in a way that games of a deal do not share."""
+
+    name = "integers"
+
+    def act(self, view, rng):
+        return np.array([rng.choice(np.flatnonzero(mask)) for mask in view.action_mask])
+
+
+class TestMeasure:
+    def test_the_same_seed_gives_the_same_result(self):
+        results = [measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=20, seed=5) for _ in range(2)]
+        assert results[0] == results[1]
+        assert measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=20, seed=6) != results[0]
+
+    def test_points_sum_to_nothing_and_every_hand_is_won_or_drawn(self):
+        result = measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=40, seed=5)
+        greedy, others = result.standings
+        assert greedy.points.mean + 2 * others.points.mean == pytest.approx(0)
+        assert greedy.wins.mean + 2 * others.wins.mean + result.draws.mean == pytest.approx(1)
+        assert result.hands == 120
+
+    def test_all_orders_play_the_same_deals(self, monkeypatch):
+        seen = []
+        monkeypatch.setattr(matches, "play_out", lambda engine, *rest: seen.append(engine) or play_out(engine, *rest))
+        measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=8, seed=5)
+        (engine,) = seen
+        walls = engine.state.wall.reshape(8, 3, -1)
+        assert (walls == walls[:, :1]).all()
+        assert len({wall.tobytes() for wall in walls[:, 0]}) == 8
+        np.testing.assert_array_equal(walls[:, 0], make_engine("hebei", 8, seed=evaluation_seed(5)).state.wall)
+
+    def test_blocks_do_not_change_the_deals(self, monkeypatch):
+        whole = measure(rules("hebei"), [LastLegal(), LastLegal()], (0, 1, 1), deals=10, seed=5)
+        monkeypatch.setattr(base, "GAMES_AT_ONCE", 9)
+        assert measure(rules("hebei"), [LastLegal(), LastLegal()], (0, 1, 1), deals=10, seed=5) == whole
+
+    def test_blocks_are_played_independently(self, monkeypatch):
+        whole = measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=10, seed=5)
+        (block,) = matches.blocks((0, 1, 1), 10)
+        played = matches.play_block(rules("hebei"), [GREEDY, RANDOM], block, 5)
+        assert summarise(rules("hebei"), (0, 1, 1), [played]) == whole
+        monkeypatch.setattr(base, "GAMES_AT_ONCE", 9)
+        several = matches.blocks((0, 1, 1), 10)
+        assert [(block.first, block.last) for block in several] == [(0, 3), (3, 6), (6, 9), (9, 10)]
+        backwards = [matches.play_block(rules("hebei"), [GREEDY, RANDOM], block, 5) for block in several[::-1]]
+        again = measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=10, seed=5)
+        assert summarise(rules("hebei"), (0, 1, 1), backwards[::-1]) == again
+        # Lots follow from the deal; whatever else an agent asks chance for, each block has of its own.
+        moved = replace(several[1], number=2)
+        for agents, same in (([RANDOM] * 2, True), ([Integers()] * 2, False)):
+            points = [matches.play_block(rules("hebei"), agents, block, 5).points for block in (several[1], moved)]
+            assert np.array_equal(*points) == same
+
+    def test_slow_agents_have_small_blocks(self):
+        class Slow(LastLegal):
+            games_at_once = 9
+
+        sizes = {
+            lineup: [block.last - block.first for block in matches.blocks(lineup, 7, agents=[LastLegal(), Slow()])]
+            for lineup in ((0, 0, 0), (0, 0, 1), (1, 1, 1))
+        }
+        assert sizes == {(0, 0, 0): [7], (0, 0, 1): [3, 3, 1], (1, 1, 1): [7]}
+        assert SearchAgent(rollouts=6400).games_at_once == SearchAgent(milliseconds=10**6).games_at_once == 1
+
+    def test_a_late_block_is_dealt_alone(self, monkeypatch):
+        """The deals of a block far behind are those of an engine that has all of them."""
+        seen = []
+        monkeypatch.setattr(matches, "play_out", lambda engine, *rest: seen.append(engine))
+        matches.play_block(rules("wuhan"), [LastLegal()], matches.Block((0,) * 4, 3, 50, 52), 5)
+        (engine,) = seen
+        whole = make_engine("wuhan", 52, seed=evaluation_seed(5))
+        assert engine.num_games == 2
+        for name in ("wall", "hand", "dealer", "seed", "stream"):
+            np.testing.assert_array_equal(getattr(engine.state, name), getattr(whole.state, name)[50:])
+
+    def test_what_is_counted_is_what_the_engine_reports(self):
+        engine = make_engine("hebei", 200, seed=3)
+        twin = engine.select(np.arange(200))
+        who = np.zeros((200, 3), np.intp)
+        played = play_out(engine, [GREEDY], who, np.random.default_rng(1))
+        rng = np.random.default_rng(1)
+        winners, givers = np.full(200, -9), np.full(200, -9)
+        while (live := np.flatnonzero(twin.seat_to_act >= 0)).size:
+            result = twin.step(GREEDY.act(twin.view(games=live), rng), games=live)
+            winners[result.outcome.game] = result.outcome.winner
+            givers[result.outcome.game] = result.outcome.from_seat
+        points = twin.points - twin.rules.starting_points
+        np.testing.assert_array_equal(played.points, points)
+        np.testing.assert_array_equal(played.hands, 1)
+        np.testing.assert_array_equal(played.draws, winners == -1)
+        for seat in range(3):
+            np.testing.assert_array_equal(played.wins[:, seat], winners == seat)
+            np.testing.assert_array_equal(played.deal_ins[:, seat], givers == seat)
+            np.testing.assert_array_equal(played.self_draws[:, seat], (winners == seat) & (givers == -1))
+        assert min((winners == -1).sum(), (givers >= 0).sum()) > 0
+
+    def test_games_are_played_by_their_own_agents(self):
+        engine = make_engine("hebei", 12, seed=1)
+        games = np.array([0, 1, 2, 4, 5, 6, 8, 9, 10])
+        who = np.array([0, 1, 2] * 3)
+
+        class Nth(LastLegal):
+            """Takes the legal action of its own number."""
+
+            def __init__(self, number):
+                self.number = number
+
+            def act(self, view, rng):
+                np.testing.assert_array_equal(view.hand, engine.view(games=games[who == self.number]).hand)
+                return [np.flatnonzero(mask)[self.number] for mask in view.action_mask]
+
+        legal = [np.flatnonzero(mask) for mask in engine.action_mask[games]]
+        actions = choose_actions(engine, games, [Nth(0), Nth(1), Nth(2)], who, None)
+        np.testing.assert_array_equal(actions, [mask[number] for mask, number in zip(legal, who, strict=True)])
+
+    def test_the_random_agent_is_asked_without_a_view_and_plays_the_same(self):
+        engine = make_engine("hebei", 12, seed=1)
+        games, who = np.arange(3, 12), np.zeros(9, np.intp)
+        asked = RANDOM.act(engine.view(games=games), np.random.default_rng(4))
+        chosen = choose_actions(engine, games, [RANDOM], who, np.random.default_rng(4))
+        np.testing.assert_array_equal(chosen, asked)
+
+
+class TestSigma:
+    def test_is_the_spread_of_points_among_greedy_players(self):
+        """Points of all seats of 4000 hands; other hands give about the same."""
+        found = sigma(rules("hebei"))
+        other = measure(rules("hebei"), [GreedyAgent()], (0, 0, 0), deals=2, seed=1)
+        assert other.of(0).points.mean == 0
+        assert 3 < found < 4.2
+        assert sigma(rules("hebei")) is found
+        assert sigma(rules("hebei", players=4)) != found

@@ -1,0 +1,77 @@
+"""Results: differences on the same deals, and the verdict in a sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mahjong_agents import GreedyAgent, RandomAgent
+from mahjong_env import rules
+from mahjong_training.config import EvaluateConfig
+from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation.command import evaluate
+from mahjong_training.evaluation.estimates import Estimate
+from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.matches import measure
+from mahjong_training.evaluation.results import Evaluation, difference
+
+
+class TestDifference:
+    def test_what_deals_bring_by_themselves_cancels(self):
+        played, agents = rules("hebei"), [GreedyAgent(), RandomAgent(), GreedyAgent(claims=False)]
+        results = [measure(played, agents, one_against_copies(agent, 1, 3), deals=60, seed=4) for agent in (0, 2)]
+        gain = difference(results[1], 2, results[0], 0)
+        points = [result.of(agent).points for result, agent in zip(results, (0, 2), strict=True)]
+        assert gain.mean == pytest.approx(points[1].mean - points[0].mean)
+        by_deal = results[1].points_by_deal(2) / 3 - results[0].points_by_deal(0) / 3
+        error = by_deal.std(ddof=1) / np.sqrt(60)
+        assert gain.half_width == pytest.approx(2.001 * error, rel=1e-3)
+        same = difference(results[0], 0, results[0], 0)
+        assert (same.mean, same.half_width) == (0, 0)
+
+    def test_other_deals_are_refused(self):
+        played, agents = rules("hebei"), [GreedyAgent(), RandomAgent()]
+        few, more = (measure(played, agents, (0, 1, 1), deals=deals, seed=4) for deals in (2, 3))
+        with pytest.raises(TrainingError, match="cannot be compared deal by deal"):
+            difference(few, 0, more, 0)
+
+
+class TestVerdicts:
+    @pytest.mark.parametrize(
+        ("points", "sentence"),
+        [
+            (Estimate(0.2, 0.064, 0.33), "mine wins 0.050 ± 0.034 sigma a hand more than greedy: better (95 %)"),
+            (Estimate(-0.2, -0.336, -0.07), "mine wins 0.050 ± 0.034 sigma a hand less than greedy: worse (95 %)"),
+            (
+                Estimate(0.2, 0.04, 0.48),
+                "mine wins 0.050 (0.010 to 0.120) sigma a hand more than greedy: better (95 %)",
+            ),
+            (
+                Estimate(0.2, -0.1, 0.4),
+                "mine against greedy: +0.050 ± 0.075 sigma a hand; no difference could be shown",
+            ),
+            (
+                Estimate(-0.2, -np.inf, np.inf),
+                "mine against greedy: -0.050 sigma a hand; too few deals to say how sure that is",
+            ),
+        ],
+    )
+    def test_say_whether_by_how_much_and_how_sure(self, points, sentence):
+        found = Evaluation(rules("hebei"), ("mine", "greedy"), 100, 0, (), 4.0)
+        assert found._verdict(points, "greedy") == sentence
+
+    def test_are_about_the_first_agent_alone_among_copies_of_each_other_one(self):
+        found = evaluate(EvaluateConfig(variant="hebei", agents=("greedy", "random", "closed-greedy"), deals=40))
+        first, second = found.verdicts()
+        expected = found.against(0, 1).of(0).points.over(found.sigma)
+        assert first == f"greedy wins {expected.text(3)} sigma a hand more than random: better (95 %)"
+        assert second.startswith("greedy against closed-greedy: ")
+        assert found.as_json()["verdicts"] == [first, second]
+
+    def test_of_pairs_and_leagues(self):
+        agents = ("random", "greedy")
+        (pairs,) = evaluate(EvaluateConfig(variant="wuhan", agents=agents, deals=40, lineups="pairs")).verdicts()
+        assert pairs.endswith("less than greedy: worse (95 %)")
+        (league,) = evaluate(EvaluateConfig(variant="hebei", agents=agents, deals=40, lineups="league")).verdicts()
+        assert league.endswith("less than the average of the other 1: worse (95 %)")
+        assert evaluate(EvaluateConfig(variant="hebei", agents=("random",), deals=2)).verdicts() == []
