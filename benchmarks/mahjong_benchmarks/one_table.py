@@ -17,7 +17,7 @@ from mahjong_agents.policy.plane_inputs import policy_inputs
 from mahjong_env import Engine, Rules
 from mahjong_env.environments.agents import OpponentPool
 from mahjong_env.environments.learning_seats import ROTATE, LearningSeats
-from mahjong_training.sb3.batch_env import learner_spaces
+from mahjong_training.sb3.vec_env import learner_spaces
 
 _GAME = np.zeros(1, np.intp)
 

@@ -85,12 +85,18 @@ class PolicyNetwork(nn.Module):
         super().__init__()
         self.spec, self.features = spec, features
         if spec.added:
-            scales = np.ones(spec.added, np.float32) if features is None else scales_of(features)
-            self.register_buffer("added_scale", torch.as_tensor(scales))
-        self.register_buffer("scale", torch.as_tensor(_scales()), persistent=False)
-        self.register_buffer("group", torch.as_tensor(_groups()), persistent=False)
+            added_scale = np.ones(spec.added, np.float32) if features is None else scales_of(features)
+            self.register_buffer("added_scale", torch.as_tensor(added_scale))
+        scales = np.concatenate([1 / piece.spread(piece.scale) for piece in PIECES]).ravel()
+        claims = np.ones(OBSERVATION_SIZE - scales.size)
+        # The hand, which comes first, is shown as thresholds instead.
+        scale = np.concatenate([scales, claims])[PLANE_LENGTH:].astype(np.float32)
+        self.register_buffer("scale", torch.as_tensor(scale), persistent=False)
+        group = np.searchsorted(_GROUP_STARTS, np.arange(NUM_ACTIONS), side="right") - 1
+        self.register_buffer("group", torch.as_tensor(group), persistent=False)
         self.register_buffer("thresholds", torch.arange(1, _THRESHOLDS + 1).float(), persistent=False)
-        sizes = [self._input_size() + spec.added, *[spec.width] * spec.layers]
+        size = OBSERVATION_SIZE + (_THRESHOLDS - 1) * PLANE_LENGTH + NUM_ACTIONS + NEAREST_LIMIT + 1
+        sizes = [size + spec.added, *[spec.width] * spec.layers]
         layers: list[nn.Module] = []
         for size, next_size in pairwise(sizes):
             layer = nn.Linear(size, next_size)
@@ -101,10 +107,6 @@ class PolicyNetwork(nn.Module):
         self.dense = _small(nn.Linear(spec.width, NUM_ACTIONS))
         self.gate = _small(nn.Linear(spec.width, len(_GROUP_STARTS) * (BEHIND_LIMIT + 1)))
         self.value = _small(nn.Linear(spec.width, 1))
-
-    @staticmethod
-    def _input_size() -> int:
-        return OBSERVATION_SIZE + (_THRESHOLDS - 1) * PLANE_LENGTH + NUM_ACTIONS + NEAREST_LIMIT + 1
 
     def inputs(self, view: View) -> NDArray[np.int8]:
         """Return [n, F] int8 what the network is shown of n seats."""
@@ -157,67 +159,44 @@ def _small(layer: nn.Linear) -> nn.Linear:
     return layer
 
 
-def _scales() -> np.ndarray:
-    """Return what the numbers behind the hand's plane are multiplied by, as declared: [OBSERVATION_SIZE - 34] float32.
-
-    The hand is shown as thresholds instead.
-    """
-    scales = np.concatenate([1 / piece.spread(piece.scale) for piece in PIECES]).ravel()
-    claims = np.ones(OBSERVATION_SIZE - scales.size)
-    return np.concatenate([scales, claims])[PLANE_LENGTH:].astype(np.float32)
-
-
-def _groups() -> np.ndarray:
-    """Return the group of each action: [109] int64."""
-    return np.searchsorted(_GROUP_STARTS, np.arange(NUM_ACTIONS), side="right") - 1
-
-
 def probabilities_of(network: PolicyNetwork, view: View, name: str) -> NDArray[np.float32]:
     """Return [n, 109] the probabilities that the network of a policy gives the legal actions."""
-    inputs = network.inputs(view)
-    shares = np.empty((len(view), NUM_ACTIONS), np.float32)
-    for start in range(0, len(view), _MOST_ROWS):
-        rows = slice(start, start + _MOST_ROWS)
-        logits = _logits_of(network, inputs[rows], view.action_mask[rows], name)
-        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-        shares[rows] = weights / weights.sum(axis=1, keepdims=True)
+    logits = _legal_logits(network, view, name)
+    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+    shares: NDArray[np.float32] = weights / weights.sum(axis=1, keepdims=True)
     return shares
 
 
 def choose(
     network: PolicyNetwork, view: View, rng: np.random.Generator, name: str, *, sample: bool
 ) -> NDArray[np.int64]:
-    """Return [n] the actions that the network of a policy finds best, or draws."""
-    inputs = network.inputs(view)
-    actions = np.empty(len(view), np.int64)
-    for start in range(0, len(view), _MOST_ROWS):
-        rows = slice(start, start + _MOST_ROWS)
-        actions[rows] = _choose(network, inputs[rows], view.action_mask[rows], name, rng if sample else None)
-    return actions
+    """Return [n] the actions that the network of a policy finds best, or draws.
 
-
-def _choose(
-    network: PolicyNetwork,
-    inputs: NDArray[np.int8],
-    mask: NDArray[np.bool_],
-    name: str,
-    rng: np.random.Generator | None,
-) -> NDArray[np.int64]:
-    logits = _logits_of(network, inputs, mask, name)
-    if rng is not None:  # the largest of logits with Gumbel noise is a draw from their distribution
+    Args:
+        network: the network.
+        view: what n seats see.
+        rng: for drawing.
+        name: what the policy is called in errors.
+        sample: draw from the probabilities.
+    """
+    logits = _legal_logits(network, view, name)
+    if sample:  # the largest of logits with Gumbel noise is a draw from their distribution
         return (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
     return logits.argmax(axis=1)
 
 
-def _logits_of(
-    network: PolicyNetwork, inputs: NDArray[np.int8], mask: NDArray[np.bool_], name: str
-) -> NDArray[np.float32]:
+def _legal_logits(network: PolicyNetwork, view: View, name: str) -> NDArray[np.float32]:
+    """Return [n, 109] logits; those of illegal actions are minus infinity."""
+    inputs = network.inputs(view)
+    logits = np.empty((len(view), NUM_ACTIONS), np.float32)
     with torch.inference_mode():
-        logits: NDArray[np.float32] = network.forward_actor(torch.from_numpy(inputs).float()).numpy()
+        for start in range(0, len(view), _MOST_ROWS):
+            rows = slice(start, start + _MOST_ROWS)
+            logits[rows] = network.forward_actor(torch.from_numpy(inputs[rows]).float()).numpy()
     check_numbers(name, logits)
     # Even where huge weights give minus infinity, a legal action stands above the illegal ones.
     smallest = np.finfo(np.float32).min
-    allowed: NDArray[np.float32] = np.where(mask, np.maximum(logits, smallest), np.float32(-np.inf))
+    allowed: NDArray[np.float32] = np.where(view.action_mask, np.maximum(logits, smallest), np.float32(-np.inf))
     return allowed
 
 

@@ -20,8 +20,7 @@ from mahjong_training.datasets import open_dataset, write_dataset
 from mahjong_training.datasets.command import settings_of
 from mahjong_training.datasets.exports import episodes, observe, to_minari, to_parquet
 from mahjong_training.errors import DatasetError
-from mahjong_training.sb3.teaching import teachers_in
-from mahjong_training.sb3.warm_start import read_lessons
+from mahjong_training.sb3.warm_start import read_demonstrations, teachers_in
 
 
 def network_inputs(view):
@@ -46,10 +45,10 @@ def train(out, *arguments, steps=64):
     return main([*command, *map(str, arguments)])
 
 
-def test_lessons_are_what_was_recorded(hebei):
+def test_demonstrations_are_what_was_recorded(hebei):
     data = open_dataset(hebei).where(agents=["greedy"])
-    lessons = read_lessons(data, network_inputs, 0.5, size=10**6, seed=1)
-    one, other = next(lessons), next(lessons)
+    shown = read_demonstrations(data, network_inputs, 0.5, size=10**6, seed=1)
+    one, other = next(shown), next(shown)
     assert len(one) == len(other) == len(data)
     assert one.masks[np.arange(len(one)), one.actions].all()
     everything = data.take(np.arange(len(data)))
@@ -57,7 +56,7 @@ def test_lessons_are_what_was_recorded(hebei):
     assert sorted(other.returns) == sorted(one.returns)
     assert (one.actions != other.actions).any()
     with pytest.raises(DatasetError, match="no decisions"):
-        next(read_lessons(data.where(rows=lambda rows: rows["step"] > 9999), network_inputs, 1, size=9, seed=1))
+        next(read_demonstrations(data.where(rows=lambda rows: rows["step"] > 9999), network_inputs, 1, size=9, seed=1))
 
 
 def test_a_warm_start_imitates_recorded_games(hebei, tmp_path, capsys):

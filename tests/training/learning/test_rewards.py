@@ -12,9 +12,8 @@ from mahjong_agents import make_agent
 from mahjong_env import VARIANTS, rules
 from mahjong_training.errors import RewardError
 from mahjong_training.learning.rewards import Clipped, Paid, Points, Ranked, Sigma, find_reward, pay, potential
-from mahjong_training.sb3.batch_env import RewardSpec
 from mahjong_training.sb3.shards import ShardedVecEnv
-from mahjong_training.sb3.vec_env import TableVecEnv
+from mahjong_training.sb3.vec_env import RewardSpec, TableVecEnv
 
 
 @pytest.fixture(autouse=True)

@@ -71,7 +71,7 @@ def test_what_fits_is_not_refused(monkeypatch):
 def test_the_estimate_is_about_what_the_rollouts_take():
     from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
 
-    from mahjong_training.sb3.batch_env import learner_spaces
+    from mahjong_training.sb3.vec_env import learner_spaces
 
     buffer = MaskableRolloutBuffer(16, *learner_spaces(), n_envs=32)
     buffer.reset()

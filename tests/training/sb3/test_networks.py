@@ -72,6 +72,6 @@ def test_a_heavy_penalty_holds_the_policy_back():
         seen, masks = torch.as_tensor(tables.reset()), tables.action_masks()
         before = model.policy.get_distribution(seen, masks).distribution.probs.detach().clone()
         model.learn(8 * 4 * 4)
-        return float((model.policy.get_distribution(seen, masks).distribution.probs - before).abs().max())
+        return float((model.policy.get_distribution(seen, masks).distribution.probs - before).detach().abs().max())
 
     assert moved(100.0) < 0.5 * moved(0.0)

@@ -16,10 +16,9 @@ from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
 from mahjong_env import rules
 from mahjong_training.errors import TrainingError, WorkerError
 from mahjong_training.learning.curve import measure_learner
-from mahjong_training.sb3.batch_env import RewardSpec
 from mahjong_training.sb3.shards import ShardedVecEnv, new_tables, shard_seed
-from mahjong_training.sb3.vec_env import TableVecEnv
-from mahjong_training.sb3.warm_start import collect, watch
+from mahjong_training.sb3.vec_env import RewardSpec, TableVecEnv
+from mahjong_training.sb3.warm_start import collect
 
 SPEC = RewardSpec(0.5, 0.3, 0.9)
 OPPONENTS = (GreedyAgent(), RandomAgent())
@@ -114,18 +113,15 @@ def weight_of_opponent(tables, number):
     return tables.opponents[0].network.value.bias.item()
 
 
-def test_lessons_are_those_of_the_workers(shards):
+def test_demonstrations_are_those_of_the_workers(shards):
     rng = np.random.default_rng(4)
     told = []
-    lessons = watch(shards, GreedyAgent(), 1000, np.random.default_rng(4), told.append)
+    shown = collect(shards, GreedyAgent(), 1000, np.random.default_rng(4), told.append)
     seed = int(rng.integers(2**63))
-    parts = [
-        collect(alone(number), GreedyAgent(), 500, np.random.default_rng([seed, number]), lambda _: None)
-        for number in range(2)
-    ]
+    parts = [collect(alone(number), GreedyAgent(), 500, np.random.default_rng([seed, number])) for number in range(2)]
     for name in ("inputs", "masks", "actions", "returns"):
         np.testing.assert_array_equal(
-            getattr(lessons, name), np.concatenate([getattr(part, name) for part in parts]), name
+            getattr(shown, name), np.concatenate([getattr(part, name) for part in parts]), name
         )
     assert told == [1008]  # whole rows of tables
 

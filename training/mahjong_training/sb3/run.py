@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import asdict, fields, replace
 from typing import Any, Final
@@ -21,7 +21,6 @@ from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.runtime.folders import write_bytes
 from mahjong_training.runtime.sizes import check_counts, check_seed, check_threads, check_training
-from mahjong_training.sb3.teaching import recorded_games, teachers_in
 from mahjong_training.seeds import training_seed
 
 try:
@@ -36,7 +35,7 @@ try:
     from mahjong_training.sb3.networks import ReferencePolicy, TablePolicy, new_learner
     from mahjong_training.sb3.shards import ShardedVecEnv, new_tables
     from mahjong_training.sb3.vec_env import RewardSpec
-    from mahjong_training.sb3.warm_start import Fit, Progress, WarmStart, try_out
+    from mahjong_training.sb3.warm_start import Fit, progress_bar, recorded_games, teachers_in, try_out, warm_start
 except ImportError as error:
     if isinstance(error, MissingExtraError):
         raise
@@ -193,20 +192,17 @@ class Training(BaseRun[TrainSb3Config]):
     def _warm_start(self) -> None:
         config = self.config
         start = time.monotonic()
-        warm_start = WarmStart(
+        fits = warm_start(
             self.network,
-            learning_rate=config.warm_start_learning_rate,
-            value_weight=config.vf_coef,
-            batch_size=config.batch_size,
-            seed=config.seed,
-        )
-        fits = warm_start.run(
             self.env,
             self.teacher,
             decisions=config.warm_start_steps,
             epochs=config.warm_start_epochs,
+            learning_rate=config.warm_start_learning_rate,
+            value_weight=config.vf_coef,
+            batch_size=config.batch_size,
+            seed=config.seed,
             recorded=None if self.recorded is None else self.recorded.where(agents=[str(config.teacher)]),
-            stage=_stage,
         )
         self.seconds += time.monotonic() - start
         self._log_warm_start(fits)
@@ -230,7 +226,7 @@ class Training(BaseRun[TrainSb3Config]):
             return
         self.measure_if_due()
         if to_do > 0:
-            with _bar("PPO", self.steps + to_do, self.steps) as bar:
+            with progress_bar("PPO", self.steps + to_do, self.steps) as bar:
                 callback = _Watch(self, bar)
                 self.model.learn(to_do, callback=callback, reset_num_timesteps=False)
             self.note_update(is_due=True)
@@ -374,15 +370,3 @@ class _Watch(BaseCallback):
 
     def _count_time(self) -> None:
         self._training.seconds += time.monotonic() - self._since
-
-
-@contextmanager
-def _stage(title: str, total: int) -> Iterator[Progress]:
-    """Show a progress bar of the warm start; see `mahjong_training.sb3.warm_start.Stage`."""
-    with _bar(title, total) as bar:
-        yield bar.update
-
-
-def _bar(title: str, total: int, done: int = 0) -> tqdm[Any]:
-    """Return a progress bar with the time that is left; nothing is drawn where there is no terminal."""
-    return tqdm(total=total, initial=done, desc=title, unit=" decisions", disable=None, smoothing=0.1, leave=False)

@@ -30,8 +30,7 @@ from mahjong_training.errors import TrainingError, WorkerError
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.matches import Block, play_block
 from mahjong_training.runtime.executors import WORKER_DIED
-from mahjong_training.sb3.batch_env import BatchVecEnv, RewardSpec, Step, learner_spaces
-from mahjong_training.sb3.vec_env import TableVecEnv
+from mahjong_training.sb3.vec_env import BatchVecEnv, RewardSpec, Step, TableVecEnv, learner_spaces
 
 
 def new_tables(
