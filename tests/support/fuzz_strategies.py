@@ -101,7 +101,7 @@ def possible_win(rules, seed):
 def _try_win(rules, rng):
     """Sets and a pair, seven pairs or thirteen orphans; some sets melded, some tiles replaced by wild ones."""
     winner = int(rng.integers(rules.seats))
-    kinds = np.flatnonzero(~(rules.never_melded | rules.flower_kinds)[:NUM_KINDS])
+    kinds = _theme(np.flatnonzero(~(rules.never_melded | rules.flower_kinds)[:NUM_KINDS]), rng)
     wild = int(rng.choice(_wild_kinds(rules)))
     shape = rng.random()
     melds, concealed = [], []
@@ -118,8 +118,10 @@ def _try_win(rules, rng):
     else:
         concealed = [0, 8, 9, 17, 18, 26, *range(27, 34), rng.choice([0, 17, 30])]
     if wild >= 0:
-        for place in rng.integers(0, len(concealed), rng.integers(4)):
+        for place in rng.integers(0, len(concealed), rng.integers(5)):
             concealed[place] = wild
+    if rng.random() < 0.1:
+        concealed[rng.integers(len(concealed))] = rng.choice(kinds)
     tile = concealed.pop(rng.integers(len(concealed)))
     told = {
         "hand": format_tiles(concealed),
@@ -132,11 +134,26 @@ def _try_win(rules, rng):
     return told | _situation(rules, winner, melds, rng)
 
 
+def _theme(kinds, rng):
+    """The kinds of a hand: often few, so that many rows are scored and hands can be read in several ways."""
+    suit, low = 9 * int(rng.integers(3)), int(rng.integers(5))
+    honours = [*range(27, NUM_KINDS)]
+    themes = [
+        *([*range(suit, suit + 9)], [*range(suit, suit + 9), *honours], [*range(suit + low, suit + low + 5)]),
+        *([kind for kind in range(27) if kind % 9 in (0, 8)], [*honours, *range(suit + low, suit + low + 3)]),
+        *([*range(suit + low, suit + low + 5), 31, 32, 33], [*range(NUM_KINDS)], [*range(NUM_KINDS)]),
+    ]
+    chosen = np.intersect1d(kinds, themes[rng.integers(len(themes))])
+    return chosen if len(chosen) >= 5 else kinds
+
+
 def _meld(rules, owner, kinds, rng):
     """A meld that this seat can have made."""
     meld_type = MeldType(int(rng.choice([1, 1, 1, 1, 2, 2, 3, 4, 5])))
-    if meld_type is MeldType.CHOW:
-        return Meld(meld_type, int(rng.choice(_RUN_STARTS)), (owner - 1) % rules.seats)
+    runs = [start for start in _RUN_STARTS if np.isin([start, start + 1, start + 2], kinds).all()]
+    if meld_type is MeldType.CHOW and runs:
+        return Meld(meld_type, int(rng.choice(runs)), (owner - 1) % rules.seats)
+    meld_type = max(meld_type, MeldType.PUNG)
     giver = (owner + int(rng.integers(1, rules.seats))) % rules.seats
     return Meld(meld_type, int(rng.choice(kinds)), -1 if meld_type is MeldType.CONCEALED_KONG else giver)
 
