@@ -255,8 +255,8 @@ class TestWrongInput:
         (tmp_path / "file").write_text("in the way", encoding="utf-8")
         out = tmp_path / "file" / "run"
         # Before anything is played: both ways to learn would first try out their teachers.
-        monkeypatch.setattr(ppo_run, "PpoRun", None)
-        monkeypatch.setattr(train_run, "Training", None)
+        monkeypatch.setattr(ppo_run.PpoRun, "__init__", None)
+        monkeypatch.setattr(train_run.Training, "__init__", None)
         ways = {
             "evaluate": lambda: evaluate("--deals", 2, "--out", out),
             "train-sb3": lambda: train(out),

@@ -9,9 +9,17 @@ from copy import deepcopy
 from dataclasses import asdict, fields, replace
 from typing import Any, Final
 
+import torch
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import configure
+from tqdm import tqdm
+
 from mahjong_agents import Agent, make_agent
+from mahjong_agents.policy.agent import PolicyAgent
 from mahjong_agents.policy.custom_features import find_features
-from mahjong_env import MissingExtraError, __version__
+from mahjong_agents.policy.file import PolicyFile
+from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork, weights_of
+from mahjong_env import __version__
 from mahjong_training.config import PpoSettings, TrainSb3Config, check_shares
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.results import LineupResult
@@ -21,29 +29,13 @@ from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.runtime.folders import write_bytes
 from mahjong_training.runtime.sizes import check_counts, check_seed, check_threads, check_training
+from mahjong_training.sb3.networks import ReferencePolicy, TablePolicy, new_learner
+from mahjong_training.sb3.shards import ShardedVecEnv, new_tables
+from mahjong_training.sb3.vec_env import RewardSpec
+from mahjong_training.sb3.warm_start import progress_bar, recorded_games, teachers_in, try_out, warm_start
 from mahjong_training.seeds import training_seed
 
-try:
-    import torch
-    from stable_baselines3.common.callbacks import BaseCallback
-    from stable_baselines3.common.logger import configure
-    from tqdm import tqdm
-
-    from mahjong_agents.policy.agent import PolicyAgent
-    from mahjong_agents.policy.file import PolicyFile
-    from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork, weights_of
-    from mahjong_training.sb3.networks import ReferencePolicy, TablePolicy, new_learner
-    from mahjong_training.sb3.shards import ShardedVecEnv, new_tables
-    from mahjong_training.sb3.vec_env import RewardSpec
-    from mahjong_training.sb3.warm_start import Fit, progress_bar, recorded_games, teachers_in, try_out, warm_start
-except ImportError as error:
-    if isinstance(error, MissingExtraError):
-        raise
-    raise MissingExtraError(f"training needs {error.name}: pip install 'mahjong-env[train,evaluate]'") from error
-
-SELF = "self"
-_PPO_COUNTS: Final = ("n_steps", "batch_size", "n_epochs")
-_PPO_AMOUNTS: Final = (*(field.name for field in fields(PpoSettings)), "vf_coef")
+SELF: Final = "self"
 
 
 def run(config: TrainSb3Config) -> RunFolder:
@@ -63,22 +55,14 @@ class Training(BaseRun[TrainSb3Config]):
     @staticmethod
     def check(config: TrainSb3Config) -> None:
         """Check settings; see `BaseRun.check`."""
-        check_counts(
-            total_steps=config.total_steps,
-            tables=config.tables,
-            width=config.width,
-            layers=config.layers,
-            processes=config.processes,
-            evaluations=config.evaluations,
-            evaluation_deals=config.evaluation_deals,
-            warm_start_epochs=config.warm_start_epochs,
-            **{name: getattr(config, name) for name in _PPO_COUNTS},
+        counts = (
+            *("total_steps", "tables", "width", "layers", "processes", "evaluations", "evaluation_deals"),
+            *("warm_start_epochs", "n_steps", "batch_size", "n_epochs"),
         )
-        amounts = {
-            name: getattr(config, name)
-            for name in (*_PPO_AMOUNTS, "warm_start_learning_rate", "shaping", "reward_scale")
-        }
-        for name, number in amounts.items():
+        check_counts(**{name: getattr(config, name) for name in counts})
+        amounts = (*(field.name for field in fields(PpoSettings)), "vf_coef", "warm_start_learning_rate", "shaping")
+        for name in (*amounts, "reward_scale"):
+            number = getattr(config, name)
             if number is not None and not 0 <= number < float("inf"):
                 raise TrainingError(f"--{name.replace('_', '-')} must be a finite number from 0, not {number}")
         check_threads(config.threads)
@@ -87,12 +71,8 @@ class Training(BaseRun[TrainSb3Config]):
         check_shares(config.tables, config.processes)
         if not (config.opponents and config.evaluation_agents and config.teachers):
             raise TrainingError("--opponents, --teachers and --evaluation-agents must name at least one agent each")
-        if (
-            (config.reward_scale is not None and config.reward_scale <= 0)
-            or config.shaping < 0
-            or config.warm_start_steps < 0
-        ):
-            raise TrainingError("--reward-scale must be above 0, --shaping and --warm-start-steps at least 0")
+        if config.reward_scale == 0 or config.warm_start_steps < 0:
+            raise TrainingError("--reward-scale must be above 0, --warm-start-steps at least 0")
         check_training(config)
         if not config.resume and config.total_steps < config.tables:
             raise TrainingError(
@@ -205,18 +185,15 @@ class Training(BaseRun[TrainSb3Config]):
             recorded=None if self.recorded is None else self.recorded.where(agents=[str(config.teacher)]),
         )
         self.seconds += time.monotonic() - start
-        self._log_warm_start(fits)
+        for number, fit in enumerate(fits, start=1):
+            for name, value in asdict(fit).items():
+                self.model.logger.record(f"warm_start/{name}", value)
+            self.model.logger.dump(number)
         self.note_update(is_due=False)
         self.measure("warm start")
         write_bytes(self.folder.clone, self.folder.last.read_bytes())
         self.warm_started = True
         self.save()
-
-    def _log_warm_start(self, fits: Sequence[Fit]) -> None:
-        for number, fit in enumerate(fits, start=1):
-            for name, value in asdict(fit).items():
-                self.model.logger.record(f"warm_start/{name}", value)
-            self.model.logger.dump(number)
 
     def _learn(self) -> None:
         config = self.config
@@ -227,11 +204,14 @@ class Training(BaseRun[TrainSb3Config]):
         self.measure_if_due()
         if to_do > 0:
             with progress_bar("PPO", self.steps + to_do, self.steps) as bar:
-                callback = _Watch(self, bar)
-                self.model.learn(to_do, callback=callback, reset_num_timesteps=False)
+                self.model.learn(to_do, callback=_Measuring(self, bar), reset_num_timesteps=False)
             self.note_update(is_due=True)
             self.measure_if_due()
-        self._report()
+        rate = self.steps / max(self.seconds, 1e-9)
+        print(
+            f"learned from {self.steps:,} decisions in {self.seconds:.0f} s ({rate:.0f} decisions/s); "
+            f"{self.folder.best}, {self.folder.curve_plot}"
+        )
 
     def note_update(self, *, is_due: bool) -> None:
         """Count what was learned from; if a measurement is due, save that first, so that nothing of it can be lost."""
@@ -248,13 +228,6 @@ class Training(BaseRun[TrainSb3Config]):
             self.measure("PPO", say)
             self.is_due = False
             self.save()
-
-    def _report(self) -> None:
-        rate = self.steps / max(self.seconds, 1e-9)
-        print(
-            f"learned from {self.steps:,} decisions in {self.seconds:.0f} s ({rate:.0f} decisions/s); "
-            f"{self.folder.best}, {self.folder.curve_plot}"
-        )
 
     # --- Measuring and saving -----------------------------------------------------------------------------------
     @property
@@ -336,7 +309,7 @@ class Training(BaseRun[TrainSb3Config]):
         self.note_update(is_due=False)
 
 
-class _Watch(BaseCallback):
+class _Measuring(BaseCallback):
     """Moves the progress bar, and measures the learner when it is time."""
 
     def __init__(self, training: Training, bar: tqdm[Any]) -> None:
