@@ -14,7 +14,7 @@ from mahjong_env.records import Recorder, RecordWriter
 COMMANDS = {
     "evaluate": (("--variant", "hebei", "--agents", "random", "greedy", "--deals", "20"), "evaluation.json"),
     "leaderboard": (("--variants", "wuhan", "hebei", "--levels", "0", "2", "--deals", "6"), "benchmark.json"),
-    "review": (("--record", "{games}", "--review", "--seat", "1", "--worlds", "6"), "branch.json"),
+    "review": (("--record", "{games}", "--review", "--seat", "1", "--worlds", "6"), "review.json"),
     "rule-values": (("--variant", "wuhan", "--all-rows", "--deals", "30"), "rules.json"),
 }
 """By name: their words, and the file that says what was found. {games} is a file of `record_games`."""

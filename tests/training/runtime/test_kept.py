@@ -301,7 +301,7 @@ class TestTwoAtOnce:
         assert capsys.readouterr().err.startswith(said)
 
     @pytest.mark.thorough
-    def test_a_branch(self, tmp_path, capsys):
+    def test_a_review(self, tmp_path, capsys):
         with locked(tmp_path / LOCK):
             assert main(["review", "--variant", "hebei", "--worlds", "2", "--out", str(tmp_path)]) == 2
         assert "another run is at work" in capsys.readouterr().err

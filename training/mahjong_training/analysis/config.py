@@ -69,7 +69,7 @@ class ReviewConfig:
     seed: int = 0
     """Of the deal, the worlds and the agents' chance."""
     out: Path | None = None
-    """Folder for branch.json, .csv and .html; an interrupted review goes on with the same command."""
+    """Folder for review.json, .csv and .html; an interrupted review goes on with the same command."""
     notes: Path | None = None
     """File for the match with all this in its notes: `python -m mahjong_env show FILE --html PAGE` shows them."""
     processes: int = 1

@@ -134,7 +134,7 @@ def interval(values: NDArray[Any], confidence: float = 0.95) -> tuple[NDArray[np
     mean = values.mean(axis=-1)
     away = values - mean[..., None]
     error = np.sqrt((away**2).sum(axis=-1) / (n - 1) / n)
-    bend, reach = _skewness(away) / np.sqrt(n), _student_t(n - 1, confidence)
+    bend, reach = _skewness(away) / np.sqrt(n), student_t(n - 1, confidence)
     return mean - error * _unbent(reach, bend), mean - error * _unbent(-reach, bend)
 
 
@@ -164,7 +164,7 @@ def _third_moment(values: NDArray[np.float64], scale: NDArray[np.float64]) -> ND
 
 
 @cache
-def _student_t(freedom: int, confidence: float) -> float:
+def student_t(freedom: int, confidence: float) -> float:
     """Return how many errors an interval of this confidence reaches to either side, by Student's t."""
     return float(_scipy("stats").t.ppf(0.5 + confidence / 2, freedom))
 

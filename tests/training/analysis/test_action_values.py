@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 
 from mahjong_agents import GreedyAgent, make_agent
-from mahjong_env import Deal, action, make_engine
-from mahjong_training.analysis.action_values import branch
-from mahjong_training.analysis.action_values.branches import DEALT_IN, DRAWN, SELF_DRAWN, WON_ON_TILE
+from mahjong_env import Deal, action, make_engine, rules
+from mahjong_training.analysis.action_values import (
+    DEALT_IN,
+    DRAWN,
+    SELF_DRAWN,
+    WON_ON_TILE,
+    ActionValues,
+    evaluate_actions,
+    join,
+)
 from mahjong_training.errors import TrainingError
 from support.marks import variants
 
@@ -25,21 +32,21 @@ def positions(variant, games=6, moves=12, seed=3):
 def test_every_legal_action_is_played_in_every_world(variant):
     engine, live = positions(variant)
     before = engine.snapshot()
-    found = branch(engine, live, worlds=5)
+    found = evaluate_actions(engine, live, worlds=5)
     assert np.array_equal(np.stack([found.position, found.action], axis=1), np.argwhere(engine.action_mask[live]))
     assert np.array_equal(found.seat, engine.seat_to_act[live])
     assert found.points.shape == found.end.shape == (len(found.action), 5)
     assert np.array_equal(found.worlds, np.full(len(live), 5))
     assert ((found.end >= 0) & (found.end <= 4)).all()
     assert engine.snapshot().to_bytes() == before.to_bytes()  # the positions are left as they are
-    assert np.array_equal(branch(engine, live, worlds=5).points, found.points)
-    assert not np.array_equal(branch(engine, live, worlds=5, seed=1).points, found.points)
+    assert np.array_equal(evaluate_actions(engine, live, worlds=5).points, found.points)
+    assert not np.array_equal(evaluate_actions(engine, live, worlds=5, seed=1).points, found.points)
 
 
 def test_a_win_is_worth_what_it_pays_and_passing_is_not():
     engine = make_engine("hebei", 1, seed=1)
     engine.reset(deals=Deal(hands=("123456789m 11p 55s 5s",), dealer=0))
-    found = branch(engine, worlds=40)
+    found = evaluate_actions(engine, worlds=40)
     win = int(np.flatnonzero(found.action == action("win"))[0])
     assert found.taken[0] == action("win")  # what greedy does
     result = engine.select([0]).step([action("win")])
@@ -52,7 +59,7 @@ def test_a_win_is_worth_what_it_pays_and_passing_is_not():
 
 def test_how_hands_end_agrees_with_what_they_pay():
     engine, live = positions("hebei", 12, 30)
-    found = branch(engine, live, worlds=10)
+    found = evaluate_actions(engine, live, worlds=10)
     assert set(np.unique(found.end)) >= {DRAWN, SELF_DRAWN, WON_ON_TILE, DEALT_IN}
     assert found.points[found.wins].mean() > 1 > -1 > found.points[found.end == DEALT_IN].mean()
     assert np.allclose(sum(found.share(end) for end in range(5)), 1)
@@ -61,11 +68,11 @@ def test_how_hands_end_agrees_with_what_they_pay():
 @pytest.mark.parametrize("variant", variants("hangzhou"))
 def test_what_is_hidden_has_no_part_in_it(variant):
     engine, live = positions(variant)
-    found = branch(engine, live, worlds=8)
+    found = evaluate_actions(engine, live, worlds=8)
     other = engine.select(np.arange(engine.num_games))
     other.resample_hidden(engine.seat_to_act[live], np.random.default_rng(5), games=live)
     assert not np.array_equal(engine.state.wall[live], other.state.wall[live])
-    again = branch(other, live, worlds=8)
+    again = evaluate_actions(other, live, worlds=8)
     assert np.array_equal(found.points, again.points)
     assert np.array_equal(found.taken, again.taken)
 
@@ -73,40 +80,39 @@ def test_what_is_hidden_has_no_part_in_it(variant):
 def test_hindsight_keeps_the_true_tiles():
     engine, live = positions("hebei", 4, 12)
     closed = make_agent("closed-greedy")
-    found = branch(engine, live, worlds=4, agents=closed, hindsight=True)
+    found = evaluate_actions(engine, live, worlds=4, agents=closed, hindsight=True)
     other = engine.select(np.arange(engine.num_games))
     other.resample_hidden(engine.seat_to_act[live], np.random.default_rng(5), games=live)
-    assert not np.array_equal(found.points, branch(other, live, worlds=4, agents=closed, hindsight=True).points)
+    assert not np.array_equal(
+        found.points, evaluate_actions(other, live, worlds=4, agents=closed, hindsight=True).points
+    )
 
 
 def test_one_agent_for_each_person():
     engine, live = positions("hebei", 3, 8)
-    found = branch(engine, live, worlds=6, agents=["random", "greedy", "closed-greedy"])
+    found = evaluate_actions(engine, live, worlds=6, agents=["random", "greedy", "closed-greedy"])
     assert found.points.any()
-    assert not np.array_equal(found.points, branch(engine, live, worlds=6).points)
+    assert not np.array_equal(found.points, evaluate_actions(engine, live, worlds=6).points)
 
 
 @pytest.mark.thorough
 def test_budgets():
     engine, live = positions("hebei", 5, 14)
-    narrow = branch(engine, live, worlds=200, width=1.5)
+    narrow = evaluate_actions(engine, live, worlds=200, width=1.5)
     half = np.zeros(len(live))
     np.maximum.at(half, narrow.position, narrow.against_taken().half_width)
     assert ((half <= 1.5) | (narrow.worlds == 200)).all()
     assert len(np.unique(narrow.worlds)) > 1  # each position stops by itself
-    assert (branch(engine, live, worlds=100_000, milliseconds=1).worlds == 64).all()  # the first round
+    assert (evaluate_actions(engine, live, worlds=100_000, milliseconds=1).worlds == 64).all()  # the first round
 
 
 def test_arrays_of_many_positions():
     engine, live = positions("hebei", 5, 14)
-    found = branch(engine, live, worlds=10)
+    found = evaluate_actions(engine, live, worlds=10)
     differences = found.differences()
     assert differences.shape == (len(live), 109)
     assert np.array_equal(~np.isnan(differences), engine.action_mask[live])
     assert (differences[np.arange(len(live)), found.taken] == 0).all()
-    one = found.of(2)
-    assert np.array_equal(one.points, found.points[found.position == 2])
-    assert np.allclose(one.against_best().low, found.against_best().low[found.position == 2])
 
 
 @pytest.mark.parametrize(
@@ -127,7 +133,7 @@ def test_arrays_of_many_positions():
 def test_what_cannot_be(settings, said):
     engine = make_engine("hebei", 5, seed=3)
     with pytest.raises(TrainingError, match=said):
-        branch(engine, **settings)
+        evaluate_actions(engine, **settings)
 
 
 def test_a_game_that_is_over():
@@ -135,4 +141,78 @@ def test_a_game_that_is_over():
     engine.reset(deals=Deal(hands=("123456789m 11p 55s 5s",), dealer=0))
     engine.step([action("win")])
     with pytest.raises(TrainingError, match="game 0 is over"):
-        branch(engine)
+        evaluate_actions(engine)
+
+
+# --- The numbers that are made of worlds: by hand, and by trying whether the intervals cover -------------------------
+
+
+def made(points, taken=0):
+    """One position whose actions 0, 1, ... brought these points."""
+    points = np.asarray(points, np.int32)
+    return ActionValues(
+        rules("hebei"),
+        np.zeros(1, np.int8),
+        np.array([taken]),
+        np.array([points.shape[1]]),
+        np.zeros(len(points), np.intp),
+        np.arange(len(points)),
+        points,
+        np.zeros(points.shape, np.int8),
+    )
+
+
+def test_paired_differences_by_hand():
+    found = made([[1, 2, 3, 6], [2, 3, 5, 8], [0, 0, 0, 0]])
+    assert found.mean().tolist() == [3, 4.5, 0]
+    taken = found.against_taken()
+    assert taken.mean.tolist() == [0, 1.5, -3]
+    # Differences 1, 1, 2, 2: standard deviation 1/sqrt(3), error that over 2, Student's t of 3 degrees 3.1824.
+    assert taken.error[1] == pytest.approx(1 / np.sqrt(3) / 2)
+    assert taken.high[1] == pytest.approx(1.5 + 3.18245 / np.sqrt(3) / 2, rel=1e-5)
+    assert (taken.low[0], taken.high[0]) == (0, 0)
+    best = found.against_best()
+    assert best.mean.tolist() == [-1.5, 1.5, -4.5]
+    # Two others: each at 97.5 %, so that both hold at 95 %; Student's t of 3 degrees is then 4.1765.
+    assert best.low[1] == pytest.approx(min(1.5 - 4.17653 / np.sqrt(3) / 2, 4.5 - 4.17653 * np.sqrt(7) / 2), rel=1e-5)
+
+
+def test_two_actions_are_compared_as_one_pair():
+    found = made([[1, 2, 3, 6], [2, 3, 5, 8]])
+    taken, best = found.against_taken(), found.against_best()
+    assert best.low[1] == pytest.approx(taken.low[1])
+    assert best.high[1] == pytest.approx(taken.high[1])
+
+
+def test_a_single_world_says_nothing():
+    taken, best = made([[1], [2]]).against_taken(), made([[1], [2]]).against_best()
+    assert np.isinf(taken.high[1])
+    assert np.isinf(best.low).all()
+
+
+def test_worlds_behind_the_last_do_not_count():
+    one, two = made([[1, 2, 3, 6], [2, 3, 5, 8]]), made([[4, 6], [1, 1], [0, 3]], taken=1)
+    both = join([one, two])
+    assert both.points.shape == (5, 4)
+    assert both.mean().tolist() == [3, 4.5, 5, 1, 1.5]
+    assert both.end[2:, 2:].tolist() == [[-1, -1]] * 3
+    assert np.allclose(both.against_taken().error[2:], two.against_taken().error)
+    assert np.allclose(both.against_best().high[2:], two.against_best().high)
+    assert np.allclose(both.share(0)[2:], 1)
+
+
+def test_intervals_cover_as_often_as_they_say():
+    """Four actions, two of them best: the plain interval covers in 95 %, that against the best at least as often."""
+    rng = np.random.default_rng(1)
+    truth = np.array([0.0, 3.0, 3.0, -2.0])
+    plain, best = [], []
+    for _ in range(1000):
+        common = rng.normal(0, 20, 60)
+        points = np.rint(common + truth[:, None] + rng.normal(0, 8, (4, 60)))
+        found = made(points)
+        taken, others = found.against_taken(), found.against_best()
+        plain.append((taken.low[1:] <= truth[1:] - truth[0]) & (truth[1:] - truth[0] <= taken.high[1:]))
+        against = np.array([truth[i] - np.delete(truth, i).max() for i in range(4)])
+        best.append((others.low <= against) & (against <= others.high))
+    assert np.mean(plain) == pytest.approx(0.95, abs=0.012)
+    assert (np.mean(best, axis=0) > 0.94).all()

@@ -14,11 +14,10 @@ from mahjong_env import ACTIONS, action, rules
 from mahjong_env.cli import main
 from mahjong_env.records import read_records
 from mahjong_env.viewer import viewer_html
-from mahjong_training.analysis.action_values import command, sentence
-from mahjong_training.analysis.action_values.branches import Branches
-from mahjong_training.analysis.action_values.page import cost_text
-from mahjong_training.analysis.action_values.playing import branch
-from mahjong_training.analysis.action_values.words import points_text, sentences
+from mahjong_training.analysis import review
+from mahjong_training.analysis.action_values import ActionValues, evaluate_actions
+from mahjong_training.analysis.review_report import cost_text, points_text, sentences
+from mahjong_training.evaluation.estimates import Estimate
 from support.spread_commands import record_games
 
 
@@ -37,21 +36,21 @@ def test_a_decision_of_a_recorded_game(games, tmp_path, capsys):
     told = capsys.readouterr().out
     assert "12 worlds, hidden tiles drawn anew" in told
     record = list(read_records(games))[1]
-    found = json.loads((tmp_path / "branch.json").read_text(encoding="utf-8"))
+    found = json.loads((tmp_path / "review.json").read_text(encoding="utf-8"))
     decision = found["decisions"][0]
     assert (decision["decision"], decision["taken"]) == (4, ACTIONS[record.actions[4]])
     for line in decision["actions"]:
         assert " ".join(line["sentence"].split()) in " ".join(told.split())
-    lines = list(csv.DictReader((tmp_path / "branch.csv").open(encoding="utf-8", newline="")))
+    lines = list(csv.DictReader((tmp_path / "review.csv").open(encoding="utf-8", newline="")))
     assert [line["action"] for line in lines] == [line["action"] for line in decision["actions"]]
-    page = (tmp_path / "branch.html").read_text(encoding="utf-8")
+    page = (tmp_path / "review.html").read_text(encoding="utf-8")
     assert page.count("<li>") == len(lines)
     assert 'src="http' not in page
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "branch.csv",
-        "branch.html",
-        "branch.json",
         "match.html",
+        "review.csv",
+        "review.html",
+        "review.json",
     ]
     assert '"intervals":' in (tmp_path / "match.html").read_text(encoding="utf-8")
 
@@ -60,10 +59,12 @@ def test_a_decision_of_a_recorded_game(games, tmp_path, capsys):
 def test_a_review_ranks_the_decisions_and_goes_on_where_it_stopped(games, tmp_path, monkeypatch, capsys):
     words = ("--record", games, "--review", "--seat", 1, "--worlds", 6, "--notes", tmp_path / "notes.jsonl")
     assert run(*words, "--out", tmp_path / "whole") == 0
-    whole = (tmp_path / "whole" / "branch.json").read_text(encoding="utf-8")
+    whole = (tmp_path / "whole" / "review.json").read_text(encoding="utf-8")
     decisions = json.loads(whole)["decisions"]
     assert len(decisions) > 5
     assert {decision["seat"] for decision in decisions} == {1}
+    told = capsys.readouterr().out
+    assert "±" not in told[told.index("taken costs") :]  # what an action costs has one interval on a screen
     assert all(len(decision["actions"]) > 1 for decision in decisions)
 
     played = []
@@ -72,16 +73,18 @@ def test_a_review_ranks_the_decisions_and_goes_on_where_it_stopped(games, tmp_pa
         if len(played) == 2:
             raise KeyboardInterrupt
         played.append(settings["seed"])
-        return branch(*arguments, **settings)
+        return evaluate_actions(*arguments, **settings)
 
     capsys.readouterr()
-    monkeypatch.setattr(command, "branch", interrupted)
+    monkeypatch.setattr(review, "evaluate_actions", interrupted)
     assert run(*words, "--out", tmp_path / "again") == 130
     assert f"8 of {len(decisions)} decisions are kept" in capsys.readouterr().err
-    monkeypatch.setattr(command, "branch", lambda *a, **s: (played.append(s["seed"]), branch(*a, **s))[1])
+    monkeypatch.setattr(
+        review, "evaluate_actions", lambda *a, **s: (played.append(s["seed"]), evaluate_actions(*a, **s))[1]
+    )
     assert run(*words, "--out", tmp_path / "again") == 0
     assert len(set(played)) == len(played)  # nothing was played twice
-    assert (tmp_path / "again" / "branch.json").read_text(encoding="utf-8") == whole
+    assert (tmp_path / "again" / "review.json").read_text(encoding="utf-8") == whole
     assert not [path for path in (tmp_path / "again").iterdir() if path.name.startswith(".")]
 
 
@@ -109,7 +112,7 @@ def test_a_deal_and_actions(tmp_path, capsys):
     hand = "123456789m 11p 55s 5s"
     words = ("--variant", "hebei", "--deal.hands", hand, "--worlds", 10, "--out", tmp_path)
     assert run(*words) == 0
-    best = json.loads((tmp_path / "branch.json").read_text(encoding="utf-8"))["decisions"][0]["actions"][0]
+    best = json.loads((tmp_path / "review.json").read_text(encoding="utf-8"))["decisions"][0]["actions"][0]
     assert best["action"] == "win"
     assert best["against_best"]["low"] > 0
     assert run(*words, "--actions", "discard 5s", "--notes", tmp_path / "notes.jsonl") == 0
@@ -151,10 +154,10 @@ def test_sentences_say_what_differs():
     end = np.array([[1] * 30 + [3] * 20 + [4] * 50, [1] * 10 + [3] * 20 + [4] * 70], np.int8)
     points = np.where(end == 1, 10, np.where(end == 3, -4, 0)).astype(np.int32)
     actions = np.array([action("discard 9m"), action("discard 2p")])
-    found = Branches(
+    found = ActionValues(
         rules("hebei"), np.zeros(1, np.int8), actions[:1], np.array([100]), np.zeros(2, np.intp), actions, points, end
     )
-    taken, other = sentences(found)
+    (_, taken), (reasons, other) = sentences(found)
     assert taken == (
         "discard 9m, which the others are compared with: +2.20 points on average; wins 30 %, deals in 20 %, "
         "the hand is drawn 0 %."
@@ -163,7 +166,7 @@ def test_sentences_say_what_differs():
         "discard 2p: -2.0 ± 1.2 points against discard 9m; wins less often (10 % against 30 %), deals in about as "
         "often (20 % against 20 %), others win more often (90 % against 70 %)."
     )
-    assert sentence(found, 1) == other
+    assert other.endswith(f"; {reasons}.")
 
 
 def test_numbers_have_the_decimals_that_they_deserve():
@@ -174,6 +177,6 @@ def test_numbers_have_the_decimals_that_they_deserve():
 
 
 def test_what_the_right_action_costs_is_nothing():
-    assert cost_text((2.5, -1.0, 6.0)) == "+2.50 [-1.00, +6.00]"
-    assert cost_text((-28.6, -40.0, -17.0)) == "nothing: the best"
-    assert cost_text((-2.0, -5.0, 1.0)) == "at most +1.00"
+    assert cost_text(Estimate(2.5, -1.0, 6.0)) == "+2.50 [-1.00, +6.00]"
+    assert cost_text(Estimate(-28.6, -40.0, -17.0)) == "nothing: the best"
+    assert cost_text(Estimate(-2.0, -5.0, 1.0)) == "at most +1.00"

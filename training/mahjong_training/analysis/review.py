@@ -16,12 +16,11 @@ from mahjong_env import Deal
 from mahjong_env.records import GameRecord
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_env.viewer import viewer_html
-from mahjong_training.analysis.action_values import page, results
-from mahjong_training.analysis.action_values.branches import Branches, join
-from mahjong_training.analysis.action_values.playing import branch
-from mahjong_training.analysis.action_values.positions import Positions, dealt, decisions_of, read_record, recorded
-from mahjong_training.analysis.action_values.results import Findings
+from mahjong_training.analysis import review_report as report
+from mahjong_training.analysis.action_values import ActionValues, evaluate_actions, join
 from mahjong_training.analysis.config import DealConfig, ReviewConfig
+from mahjong_training.analysis.positions import Positions, dealt, decisions_of, read_record, recorded
+from mahjong_training.analysis.review_report import Findings
 from mahjong_training.errors import InterruptedRunError, TrainingError
 from mahjong_training.evaluation.parts import digests, of_rules
 from mahjong_training.runtime.folders import check_file, write_text
@@ -31,7 +30,7 @@ from mahjong_training.runtime.lock import alone_in
 from mahjong_training.runtime.progress import TimeLeft, status
 from mahjong_training.runtime.workers import check_workers, new_executor
 
-_FILES: Final = ("branch.json", "branch.csv", "branch.html", page.MATCH)
+_FILES: Final = ("review.json", "review.csv", "review.html", report.MATCH)
 _AT_ONCE: Final = 4
 """Decisions that are played together and kept together; what is found depends on it, so it stays as it is."""
 
@@ -56,7 +55,7 @@ def run(config: ReviewConfig) -> Findings:
                 found = _play(common, kept, tell)
         except KeyboardInterrupt as interrupt:
             raise InterruptedRunError(kept.how_far(len(positions.decision)), exit_status(interrupt)) from None
-        page.print_findings(found)
+        report.print_findings(found)
         _write(config, found)
         kept.remove()
     return found
@@ -120,9 +119,9 @@ def _again(config: ReviewConfig) -> _Common:
     return _Common(config, find_positions(config), tuple(make_agent(spec) for spec in config.agents))
 
 
-def _play_block(common: _Common, block: int) -> Branches:
+def _play_block(common: _Common, block: int) -> ActionValues:
     some, config = common.block(block), common.config
-    return branch(
+    return evaluate_actions(
         some.engine,
         worlds=config.worlds,
         agents=common.agents,
@@ -153,7 +152,7 @@ def _play(common: _Common, kept: _KeptDecisions, tell: Callable[[str], object]) 
             known = sum(len(part.taken) for part in parts.values() if part is not None)
             tell(f"{known} of {number} decisions{left}")
     found = join([part for part in parts.values() if part is not None])
-    return results.findings(common.positions, found, _settings(config, common.agents))
+    return report.findings(common.positions, found, _settings(config, common.agents))
 
 
 def _seed_of(seed: int, block: int) -> int:
@@ -181,12 +180,12 @@ def _files(config: ReviewConfig) -> Iterator[Path]:
 def _write(config: ReviewConfig, found: Findings) -> None:
     written = list(_files(config))
     if config.out is not None:
-        pages = page.html_text(found), viewer_html(results.annotated(found))
-        texts = results.json_text(found), results.csv_text(found), *pages
+        pages = report.html_text(found), viewer_html(report.annotated(found))
+        texts = report.json_text(found), report.csv_text(found), *pages
         for name, text in zip(_FILES, texts, strict=True):
             write_text(config.out / name, text)
     if config.notes is not None:
-        write_text(config.notes, results.annotated(found).to_json() + "\n")
+        write_text(config.notes, report.annotated(found).to_json() + "\n")
     if written:
         print(f"written: {', '.join(map(str, written))}")
 
@@ -202,17 +201,17 @@ class _KeptDecisions:
             told.pop(name)
         self._rules = record.rules
         files = [digests(spec, agent, self._rules) for spec, agent in zip(config.agents, agents, strict=True)]
-        self._kept = Kept(config.out, "branch", [of_rules(self._rules), record.to_json(), files, told])
+        self._kept = Kept(config.out, "review", [of_rules(self._rules), record.to_json(), files, told])
 
-    def get(self, block: int, decisions: int) -> Branches | None:
+    def get(self, block: int, decisions: int) -> ActionValues | None:
         """Return what was found; None if nothing was, or if the file is damaged."""
         arrays = self._kept.get(str(block))
         if arrays is None or set(arrays) != set(self._ARRAYS):
             return None
-        found = Branches(self._rules, **arrays)
+        found = ActionValues(self._rules, **arrays)
         return found if len(found.taken) == decisions else None
 
-    def put(self, block: int, found: Branches) -> None:
+    def put(self, block: int, found: ActionValues) -> None:
         """Keep what was found."""
         self._kept.put(str(block), {name: getattr(found, name) for name in self._ARRAYS})
 

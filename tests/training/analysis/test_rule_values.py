@@ -11,9 +11,16 @@ import pytest
 
 from mahjong_env import RulesError, rules, score
 from mahjong_env.cli import main
-from mahjong_training.analysis.rule_values import changes_of, compare, without_row
-from mahjong_training.analysis.rule_values.comparing import every_knob, sentences
-from mahjong_training.analysis.rule_values.measures import Influence, _mean, _spread
+from mahjong_training.analysis.rule_report import sentences
+from mahjong_training.analysis.rule_values import (
+    Influence,
+    _mean,
+    _spread,
+    changes_of,
+    compare,
+    every_knob,
+    without_row,
+)
 from mahjong_training.errors import TrainingError
 from support.marks import variants
 
