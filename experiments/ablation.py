@@ -21,7 +21,7 @@ import numpy as np
 from scipy import stats
 
 from mahjong_agents import make_agent
-from mahjong_agents.control_variates import worthwhile_weights
+from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.greedy import reference_agent
 from mahjong_env import VARIANTS, Rules
 from mahjong_training.config import TrainConfig, TrainSb3Config
@@ -109,7 +109,7 @@ def by_deal(rules: Rules, way: str, seed: int, arguments: argparse.Namespace) ->
     with redirect_stdout(sys.stderr):
         learned = ppo_run.run(config) if isinstance(config, TrainConfig) else train.run(config)
     agents = [make_agent(f"policy:{learned.last}"), reference_agent(rules)]
-    lineup, luck_off = one_against_copies(0, 1, rules.people), worthwhile_weights(rules) is not None
+    lineup, luck_off = one_against_copies(0, 1, rules.people), useful_weights(rules) is not None
     result = measure(rules, agents, lineup, deals=arguments.deals, seed=SEED, control_variates=luck_off)
     points = result.points_by_deal(0) * result.deals / result.hands
     write_text(kept, json.dumps(points.tolist()))

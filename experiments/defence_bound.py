@@ -15,14 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.control_variates import worthwhile_weights
+from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.greedy import reference_agent
-from mahjong_agents.lookahead import CONCEALED_KONG, NUM_KINDS, kinds_wanted, look_ahead
-from mahjong_agents.outlook import Concealed, Outlook, other_shapes
 from mahjong_env import VARIANTS, View
+from mahjong_env.basics.actions import CONCEALED_KONG
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.hands.codes import encode
+from mahjong_env.hands.codes import NUM_KINDS, encode
 from mahjong_env.hands.kind_sets import count_planes, unpack
+from mahjong_env.hands.shanten import Hands, Shanten
+from mahjong_env.observation.acceptance import kinds_wanted, look_ahead
+from mahjong_env.ruleset.shapes import other_shapes
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import in_sigma, measure
 
@@ -68,11 +70,11 @@ def waits_of_others(view: View, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
         natural[some, wild[some]] = 0
         melds = (state.meld_type[games, seat] > MeldType.NONE).sum(axis=1)
         counts = count_planes(natural) if any(other_shapes(rules)) else None
-        outlook = Outlook(
-            Concealed(encode(natural).T.copy(), wilds, rules.sets - melds, melds == 0, counts), other_shapes(rules)
+        shanten = Shanten(
+            Hands(encode(natural).T.copy(), wilds, rules.sets - melds, melds == 0, counts), other_shapes(rules)
         )
-        kinds = kinds_wanted(outlook, np.maximum(outlook.distance, 1), wild if rules.has_wild else None, rules)
-        found |= unpack(kinds) & (outlook.distance == 1)[:, None]
+        kinds = kinds_wanted(shanten, np.maximum(shanten.distance, 1), wild if rules.has_wild else None, rules)
+        found |= unpack(kinds) & (shanten.distance == 1)[:, None]
     return found
 
 
@@ -84,7 +86,7 @@ def main() -> None:
     print(f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", sep="\n")
     for name, rules in sorted(VARIANTS.items()):
         for as_near in (True, False):
-            agents, off = [AllSeeing(as_near=as_near), reference_agent(rules)], worthwhile_weights(rules) is not None
+            agents, off = [AllSeeing(as_near=as_near), reference_agent(rules)], useful_weights(rules) is not None
             lineup = one_against_copies(0, 1, rules.people)
             found = measure(rules, agents, lineup, deals=deals, seed=SEED, control_variates=off)
             one, other = found.of(0), found.of(1)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_agents import make_agent
-from mahjong_agents.control_variates import worthwhile_weights
+from mahjong_agents.control_variates import useful_weights
 from mahjong_env import VARIANTS, rules
 from mahjong_training.evaluation.estimates import confidence, interval, looks
 from mahjong_training.evaluation.lineups import one_against_copies
@@ -50,7 +50,7 @@ def play(pair: Pair, deals: int) -> dict[str, NDArray[np.float64]]:
     lineup, agents = one_against_copies(0, 1, table.people), [make_agent(pair.one), make_agent(pair.other)]
     found = {}
     for name, luck_off in {"points": False, "luck taken off": True}.items():
-        if not luck_off or worthwhile_weights(table) is not None:
+        if not luck_off or useful_weights(table) is not None:
             result = measure(table, agents, lineup, deals=deals, seed=SEED, control_variates=luck_off)
             found[name] = result.points_by_deal(0) / result.orders
     return found

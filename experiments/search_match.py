@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from mahjong_agents import make_agent
-from mahjong_agents.control_variates import worthwhile_weights
+from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.greedy import reference_agent
 from mahjong_env import VARIANTS, Rules
 from mahjong_training.evaluation.estimates import Estimate
@@ -62,7 +62,7 @@ def play(rules: Rules, spec: str, arguments: argparse.Namespace) -> LineupResult
     agent = make_agent(spec)
     agents, lineup = [agent, reference_agent(rules)], one_against_copies(0, 1, rules.people)
     kept = Parts(arguments.out, rules, (spec, _REFERENCE), agents, arguments.seed)
-    luck_off, begun = worthwhile_weights(rules) is not None, time.process_time()
+    luck_off, begun = useful_weights(rules) is not None, time.process_time()
     parts: list[Played] = []
     every = blocks(lineup, arguments.deals, "turns", agents=agents, control_variates=luck_off)
     for block in every:

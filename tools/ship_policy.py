@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from mahjong_agents import make_agent
-from mahjong_agents.control_variates import worthwhile_weights
+from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.policy.file import SHIPPED, PolicyFile
 from mahjong_env import VARIANTS, Rules
 from mahjong_training.config import TrainConfig
@@ -110,7 +110,7 @@ def main() -> None:
         teacher=trained["teacher"],
         seeds=arguments.seeds,
         blind=arguments.blind,
-        luck=", luck taken off the points" if worthwhile_weights(rules) is not None else "",
+        luck=", luck taken off the points" if useful_weights(rules) is not None else "",
         sigma=sigma(rules),
         level=(rules.people + 1) / 2,
         rows="\n".join(rows),
@@ -140,7 +140,7 @@ def _rows(rules: Rules, spec: str, deals: dict[str, int], blind: int) -> list[st
         test = BlindTest(blind, rules, (f"policy:{rules.name}", level), ((digest,), ()), LEDGER)
         test.begin()
         agents, lineup = [agent, other], one_against_copies(0, 1, rules.people)
-        every = blocks(lineup, number, agents=agents, control_variates=worthwhile_weights(rules) is not None)
+        every = blocks(lineup, number, agents=agents, control_variates=useful_weights(rules) is not None)
         parts = [play_block(rules, agents, block, blind_seed(blind)) for block in every]
         result, rank = summarise(rules, lineup, parts), _mean_rank(parts, rules.people)
         test.finish()

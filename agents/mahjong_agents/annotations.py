@@ -1,4 +1,4 @@
-"""What agents thought of their choices, as records keep it (`GameRecord.notes`): short and plain."""
+"""Annotations: an agent's reasons for its choices, short and plain, as records keep them (`GameRecord.notes`)."""
 
 from __future__ import annotations
 
@@ -9,43 +9,30 @@ from numpy.typing import NDArray
 
 from mahjong_env import ACTIONS
 
-Note = dict[str, Any]
+Annotation = dict[str, Any]
 
 _MOST: Final = 5
 """Actions of one choice that are written down: those that the agent held best."""
-_LEAST_SHARE: Final = 0.001
+_LEAST_PROBABILITY: Final = 0.001
 
 
-def probabilities(count: int, row: NDArray[np.intp], action: NDArray[Any], share: NDArray[Any]) -> list[Note | None]:
-    """Return for each of ``count`` choices the probabilities of its most probable actions, None where there is one.
+def annotate(
+    key: str, count: int, row: NDArray[np.intp], action: NDArray[Any], number: NDArray[Any]
+) -> list[Annotation | None]:
+    """Return for each of some choices the numbers of its best actions, by their names; None where there is one action.
 
     Args:
+        key: "probabilities", or "values" (points).
         count: choices.
         row: [m] the choice that an action belongs to.
         action: [m] numbers of actions.
-        share: [m] their probabilities.
+        number: [m] their probabilities or values.
     """
-    return _noted("probabilities", count, row, action, share, least=_LEAST_SHARE)
-
-
-def values(count: int, row: NDArray[np.intp], action: NDArray[Any], points: NDArray[Any]) -> list[Note | None]:
-    """Return for each of ``count`` choices the points [m] that its best actions promise; see `probabilities`."""
-    return _noted("values", count, row, action, points)
-
-
-def _noted(
-    what: str,
-    count: int,
-    row: NDArray[np.intp],
-    action: NDArray[Any],
-    number: NDArray[Any],
-    *,
-    least: float = -np.inf,
-) -> list[Note | None]:
+    least = _LEAST_PROBABILITY if key == "probabilities" else -np.inf
     several = np.bincount(row, minlength=count) > 1
-    notes: list[Note | None] = [{what: {}} if is_choice else None for is_choice in several]
+    notes: list[Annotation | None] = [{key: {}} if is_choice else None for is_choice in several]
     for at in np.lexsort((-number, row)).tolist():
         note = notes[row[at]]
-        if note is not None and number[at] >= least and len(note[what]) < _MOST:
-            note[what].setdefault(ACTIONS[int(action[at])], round(float(number[at]), 3))
+        if note is not None and number[at] >= least and len(note[key]) < _MOST:
+            note[key].setdefault(ACTIONS[int(action[at])], round(float(number[at]), 3))
     return notes

@@ -1,16 +1,27 @@
-"""What an agent is: something that chooses actions for many seats at once."""
+"""The interface of agents, agents by name, and what agents share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env import AgentError, View
+from mahjong_env.environments.agents import agent_names, find_agent
 
-__all__ = ["GAMES_AT_ONCE", "Agent", "AgentError", "PolicyFileError", "games_at_once"]
+__all__ = [
+    "GAMES_AT_ONCE",
+    "Agent",
+    "AgentError",
+    "PolicyFileError",
+    "agent_names",
+    "check_numbers",
+    "games_at_once",
+    "make_agent",
+    "present_spec",
+]
 
 GAMES_AT_ONCE: Final = 6000
 """Games that are played at once where nothing else is said: a greedy player takes two seconds for them."""
@@ -60,9 +71,33 @@ class Agent(Protocol):
 def games_at_once(agents: Sequence[Agent]) -> int:
     """Return how many games of some agents are played at once, so that they take seconds and not hours.
 
-    That many are a task of a worker, and what is lost if it is interrupted.
+    It is the size of a worker's task, all of which is lost if it is interrupted.
 
     Args:
         agents: who plays; the least of their attributes ``games_at_once`` counts, an int from 1.
     """
     return min([GAMES_AT_ONCE, *(max(1, int(getattr(agent, "games_at_once", GAMES_AT_ONCE))) for agent in agents)])
+
+
+def make_agent(spec: Any) -> Agent:
+    """Make an agent from a short text; an agent is returned as it is.
+
+    Args:
+        spec: ``NAME``, ``NAME:ARGUMENT``, ``module:Class`` or ``file.py:Class``, any of them with
+            ``?option=value&option=value`` behind it: "random", "search?rollouts=64", "policy:runs/hebei/best.zip",
+            "my_agents.py:Cautious"; see `mahjong_env.environments.agents.find_agent`.
+
+    Returns:
+        The agent.
+
+    Raises:
+        AgentError: there is no such agent, it cannot be loaded, or it does not take this argument or option.
+        PolicyFileError: the policy file cannot be used.
+        MissingExtraError: the agent needs packages that are not installed; the message names the ``pip install`` line.
+    """
+    return cast(Agent, find_agent(spec))
+
+
+def present_spec(spec: str) -> str:
+    """Return the text of an agent, by its name where older files name it by a setting of another agent."""
+    return {"greedy?claims=false": "closed-greedy", "value?numbers=none": "plan-value"}.get(spec, spec)

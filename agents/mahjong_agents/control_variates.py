@@ -1,21 +1,22 @@
-"""How lucky the draws of a hand were: control variates for what it brought.
+"""Control variates for the points of a hand: the luck of its draws.
 
-Whenever a seat draws, whoever sees all hands knows what each kind would be good for, and how likely it is: the wall is
-shuffled, and nobody has looked into it. So any number that can be told from the table and the drawn kind, say "1 if the
-tile brings the hand nearer to a win", has mean zero once its mean over the tiles that remain is taken off, given
-everything that happened before, whoever plays and however. Sums of such surprises, weighted, are what is called luck
-here. To take luck off the points changes no mean, and takes away as much of the spread as the weights explain, which
-were fixed beforehand on other hands. It is the advantage-sum estimator (Zinkevich, Bowling, Bard, Kan and Billings,
-2006), with a linear value function as in MIVAT (White and Bowling, 2009) and, for chance alone, as in AIVAT (Burch,
-Schmid, Moravcik, Morrill and Bowling, 2018).
+Whenever a seat draws, an observer of all hands knows what each kind would be good for and how probable it is, because
+the wall is shuffled and unseen. So any function of the table and the drawn kind, such as "1 if the tile brings the hand
+nearer to a win", less its mean over the tiles that remain, has mean zero given everything before it, whoever plays and
+however: an innovation. Luck is the weighted sum of these innovations. Taking it off the points changes no mean, and
+removes as much of the variance as the weights explain, which were fixed beforehand on other hands. This is the
+advantage-sum estimator (Zinkevich, Bowling, Bard, Kan and Billings, 2006) with a linear value function as in MIVAT
+(White and Bowling, 2009) and, for chance alone, as in AIVAT (Burch, Schmid, Moravcik, Morrill and Bowling, 2018).
 
-What the deal brings is left to the seatings: luck sums to zero over the seats, and every agent has every seat.
+The luck of the deal is left to the seat rotations: luck sums to zero over the seats, and every agent has every seat.
 """
 
 from __future__ import annotations
 
 import json
-from functools import cache
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,62 +24,70 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_agents.base import AgentError
-from mahjong_agents.draw_features import FEATURES, Draws, surprises
-from mahjong_agents.outlook import Concealed, Outlook, other_shapes
 from mahjong_env import Engine, Rules
 from mahjong_env.basics.tiles import NUM_ALL_KINDS
 from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT
-from mahjong_env.hands.kind_sets import BIT_OF_KIND, count_planes, pack
+from mahjong_env.hands.kind_sets import (
+    ALL_KINDS,
+    BIT_OF_KIND,
+    CountPlanes,
+    KindSets,
+    count_planes,
+    count_tiles,
+    members,
+    pack,
+)
+from mahjong_env.hands.shanten import Hands, Shanten
+from mahjong_env.ruleset.shapes import other_shapes
+from mahjong_env.scoring.wins import Source, wins_from_state
 from mahjong_env.state.arrays import Phase
 
 WEIGHTS_FILE: Final = Path(__file__).with_name("control_variates.json")
 """The weights that are shipped; `mahjong_training.fitting.control_variates` writes it."""
 UNIT: Final = 2**20
-"""Luck is kept in whole parts of a point, so many to one: sums are then exact in any order."""
+"""Luck is kept in whole fractions of a point, this many to one: sums are then exact in any order."""
 _MOST_LEFT: Final = 2 / 3
-"""Control variates that leave more of the spread than this are not worth their time."""
+"""Control variates that leave more of the variance than this are not worth their time."""
 
 
 @cache
+def _fitted() -> dict[str, Any]:
+    """Return by variant the shipped weights, and the share of the variance of points that they leave."""
+    return json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["variants"] if WEIGHTS_FILE.exists() else {}
+
+
 def weights_of(rules: Rules) -> NDArray[np.float64]:
-    """Return the [F] weights that are shipped for a variant, with whatever knobs.
+    """Return the [F] weights that are shipped for a variant; its house rules do not matter.
 
     Raises:
         AgentError: there are none.
     """
-    try:
-        known = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["variants"]
-    except FileNotFoundError:
-        known = {}
-    if rules.name not in known:
+    fitted = _fitted()
+    if rules.name not in fitted:
         raise AgentError(
-            f"there are no weights of control variates for {rules.name!r}; there are for {', '.join(known) or 'none'}. "
-            f"mahjong-env fit-control-variates --variant {rules.name} makes them"
+            f"there are no weights of control variates for {rules.name!r}; there are for "
+            f"{', '.join(fitted) or 'none'}. mahjong-env fit-control-variates --variant {rules.name} makes them"
         )
-    by_name = known[rules.name]["weights"]
+    by_name = fitted[rules.name]["weights"]
     return np.array([by_name.get(name, 0.0) for name in FEATURES])
 
 
 def share_left(rules: Rules) -> float | None:
-    """Return the share of the spread of points that the shipped weights leave to a variant; None if there are none."""
-    try:
-        known = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["variants"]
-    except FileNotFoundError:
-        return None
-    return float(known[rules.name]["left"]) if rules.name in known else None
+    """Return the share of the variance of points that the shipped weights leave to a variant; None without weights."""
+    return float(_fitted()[rules.name]["left"]) if rules.name in _fitted() else None
 
 
-def worthwhile_weights(rules: Rules) -> NDArray[np.float64] | None:
-    """Return the weights of the control variates where they explain enough of the spread of points to be worth it."""
-    known = share_left(rules)
-    return weights_of(rules) if known is not None and known < _MOST_LEFT else None
+def useful_weights(rules: Rules) -> NDArray[np.float64] | None:
+    """Return the weights of the control variates where they explain enough of the variance of points, else None."""
+    left = share_left(rules)
+    return weights_of(rules) if left is not None and left < _MOST_LEFT else None
 
 
 class Luck:
-    """The luck of B games, while they are played on.
+    """The luck of B games, kept up to date while they are played.
 
     Attributes:
-        sums: [B, S, F] sums of surprises, if there are no weights; else [B, S] luck in points.
+        sums: [B, S, F] sums of innovations without weights; with weights [B, S] luck in points.
     """
 
     def __init__(self, engine: Engine, weights: NDArray[np.float64] | None = None, drawable: int | None = None) -> None:
@@ -86,7 +95,7 @@ class Luck:
 
         Args:
             engine: the games.
-            weights: [F] of the surprises, in the order of `FEATURES`; None: the surprises themselves are kept.
+            weights: [F] of the innovations, in the order of `FEATURES`; None: the innovations themselves are summed.
             drawable: tiles that could be drawn at the deal; None: as many as now, as in freshly dealt games.
         """
         self._engine, self._state, self._weights = engine, engine.state, weights
@@ -120,7 +129,7 @@ class Luck:
         # A flower that cannot be replaced leaves nothing to look at; any other draw ends with a tile in the hand.
         drew = drew[(state.phase[drew] == Phase.TURN) & (state.drawn[drew] >= 0)]
         if drew.size:
-            found = surprises(self._draws(drew))
+            found = innovations(self._draws(drew))
             self.sums[drew] += found if self._weights is None else found @ self._weights
 
     def by_person(self) -> NDArray[np.int64]:
@@ -174,14 +183,14 @@ class Luck:
         counts = count_planes(hand) if any(self._shapes) else None
         codes = code.T.astype(np.intp, order="C")
         sets = self._engine.rules.sets - melds
-        outlook = Outlook(Concealed(codes, wilds, sets, melds == 0, counts), self._shapes)
-        helps = outlook.kinds_that_help(outlook.distance)
+        shanten = Shanten(Hands(codes, wilds, sets, melds == 0, counts), self._shapes)
+        helps = shanten.kinds_that_help(shanten.distance)
         helps[some] |= BIT_OF_KIND[wild[some]]
         self._code[game, seat] = code
         self._helps[game, seat] = helps & pack(self._stays[None])
-        self._far[game, seat] = outlook.distance
+        self._far[game, seat] = shanten.distance
 
-    def _draws(self, games: NDArray[np.intp]) -> Draws:
+    def _draws(self, games: NDArray[np.intp]) -> _Draws:
         state = self._state
         seat, kind = state.turn[games].astype(np.intp), state.drawn[games].astype(np.intp)
         rows: Any = np.arange(len(games))
@@ -190,4 +199,258 @@ class Luck:
         hand = state.hand[games, seat]
         hand[rows, kind] -= 1
         left = state.left(games) / self._drawable[games]
-        return Draws(self._engine, games, seat, kind, hand, wall, left, self._helps[games], self._far[games])
+        return _Draws(self._engine, games, seat, kind, hand, wall, left, self._helps[games], self._far[games])
+
+
+# --- Innovations ----------------------------------------------------------------------------------------------
+
+FAR: Final = 5
+"""Hands this many tiles or more from a win count alike."""
+PARTS: Final = 3
+"""Parts of a hand, by the tiles that can still be drawn."""
+_HONOURS: Final = ALL_KINDS ^ np.uint64(2**27 - 1)
+_MANY_PAIRS: Final = 4
+_NO_KIND: Final = np.uint64(0)
+
+# Innovations at which the drawer gains what the others lose in equal shares, and how many there are of each: one per
+# distance from a win (FAR), per part of the hand (PARTS), or per pair of both.
+_OWN: Final = {
+    "nearer": FAR * PARTS,
+    "nearer, tiles that help": FAR,
+    "nearer, dealer": FAR,
+    "nearer, no melds": FAR,
+    "nearer, wild tiles": FAR,
+    "nearer, others wait": FAR,
+    "nearer, one suit": FAR,
+    "nearer, pairs": FAR,
+    "nearer, melds": FAR,
+    "wild tile": FAR,
+    "wild tile, others held": 1,
+    "fourth tile": PARTS,
+    "fourth tile of a pung": 1,
+    "third tile": FAR,
+    "second tile": 1,
+    "honour": 1,
+}
+# At the cost of some of the others rather than of the rest.
+_COST: Final = {"nearer, cost of who waits": FAR, "nearer, cost of the dealer": FAR}
+# Another seat could use the tile.
+_WANTED: Final = {"wanted by the next": FAR - 1, "wanted by another": FAR - 1}
+_RISK: Final = {"risk": 2, "lost": 2}
+# What the variant pays for the wins that the tile makes possible: of the drawer, of others who wait for a tile that the
+# drawer cannot use, and of others who wait for one that it can.
+_PAY: Final = {"own win": PARTS, "win with a useless tile": PARTS, "win with a useful tile": PARTS}
+FEATURES: Final = tuple(
+    f"{name} {number}"
+    for part in (_OWN, _COST, _WANTED, _RISK, _PAY)
+    for name, size in part.items()
+    for number in range(size)
+)
+
+
+@dataclass(frozen=True)
+class _Draws:
+    """Draws of one tile in each of n games.
+
+    Attributes:
+        engine: the games, after the draw.
+        games: [n] their numbers.
+        seat: [n] who drew.
+        kind: [n] what.
+        hand: [n, 34] the drawer's concealed tiles before.
+        wall: [n, 34] the tiles that might have been drawn, flowers left out.
+        left: [n] share of the drawable tiles that is left.
+        helps: [n, S] the kinds that bring each hand nearer to a win, the drawer's as it was before.
+        distance: [n, S] how far each hand is from a win.
+    """
+
+    engine: Engine
+    games: NDArray[np.intp]
+    seat: NDArray[np.intp]
+    kind: NDArray[np.intp]
+    hand: NDArray[np.int8]
+    wall: NDArray[np.int8]
+    left: NDArray[np.float64]
+    helps: KindSets
+    distance: NDArray[np.int8]
+
+    @cached_property
+    def rows(self) -> NDArray[np.intp]:
+        """[n] 0, 1, 2, ..."""
+        return np.arange(len(self.games))
+
+    def innovation(self, kinds: KindSets) -> NDArray[np.float64]:
+        """Return [n] 1 where the tile was one of these kinds [n], else 0, less the probability of that."""
+        drawn: NDArray[np.bool_] = kinds & BIT_OF_KIND[self.kind] != _NO_KIND
+        return drawn - self.share(kinds)
+
+    def share(self, kinds: KindSets) -> NDArray[np.float64]:
+        """Return [n] the share of these kinds [n] among the tiles that might have been drawn."""
+        return np.asarray(count_tiles(kinds, self._planes) / self._total)
+
+    @cached_property
+    def _planes(self) -> CountPlanes:
+        return count_planes(self.wall)
+
+    @cached_property
+    def _total(self) -> NDArray[np.float64]:
+        return self.wall.sum(axis=1).astype(np.float64)
+
+    @cached_property
+    def far(self) -> NDArray[np.intp]:
+        """[n] how far the drawer was, from 0 for one tile on."""
+        return np.clip(self.distance[self.rows, self.seat], 1, FAR).astype(np.intp) - 1
+
+    @cached_property
+    def part(self) -> NDArray[np.intp]:
+        """[n] the part of the hand."""
+        return np.clip((PARTS * (1 - self.left)).astype(np.intp), 0, PARTS - 1)
+
+    @cached_property
+    def waits(self) -> NDArray[np.bool_]:
+        """[n, S] who is one tile from a win, the drawer left out."""
+        waits = self.distance <= 1
+        waits[self.rows, self.seat] = False
+        return waits
+
+
+def innovations(draws: _Draws) -> NDArray[np.float64]:
+    """Return [n, S, F] for every draw and seat the innovations named by `FEATURES`; over the seats they sum to zero."""
+    own = np.concatenate(list(_own(draws)), axis=1)
+    parts = [_gain(draws, draws.seat)[:, :, None] * own[:, None], _cost(draws), *_others(draws), _payments(draws)]
+    return np.concatenate(parts, axis=2)
+
+
+def _gain(draws: _Draws, seat: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return [n, S] 1 for a seat [n], and what the others pay for it in equal shares."""
+    seats = draws.helps.shape[1]
+    gain = np.full((len(seat), seats), -1 / (seats - 1))
+    gain[draws.rows, seat] = 1
+    return gain
+
+
+def _column(draws: _Draws, size: int, number: NDArray[np.intp], value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return [n, size] a value [n] in the column of its number [n], 0 elsewhere."""
+    block = np.zeros((len(draws.rows), size))
+    block[draws.rows, number] = value
+    return block
+
+
+def _own(draws: _Draws) -> Iterator[NDArray[np.float64]]:
+    """Yield [n, size] what the tile does for the drawer, in the order of `_OWN`."""
+    state, rows, games, hand = draws.engine.state, draws.rows, draws.games, draws.hand
+    helps = draws.helps[rows, draws.seat]
+    nearer = draws.innovation(helps)
+    wild = state.wild[games].astype(np.intp)
+    has_wild = wild >= 0
+    held = np.where(has_wild, hand[rows, wild], 0)
+    natural = hand * (np.arange(NUM_KINDS) != wild[:, None])
+    melds = state.num_melds[games, draws.seat]
+    suits = natural[:, :27].reshape(-1, 3, 9).sum(axis=2)
+    is_one_suit = suits.max(axis=1) >= suits.sum(axis=1) - 1
+    has_pairs = (natural // 2).sum(axis=1) >= _MANY_PAIRS
+    yield _column(draws, FAR * PARTS, draws.far * PARTS + draws.part, nearer)
+    by_far = (
+        10 * draws.share(helps),
+        state.dealer[games] == draws.seat,
+        melds == 0,
+        held,
+        draws.waits.sum(axis=1),
+        is_one_suit,
+        has_pairs,
+        melds,
+    )
+    for factor in by_far:
+        yield _column(draws, FAR, draws.far, nearer * factor)
+    wild_tile = draws.innovation(np.where(has_wild, BIT_OF_KIND[wild], _NO_KIND))
+    yield _column(draws, FAR, draws.far, wild_tile)
+    yield (wild_tile * held)[:, None]
+    yield _column(draws, PARTS, draws.part, draws.innovation(pack(hand == 3)))
+    yield draws.innovation(pack(state.open_pung[games, draws.seat]))[:, None]
+    yield _column(draws, FAR, draws.far, draws.innovation(pack(hand == 2)))
+    yield draws.innovation(pack(hand == 1))[:, None]
+    yield draws.innovation(np.full(len(rows), _HONOURS))[:, None]
+
+
+def _cost(draws: _Draws) -> NDArray[np.float64]:
+    """Return [n, S, 2 FAR] who of the others loses more, and who less, if the drawer comes nearer."""
+    rows, seats = draws.rows, draws.helps.shape[1]
+    nearer = draws.innovation(draws.helps[rows, draws.seat])
+    cost = np.zeros((len(rows), seats, 2 * FAR))
+    is_dealer = np.arange(seats) == draws.engine.state.dealer[draws.games][:, None]
+    is_dealer[rows, draws.seat] = False
+    for first, who in ((0, draws.waits), (FAR, is_dealer)):
+        more = who - who.sum(axis=1, keepdims=True) / (seats - 1)
+        more[rows, draws.seat] = 0
+        cost[rows, :, first + draws.far] = -more * nearer[:, None]
+    return cost
+
+
+def _others(draws: _Draws) -> Iterator[NDArray[np.float64]]:
+    """Yield [n, S, size] what the tile does for others who could use it, in the order of `_WANTED` and `_RISK`."""
+    rows, seats = draws.rows, draws.helps.shape[1]
+    helps = draws.helps[rows, draws.seat]
+    wanted = np.zeros((len(rows), seats, 2 * (FAR - 1)))
+    risk = np.zeros((len(rows), seats, 4))
+    for ahead in range(1, seats):
+        seat = (draws.seat + ahead) % seats
+        waits, wants = draws.waits[rows, seat], draws.helps[rows, seat]
+        useless, useful = draws.innovation(wants & ~helps), draws.innovation(wants & helps)
+        gain = _gain(draws, seat)
+        far = np.clip(draws.distance[rows, seat], 2, FAR) - 2 + (0 if ahead == 1 else FAR - 1)
+        wanted += gain[:, :, None] * _column(draws, wanted.shape[2], far, useless * ~waits)[:, None]
+        given = np.zeros_like(gain)
+        given[rows, seat], given[rows, draws.seat] = 1, -1
+        innovation = np.stack([useless * waits, useful * waits], axis=1)[:, None]
+        risk += np.concatenate([given[:, :, None] * innovation, gain[:, :, None] * innovation], axis=2)
+    yield wanted
+    yield risk
+
+
+def _payments(draws: _Draws) -> NDArray[np.float64]:
+    """Return [n, S, 3 PARTS] what the wins pay that the tile makes possible, less what was to be expected of it."""
+    rows, seats = draws.rows, draws.helps.shape[1]
+    helps = draws.helps[rows, draws.seat]
+    paid = np.zeros((len(rows), seats, 3 * PARTS))
+    own = np.flatnonzero(draws.far == 0)
+    _add_wins(draws, paid[:, :, :PARTS], own, draws.seat[own], helps[own], Source.DRAW)
+    for ahead in range(1, seats):
+        seat = (draws.seat + ahead) % seats
+        at = np.flatnonzero(draws.waits[rows, seat])
+        wants, own_use = draws.helps[at, seat[at]], helps[at]
+        _add_wins(draws, paid[:, :, PARTS : 2 * PARTS], at, seat[at], wants & ~own_use, Source.DISCARD)
+        _add_wins(draws, paid[:, :, 2 * PARTS :], at, seat[at], wants & own_use, Source.DISCARD)
+    return paid
+
+
+def _add_wins(
+    draws: _Draws,
+    paid: NDArray[np.float64],
+    rows: NDArray[np.intp],
+    seat: NDArray[np.intp],
+    kinds: KindSets,
+    source: Source,
+) -> None:
+    """Add the payments of wins of some seats [k], in the games of these rows [k], with each of their kinds [k]."""
+    which, kind = members(kinds)
+    possible = draws.wall[rows[which], kind] > 0
+    which, kind = which[possible], kind[possible]
+    if not which.size:
+        return
+    row, winner = rows[which], seat[which]
+    state, rules = draws.engine.state, draws.engine.rules
+    by_draw = source is Source.DRAW
+    wins = wins_from_state(
+        state,
+        state.seats(draws.games[row], winner),
+        kind.astype(np.int8),
+        source,
+        -1 if by_draw else draws.seat[row],
+    )
+    if by_draw:  # another tile lies there already
+        wins.counts[np.arange(len(row)), draws.kind[row]] -= 1
+        wins.counts[np.arange(len(row)), kind] += 1
+    scores = rules.score(wins)
+    payments = np.where(scores.legal[:, None], scores.payments, 0)
+    innovation = (kind == draws.kind[row]) - draws.wall[row, kind] / draws.wall[row].sum(axis=1)
+    np.add.at(paid, (row[:, None], np.arange(paid.shape[1]), draws.part[row][:, None]), payments * innovation[:, None])

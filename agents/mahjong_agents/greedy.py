@@ -8,15 +8,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.lookahead import CHOW, CONCEALED_KONG, FAR, KONG, PUNG, WIN, Discards, Options
 from mahjong_env import ACTIONS, Rules, View, score
+from mahjong_env.basics.actions import CHOW_LOW, CONCEALED_KONG, KONG, PUNG, WIN
 from mahjong_env.hands.kind_sets import ALL_KINDS, count_members, members, pack_words
+from mahjong_env.observation.acceptance import FAR, Discards, Options
 
 # At the same distance a kong, which brings a tile more, comes before discards and passes, and these before
 # other claims.
 _RANK = np.full(len(ACTIONS), 1, np.int16)
-_RANK[CONCEALED_KONG:CHOW] = _RANK[KONG] = 0
-_RANK[CHOW : PUNG + 1] = 2
+_RANK[CONCEALED_KONG:CHOW_LOW] = _RANK[KONG] = 0
+_RANK[CHOW_LOW : PUNG + 1] = 2
 _RANKS: Final = np.int16(3)
 _NEVER: Final = (FAR + 1) * 3
 _WIN_BIT = np.uint64(1) << np.uint64(WIN - 64)
@@ -29,7 +30,7 @@ class GreedyAgent:
 
     It always wins when it may, claims a chow or pung only if that lowers the distance, and declares a kong unless that
     raises it. It sees neither what a hand is worth nor what the others may be waiting for. See
-    `mahjong_agents.lookahead` for what it takes for a win.
+    `mahjong_env.observation.acceptance` for what it takes for a win.
 
     Attributes:
         name: "greedy", or "closed-greedy" if it claims nothing but a win.
@@ -137,7 +138,7 @@ def _options(view: View, row: NDArray[np.intp], *, claims: bool) -> Options:
     """Return the legal actions of some rows that are no discards, claims only if they are wanted."""
     considered = view.action_mask[row, CONCEALED_KONG:]
     if not claims:
-        considered[:, CHOW - CONCEALED_KONG : KONG + 1 - CONCEALED_KONG] = False
+        considered[:, CHOW_LOW - CONCEALED_KONG : KONG + 1 - CONCEALED_KONG] = False
     which, chosen = np.nonzero(considered)
     return Options.of(view, row.take(which), chosen + CONCEALED_KONG)
 

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from mahjong_agents.base import Agent, AgentError
-from mahjong_agents.registry import make_agent
-
 LEVELS: Final[tuple[str, ...]] = (
     "random",
     "closed-greedy",
@@ -25,15 +22,3 @@ LEVELS: Final[tuple[str, ...]] = (
     "search?rollouts=256&base=policy&actions=3&plans=3&clear=1&luck=true",
 )
 """What plays at each level, from 0 on."""
-
-
-def make_level(level: int) -> Agent:
-    """Make the opponent of a level.
-
-    Raises:
-        AgentError: there is no such level.
-    """
-    if isinstance(level, bool) or not isinstance(level, int) or not 0 <= level < len(LEVELS):
-        listed = ", ".join(f"{number} ({spec})" for number, spec in enumerate(LEVELS))
-        raise AgentError(f"there is no level {level!r}; levels are {listed}")
-    return make_agent(LEVELS[level])

@@ -1,19 +1,35 @@
-"""Plans for a hand: any nearest shape, one suit with or without honours, pungs alone, seven pairs."""
+"""Plans for a hand, how far it is from each, and play that follows one: one suit, pungs, seven pairs, dragons."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.outlook import Concealed, Shapes
+from mahjong_agents.greedy import ClosedGreedyAgent, GreedyAgent
+from mahjong_env import ACTIONS, View
+from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.hands.codes import NUM_GROUPS, RANKS
-from mahjong_env.hands.kind_sets import ALL_KINDS, BIT_OF_KIND, CountPlanes, KindSets, count_members
-from mahjong_env.hands.shares import cheapest_hands, kinds_that_help, kinds_to_spare
-from mahjong_env.hands.special_shapes import distance_to_pairs, kinds_for_pairs, pairs_can_spare
+from mahjong_env.hands.codes import NUM_GROUPS, POWER, RANKS, encode
+from mahjong_env.hands.distance import cheapest_hands, kinds_that_help, kinds_to_spare
+from mahjong_env.hands.kind_sets import (
+    ALL_KINDS,
+    BIT_OF_KIND,
+    CountPlanes,
+    KindSets,
+    count_members,
+    count_planes,
+    count_tiles,
+    members,
+    pack,
+    unpack,
+)
+from mahjong_env.hands.shanten import Hands, Shapes, distance_to_pairs, kinds_for_pairs, pairs_can_spare
+from mahjong_env.observation.acceptance import hands_after, tiles_after
+from mahjong_env.ruleset.shapes import other_shapes
 
 _NO_KIND = np.uint64(0)
 _HONOURS: Final = int(np.bitwise_or.reduce(BIT_OF_KIND[27:]))
@@ -57,15 +73,15 @@ class Prospects:
         return Prospects(self.hand[which], self.plan[which], self.distance[which], self.help[which], self.spare[which])
 
 
-def restrict(hands: Concealed, hand: NDArray[np.intp], plan: NDArray[np.intp]) -> tuple[NDArray[np.intp], CountPlanes]:
-    """Return codes [4, k] and counts of the tiles that plans have use for; `Concealed.counts` must be there."""
+def restrict(hands: Hands, hand: NDArray[np.intp], plan: NDArray[np.intp]) -> tuple[NDArray[np.intp], CountPlanes]:
+    """Return codes [4, k] and counts of the tiles that plans have use for; `Hands.counts` must be there."""
     assert hands.counts is not None
     codes = hands.codes.take(hand, axis=1) * _GROUPS_OF_PLAN.take(plan, axis=0).T
     kinds = KINDS_OF_PLAN.take(plan)
     return codes, CountPlanes(*(digit.take(hand) & kinds for digit in hands.counts))
 
 
-def weigh(hands: Concealed, hand: NDArray[np.intp], plan: NDArray[np.intp]) -> Prospects:
+def weigh(hands: Hands, hand: NDArray[np.intp], plan: NDArray[np.intp]) -> Prospects:
     """Look at hands under plans: [k] pairs."""
     assert hands.counts is not None
     codes, counts = restrict(hands, hand, plan)
@@ -118,7 +134,7 @@ def _pungs(
 
 
 def possible_plans(
-    hands: Concealed, meld_type: NDArray[np.int8], meld_kind: NDArray[np.int8], shapes: Shapes
+    hands: Hands, meld_type: NDArray[np.int8], meld_kind: NDArray[np.int8], shapes: Shapes
 ) -> NDArray[np.bool_]:
     """Return [m, 9] bool the plans that the melds of hands allow.
 
@@ -136,3 +152,242 @@ def possible_plans(
     possible[:, PUNGS] = ~(meld_type == MeldType.CHOW).any(axis=1)
     possible[:, PAIRS] = hands.closed & shapes.seven_pairs
     return possible
+
+
+# --- Playing for a plan ---------------------------------------------------------------------------------------
+
+DISCARD: Final = -1  # an option of the own turn: some discard
+
+_RANK: Final = np.full(len(ACTIONS) + 1, 2, np.int16)
+"""At the same distance kongs come before discards and passes, and these before claims; the last is a discard."""
+_RANK[CONCEALED_KONG:CHOW_LOW] = _RANK[KONG] = 0
+_RANK[PASS] = _RANK[DISCARD] = 1
+_RANK[CHOW_LOW : PUNG + 1] = 2
+_IMPOSSIBLE: Final = np.int16(1000)
+
+OPEN: Final = NUM_PLANS
+"""Any shape, with claims."""
+CLOSED: Final = NUM_PLANS + 1
+"""Any shape, without claims."""
+_GREEDY: Final = {OPEN: GreedyAgent(), CLOSED: ClosedGreedyAgent()}
+
+
+@dataclass(frozen=True)
+class Melds:
+    """Melds of m seats, those of the view and one that may be added: all [m, 5].
+
+    Attributes:
+        type: `MeldType`.
+        kind: lowest of a chow.
+        giver: slot, -1 nobody.
+    """
+
+    type: NDArray[np.int8]
+    kind: NDArray[np.int8]
+    giver: NDArray[np.int8]
+
+    def take(self, which: NDArray[np.intp]) -> Melds:
+        """Return some of them."""
+        return Melds(self.type[which], self.kind[which], self.giver[which])
+
+
+@dataclass(frozen=True)
+class Options:
+    """What seats may do: every legal action, the discards of a seat together as one; m in all."""
+
+    row: NDArray[np.intp]  # [m] row of the view
+    action: NDArray[np.intp]  # [m] or DISCARD
+    hands: Hands  # before the discard
+    melds: Melds
+
+
+def options_of(view: View, rows: NDArray[np.intp]) -> Options:
+    """Return what the seats of some rows may do but win."""
+    mask = view.action_mask[rows]
+    turn = np.flatnonzero(mask[:, :CONCEALED_KONG].any(axis=1))
+    other, action = np.nonzero(mask[:, CONCEALED_KONG:])
+    row = rows[np.concatenate([turn, other])]
+    action = np.concatenate([np.full(len(turn), DISCARD), action + CONCEALED_KONG])
+    played = np.where(action == DISCARD, PASS, action)
+    natural = tiles_after(view, row, played)
+    wild = view.wild[row]
+    some = np.flatnonzero(wild >= 0)
+    natural[some, wild[some]] = 0
+    hands = replace(hands_after(view, row, played), counts=count_planes(natural))
+    return Options(row, action, hands, melds_after(view, row, action))
+
+
+def melds_after(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> Melds:
+    """Return the own melds as actions leave them."""
+    melds = Melds(*(array[row, 0].copy() for array in (view.meld_type, view.meld_kind, view.meld_from)))
+    number = view.num_melds[row, 0].astype(np.intp)
+    offered, giver = view.offered[row].astype(np.intp), view.offered_from[row]
+    is_kong, is_added = (
+        (action >= first) & (action < last) for first, last in ((CONCEALED_KONG, ADDED_KONG), (ADDED_KONG, CHOW_LOW))
+    )
+    adds = (action == KONG) & (view.hand[row, np.maximum(offered, 0)] < 3)
+    for which, meld, kind in (
+        (is_kong, MeldType.CONCEALED_KONG, action - CONCEALED_KONG),
+        ((action >= CHOW_LOW) & (action < PUNG), MeldType.CHOW, offered - (action - CHOW_LOW)),
+        (action == PUNG, MeldType.PUNG, offered),
+        ((action == KONG) & ~adds, MeldType.EXPOSED_KONG, offered),
+    ):
+        at = np.flatnonzero(which)
+        melds.type[at, number[at]], melds.kind[at, number[at]] = meld, kind[at]
+        melds.giver[at, number[at]] = -1 if meld is MeldType.CONCEALED_KONG else giver[at]
+    kind = np.where(is_added, action - ADDED_KONG, offered)
+    raised = (is_added | adds)[:, None] & (melds.type == MeldType.PUNG) & (melds.kind == kind[:, None])
+    melds.type[raised] = MeldType.ADDED_KONG
+    return melds
+
+
+def follow_plans(view: View, plan: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Choose actions that follow plans: a win if there is one, else what leaves the fewest tiles short of the plan.
+
+    Args:
+        view: what n seats see.
+        plan: [n] the plan of each (`mahjong_agents.plans`), or `OPEN` or `CLOSED`.
+        rng: what decides between equally good discards.
+
+    Returns:
+        [n] int64 legal actions.
+    """
+    actions = np.full(len(view), WIN, np.int64)
+    for manner, greedy in _GREEDY.items():
+        rows = np.flatnonzero(plan == manner)
+        if rows.size:
+            actions[rows] = greedy.act(view if len(rows) == len(view) else view.take(rows), rng)
+    rows = np.flatnonzero(~view.action_mask[:, WIN] & (plan < NUM_PLANS))
+    if not rows.size:
+        return actions
+    options = options_of(view, rows)
+    every, plans = np.arange(len(options.row)), plan[options.row]
+    possible = possible_plans(options.hands, options.melds.type, options.melds.kind, other_shapes(view.rules))
+    distance = weigh(options.hands, every, plans).distance
+    is_claim = (options.action >= CHOW_LOW) & (options.action <= PUNG)
+    distance = np.where(is_claim, np.maximum(distance, 1), distance)
+    cost = distance.astype(np.int16) * np.int16(3) + _RANK[options.action]
+    cost += np.where(possible[every, plans] | (options.action == PASS) | (options.action == DISCARD), 0, _IMPOSSIBLE)
+    # The cheapest option of each row; of equal ones the first.
+    order = np.lexsort((every, cost, options.row))
+    first = order[np.unique(options.row[order], return_index=True)[1]]
+    row, action = options.row[first], options.action[first]
+    actions[row] = action
+    discarding = np.flatnonzero(action == DISCARD)
+    if discarding.size:
+        at = row[discarding]
+        actions[at] = discards_for(view.take(at), options.hands.take(first[discarding]), plan[at], rng)
+    return actions
+
+
+def discards_for(view: View, hands: Hands, plan: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return [n] discards for plans: fewest tiles short, most help, then the same for any shape."""
+    near = weigh(hands, np.arange(len(view)), plan).spare
+    legal = pack(view.action_mask[:, :CONCEALED_KONG])
+    near = np.where(near & legal == _NO_KIND, legal, near & legal)
+    seat, kind = members(near)
+    is_wild = kind == view.wild[seat]
+    after, every = hands.take(seat).without(kind, is_wild), np.arange(len(seat))
+    unseen = count_planes(view.unseen).take(seat)
+    order = rng.random(len(seat)) * 1e-4 - 1e3 * is_wild
+    for weight, of in ((1.0, plan[seat]), (1e-2, np.full(len(seat), ANY))):
+        found = weigh(after, every, of)
+        order += weight * (count_tiles(found.help, unseen) / 200.0 - found.distance)
+    best = np.full(len(view), -np.inf)
+    np.maximum.at(best, seat, order)
+    chosen = np.zeros(len(view), np.int64)
+    at = np.flatnonzero(order == best[seat])
+    chosen[seat[at]] = kind[at]
+    return chosen
+
+
+# --- Plans for a few kinds or for the wild tile ---------------------------------------------------------------
+
+FAR_PLANS: Final = ("one dragon", "flower dragon", "a wild pair")
+"""Runs 123, 456, 789 of one suit; the same, each of another suit; sets, and a wild tile that any tile makes a pair."""
+IMPOSSIBLE: Final = 9
+_RUNS: Final = np.array([[7 << RANKS * suit + 3 * part for part in range(3)] for suit in range(3)], np.uint64)
+"""[3, 3] uint64: the run of each suit and part as a set of kinds."""
+_ONE_DRAGON: Final = np.bitwise_or.reduce(_RUNS, axis=1)
+_FLOWER_DRAGON: Final = np.array(
+    [_RUNS[suits[0], 0] | _RUNS[suits[1], 1] | _RUNS[suits[2], 2] for suits in permutations(range(3))], np.uint64
+)
+_FIRST_HONOUR: Final = 3 * RANKS
+_POWER = POWER.astype(np.intp)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How m hands stand to each of `FAR_PLANS`.
+
+    Attributes:
+        distance: [m, 3] int8 tiles short, `IMPOSSIBLE` at most.
+        spare: [m, 3] uint64 kinds of which a tile may go without raising it, wild kinds aside.
+    """
+
+    distance: NDArray[np.int8]
+    spare: KindSets
+
+
+def far_plans(
+    hands: Hands,
+    natural: NDArray[np.int8],
+    meld_type: NDArray[np.int8],
+    meld_kind: NDArray[np.int8],
+    *,
+    has_wild: bool,
+) -> Standing:
+    """Look at hands.
+
+    Args:
+        hands: m hands.
+        natural: [m, 34] their natural tiles.
+        meld_type: [m, 5] types of their melds.
+        meld_kind: [m, 5] kinds of their melds.
+        has_wild: whether there are wild tiles in the game.
+    """
+    held = pack(natural > 0)
+    is_run = (meld_type == MeldType.CHOW) & (meld_kind % 3 == 0)
+    runs = np.where(is_run, np.uint64(7) << np.maximum(meld_kind, 0).astype(np.uint64), np.uint64(0))
+    found = [_dragon(hands, natural, held, runs, patterns) for patterns in (_ONE_DRAGON, _FLOWER_DRAGON)]
+    found.append(_wild_pair(hands, natural, has_wild=has_wild))
+    distance = np.stack([np.minimum(distance, IMPOSSIBLE) for distance, _ in found], axis=1)
+    return Standing(distance.astype(np.int8), np.stack([spare for _, spare in found], axis=1))
+
+
+def _dragon(
+    hands: Hands, natural: NDArray[np.int8], held: KindSets, runs: KindSets, patterns: KindSets
+) -> tuple[NDArray[np.int8], KindSets]:
+    """Return distance and spare kinds for the nearest of some patterns of three runs."""
+    laid = np.bitwise_or.reduce(runs, axis=1)
+    lacks = 9 - count_members((held | laid)[:, None] & patterns).astype(np.int8)
+    pattern = patterns[lacks.argmin(axis=1)]
+    laid_runs = ((runs & pattern[:, None] == runs) & (runs != 0)).sum(axis=1)
+    wanted = pattern & ~np.where(laid_runs > 0, _of_runs(runs, pattern), np.uint64(0))
+    sets = hands.sets - (3 - laid_runs)
+    used = unpack(wanted & held)
+    rest = cheapest_hands(encode(natural - used).T, np.maximum(sets, 0))
+    lacking = count_members(wanted & ~held).astype(np.int8)
+    distance = lacking + rest.short - hands.wilds
+    return np.where(sets >= 0, np.maximum(distance, 0), np.int8(IMPOSSIBLE)), kinds_to_spare(rest)
+
+
+def _of_runs(runs: KindSets, pattern: KindSets) -> KindSets:
+    inside = np.where(runs & pattern[:, None] == runs, runs, np.uint64(0))
+    kinds: KindSets = np.bitwise_or.reduce(inside, axis=1)
+    return kinds
+
+
+def _wild_pair(hands: Hands, natural: NDArray[np.int8], *, has_wild: bool) -> tuple[NDArray[np.int8], KindSets]:
+    """Return distance and spare kinds for sets alone, with one wild tile kept beside them."""
+    if not has_wild:
+        return np.full(len(natural), IMPOSSIBLE, np.int8), np.full(len(natural), np.uint64(0))
+    # As if there were a pair of honours to begin with: only sets are wanted then.
+    with_pair, every = natural.copy(), np.arange(len(natural))
+    honour = with_pair[:, _FIRST_HONOUR:].argmin(axis=1) + _FIRST_HONOUR
+    with_pair[every, honour] += 2
+    codes = hands.codes.copy()
+    codes[3] += 2 * _POWER[honour]
+    found = cheapest_hands(codes, hands.sets)
+    distance = found.short - np.maximum(hands.wilds - 1, 0) + (hands.wilds == 0)
+    return np.maximum(distance, 0).astype(np.int8), kinds_to_spare(found) & ~BIT_OF_KIND[honour]

@@ -13,13 +13,13 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from mahjong_agents import Agent, make_agent
-from mahjong_agents.control_variates import worthwhile_weights
+from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.policy.network import ActionNetwork
 from mahjong_agents.policy.plane_network import NetworkSpec
-from mahjong_agents.random_agent import choose_at_random
 from mahjong_benchmarks.command import BenchLearningConfig
 from mahjong_benchmarks.one_table import OneTableEnv
 from mahjong_env import Rules, make_engine
+from mahjong_env.environments.agents import choose_at_random
 from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.evaluation.matches import sigma
 from mahjong_training.learning.ppo import Learner
@@ -208,7 +208,7 @@ class FastPath:
         self.setting, self._rules, self._seed, self._updates = setting, played, config.seed, 0
         settings = TrainConfig(variant=played.name, seed=config.seed, learning_rate=0.0)
         self._learner = Learner(settings, people=played.people, unit=sigma(played), claims=True)
-        self._luck = worthwhile_weights(played)
+        self._luck = useful_weights(played)
         self._rng = np.random.default_rng(config.seed)
 
     def close(self) -> None:

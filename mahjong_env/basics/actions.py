@@ -39,6 +39,9 @@ ACTIONS: Final[tuple[str, ...]] = (
 )
 """The 109 names. ``chow low`` claims the tile that stands lowest in the run, and so on."""
 
+CHOW_STEPS: Final = ((1, 2), (-1, 1), (-2, -1))
+"""The two tiles of the hand that "chow low", "chow middle" and "chow high" use, as steps from the claimed one."""
+
 _NUMBERS = {name: number for number, name in enumerate(ACTIONS)}
 
 

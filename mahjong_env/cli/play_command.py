@@ -34,6 +34,7 @@ from mahjong_env.drawing.table import person_name
 from mahjong_env.drawing.text import Reader, legal_text, table_text
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.agents import Opponent, agent_name, agent_names, find_agent
+from mahjong_env.play.hints import advice, prospects
 from mahjong_env.play.match import PersonsMatch, review_command, show_command
 from mahjong_env.play.server import PlayServer
 from mahjong_env.play.story import Story, situation_text
@@ -252,9 +253,11 @@ def _refusal(engine: Engine, text: str) -> str:
 def _hint(engine: Engine, hints: Opponent | None) -> str:
     if hints is None:
         return "there is nobody to ask for a hint"
-    # A generator of its own: whether a hint was asked for changes nothing in the game.
-    action = ask(hints, engine, np.random.default_rng(0))
-    return f"{getattr(hints, 'name', 'an agent')} would {_advice(ACTIONS[action])}"
+    name, action = advice(hints, engine)
+    after = {one.action: one for one in prospects(engine.view())}.get(action)
+    if after is None:
+        return f"{name} would {_advice(action)}"
+    return f"{name} would {_advice(action)}: then {after.distance} from a win, {after.tiles} unseen tiles help"
 
 
 def _advice(name: str) -> str:

@@ -28,7 +28,7 @@ from mahjong_env.cli.terminal import has_colour, say
 from mahjong_env.drawing.text import Reader, table_text
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
-from mahjong_env.environments.agents import Note, Opponent, agent_name
+from mahjong_env.environments.agents import Annotation, Opponent, agent_name
 from mahjong_env.environments.agents import ask as ask_agent
 from mahjong_env.play.story import Story
 from mahjong_env.records import GameRecord, Recorder, RecordWriter, Replay, nth_record
@@ -150,7 +150,7 @@ def _tell(
 
 
 def ask(
-    agent: Opponent, engine: Engine, rng: np.random.Generator, thoughts: MutableMapping[int, Note] | None = None
+    agent: Opponent, engine: Engine, rng: np.random.Generator, thoughts: MutableMapping[int, Annotation] | None = None
 ) -> int:
     """The answer of an agent to the question that an engine of one game asks."""
     return int(ask_agent(agent, engine, np.zeros(1, np.intp), rng, thoughts)[0])

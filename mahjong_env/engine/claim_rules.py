@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mahjong_env.basics.actions import CHOW_LOW, PASS
+from mahjong_env.basics.actions import CHOW_LOW, CHOW_STEPS, PASS
 from mahjong_env.basics.tiles import FIRST_HONOUR, NUM_ALL_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, IntArray
 
@@ -26,7 +26,7 @@ OPTION_ACTIONS: Final = np.arange(CHOW_LOW, PASS)
 """The actions that the bits stand for."""
 
 # The kinds two below, one below, one above and two above a kind; those of another suit are no neighbours.
-_STEPS: Final = np.array([-2, -1, 1, 2])[:, None]
+_STEPS: Final = np.unique(CHOW_STEPS)[:, None]
 _KINDS: Final = np.arange(NUM_ALL_KINDS)
 NEIGHBOURS: Final = np.clip(_KINDS + _STEPS, 0, FIRST_HONOUR - 1)
 """[4, 42] the neighbours of each kind."""

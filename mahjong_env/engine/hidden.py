@@ -7,7 +7,7 @@ import numpy as np
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
-from mahjong_env.engine.nearness import Nearness, bring_nearer
+from mahjong_env.engine.opponent_hands import OpponentHands, bring_nearer
 from mahjong_env.engine.phases import claims, masks
 from mahjong_env.engine.phases.context import StepContext
 from mahjong_env.engine.phases.judge import judge_turn, update_tenpai
@@ -17,11 +17,15 @@ from mahjong_env.state.arrays import NO_SEAT, Phase, State
 
 
 def resample(
-    context: StepContext, games: Games, seats: Games, rng: np.random.Generator, nearness: Nearness | None = None
+    context: StepContext,
+    games: Games,
+    seats: Games,
+    rng: np.random.Generator,
+    opponent_hands: OpponentHands | None = None,
 ) -> None:
     """Give every tile that seat ``seats[i]`` of game i has not seen another place, uniformly among those possible.
 
-    With ``nearness``, hands that change are then brought as near to a win as it says.
+    With ``opponent_hands``, hands that change are then brought as near to a win as drawn from it.
 
     Hidden concealed kongs of others get a kind of which the seat has seen no tile. Seats that the looking seat cannot
     know to have been asked already count as having passed. Another seat that is just being asked keeps its hand:
@@ -40,8 +44,8 @@ def resample(
     unseen[rows, :NUM_KINDS] += state.hand[games, seats]  # the looker's own hand was taken off twice
     _redraw_hidden_kongs(context, games, seats, unseen, rng)
     _redistribute(context, games, kept, unseen, rng)
-    if nearness is not None:
-        bring_nearer(state, context.rules, games, kept, nearness, rng)
+    if opponent_hands is not None:
+        bring_nearer(state, context.rules, games, kept, opponent_hands, rng)
     # Where the cards came from would tell all of them to whoever knows the seed.
     state.seed[games] = rng.integers(0, 2**63, len(games), dtype=np.uint64)
     state.stream[games], state.hands_dealt[games] = 0, 0

@@ -11,7 +11,7 @@ from mahjong_env.basics.errors import RulesError, ViewError
 from mahjong_env.basics.types import BoolArray, Games, Int64Array
 from mahjong_env.engine import hidden
 from mahjong_env.engine.arguments import check_room
-from mahjong_env.engine.nearness import Nearness
+from mahjong_env.engine.opponent_hands import OpponentHands
 
 if TYPE_CHECKING:
     from mahjong_env.engine.batch import Engine
@@ -52,14 +52,14 @@ class Origin:
             raise ViewError("this view was not taken of this engine")
         return self.games, self.moves
 
-    def worlds(self, count: int, rng: np.random.Generator, nearness: Nearness | None = None) -> Engine:
+    def worlds(self, count: int, rng: np.random.Generator, opponent_hands: OpponentHands | None = None) -> Engine:
         """Copies of the games with all that their seats have not seen drawn anew; see `View.worlds`."""
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise ViewError(f"the count of worlds is an integer from 1, not {count!r}")
         if not isinstance(rng, np.random.Generator):
             raise ViewError(f"worlds are drawn with a numpy.random.Generator, not with {type(rng).__name__}")
-        if nearness is not None and not isinstance(nearness, Nearness):
-            raise ViewError(f"nearness is a Nearness or None, not {type(nearness).__name__}")
+        if opponent_hands is not None and not isinstance(opponent_hands, OpponentHands):
+            raise ViewError(f"opponent_hands is an OpponentHands or None, not {type(opponent_hands).__name__}")
         moved = np.flatnonzero(self.engine.moves(self.games) != self.moves)
         if moved.size:
             raise ViewError(
@@ -75,7 +75,7 @@ class Origin:
             check_room(self.engine.rules, number, redrawn=True)
             worlds = self.engine.select(np.repeat(self.games, count))
             worlds.auto_reset = False
-            hidden.resample(worlds._context, np.arange(number), np.repeat(self.seats, count), rng, nearness)
+            hidden.resample(worlds._context, np.arange(number), np.repeat(self.seats, count), rng, opponent_hands)
         except RulesError as error:
             raise ViewError(str(error)) from None
         except MemoryError:

@@ -32,8 +32,8 @@ from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.observation.view import View
 
-Note = Mapping[str, Any]
-"""What an agent thought of one choice: "probabilities", "values" and "value" of `GameRecord.notes`."""
+Annotation = Mapping[str, Any]
+"""An agent's reasons for one choice: "probabilities", "values" and "value" of `GameRecord.notes`."""
 
 
 @runtime_checkable
@@ -46,11 +46,11 @@ class Opponent(Protocol):
 
 
 @runtime_checkable
-class Thinker(Opponent, Protocol):
-    """An opponent that can also tell what it thought of each choice."""
+class ExplainingAgent(Opponent, Protocol):
+    """An opponent that can also explain its choices."""
 
-    def think(self, view: View, rng: np.random.Generator) -> tuple[Any, Sequence[Note | None]]:
-        """Choose as `act` does, with the same chance, and tell why.
+    def explain(self, view: View, rng: np.random.Generator) -> tuple[Any, Sequence[Annotation | None]]:
+        """Choose as `act` does, with the same chance, and give reasons.
 
         Returns:
             [n] legal actions; and for each what is to be written in a record (`GameRecord.notes`), or None.
@@ -103,7 +103,7 @@ def choose_actions(
     agents: Sequence[Opponent],
     who: Games,
     rng: np.random.Generator,
-    thoughts: MutableMapping[int, Note] | None = None,
+    thoughts: MutableMapping[int, Annotation] | None = None,
 ) -> Int64Array:
     """Let the seats to act be played by their agents, one call for each agent.
 
@@ -113,8 +113,8 @@ def choose_actions(
         agents: who plays.
         who: [n] the number of the agent that plays in each game.
         rng: where chance comes from.
-        thoughts: is given, by number of the game, what agents thought who can tell (`Thinker`); None: they are not
-            asked.
+        thoughts: is given, by number of the game, the annotations of agents that explain (`ExplainingAgent`); None:
+            they are not asked.
 
     Returns:
         [n] legal actions.
@@ -139,7 +139,7 @@ def ask(
     engine: Engine,
     games: Games,
     rng: np.random.Generator,
-    thoughts: MutableMapping[int, Note] | None = None,
+    thoughts: MutableMapping[int, Annotation] | None = None,
 ) -> Int64Array:
     """[n] the legal actions that one agent chooses for the seats to act; the arguments are those of `choose_actions`.
 
@@ -149,8 +149,8 @@ def ask(
     if type(agent) is RandomAgent:
         # As with a view, which it does not need.
         return choose_at_random(engine.state.mask.take(games, axis=0), rng)
-    if thoughts is not None and isinstance(agent, Thinker):
-        answers, notes = agent.think(engine.view(games), rng)
+    if thoughts is not None and isinstance(agent, ExplainingAgent):
+        answers, notes = agent.explain(engine.view(games), rng)
         told = zip(games.tolist(), notes, strict=True)
         thoughts.update((game, note) for game, note in told if note)
     else:

@@ -1,25 +1,18 @@
 """Hand mathematics: complete shapes, distance to a win, and every way to read a hand."""
 
 from mahjong_env.hands.codes import POWER, SUIT, decode, encode
-from mahjong_env.hands.distance import (
-    distance_after_discard,
-    distance_to_sets_and_pair,
-    distance_to_seven_pairs,
-    distance_to_thirteen_orphans,
-    helping_kinds,
-)
+from mahjong_env.hands.distance import distance_to_sets_and_pair
 from mahjong_env.hands.reading import Readings, readings
+from mahjong_env.hands.shanten import distance_to_seven_pairs, distance_to_thirteen_orphans
 from mahjong_env.hands.summaries import (
     doubled_orphans,
     group_short_of_sets,
-    honour_facts,
     orphan_kinds,
     pairs,
     quads,
     short_of_sets,
     short_of_sets_and_258,
     short_of_sets_and_pair,
-    suit_facts,
     suit_summaries,
     sum_summaries,
 )
@@ -31,15 +24,12 @@ __all__ = [
     "Readings",
     "Substitutions",
     "decode",
-    "distance_after_discard",
     "distance_to_sets_and_pair",
     "distance_to_seven_pairs",
     "distance_to_thirteen_orphans",
     "doubled_orphans",
     "encode",
     "group_short_of_sets",
-    "helping_kinds",
-    "honour_facts",
     "orphan_kinds",
     "pairs",
     "quads",
@@ -48,7 +38,6 @@ __all__ = [
     "short_of_sets_and_258",
     "short_of_sets_and_pair",
     "substitutions",
-    "suit_facts",
     "suit_summaries",
     "sum_summaries",
     "waits",

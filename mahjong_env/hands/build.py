@@ -13,7 +13,7 @@ Two programmes are built:
 
 * facts: every tile is used. Fewest missing for sets alone, for sets and one pair, for sets and a pair of 2, 5
   or 8.
-* distance: other tiles may be thrown away. Fewest missing for exactly so many sets, with or without a pair.
+* distance: other tiles may be thrown away. Fewest missing for each number of sets, with or without a pair.
 
 A suit has 5**9 possible hands, but after each rank only a few hundred (at most a few thousand) different
 arrays of costs occur. The builder therefore works on distinct arrays, and what it stores is an automaton: for
@@ -132,7 +132,7 @@ def _join_groups(by_state: Costs, by_other_state: Costs) -> tuple[NDArray[np.uin
 
 
 def _missing_for_sets_and_pair(by_joint_state: Costs) -> Costs:
-    """Return [joint states, joint states, 6] tiles missing for a pair and so many sets in the whole hand."""
+    """Return [joint states, joint states, 6] tiles missing for a pair and 0 to 5 sets in the whole hand."""
     joint, by_pair = _join_groups(by_joint_state, by_joint_state)
     return np.ascontiguousarray(by_pair[:, 1][joint])
 
@@ -146,7 +146,7 @@ def _cheapest_shares(by_state: Costs, by_rest: Costs) -> NDArray[np.uint16]:
 
     Returns:
         [joint states, states, 6] by number of sets of the whole hand: bit ``6 * pair + sets`` is set if some
-        cheapest hand has so many of its sets, and the pair or not, in this group.
+        cheapest hand has this number of its sets, and the pair or not, in this group.
     """
     shares = np.zeros((len(by_rest), len(by_state), MAX_SETS + 1), np.uint16)
     for wanted in range(MAX_SETS + 1):

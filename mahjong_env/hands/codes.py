@@ -62,3 +62,23 @@ def decode(codes: NDArray[Any]) -> NDArray[np.int8]:
         [..., 34] int8, tiles of each kind.
     """
     return (np.asarray(codes)[..., SUIT] // POWER % BASE).astype(np.int8)
+
+
+def split_groups(by_kind: NDArray[Any]) -> NDArray[Any]:
+    """Return the groups of hands [n, 34] as rows [4 * n, 9]: four for each hand, a column for each rank.
+
+    The last two columns of honours stay empty.
+    """
+    padded = np.zeros((len(by_kind), NUM_GROUPS * RANKS), by_kind.dtype)
+    padded[:, :NUM_KINDS] = by_kind
+    return padded.reshape(-1, RANKS)
+
+
+def merge_groups(groups: NDArray[Any]) -> NDArray[Any]:
+    """Return the hands [n, 34] of rows [n, 4, 9]; the inverse of `split_groups`."""
+    return groups.reshape(len(groups), NUM_GROUPS * RANKS)[:, :NUM_KINDS]
+
+
+def is_honours(row: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return which rows are honours."""
+    return np.equal(row % NUM_GROUPS, HONOUR_GROUP)

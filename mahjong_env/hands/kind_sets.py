@@ -54,11 +54,6 @@ def members(sets: KindSets) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return which, kind
 
 
-def has_one_member(sets: KindSets) -> NDArray[np.bool_]:
-    """Return [n] bool which of the sets have exactly one member."""
-    return (sets != 0) & (sets & (sets - _ONE) == 0)
-
-
 class CountPlanes(NamedTuple):
     """Tiles of m hands by kind, the kinds whose count has the binary digit 1, 2, 4.
 
@@ -75,6 +70,11 @@ class CountPlanes(NamedTuple):
     def take(self, which: Any) -> CountPlanes:
         """Return some of the hands."""
         return CountPlanes(*(plane[which] for plane in self))
+
+    def counts(self) -> NDArray[np.int8]:
+        """Return [m, 34] int8 tiles of each kind; the inverse of `count_planes`."""
+        ones, twos, fours = (unpack(plane).astype(np.int8) for plane in self)
+        return ones + 2 * twos + 4 * fours
 
     def without(self, tile: KindSets) -> CountPlanes:
         """Take one tile out of each hand; ``tile`` [m] uint64 is its kind, or no kind."""

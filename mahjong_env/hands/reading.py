@@ -13,9 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_env.hands.codes import BASE, NUM_GROUPS, POWER, RANKS, SUIT_CODES, TABLE_OFFSET, encode
-from mahjong_env.hands.groups import is_honours, merge_groups, split_groups
-from mahjong_env.hands.summaries import honour_facts, is_group_complete, suit_facts
+from mahjong_env.hands.codes import (
+    BASE,
+    NUM_GROUPS,
+    POWER,
+    RANKS,
+    SUIT_CODES,
+    TABLE_OFFSET,
+    encode,
+    is_honours,
+    merge_groups,
+    split_groups,
+)
+from mahjong_env.hands.summaries import facts, is_group_complete
 
 _RANK_POWER: NDArray[np.intp] = POWER[:RANKS].astype(np.intp)
 _MOST_TILES = 17  # in a complete hand
@@ -49,17 +59,8 @@ class _Covers(NamedTuple):
     runs: NDArray[np.uint8]  # [c, 9]
 
     def take(self, which: NDArray[np.intp]) -> "_Covers":
-        """Return some of the covers."""
+        """Return copies of some of the covers."""
         return _Covers(self.row[which], self.pair[which], self.triplets[which], self.runs[which])
-
-    def with_more(self, more: "_Covers") -> "_Covers":
-        """Return these covers, then others."""
-        return _Covers(
-            np.concatenate([self.row, more.row]),
-            np.concatenate([self.pair, more.pair]),
-            np.concatenate([self.triplets, more.triplets]),
-            np.concatenate([self.runs, more.runs]),
-        )
 
 
 def readings(counts: NDArray[Any]) -> Readings:
@@ -110,7 +111,13 @@ def _covers_of_groups(counts: NDArray[Any]) -> tuple[_Covers, NDArray[np.intp], 
     bounds = more.row.searchsorted(np.arange(len(crowded) + 1))
     np.put(first, crowded, bounds[:-1] + len(covers.row))
     np.put(number, crowded, np.diff(bounds))
-    return covers.with_more(more), first, number
+    every = _Covers(
+        np.concatenate([covers.row, more.row]),
+        np.concatenate([covers.pair, more.pair]),
+        np.concatenate([covers.triplets, more.triplets]),
+        np.concatenate([covers.runs, more.runs]),
+    )
+    return every, first, number
 
 
 @cache
@@ -121,7 +128,7 @@ def _known_covers() -> tuple[NDArray[np.intp], NDArray[np.intp], _Covers]:
         [c] the codes of these groups, ascending, those of honours after those of suits; [c + 2] where the
         covers of each group start and the next one's do, with an empty stretch at the end; the covers.
     """
-    keys = np.flatnonzero(is_group_complete(np.concatenate([suit_facts(), honour_facts()])))
+    keys = np.flatnonzero(is_group_complete(facts()))
     honours = keys >= SUIT_CODES
     tiles = (keys - honours * SUIT_CODES)[:, None] // _RANK_POWER % BASE
     few = tiles.sum(axis=1) <= _MOST_TILES

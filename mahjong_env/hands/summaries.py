@@ -42,36 +42,22 @@ _BIAS = 8
 _NO_SUCH_PAIR = 7
 
 
-def _constant(number: int) -> NDArray[np.uint32]:
-    """Return a number as an array: numpy turns plain numbers into arrays in every call."""
-    return np.array(number, np.uint32)
-
-
-_SETS = _constant(0), _constant(_SETS_MASK)
-_PAIRS = _constant(_PAIRS_SHIFT), _constant(_PAIRS_MASK)
-_QUADS = _constant(_QUADS_SHIFT), _constant(_QUADS_MASK)
-_ORPHANS = _constant(_ORPHANS_SHIFT), _constant(_ORPHANS_MASK)
-_DOUBLED = _constant(_DOUBLED_SHIFT), _constant(_DOUBLED_MASK)
-_TOP, _UP_TO_TOP = _constant(_PAIR_SHIFT), _constant(_PAIR_SHIFT - _PAIR_258_SHIFT)
-_UNBIAS = _constant(_BIAS)
+# Shifts and masks as arrays: numpy turns plain numbers into arrays in every call.
+_SETS = np.array(0, np.uint32), np.array(_SETS_MASK, np.uint32)
+_PAIRS = np.array(_PAIRS_SHIFT, np.uint32), np.array(_PAIRS_MASK, np.uint32)
+_QUADS = np.array(_QUADS_SHIFT, np.uint32), np.array(_QUADS_MASK, np.uint32)
+_ORPHANS = np.array(_ORPHANS_SHIFT, np.uint32), np.array(_ORPHANS_MASK, np.uint32)
+_DOUBLED = np.array(_DOUBLED_SHIFT, np.uint32), np.array(_DOUBLED_MASK, np.uint32)
+_TOP, _UP_TO_TOP = np.array(_PAIR_SHIFT, np.uint32), np.array(_PAIR_SHIFT - _PAIR_258_SHIFT, np.uint32)
+_UNBIAS = np.array(_BIAS, np.uint32)
 
 
 @cache
-def _words() -> Words:
-    """Return the facts of every suit code, then of every honour code: [1 953 125 + 78 125]."""
+def facts() -> Words:
+    """Return the words of every suit code, then of every honour code: [1 953 125 + 78 125] uint32, read-only."""
     words = np.concatenate([_group_words("suit"), _group_words("honours")])
     words.flags.writeable = False
     return words
-
-
-def suit_facts() -> Words:
-    """Return the words of all suit codes, [1 953 125] uint32, read-only."""
-    return _words()[:SUIT_CODES]
-
-
-def honour_facts() -> Words:
-    """Return the words of all honour codes, [78 125] uint32, read-only."""
-    return _words()[SUIT_CODES:]
 
 
 def _group_words(group: str) -> Words:
@@ -112,7 +98,7 @@ def suit_summaries(codes: NDArray[Any]) -> Words:
     # In memory the groups come first: the words of one group are then added and compared without gaps.
     places = codes.reshape(-1, NUM_GROUPS).T.astype(np.intp, order="C")
     places[HONOUR_GROUP] += SUIT_CODES
-    return _words().take(places).T.reshape(codes.shape)
+    return facts().take(places).T.reshape(codes.shape)
 
 
 def group_summaries(codes: NDArray[np.intp], honours: NDArray[np.bool_]) -> Words:
@@ -125,7 +111,7 @@ def group_summaries(codes: NDArray[np.intp], honours: NDArray[np.bool_]) -> Word
     Returns:
         [k] uint32 words.
     """
-    return _words().take(codes + SUIT_CODES * honours, mode="clip")
+    return facts().take(codes + SUIT_CODES * honours, mode="clip")
 
 
 def sum_summaries(words: Words) -> Words:

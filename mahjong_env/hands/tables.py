@@ -26,7 +26,7 @@ def load_steps(programme: str, group: str) -> list[NDArray[np.uint16]]:
         group: "suit" or "honours".
 
     Returns:
-        For each rank [counts, states before] uint16, the state after a rank with so many tiles.
+        For each rank [counts, states before] uint16, the state after a rank with that count of tiles.
     """
     with np.load(_PATH) as tables:
         return [tables[f"{programme}_{group}_{rank}"] for rank in range(_LENGTHS[group])]

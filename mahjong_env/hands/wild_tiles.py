@@ -8,8 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mahjong_env.hands.codes import BASE, NUM_KINDS, POWER, RANKS, SUIT, encode
-from mahjong_env.hands.groups import choose_parts, expand, is_honours, merge_groups, split_groups
+from mahjong_env.hands.codes import (
+    BASE,
+    NUM_GROUPS,
+    NUM_KINDS,
+    POWER,
+    RANKS,
+    SUIT,
+    encode,
+    is_honours,
+    merge_groups,
+    split_groups,
+)
 from mahjong_env.hands.summaries import (
     group_short_of_sets,
     group_summaries,
@@ -74,7 +84,7 @@ def substitutions(counts: NDArray[Any], wilds: NDArray[Any], kinds: NDArray[np.b
 
     size = _multisets().size.take(choice)
     has_pair = (in_group.take(row) + size) % 3 == 2
-    owner, chosen = choose_parts(row, has_pair, size, wilds)
+    owner, chosen = _choose_parts(row, has_pair, size, wilds)
     wild_as = merge_groups(_multisets().added.take(choice.take(chosen), axis=0))
     return Substitutions(owner, tiles.take(owner, axis=0) + wild_as, wild_as)
 
@@ -157,8 +167,52 @@ def _candidates(
     budget = np.maximum(np.minimum(spare, np.where(hopeless, -1, wilds)[:, None]), -1)
     choices, start, length = _choices()
     which = in_group % 3 * (MOST_WILDS + 2) + budget.reshape(-1) + 1
-    row, place = expand(start.take(which), length.take(which))
+    row, place = _expand(start.take(which), length.take(which))
     return row, choices.take(place)
+
+
+def _choose_parts(
+    row: NDArray[np.intp], has_pair: NDArray[np.bool_], used: NDArray[np.intp], wilds: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Combine parts, one for each group of a hand, so that there is one pair and all wild tiles are used.
+
+    Args:
+        row: [p] the row that a part belongs to, ascending.
+        has_pair: [p] whether the part contains a pair.
+        used: [p] wild tiles that the part uses.
+        wilds: [n] wild tiles of each hand.
+
+    Returns:
+        [m] the hands, ascending, and [m, 4] the parts chosen; all combinations there are.
+    """
+    # What parts use, in one number: wild tiles, and pairs, of which four parts have at most four.
+    spent, left = 5 * used + has_pair, 5 * wilds + 1
+    number = np.bincount(row, minlength=NUM_GROUPS * len(wilds))
+    first = (number.cumsum() - number).reshape(-1, NUM_GROUPS).T
+    number = number.reshape(-1, NUM_GROUPS).T
+    hand = np.arange(len(wilds))
+    steps = []
+    for group in range(NUM_GROUPS):
+        before, part = _expand(first[group].take(hand), number[group].take(hand))
+        left = left.take(before) - spent.take(part)
+        fits = (left >= 0).nonzero()[0]
+        before, left = before.take(fits), left.take(fits)
+        hand = hand.take(before)
+        steps.append((before, part.take(fits)))
+    last = (left == 0).nonzero()[0]
+    hand = hand.take(last)
+    chosen = np.empty((len(last), NUM_GROUPS), np.intp)
+    for group in reversed(range(NUM_GROUPS)):
+        before, part = steps[group]
+        chosen[:, group] = part.take(last)
+        last = before.take(last)
+    return hand, chosen
+
+
+def _expand(start: NDArray[np.intp], length: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Write out stretches of ``length`` numbers from ``start`` on: for each number its stretch, and the numbers."""
+    stretch = np.arange(len(start)).repeat(length)
+    return stretch, np.arange(len(stretch)) + (start - length.cumsum() + length).take(stretch)
 
 
 def _is_complete(

@@ -20,7 +20,7 @@ from mahjong_env.state.arrays import MAX_MELDS, MELD_PLACES, SLOT_OF_OFFSET
 
 if TYPE_CHECKING:
     from mahjong_env.engine.batch import Engine
-    from mahjong_env.engine.nearness import Nearness
+    from mahjong_env.engine.opponent_hands import OpponentHands
     from mahjong_env.ruleset.questions import Rules
 
 
@@ -31,7 +31,7 @@ class Origin(Protocol):
         """Some of them."""
         ...
 
-    def worlds(self, count: int, rng: np.random.Generator, nearness: Nearness | None = None) -> Engine:
+    def worlds(self, count: int, rng: np.random.Generator, opponent_hands: OpponentHands | None = None) -> Engine:
         """An engine of games that continue theirs."""
         ...
 
@@ -195,8 +195,8 @@ class View:
         """The names of the arrays, in the order of declaration."""
         return tuple(item.name for item in fields(cls) if item.name != "rules")
 
-    def worlds(self, count: int, rng: np.random.Generator, nearness: Nearness | None = None) -> Engine:
-        """Games that continue these positions, with everything that each seat has not seen drawn anew.
+    def worlds(self, count: int, rng: np.random.Generator, opponent_hands: OpponentHands | None = None) -> Engine:
+        """Return determinizations: games that continue these positions, with all that a seat has not seen drawn anew.
 
         The hands of the others, their hidden kongs and the wall are redrawn uniformly among what is possible, and
         depend on nothing that the seat cannot know. The games belong to the caller and can be played to their end.
@@ -205,8 +205,8 @@ class View:
         Args:
             count: worlds for each row.
             rng: where chance comes from.
-            nearness: how near to a win the hands of the others are, by turns and melds. Without it they are as far
-                away as at the deal, however late it is.
+            opponent_hands: the prior of the distances of the others' hands from a win, by turns and melds. Without it
+                they are as far away as at the deal, however late it is.
 
         Returns:
             An engine of n * count games; those of row i are ``i * count`` to ``(i + 1) * count - 1``. It does not
@@ -216,7 +216,7 @@ class View:
             ViewError: a game has moved on since the view was taken, a seat is not to act, the view is a copy
                 that has left its engine (pickled or deep-copied), or an argument is not valid.
         """
-        worlds: Engine = self._asked("worlds", count, rng, nearness)
+        worlds: Engine = self._asked("worlds", count, rng, opponent_hands)
         return worlds
 
     def games_in(self, engine: Engine) -> tuple[Games, Int64Array]:

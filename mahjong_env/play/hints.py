@@ -5,36 +5,21 @@ All of it follows from what the person sees: the hand, the tiles not seen yet, a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_env.basics.actions import (
-    ACTIONS,
-    ADDED_KONG,
-    CHOW_LOW,
-    CONCEALED_KONG,
-    KONG,
-    PUNG,
-    WIN,
-)
-from mahjong_env.basics.tiles import NUM_KINDS
-from mahjong_env.basics.types import Int8Array
+from mahjong_env.basics.actions import ACTIONS, CHOW_LOW, CONCEALED_KONG, PUNG, WIN
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import hand_info
 from mahjong_env.environments.agents import Opponent, agent_name, ask
-from mahjong_env.hands import (
-    distance_to_sets_and_pair,
-    distance_to_seven_pairs,
-    distance_to_thirteen_orphans,
-    encode,
-)
+from mahjong_env.hands.kind_sets import unpack
+from mahjong_env.hands.shanten import Hands, Shanten
+from mahjong_env.observation.acceptance import concealed, hands_after, kinds_wanted, tiles_after
 from mahjong_env.observation.view import View
 from mahjong_env.ruleset.shapes import other_shapes
-
-# For each chow, where the two tiles of the hand stand in relation to the claimed one.
-_CHOWS = {CHOW_LOW: (1, 2), CHOW_LOW + 1: (-1, 1), CHOW_LOW + 2: (-2, -1)}
 
 
 @dataclass(frozen=True)
@@ -65,72 +50,42 @@ def prospects(view: View) -> list[Prospect]:
     Best is the least distance, then the most tiles that help. What a hand is worth, and whether its shape may be won
     in every way, is not asked.
     """
-    legal = [int(number) for number in np.flatnonzero(view.action_mask[0]) if number != WIN]
-    found = [_prospect(view, action) for action in legal]
-    return sorted(found, key=lambda one: (one.distance, -one.tiles))
+    legal = np.flatnonzero(view.action_mask[0])
+    discards, others = legal[legal < CONCEALED_KONG], legal[(legal >= CONCEALED_KONG) & (legal != WIN)]
+    found = _after_discards(view, concealed(view, discards * 0), discards)
+    for number, action in enumerate(others):
+        hand = hands_after(view, others * 0, others).take(np.array([number]))
+        if CHOW_LOW <= action <= PUNG:
+            held = np.flatnonzero(tiles_after(view, others[[number]] * 0, others[[number]])[0])
+            best = min(_after_discards(view, hand.take(held * 0), held), key=_rank)
+            found.append(Prospect(ACTIONS[action], best.distance, best.helps, best.action))
+        else:
+            found += _prospects(view, hand, [action])
+    return sorted(found, key=_rank)
 
 
-def _prospect(view: View, action: int) -> Prospect:
-    hand, melds = _after(view, action)
-    # A claimed chow or pung is followed by a discard.
-    if CHOW_LOW <= action <= PUNG:
-        kinds = np.flatnonzero(hand)
-        hands = np.repeat(hand[None], len(kinds), axis=0)
-        hands[np.arange(len(kinds)), kinds] -= 1
-        distances = _distances(view, hands, melds)
-        helps = [_helps(view, one, melds, int(far)) for one, far in zip(hands, distances, strict=True)]
-        count = [sum(tiles for _, tiles in one) for one in helps]
-        best = min(range(len(kinds)), key=lambda i: (distances[i], -count[i]))
-        return Prospect(ACTIONS[action], int(distances[best]), helps[best], ACTIONS[int(kinds[best])])
-    distance = int(_distances(view, hand[None], melds)[0])
-    return Prospect(ACTIONS[action], distance, _helps(view, hand, melds, distance))
+def _rank(prospect: Prospect) -> tuple[int, int]:
+    return prospect.distance, -prospect.tiles
 
 
-def _after(view: View, action: int) -> tuple[Int8Array, int]:
-    """[34] the concealed tiles after an action, and the number of melds."""
-    hand, melds, offered = view.hand[0].copy(), int(view.num_melds[0, 0]), int(view.offered[0])
-    kind = action % NUM_KINDS
-    if action < CONCEALED_KONG:
-        hand[kind] -= 1
-    elif action < ADDED_KONG:
-        hand[kind] -= 4
-        melds += 1
-    elif action < CHOW_LOW:
-        hand[kind] -= 1
-    elif action in _CHOWS:
-        for step in _CHOWS[action]:
-            hand[offered + step] -= 1
-        melds += 1
-    elif action == PUNG or (action == KONG and hand[offered] >= 3):
-        hand[offered] -= 2 if action == PUNG else 3
-        melds += 1
-    return hand, melds
+def _after_discards(view: View, hands: Hands, kinds: NDArray[np.intp]) -> list[Prospect]:
+    """What follows when [m] hands discard a tile of these kinds [m] each."""
+    return _prospects(view, hands.without(kinds, kinds == view.wild[0]), kinds)
 
 
-def _distances(view: View, hands: NDArray[np.int8], melds: int) -> NDArray[np.int8]:
-    """[n] how many tiles hands [n, 34] lack, in the nearest of the shapes that the rules play."""
-    wild = int(view.wild[0])
-    wilds, natural = np.zeros(len(hands), np.int64), hands.copy()
-    if wild >= 0:
-        wilds = hands[:, wild].astype(np.int64)
-        natural[:, wild] = 0
-    near = distance_to_sets_and_pair(encode(natural), view.rules.sets - melds, wilds)
-    shapes = other_shapes(view.rules)
-    if shapes.seven_pairs and not melds:
-        near = np.minimum(near, distance_to_seven_pairs(natural, wilds))
-    if shapes.orphans and not melds:
-        near = np.minimum(near, distance_to_thirteen_orphans(hands))
-    return near
-
-
-def _helps(view: View, hand: Int8Array, melds: int, distance: int) -> tuple[tuple[int, int], ...]:
-    """The kinds whose draw lowers the distance of a hand, with the tiles of them that have not been seen."""
-    unseen = view.unseen[0]
-    kinds = np.flatnonzero((unseen > 0) & ~view.rules.flower_kinds[:NUM_KINDS])
-    hands = np.repeat(hand[None], len(kinds), axis=0)
-    hands[np.arange(len(kinds)), kinds] += 1
-    nearer = kinds[_distances(view, hands, melds) < distance]
-    return tuple((int(kind), int(unseen[kind])) for kind in nearer)
+def _prospects(view: View, hands: Hands, actions: Iterable[int]) -> list[Prospect]:
+    """What follows when actions have left these hands."""
+    shanten = Shanten(hands, other_shapes(view.rules))
+    wild = np.repeat(view.wild, len(hands.sets)) if view.rules.has_wild else None
+    wanted = unpack(kinds_wanted(shanten, shanten.distance, wild, view.rules)) & (view.unseen > 0)
+    return [
+        Prospect(
+            ACTIONS[action],
+            int(distance),
+            tuple((int(kind), int(view.unseen[0, kind])) for kind in np.flatnonzero(kinds)),
+        )
+        for action, distance, kinds in zip(actions, shanten.distance, wanted, strict=True)
+    ]
 
 
 def win_now(engine: Engine) -> dict[str, object] | None:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CHOW_LOW, CONCEALED_KONG, PASS, WIN
+from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CHOW_LOW, CHOW_STEPS, CONCEALED_KONG, PASS, WIN
 from mahjong_env.basics.tiles import KIND_NAMES
 from mahjong_env.drawing.table import person_name
 from mahjong_env.engine.batch import Engine
 from mahjong_env.scoring.wins import Source, wins_from_state
 from mahjong_env.state.arrays import Phase
-
-_CALLS = {name: ACTIONS.index(name) for name in ("chow low", "chow middle", "chow high", "pung", "kong")}
-# For each chow, where the two tiles of the hand stand in relation to the claimed one.
-_NEIGHBOURS = {"chow low": (1, 2), "chow middle": (-1, 1), "chow high": (-2, -1)}
 
 
 def why_not(engine: Engine, action: int) -> str:
@@ -77,7 +73,7 @@ def _why_no_claim(engine: Engine, name: str) -> str:
         if giver != (int(state.actor[0]) - 1) % engine.num_seats:
             who = person_name(int(state.person_at[0, giver]))
             return f"a chow is claimed from the player before you, and {tile} is {who}'s"
-        lacking = [kind + step for step in _NEIGHBOURS[name]]
+        lacking = [kind + step for step in CHOW_STEPS[ACTIONS.index(name) - CHOW_LOW]]
         if kind >= 27 or any(other // 9 != kind // 9 or other < 0 for other in lacking):
             return f"{tile} cannot stand there in a run"
         wanted = " and ".join(KIND_NAMES[other] for other in lacking)

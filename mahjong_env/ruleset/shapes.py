@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.hands import encode, suit_summaries
-from mahjong_env.hands.distance import ORPHANS
+from mahjong_env.hands.shanten import ORPHANS, Shapes
 from mahjong_env.ruleset.questions import Rules
-
-
-class Shapes(NamedTuple):
-    """Complete hands that rules play beside sets and a pair; only hands without melds can become one.
-
-    Attributes:
-        seven_pairs: seven pairs, four of a kind being two.
-        orphans: thirteen orphans.
-    """
-
-    seven_pairs: bool
-    orphans: bool
 
 
 @cache

@@ -13,12 +13,14 @@ from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int64Array
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
-from mahjong_env.hands import distance_after_discard
+from mahjong_env.hands.distance import cheapest_hands, kinds_to_spare
+from mahjong_env.hands.kind_sets import unpack
 from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import NO_SEAT, Phase
 
-_FAR: Final = 200.0  # more than the tiles that any hand lacks, and than what is said of kinds that are not held
+_FAR: Final = 200.0  # more than the tiles that any hand lacks
+_WILD: Final = 127  # as if a hand without one of its wild tiles lacked so many
 
 
 class ConformanceError(AssertionError):
@@ -67,8 +69,10 @@ def eager_actions(engine: Engine, rng: np.random.Generator) -> Int64Array:
         seat = state.actor[g]
         natural = state.natural_hands(g)[np.arange(len(g)), seat]
         sets = engine.rules.sets - state.num_melds[g, seat]
-        lacking = distance_after_discard(state.code[g, seat], natural, sets, state.wilds_held(state.seats(g, seat)))
-        worth[g, :NUM_KINDS] = 1 - (lacking + worth[g, :NUM_KINDS]) / _FAR
+        wilds = state.wilds_held(state.seats(g, seat))
+        hands = cheapest_hands(state.code[g, seat].T, sets)
+        lacking = np.maximum((hands.short - wilds)[:, None] + ~unpack(kinds_to_spare(hands)), 0)
+        worth[g, :NUM_KINDS] = 1 - (np.where(natural > 0, lacking, _WILD) + worth[g, :NUM_KINDS]) / _FAR
     return np.where(mask, worth, -1.0).argmax(axis=1)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mahjong_agents.far_plans import FAR_PLANS, IMPOSSIBLE, far_plans
-from mahjong_agents.outlook import Concealed
+from mahjong_agents.plans import FAR_PLANS, IMPOSSIBLE, far_plans
 from mahjong_env.basics.notation import MeldType, count_tiles, parse_kind, parse_tiles
 from mahjong_env.hands.codes import encode
 from mahjong_env.hands.kind_sets import unpack
+from mahjong_env.hands.shanten import Hands
 
 
 def stand(tiles, *, wilds=0, melds=(), has_wild=False):
@@ -18,7 +18,7 @@ def stand(tiles, *, wilds=0, melds=(), has_wild=False):
     types, kinds = np.zeros((1, 5), np.int8), np.zeros((1, 5), np.int8)
     for place, (of, kind) in enumerate(melds):
         types[0, place], kinds[0, place] = of, parse_kind(kind)
-    hands = Concealed(
+    hands = Hands(
         encode(natural).T.astype(np.intp),
         np.array([wilds], np.int8),
         np.array([4 - len(melds)]),

@@ -7,8 +7,8 @@ import pytest
 
 from mahjong_agents import GreedyAgent, look_ahead
 from mahjong_agents.greedy import best_actions
-from mahjong_agents.lookahead import KONG, WIN
 from mahjong_env import VARIANTS, make_engine
+from mahjong_env.basics.actions import KONG, WIN
 from mahjong_env.testing import random_actions
 from support import slow_greedy
 

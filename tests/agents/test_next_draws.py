@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from mahjong_agents import GreedyAgent, look_ahead
-from mahjong_agents.next_draws import next_draws, unit
+from mahjong_agents.value.completions import next_draws, unit
 from mahjong_env import action, make_engine, score
 from mahjong_env.hands.codes import encode
-from mahjong_env.hands.shares import cheapest_hands
+from mahjong_env.hands.distance import cheapest_hands
 
 TILES = [f"{rank}{suit}" for suit in "mps" for rank in range(1, 10)] + [f"{rank}z" for rank in range(1, 8)]
 STEPS = {"fuzhou": 16}

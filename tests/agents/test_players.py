@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from mahjong_agents import Agent, AgentError, GreedyAgent, RandomAgent, look_ahead, make_agent, reference_agent
+from mahjong_agents.base import present_spec
 from mahjong_agents.greedy import best_actions
-from mahjong_agents.lookahead import CHOW, CONCEALED_KONG, PASS, PUNG, WIN
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_agents.policy.network import shapes
-from mahjong_agents.registry import present_spec
 from mahjong_env import VARIANTS, Deal, MahjongError, MissingExtraError, action, make_engine, rules
+from mahjong_env.basics.actions import CHOW_LOW, CONCEALED_KONG, PASS, PUNG, WIN
 from mahjong_training.evaluation.matches import measure
 
 IDLE = "147m 258p 369s 1234z"
@@ -44,11 +44,11 @@ class TestGreedy:
             may_win = view.action_mask[:, WIN]
             assert (chosen[may_win] == WIN).all()
             wins += may_win.sum()
-            claimed = (chosen >= CHOW) & (chosen <= PUNG)
+            claimed = (chosen >= CHOW_LOW) & (chosen <= PUNG)
             assert (distance[claimed, chosen[claimed]] < distance[claimed, PASS]).all()
             claims += claimed.sum()
-            could = view.action_mask[:, CHOW : PUNG + 1].any(axis=1) & (chosen == PASS)
-            assert (distance[could, CHOW : PUNG + 1].min(axis=1) >= distance[could, PASS]).all()
+            could = view.action_mask[:, CHOW_LOW : PUNG + 1].any(axis=1) & (chosen == PASS)
+            assert (distance[could, CHOW_LOW : PUNG + 1].min(axis=1) >= distance[could, PASS]).all()
             passes += could.sum()
             engine.step(chosen)
         assert min(wins, claims, passes) > 10
@@ -78,9 +78,9 @@ class TestGreedy:
         while (live := np.flatnonzero(engine.seat_to_act >= 0)).size:
             view = engine.view(games=live)
             chosen = agent.act(view, rng)
-            assert ((chosen < CHOW) | (chosen >= WIN)).all()
+            assert ((chosen < CHOW_LOW) | (chosen >= WIN)).all()
             assert (chosen[view.action_mask[:, WIN]] == WIN).all()
-            passed += (view.action_mask[:, CHOW:WIN].any(axis=1) & (chosen == PASS)).sum()
+            passed += (view.action_mask[:, CHOW_LOW:WIN].any(axis=1) & (chosen == PASS)).sum()
             engine.step(chosen, games=live)
         assert passed > 100
 

@@ -231,7 +231,7 @@ class TestFiles:
             torch.nn.init.constant_(parameter, 3e38)
         agent = PolicyAgent.playing(network, name="the large one")
         view = make_engine("hebei", 2, seed=1).view()
-        for play in (agent.act, agent.think):
+        for play in (agent.act, agent.explain):
             with pytest.raises(PolicyFileError, match=r"policy the large one gives no numbers \(NaN\)"):
                 play(view, np.random.default_rng(0))
 

@@ -7,11 +7,8 @@ import pytest
 
 from mahjong_agents import AgentError, make_agent
 from mahjong_agents.control_variates import weights_of
-from mahjong_agents.plans import PAIRS, PUNGS
-from mahjong_agents.search.agent import SearchAgent, _better_half, _Tries
-from mahjong_agents.search.candidates import NO_PLAN, Candidates, candidates
-from mahjong_agents.search.plan_play import CLOSED, OPEN, follow_plans
-from mahjong_agents.search.rollouts import play_out
+from mahjong_agents.plans import CLOSED, OPEN, PAIRS, PUNGS, follow_plans
+from mahjong_agents.search.agent import NO_PLAN, Candidates, SearchAgent, _better_half, _Tries, candidates, play_out
 from mahjong_env import VARIANTS, Deal, action, make_engine
 from mahjong_env.testing import random_actions
 

@@ -9,11 +9,11 @@ import pytest
 
 from mahjong_agents import AgentError
 from mahjong_agents.greedy import reference_agent
-from mahjong_agents.lookahead import PASS, PUNG, WIN, look_ahead
 from mahjong_agents.value.afterstates import TYPE_OF, Afterstates, actions_but_wins
-from mahjong_agents.value.agent import ValueAgent
-from mahjong_agents.value.model import Outcome, OutcomeNetwork, read_network, shipped_network
+from mahjong_agents.value.agent import Outcome, OutcomeNetwork, ValueAgent, read_network, shipped_network
 from mahjong_env import VARIANTS, Deal, action, make_engine, rules
+from mahjong_env.basics.actions import PASS, PUNG, WIN
+from mahjong_env.observation.acceptance import look_ahead
 from mahjong_env.testing import random_actions
 from support.repeatable import check_legal_and_repeatable
 
@@ -57,7 +57,7 @@ def test_distances_are_those_of_the_lookahead(variant):
     np.testing.assert_array_equal(left.distance, np.maximum(expected, 1))
     nearest = ahead.distance.min(axis=1)[left.row]
     # The lookahead counts what helps for the nearest actions only, and not for complete hands.
-    at = np.flatnonzero((expected == nearest) & (left.outlook.distance > 0) & (left.type == 0))
+    at = np.flatnonzero((expected == nearest) & (left.shanten.distance > 0) & (left.type == 0))
     np.testing.assert_array_equal(left.help[at], ahead.help[left.row, left.action][at])
 
 

@@ -1,10 +1,11 @@
-"""Distance to a win: every function against brute force."""
+"""Distance to sets and a pair, what helps and what can be spared: against brute force."""
 
 import numpy as np
 import pytest
 
 from mahjong_env import hands
-from mahjong_env.hands.distance import NOT_HELD
+from mahjong_env.hands.distance import cheapest_hands, kinds_that_help, kinds_to_spare
+from mahjong_env.hands.kind_sets import unpack
 from oracle import hands as slow
 
 
@@ -57,86 +58,61 @@ def test_a_hand_is_complete_exactly_when_nothing_is_missing():
     assert complete > 20
 
 
-def test_missing_after_discard_matches_brute_force():
-    counts, sets, wilds = deal(np.random.default_rng(15), 25)
-    found = hands.distance_after_discard(hands.encode(counts), counts, sets, wilds)
-    assert found.dtype == np.int8
-    for hand, by_kind in enumerate(found):
-        for kind in slow.KINDS:
-            after = counts[hand].copy()
-            after[kind] -= 1
-            held = counts[hand, kind] > 0
-            expected = slow.distance(tuple(after.tolist()), sets[hand], wilds[hand]) if held else NOT_HELD
-            assert by_kind[kind] == expected
+def loose_hands(rng, number, kinds=(4, 6, 9, 14, 34)):
+    """Hands of 3k to 3k + 2 tiles, and the sets they need."""
+    sets = rng.integers(0, 6, number)
+    tiles = 3 * sets + rng.integers(0, 3, number)
+    counts = [
+        slow.random_hand(rng, min(int(size), 4 * int(most)), kinds=int(most))
+        for size, most in zip(tiles, rng.choice(kinds, number), strict=True)
+    ]
+    return np.array(counts), sets
 
 
-def test_helping_kinds_match_brute_force():
-    counts, sets, wilds = deal(np.random.default_rng(16), 12)
-    found = hands.helping_kinds(hands.encode(counts), sets, wilds)
-    for hand, by_kind in enumerate(found):
-        now = slow.distance(tuple(counts[hand].tolist()), sets[hand], wilds[hand])
-        for kind in slow.KINDS:
-            after = counts[hand].copy()
-            after[kind] += 1
-            helps = slow.distance(tuple(after.tolist()), sets[hand], wilds[hand]) < now
-            assert by_kind[kind] == (helps and counts[hand, kind] < 4)
+@pytest.fixture(scope="module")
+def dealt():
+    counts, sets = loose_hands(np.random.default_rng(3), 4000)
+    codes = hands.encode(counts)
+    return counts, sets, codes, cheapest_hands(codes.T.astype(np.intp), sets)
 
 
-def test_batched_functions_take_no_hands():
-    codes, counts = np.zeros((0, 4), np.int32), np.zeros((0, 34), np.int8)
-    assert hands.distance_to_sets_and_pair(codes, 4).shape == (0,)
-    assert hands.distance_after_discard(codes, counts, 4).shape == (0, 34)
-    assert hands.helping_kinds(codes, 4).shape == (0, 34)
+def test_cheapest_hands_are_as_far_as_the_distance(dealt):
+    _, sets, codes, cheapest = dealt
+    np.testing.assert_array_equal(cheapest.short, hands.distance_to_sets_and_pair(codes, sets))
 
 
-def pairs_by_hand(counts, wilds):
-    """Take the seven cheapest pairs: a pair held costs 0, a single tile 1, a pair out of nothing 2."""
-    costs = sorted(cost for n in counts for cost in [0] * (n // 2) + [1] * (n % 2))
-    costs += [2] * 7
-    return max(sum(costs[:7]) - wilds, 0)
+@pytest.mark.parametrize(("change", "kinds"), [(1, kinds_that_help), (-1, kinds_to_spare)])
+def test_kinds_that_help_and_kinds_to_spare(dealt, change, kinds):
+    counts, sets, codes, cheapest = dealt
+    found = unpack(kinds(cheapest))
+    assert found.any()
+    assert not found.all()
+    for kind, held in enumerate(counts.T):
+        may_change = held < 4 if change > 0 else held > 0
+        after = codes[may_change].copy()
+        after[:, hands.SUIT[kind]] += change * hands.POWER[kind]
+        distance = hands.distance_to_sets_and_pair(after, sets[may_change])
+        wanted = distance < cheapest.short[may_change] if change > 0 else distance == cheapest.short[may_change]
+        np.testing.assert_array_equal(found[may_change, kind], wanted)
+        assert not found[~may_change, kind].any()
 
 
-def test_seven_pairs_missing():
-    rng = np.random.default_rng(17)
-    dealt = []
-    for _ in range(200):
-        wilds = int(rng.integers(0, 5))
-        tiles = int(rng.integers(13, 15)) - wilds
-        dealt.append((slow.random_hand(rng, tiles, kinds=int(rng.choice([5, 7, 10, 34]))), wilds))
-    counts, wilds = map(np.array, zip(*dealt, strict=True))
-    found = hands.distance_to_seven_pairs(counts, wilds)
-    assert found.tolist() == [pairs_by_hand(c, w) for c, w in dealt]
-    assert {0, 1, 2} <= set(found.tolist())
-    fourteen = counts.sum(axis=1) + wilds == 14
-    enough_pairs = hands.pairs(hands.suit_summaries(hands.encode(counts))) + wilds >= 7
-    assert ((found == 0) == enough_pairs)[fourteen].all()
-    assert (found[~fourteen] > 0).all()
+@pytest.mark.thorough
+def test_against_brute_force():
+    counts, sets = loose_hands(np.random.default_rng(4), 25, kinds=(5, 9))
+    cheapest = cheapest_hands(hands.encode(counts).T.astype(np.intp), sets)
+    helping, spare = unpack(kinds_that_help(cheapest)), unpack(kinds_to_spare(cheapest))
+    one = np.eye(34, dtype=counts.dtype)
+    for hand, wanted, helps, spares in zip(counts, sets, helping, spare, strict=True):
+        now = slow.distance(tuple(hand), int(wanted), 0)
+        for kind in range(9):
+            if hand[kind] < 4:
+                assert helps[kind] == (slow.distance(tuple(hand + one[kind]), int(wanted), 0) < now)
+            if hand[kind] > 0:
+                assert spares[kind] == (slow.distance(tuple(hand - one[kind]), int(wanted), 0) == now)
 
 
-def test_six_pairs_and_a_wild_tile_still_wait_for_a_tile():
-    six_pairs = np.repeat([2, 0], [6, 28])
-    assert hands.distance_to_seven_pairs(six_pairs, 1) == 1
-    assert hands.distance_to_seven_pairs(six_pairs, 2) == 0
-
-
-@pytest.mark.parametrize(
-    ("changes", "missing"),
-    [
-        ({}, 1),  # all thirteen kinds: thirteen waits
-        ({0: 2}, 0),
-        ({4: 1}, 1),
-        ({0: 2, 33: 0, 4: 1}, 1),
-        ({0: 0, 8: 0, 4: 2}, 3),
-        ({0: 0, 8: 3}, 1),
-        (dict.fromkeys(slow.ORPHANS, 0), 14),
-    ],
-)
-def test_thirteen_orphans_missing(changes, missing):
-    counts = np.zeros(34, int)
-    counts[slow.ORPHANS] = 1
-    for kind, count in changes.items():
-        counts[kind] = count
-    assert hands.distance_to_thirteen_orphans(counts) == missing
-    if counts.sum() == 14:
-        words = hands.suit_summaries(hands.encode(counts))
-        assert (hands.orphan_kinds(words) == 13 and hands.pairs(words) == 1) == (missing == 0)
+def test_no_hands():
+    assert hands.distance_to_sets_and_pair(np.zeros((0, 4), np.int32), 4).shape == (0,)
+    nothing = cheapest_hands(np.zeros((4, 0), np.intp), np.zeros(0, np.intp))
+    assert kinds_that_help(nothing).shape == (0,)

@@ -9,9 +9,9 @@ import gymnasium
 import numpy as np
 import pytest
 
-from mahjong_agents.search.opponent_hands import shipped_nearness
+from mahjong_agents.search.opponent_hands import shipped_opponent_hands
 from mahjong_env import VARIANTS, ViewError, make_engine
-from mahjong_env.engine.nearness import Nearness, distances_of_hands
+from mahjong_env.engine.opponent_hands import OpponentHands, distances_of_hands
 from mahjong_env.environments.agents import RandomAgent
 from mahjong_env.state.arrays import Phase
 from mahjong_env.testing.play import choose_actions, view_differences
@@ -167,18 +167,18 @@ def test_a_machine_whose_memory_is_full_says_so(monkeypatch):
         view.worlds(2, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("nearness", [5, "near", np.ones((1, 1, 1))])
-def test_nearness_that_is_none(nearness):
-    with pytest.raises(ViewError, match="nearness is a Nearness or None, not"):
-        make_engine("hebei", 1, seed=0).view().worlds(1, np.random.default_rng(0), nearness)
+@pytest.mark.parametrize("opponent_hands", [5, "near", np.ones((1, 1, 1))])
+def test_nearness_that_is_none(opponent_hands):
+    with pytest.raises(ViewError, match="opponent_hands is an OpponentHands or None, not"):
+        make_engine("hebei", 1, seed=0).view().worlds(1, np.random.default_rng(0), opponent_hands)
 
 
 @pytest.mark.parametrize(
     "chances", [[[[1.0]]], "near", None, np.array([[["a"]]]), np.ones((1, 1, 0)), np.ones((0, 1, 1))]
 )
 def test_chances_of_nearness_that_are_no_numbers(chances):
-    with pytest.raises(ViewError, match="chances of nearness"):
-        Nearness(chances)
+    with pytest.raises(ViewError, match="chances of opponent_hands"):
+        OpponentHands(chances)
 
 
 def test_chance_that_is_none():
@@ -227,7 +227,7 @@ def test_hidden_hands_are_as_near_to_a_win_as_asked(variant):
     chances = np.zeros((1, 1, 4))
     chances[..., 2] = 1
     view, state = engine.view(), engine.state
-    worlds = view.worlds(2, np.random.default_rng(0), Nearness(chances))
+    worlds = view.worlds(2, np.random.default_rng(0), OpponentHands(chances))
     assert view_differences(view.take(np.repeat(np.arange(len(view)), 2)), worlds.view()) == []
     require_tiles(worlds)
     require_books(worlds)
@@ -246,22 +246,22 @@ def test_near_worlds_know_nothing_that_is_hidden(variant):
     engine = positions(variant, games=12)
     other = engine.select(np.arange(engine.num_games))
     other.resample_hidden(engine.seat_to_act, np.random.default_rng(11))
-    nearness = shipped_nearness(VARIANTS[variant])
-    assert nearness is not None
-    ours = engine.view().worlds(2, np.random.default_rng(5), nearness).state.arrays()
-    theirs = other.view().worlds(2, np.random.default_rng(5), nearness).state.arrays()
+    opponent_hands = shipped_opponent_hands(VARIANTS[variant])
+    assert opponent_hands is not None
+    ours = engine.view().worlds(2, np.random.default_rng(5), opponent_hands).state.arrays()
+    theirs = other.view().worlds(2, np.random.default_rng(5), opponent_hands).state.arrays()
     for name, array in ours.items():
         np.testing.assert_array_equal(array, theirs[name], err_msg=name)
 
 
 @pytest.mark.parametrize("chances", [np.ones((1, 1)), np.full((1, 1, 2), -0.5), np.full((1, 1, 2), 0.4)])
 def test_chances_of_nearness_that_are_none(chances):
-    with pytest.raises(ViewError, match="chances of nearness"):
-        Nearness(chances)
+    with pytest.raises(ViewError, match="chances of opponent_hands"):
+        OpponentHands(chances)
 
 
 def test_distances_are_drawn_as_often_as_their_chances_say():
     chances = np.array([[[0.2, 0.8, 0.0]], [[0.0, 0.0, 1.0]]])
-    drawn = Nearness(chances).draw(np.repeat([0, 7], 4000), np.repeat(3, 8000), np.random.default_rng(0))
+    drawn = OpponentHands(chances).draw(np.repeat([0, 7], 4000), np.repeat(3, 8000), np.random.default_rng(0))
     np.testing.assert_allclose(np.bincount(drawn[:4000], minlength=3) / 4000, [0.2, 0.8, 0], atol=0.03)
     assert (drawn[4000:] == 2).all()

@@ -5,9 +5,9 @@ import pytest
 
 import mahjong_env
 from mahjong_agents import make_agent
-from mahjong_agents.lookahead import look_ahead
 from mahjong_env import ACTIONS, Deal, action
 from mahjong_env.engine.outcome import hand_info
+from mahjong_env.observation.acceptance import look_ahead
 from mahjong_env.play.hints import advice, prospects, win_now
 
 

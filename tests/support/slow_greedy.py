@@ -6,22 +6,22 @@ The agent has been made faster since, and keeps its choices: tests compare it wi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.lookahead import other_shapes
 from mahjong_env import ACTIONS, Rules, View, action
 from mahjong_env.hands import (
     POWER,
     SUIT,
+    decode,
     distance_to_sets_and_pair,
     distance_to_seven_pairs,
     distance_to_thirteen_orphans,
     encode,
-    helping_kinds,
 )
+from mahjong_env.ruleset.shapes import other_shapes
 
 FAR: Final = 100
 """The distance that illegal actions are given."""
@@ -176,6 +176,18 @@ class _Hands:
         # A kind that is laid open and replaced never stays in the hand.
         helps[:, view.rules.flower_kinds[:NUM_KINDS]] = False
         return helps
+
+
+def helping_kinds(codes: NDArray[Any], sets: NDArray[Any], wilds: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return [m, 34] the kinds held less than four times whose draw lowers the distance to sets and a pair."""
+    now = distance_to_sets_and_pair(codes, sets, wilds)
+    helps = np.zeros((len(codes), NUM_KINDS), np.bool_)
+    for kind, held in enumerate(decode(codes).T):
+        may_draw = np.flatnonzero(held < 4)
+        more = codes[may_draw].copy()
+        more[:, SUIT[kind]] += POWER[kind]
+        helps[may_draw, kind] = distance_to_sets_and_pair(more, sets[may_draw], wilds[may_draw]) < now[may_draw]
+    return helps
 
 
 def _helps_seven_pairs(counts: NDArray[np.int8]) -> NDArray[np.bool_]:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents import annotations as thoughts
-from mahjong_agents.annotations import Note
+from mahjong_agents.annotations import Annotation, annotate
 from mahjong_agents.base import PolicyFileError, check_numbers
 from mahjong_agents.greedy import reference_agent
 from mahjong_agents.policy.custom_features import Features, find_features
@@ -88,15 +87,15 @@ class PolicyAgent:
         inputs = self.network.inputs(view)
         return self._choose(inputs, self._scores(self.network, inputs), rng)
 
-    def think(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Note | None]]:
-        """Ask the network, and tell its probabilities; see `mahjong_env.environments.agents.Thinker`.
+    def explain(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Annotation | None]]:
+        """Ask the network, and tell its probabilities; see `mahjong_env.environments.agents.ExplainingAgent`.
 
         Raises:
             PolicyFileError: the policy was trained for another variant than the one played, or gives no numbers.
         """
         if self.network is None:
             shipped = shipped_policy(view.rules)
-            return shipped.think(view, rng) if shipped else (self.act(view, rng), [None] * len(view))
+            return shipped.explain(view, rng) if shipped else (self.act(view, rng), [None] * len(view))
         self._check_variant(view)
         if not isinstance(self.network, ActionNetwork):
             from mahjong_agents.policy.plane_network import choose, probabilities_of
@@ -104,11 +103,13 @@ class PolicyAgent:
             row, action = np.nonzero(view.action_mask)
             shares = probabilities_of(self.network, view, self.name)[row, action]
             actions = choose(self.network, view, rng, self.name, sample=self._sample)
-            return actions, thoughts.probabilities(len(view), row, action, shares)
+            return actions, annotate("probabilities", len(view), row, action, shares)
         inputs = self.network.inputs(view)
         scores = self._scores(self.network, inputs)
         shares = np.exp(log_probabilities(scores, inputs.row))
-        return self._choose(inputs, scores, rng), thoughts.probabilities(len(view), inputs.row, inputs.action, shares)
+        return self._choose(inputs, scores, rng), annotate(
+            "probabilities", len(view), inputs.row, inputs.action, shares
+        )
 
     def _scores(self, network: ActionNetwork, inputs: ActionInputs) -> NDArray[np.float32]:
         scores = network.scores(inputs)

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.far_plans import FAR_PLANS
+from mahjong_agents.plans import FAR_PLANS
 from mahjong_agents.policy.custom_features import Features, added_inputs
 from mahjong_agents.policy.seat_facts import GROUPS, MARKS, OTHERS, PLACES, PLANS, Seats
 from mahjong_env import View

@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.lookahead import FAR, Lookahead
 from mahjong_agents.policy.custom_features import Features, added_inputs
 from mahjong_env import ACTIONS, OBSERVATION_FACTS, OBSERVATION_PIECES, OBSERVATION_VERSION, View, action
+from mahjong_env.observation.acceptance import FAR, Lookahead
 
 NUM_ACTIONS: Final = len(ACTIONS)
 PLANE_LENGTH: Final = 34

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_agents.base import PolicyFileError, check_numbers
-from mahjong_agents.lookahead import look_ahead
 from mahjong_agents.policy.custom_features import Features, scales_of
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_agents.policy.plane_inputs import (
@@ -29,6 +28,7 @@ from mahjong_agents.policy.plane_inputs import (
     policy_inputs,
 )
 from mahjong_env import MissingExtraError, View, action
+from mahjong_env.observation.acceptance import look_ahead
 
 try:
     import torch

@@ -8,33 +8,18 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.far_plans import FAR_PLANS, Standing, far_plans
-from mahjong_agents.lookahead import (
-    ADDED_KONG,
-    CHOW,
-    CONCEALED_KONG,
-    FAR,
-    KONG,
-    NUM_KINDS,
-    PASS,
-    PUNG,
-    WIN,
-    concealed,
-    hands_after,
-    look_ahead,
-    tiles_after,
-)
-from mahjong_agents.next_draws import next_draws
-from mahjong_agents.outlook import Concealed
-from mahjong_agents.plans import PAIRS, PUNGS, weigh
-from mahjong_agents.value.plan_value import melds_after
+from mahjong_agents.plans import FAR_PLANS, PAIRS, PUNGS, Standing, far_plans, melds_after, weigh
+from mahjong_agents.value.completions import next_draws
 from mahjong_env import View
+from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.hands.codes import RANKS, SUIT
+from mahjong_env.hands.codes import NUM_KINDS, RANKS, SUIT
 from mahjong_env.hands.kind_sets import BIT_OF_KIND, count_planes
+from mahjong_env.hands.shanten import Hands
+from mahjong_env.observation.acceptance import FAR, concealed, hands_after, look_ahead, tiles_after
 
 GROUPS: Final = ("discard", "concealed kong", "added kong", "chow", "pung", "kong", "win", "pass")
-_GROUP_STARTS: Final = (0, CONCEALED_KONG, ADDED_KONG, CHOW, PUNG, KONG, WIN, PASS)
+_GROUP_STARTS: Final = (0, CONCEALED_KONG, ADDED_KONG, CHOW_LOW, PUNG, KONG, WIN, PASS)
 PLANS: Final = ("one suit", "one suit and honours", "pungs", "pairs")
 PLACES: Final = {"two below": -2, "below": -1, "above": 1, "two above": 2}
 _NEVER: Final = 9  # the distance of a plan that is no longer possible
@@ -110,7 +95,7 @@ class Seats:
         kind = self._kind_of(row, action)
         melds = self.melds_of_suit[row, 0].copy()
         melds[np.arange(len(row)), _SUIT[kind]] += 1
-        has_chow = self.has_chow[row] | ((action >= CHOW) & (action < PUNG))
+        has_chow = self.has_chow[row] | ((action >= CHOW_LOW) & (action < PUNG))
         possible = self._possible(melds, has_chow, self.longest[row], hands.closed)
         distance = weigh(hands, *self._pairs(row)).distance.reshape(len(row), len(PLANS))
         return np.where(possible, np.minimum(distance, _NEVER), _NEVER).astype(np.int8)
@@ -119,7 +104,7 @@ class Seats:
     def _kind_of(self, row: NDArray[np.intp], action: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return [m] the kind that each action is about: the tile given up, or the one offered."""
         offered = np.maximum(self.view.offered, self.view.drawn)[row]
-        return np.where(action < CHOW, action % NUM_KINDS, np.maximum(offered, 0)).astype(np.intp)
+        return np.where(action < CHOW_LOW, action % NUM_KINDS, np.maximum(offered, 0)).astype(np.intp)
 
     def of_actions(self, row: NDArray[np.intp], action: NDArray[np.intp]) -> dict[str, Any]:
         """Return the numbers of `ACTION_FACTS`, [m] each."""
@@ -138,7 +123,7 @@ class Seats:
     def _nearness(self, row: NDArray[np.intp], action: NDArray[np.intp]) -> dict[str, Any]:
         distance, help_ = self.ahead.distance[row, action], self.ahead.help[row, action]
         behind = np.minimum(distance - self.nearest[row], 4)
-        opens = (action >= CHOW) & (action <= KONG) & self.hands.closed[row]
+        opens = (action >= CHOW_LOW) & (action <= KONG) & self.hands.closed[row]
         return {
             "behind": behind,
             "behind at all": behind > 0,
@@ -203,7 +188,7 @@ class Seats:
 
     # --- What version 2 added ---------------------------------------------------------------------------------------
     def _far_plans(
-        self, hands: Concealed, natural: NDArray[np.int8], meld_type: NDArray[np.int8], meld_kind: NDArray[np.int8]
+        self, hands: Hands, natural: NDArray[np.int8], meld_type: NDArray[np.int8], meld_kind: NDArray[np.int8]
     ) -> Standing:
         return far_plans(hands, natural, meld_type, meld_kind, has_wild=self.view.rules.has_wild)
 

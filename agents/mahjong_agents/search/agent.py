@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents import annotations as thoughts
-from mahjong_agents.annotations import Note
-from mahjong_agents.base import Agent, AgentError
-from mahjong_agents.control_variates import worthwhile_weights
-from mahjong_agents.lookahead import WIN
-from mahjong_agents.registry import make_agent
-from mahjong_agents.search.candidates import NO_PLAN, Candidates, candidates
-from mahjong_agents.search.opponent_hands import shipped_nearness
-from mahjong_agents.search.rollouts import play_out
-from mahjong_env import View
+from mahjong_agents.annotations import Annotation, annotate
+from mahjong_agents.base import Agent, AgentError, make_agent
+from mahjong_agents.control_variates import UNIT, Luck, useful_weights
+from mahjong_agents.plans import ANY, CLOSED, OPEN, follow_plans, possible_plans, weigh
+from mahjong_agents.policy.agent import PolicyAgent
+from mahjong_agents.search.opponent_hands import shipped_opponent_hands
+from mahjong_agents.shared_chance import RowChance
+from mahjong_env import Engine, View
+from mahjong_env.basics.actions import CONCEALED_KONG, WIN
+from mahjong_env.hands.kind_sets import count_planes
+from mahjong_env.observation.acceptance import concealed, look_ahead
+from mahjong_env.ruleset.shapes import other_shapes
 
 _MOST_GAMES: Final = 8192
 """Games that are played out at once, so that memory stays small."""
@@ -111,15 +114,17 @@ class SearchAgent:
         """Choose the base's action, or one that is clearly better; see `mahjong_agents.Agent.act`."""
         return self._play(view, rng)
 
-    def think(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Note | None]]:
+    def explain(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Annotation | None]]:
         """Choose, and tell what each action that was tried brought more than the base's own, which is 0.
 
-        See `mahjong_env.environments.agents.Thinker`.
+        See `mahjong_env.environments.agents.ExplainingAgent`.
         """
-        notes: list[Note | None] = [None] * len(view)
+        notes: list[Annotation | None] = [None] * len(view)
         return self._play(view, rng, notes), notes
 
-    def _play(self, view: View, rng: np.random.Generator, notes: list[Note | None] | None = None) -> NDArray[np.int64]:
+    def _play(
+        self, view: View, rng: np.random.Generator, notes: list[Annotation | None] | None = None
+    ) -> NDArray[np.int64]:
         """Return [n] actions; ``notes`` [n] are filled in where they are wanted."""
         base = self._base
         chosen = np.array(base.act(view, rng), np.int64)
@@ -129,7 +134,7 @@ class SearchAgent:
             rows = doubtful[start : start + size]
             tried, tries = self._search(view.take(rows), chosen[rows], base, rng)
             if notes is not None:
-                told = thoughts.values(len(rows), tried.row, tried.action, tries.mean())
+                told = annotate("values", len(rows), tried.row, tried.action, tries.mean())
                 for at, note in zip(rows, told, strict=True):
                     notes[at] = note
             chosen[rows] = self._best(chosen[rows], tried, tries)
@@ -145,7 +150,8 @@ class SearchAgent:
         alive = np.ones(len(tried.row), np.bool_)
         worlds, played, started = _FIRST_WORLDS, 0, perf_counter()
         while True:
-            worlds = min(worlds, self._worlds_left(played))
+            budget = self._rollouts if self._milliseconds is None else _MOST_WORLDS
+            worlds = min(worlds, budget - played)
             rows = np.unique(tried.row[alive & ~own])
             if worlds < 1 or not rows.size:
                 break
@@ -168,9 +174,6 @@ class SearchAgent:
                 best[tried.row[number]] = tried.action[number]
         return best
 
-    def _worlds_left(self, played: int) -> int:
-        return (self._rollouts if self._milliseconds is None else _MOST_WORLDS) - played
-
     def _try(
         self,
         view: View,
@@ -188,12 +191,12 @@ class SearchAgent:
         size = max(1, _MOST_GAMES // (worlds * (self._actions + self._plans)))
         for start in range(0, len(rows), size):
             part = rows[start : start + size]
-            engine = view.take(part).worlds(worlds, rng, shipped_nearness(view.rules) if self._nearness else None)
+            engine = view.take(part).worlds(worlds, rng, shipped_opponent_hands(view.rules) if self._nearness else None)
             now = np.flatnonzero(alive & np.isin(row, part))
             first = np.searchsorted(part, row[now]) * worlds
             world = (first[:, None] + np.arange(worlds)).reshape(-1)
             action, plan = np.repeat(tried.action[now], worlds), np.repeat(tried.plan[now], worlds)
-            weights = worthwhile_weights(view.rules) if self._luck else None
+            weights = useful_weights(view.rules) if self._luck else None
             points = play_out(engine.select(world), action, plan, world, base, rng, weights, self._others)
             points = points.reshape(len(now), worlds)
             of_own = np.zeros((len(view), worlds))
@@ -231,3 +234,157 @@ def _better_half(row: NDArray[np.intp], mean: NDArray[np.float64], alive: NDArra
         at = np.flatnonzero(alive & (row == number))
         keep[at[np.argsort(-mean[at], kind="stable")[: (len(at) + 1) // 2]]] = True
     return keep
+
+
+# --- Candidates -----------------------------------------------------------------------------------------------
+
+NO_PLAN: Final = -1
+"""The base plays on."""
+_REACH: Final = 2
+"""Plans at most this many tiles farther than the nearest shape are tried."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """k things to try in n rows, ascending by row.
+
+    Attributes:
+        row: [k] intp rows.
+        action: [k] int64 what is played now.
+        plan: [k] intp what is played for afterwards (`mahjong_agents.plans`), or `NO_PLAN`.
+    """
+
+    row: NDArray[np.intp]
+    action: NDArray[np.int64]
+    plan: NDArray[np.intp]
+
+
+def candidates(
+    view: View,
+    usual: NDArray[np.int64],
+    base: Agent,
+    actions: int,
+    plans: int,
+    rng: np.random.Generator,
+    likely: float = 0.0,
+) -> Candidates:
+    """Return what is worth a try.
+
+    Args:
+        view: what n seats see.
+        usual: [n] what the base plays; it comes first in every row.
+        base: who plays.
+        actions: how many actions of a row are tried at most, the usual one among them.
+        plans: how many plans at most.
+        rng: what decides between equally good discards of a plan.
+        likely: the least probability that a policy as the base gives an action that is tried.
+    """
+    possible = view.action_mask
+    scores = base.scores(view) if isinstance(base, PolicyAgent) else None
+    if scores is None:  # the nearest hand comes first, then the one with most acceptance
+        ahead = look_ahead(view)
+        order = -np.where(view.action_mask, ahead.help / 1000 - ahead.distance, -np.inf)
+    else:
+        order = -scores
+        if likely > 0:
+            shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+            possible = shares >= likely * shares.sum(axis=1, keepdims=True)
+    order[np.arange(len(view)), usual] = -np.inf
+    ranked = np.argsort(order, axis=1, kind="stable")[:, :actions]
+    row = np.repeat(np.arange(len(view)), ranked.shape[1])
+    action = ranked.reshape(-1)
+    tried = possible[row, action] | (action == usual[row])
+    row, action = row[tried], action[tried].astype(np.int64)
+    plan = np.full(len(row), NO_PLAN, np.intp)
+    if plans:
+        planned_row, planned = plans_within_reach(view, plans)
+        begun = follow_plans(view.take(planned_row), planned, rng)
+        # A plan that begins with what the base plays anyway can wait for the next decision.
+        other = np.flatnonzero((begun != usual[planned_row]) & possible[planned_row, begun])
+        planned_row, planned, begun = planned_row[other], planned[other], begun[other]
+        row, action = np.concatenate([row, planned_row]), np.concatenate([action, begun])
+        plan = np.concatenate([plan, planned])
+        sorted_ = np.argsort(row, kind="stable")
+        row, action, plan = row[sorted_], action[sorted_], plan[sorted_]
+    return Candidates(row, action, plan)
+
+
+def plans_within_reach(view: View, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return rows and plans: any shape with claims and without, then the nearest others; ``most`` for each row."""
+    every = np.arange(len(view))
+    natural = view.natural_hand
+    hands = replace(concealed(view, every), counts=count_planes(natural))
+    melds = view.meld_type[:, 0], view.meld_kind[:, 0]
+    possible = possible_plans(hands, *melds, other_shapes(view.rules))
+    row, plan = np.nonzero(possible)
+    distance = weigh(hands, row, plan).distance.astype(np.intp)
+    nearest = np.full(len(view), np.iinfo(np.intp).max)
+    np.minimum.at(nearest, row, distance)
+    near = np.flatnonzero((plan != ANY) & (distance <= nearest[row] + _REACH))
+    near = near[np.lexsort((plan[near], distance[near], row[near]))]
+    row, plan = row[near], plan[near]
+    # With claims or without is asked where there is something to claim.
+    asked = np.flatnonzero(~view.action_mask[:, :CONCEALED_KONG].any(axis=1))
+    row, plan = np.concatenate([asked, asked, row]), np.concatenate([asked * 0 + OPEN, asked * 0 + CLOSED, plan])
+    order = np.argsort(row, kind="stable")
+    row, plan = row[order], plan[order]
+    kept = np.arange(len(row)) - np.searchsorted(row, row) < most
+    return row[kept], plan[kept]
+
+
+# --- Rollouts -------------------------------------------------------------------------------------------------
+
+
+def play_out(
+    engine: Engine,
+    actions: NDArray[np.int64],
+    plan: NDArray[np.intp],
+    world: NDArray[np.intp],
+    policy: Agent,
+    rng: np.random.Generator,
+    luck_weights: NDArray[np.float64] | None = None,
+    others: Agent | None = None,
+) -> NDArray[np.float64]:
+    """Play to the end of the hand.
+
+    Games of the same world draw the same lots at every move: they differ by what was played first, and by little else.
+
+    Args:
+        engine: the games.
+        actions: [games] what is played first.
+        plan: [games] what those who act first play for afterwards, or `NO_PLAN`.
+        world: [games] the number of the world that a game is a copy of.
+        policy: who plays otherwise.
+        rng: where the lots come from.
+        luck_weights: [F] of the control variates that are taken off what it brings (`mahjong_agents.control_variates`);
+            None: off nothing.
+        others: who plays at the seats of those who did not act first; None: the policy as well.
+
+    Returns:
+        [games] what it brings those who act first.
+    """
+    luck = None if luck_weights is None else Luck(engine, luck_weights, engine.rules.drawable)
+    games = np.arange(engine.num_games)
+    person = engine.seat_to_act.astype(np.intp)
+    points = np.zeros(engine.num_games)
+    number = int(world.max(initial=-1)) + 1
+    live, chosen = games, actions
+    while live.size:
+        result = engine.step(chosen, games=live)
+        points[live] += result.rewards[np.arange(len(live)), person[live]]
+        if luck is not None:
+            luck.add(live)
+        live = live[~result.hand_over & ~result.done]
+        if not live.size:
+            break
+        bits = np.random.SFC64(int(rng.integers(2**63)))
+        own = engine.seat_to_act[live] == person[live]
+        planned = own & (plan[live] != NO_PLAN)
+        by_policy = ~planned if others is None else own & ~planned
+        chosen = np.zeros(len(live), np.int64)
+        for who, which in ((policy, by_policy), (None, planned), (others, ~by_policy & ~planned)):
+            rows = np.flatnonzero(which)
+            if rows.size:
+                view, chance = engine.view(games=live[rows]), RowChance(bits, world[live[rows]], number)
+                chosen[rows] = follow_plans(view, plan[live[rows]], chance) if who is None else who.act(view, chance)
+    return points if luck is None else points - luck.by_person()[games, person] / UNIT

@@ -1,7 +1,7 @@
 """What actions leave: the own hand, the table and the action itself, as numbers that a small network can weigh.
 
 An afterstate is a position as it is just after an action, before anything unknown happens. Agents compare the
-afterstates of their legal actions; `mahjong_agents.value.model` learns what they lead to.
+afterstates of their legal actions; `mahjong_agents.value.agent` learns what they lead to.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.lookahead import ADDED_KONG, CHOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN, kinds_wanted, tiles_after
-from mahjong_agents.outlook import Concealed, Outlook, other_shapes
 from mahjong_env import ACTIONS, View
+from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.hands import encode
+from mahjong_env.hands.distance import cheapest_hands
 from mahjong_env.hands.kind_sets import count_members, count_planes, count_tiles
-from mahjong_env.hands.shares import cheapest_hands
+from mahjong_env.hands.shanten import Hands, Shanten
+from mahjong_env.observation.acceptance import kinds_wanted, tiles_after
+from mahjong_env.ruleset.shapes import other_shapes
 
 Numbers = NDArray[np.float32]
 
@@ -31,8 +33,8 @@ _TYPES: Final = 7
 """Discard, concealed kong, added kong, chow, pung, kong with a discard, pass."""
 _CONCEALED, _ADDED, _CHOW, _PUNG, _KONG, _PASS = range(1, _TYPES)
 TYPE_OF: Final = np.zeros(len(ACTIONS), np.intp)
-TYPE_OF[CONCEALED_KONG:ADDED_KONG], TYPE_OF[ADDED_KONG:CHOW] = _CONCEALED, _ADDED
-TYPE_OF[CHOW:PUNG], TYPE_OF[PUNG], TYPE_OF[KONG], TYPE_OF[PASS] = _CHOW, _PUNG, _KONG, _PASS
+TYPE_OF[CONCEALED_KONG:ADDED_KONG], TYPE_OF[ADDED_KONG:CHOW_LOW] = _CONCEALED, _ADDED
+TYPE_OF[CHOW_LOW:PUNG], TYPE_OF[PUNG], TYPE_OF[KONG], TYPE_OF[PASS] = _CHOW, _PUNG, _KONG, _PASS
 
 _GROUPS: Final = np.zeros((NUM_KINDS, 4), np.float32)
 _GROUPS[np.arange(NUM_KINDS), np.arange(NUM_KINDS) // 9] = 1
@@ -121,23 +123,23 @@ class Afterstates:
         return np.maximum(self.view.rules.sets - self.num_melds, 0)
 
     @cached_property
-    def outlook(self) -> Outlook:
+    def shanten(self) -> Shanten:
         """How far the hands are, and what helps."""
         shapes = other_shapes(self.view.rules)
         counts = count_planes(self.natural) if any(shapes) else None
         codes = encode(self.natural).T.astype(np.intp, order="C")
-        return Outlook(Concealed(codes, self.wilds, self.sets, self.num_melds == 0, counts), shapes)
+        return Shanten(Hands(codes, self.wilds, self.sets, self.num_melds == 0, counts), shapes)
 
     @cached_property
     def distance(self) -> NDArray[np.int8]:
         """[m] tiles that the hand lacks, at least one: a complete hand that did not win is one tile short."""
-        return np.maximum(self.outlook.distance, np.int8(1))
+        return np.maximum(self.shanten.distance, np.int8(1))
 
     @cached_property
     def helping(self) -> NDArray[np.uint64]:
         """[m] the kinds that bring it nearer."""
         rules = self.view.rules
-        return kinds_wanted(self.outlook, self.distance, self.wild.astype(np.int8) if rules.has_wild else None, rules)
+        return kinds_wanted(self.shanten, self.distance, self.wild.astype(np.int8) if rules.has_wild else None, rules)
 
     @cached_property
     def help(self) -> Numbers:
@@ -266,7 +268,7 @@ class Afterstates:
 
     def _wild_tiles(self) -> Numbers:
         """Wild tiles, and how the hand stands without them, or with one of them for the pair."""
-        wilds, short = self.wilds, self.outlook.short_of_sets
+        wilds, short = self.wilds, self.shanten.short_of_sets
         # As if there were a pair of honours to begin with: only sets are wanted then.
         with_pair = self.natural.copy()
         honour = with_pair[:, _FIRST_HONOUR:].argmin(axis=1) + _FIRST_HONOUR

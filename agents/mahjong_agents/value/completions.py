@@ -1,19 +1,24 @@
-"""Hands as they may be won: nearest hands completed with unseen tiles, and priced by the variant's own scoring."""
+"""Hands as they may be won: completed with unseen tiles, and priced by the variant's own scoring."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.plans import KINDS_OF_PLAN, PAIRS, PUNGS
-from mahjong_env import View
+from mahjong_agents.plans import KINDS_OF_PLAN, PAIRS, PUNGS, Melds, melds_after
+from mahjong_env import Rules, View, score
+from mahjong_env.basics.actions import CHOW_LOW, KONG, PASS, WIN
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.hands.codes import NUM_KINDS, encode
-from mahjong_env.hands.kind_sets import unpack
-from mahjong_env.hands.shares import cheapest_hands, kinds_that_help, kinds_to_spare
+from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT, encode
+from mahjong_env.hands.distance import cheapest_hands, kinds_that_help, kinds_to_spare
+from mahjong_env.hands.kind_sets import BIT_OF_KIND, KindSets, count_planes, count_tiles, members, unpack
+from mahjong_env.hands.shanten import Hands, Shanten
+from mahjong_env.observation.acceptance import hands_after, kinds_wanted, tiles_after
+from mahjong_env.ruleset.shapes import other_shapes
 from mahjong_env.scoring.wins import Source, Wins
 
 SLOTS_OF_SEATS: Final = {3: np.array([0, 1, 3]), 4: np.arange(4)}
@@ -21,25 +26,6 @@ SLOTS_OF_SEATS: Final = {3: np.array([0, 1, 3]), 4: np.arange(4)}
 _SEAT_OF_SLOT: Final = {3: np.array([0, 1, -1, 2, -1], np.int8), 4: np.array([0, 1, 2, 3, -1], np.int8)}
 _MOST_STEPS: Final = 20
 _SCARCE: Final = 0.02  # weight of a kind that is wanted, but of which no tile is left
-
-
-@dataclass(frozen=True)
-class Melds:
-    """Melds of m seats, those of the view and one that may be added: all [m, 5].
-
-    Attributes:
-        type: `MeldType`.
-        kind: lowest of a chow.
-        giver: slot, -1 nobody.
-    """
-
-    type: NDArray[np.int8]
-    kind: NDArray[np.int8]
-    giver: NDArray[np.int8]
-
-    def take(self, which: NDArray[np.intp]) -> Melds:
-        """Return some of them."""
-        return Melds(self.type[which], self.kind[which], self.giver[which])
 
 
 def complete(
@@ -225,3 +211,160 @@ def _sets() -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int8]]:
     chows = one[lowest] + one[lowest + 1] + one[lowest + 2]
     types = np.repeat(np.array([MeldType.PUNG, MeldType.CHOW], np.int8), [NUM_KINDS, len(lowest)])
     return np.concatenate([3 * one, chows]), types, np.concatenate([np.arange(NUM_KINDS), lowest]).astype(np.int8)
+
+
+# --- The next draws -------------------------------------------------------------------------------------------
+
+MOST_DISTANCE: Final = 2
+"""Hands farther from a win are not looked at."""
+_POWER, _GROUP = POWER.astype(np.intp), SUIT.astype(np.intp)
+_MOST: Final = 127
+
+
+@dataclass(frozen=True)
+class NextDraws:
+    """What the next draws would make of the hands that m actions leave; 0 where nothing was looked at.
+
+    Attributes:
+        next_help: [m] int8 of hands two tiles from a win: twice the tiles that will then win, on average over the tiles
+            that help, after the best discard.
+        by_draw: [m] int8 of hands that wait: ten times the root of the unseen winning tiles, each times what it pays if
+            it is drawn, in `unit`.
+        by_discard: [m] int8 the same if the next seat discards it.
+    """
+
+    next_help: NDArray[np.int8]
+    by_draw: NDArray[np.int8]
+    by_discard: NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """Hands that wait for a draw, each with the action that leaves it."""
+
+    of: NDArray[np.intp]  # [k] which of the actions
+    row: NDArray[np.intp]  # [k] row of the view
+    natural: NDArray[np.int8]  # [k, 34]
+    hands: Hands
+
+    def take(self, which: NDArray[np.intp]) -> _Waiting:
+        """Return copies of some of them."""
+        return _Waiting(self.of[which], self.row[which], self.natural[which], self.hands.take(which))
+
+
+def next_draws(
+    view: View, row: NDArray[np.intp], action: NDArray[np.intp], distance: NDArray[Any], is_nearest: NDArray[np.bool_]
+) -> NextDraws:
+    """Look at what some actions leave.
+
+    Args:
+        view: what the seats see.
+        row: [m] rows, ascending.
+        action: [m] legal actions.
+        distance: [m] tiles that the hand lacks after the action, see `mahjong_env.observation.acceptance.Lookahead`.
+        is_nearest: [m] whether no other action of the row leaves fewer; the others are left out, passes aside.
+    """
+    found = NextDraws(*(np.zeros(len(row), np.int8) for _ in range(3)))
+    has_choice = view.action_mask.sum(axis=1)[row] > 1
+    near = (distance >= 1) & (distance <= MOST_DISTANCE)
+    at = np.flatnonzero(near & (is_nearest | (action == PASS)) & (action != WIN) & has_choice)
+    if not at.size:
+        return found
+    melds = melds_after(view, row[at], action[at])
+    left = _hands_left(view, row[at], action[at])
+    waits = distance[at][left.of] == 1
+    _add_waits(view, left.take(np.flatnonzero(waits)), melds, found, at)
+    _add_help(view, left.take(np.flatnonzero(~waits)), found, at)
+    return found
+
+
+@cache
+def unit(rules: Rules) -> float:
+    """Return the points of a plain closed win by draw, 1 if there is none: the unit of `NextDraws.by_draw`."""
+    sets = ["123m", "456p", "789s", "234p", "678m"][: rules.sets]
+    hand = "".join(sets[1:]) + "55s" + "12m"
+    paid = score(rules, hand=hand, melds=[], winning_tile="3m", source="draw").payments[0]
+    return float(max(paid, 1))
+
+
+def _hands_left(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> _Waiting:
+    """Return the hands that actions leave, after a chow or pung with each discard that leaves it as near."""
+    natural, wilds = tiles_after(view, row, action), np.zeros(len(row), np.int8)
+    some = np.flatnonzero(view.wild[row] >= 0)
+    wild = view.wild[row[some]]
+    wilds[some] = natural[some, wild]
+    natural[some, wild] = 0
+    counts = count_planes(natural) if any(other_shapes(view.rules)) else None
+    hands = replace(hands_after(view, row, action), wilds=wilds, counts=counts)
+    every = _Waiting(np.arange(len(row)), row, natural, hands)
+    is_claim = (action >= CHOW_LOW) & (action < KONG)
+    claims, others = np.flatnonzero(is_claim), np.flatnonzero(~is_claim)
+    of_claim, discarded = members(_spare(view, every.take(claims)))
+    left = every.take(np.concatenate([others, claims[of_claim]]))
+    at = np.arange(len(others), len(left.of))
+    left.natural[at, discarded] -= 1
+    left.hands.codes[_GROUP[discarded], at] -= _POWER[discarded]
+    return left
+
+
+def _spare(view: View, hands: _Waiting) -> KindSets:
+    """Return the natural kinds that hands with a tile too many can spare."""
+    spare = Shanten(hands.hands, other_shapes(view.rules)).kinds_to_spare(None)
+    wild = view.wild[hands.row]
+    return np.where(wild >= 0, spare & ~BIT_OF_KIND.take(wild, mode="wrap"), spare)
+
+
+def _drawn(view: View, hands: _Waiting) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the helping kinds that are unseen: [k] which of the hands, ascending, and [k] kinds."""
+    shanten = Shanten(hands.hands, other_shapes(view.rules))
+    wild = view.wild[hands.row] if view.rules.has_wild else None
+    which, kind = members(kinds_wanted(shanten, np.maximum(shanten.distance, 1), wild, view.rules))
+    left = np.flatnonzero(view.unseen[hands.row[which], kind] > 0)
+    return which[left], kind[left]
+
+
+def _with(view: View, hands: _Waiting, which: NDArray[np.intp], kind: NDArray[np.intp]) -> _Waiting:
+    """Return hands with one tile more each; a wild one counts as such."""
+    more = hands.take(which)
+    every, is_wild = np.arange(len(which)), kind == view.wild[more.row]
+    more.natural[every, kind] += ~is_wild
+    codes = more.hands.codes.copy()
+    codes[_GROUP[kind], every] += _POWER[kind] * ~is_wild
+    counts = None if more.hands.counts is None else count_planes(more.natural)
+    return replace(more, hands=replace(more.hands, codes=codes, wilds=more.hands.wilds + is_wild, counts=counts))
+
+
+def _add_waits(view: View, hands: _Waiting, melds: Melds, found: NextDraws, at: NDArray[np.intp]) -> None:
+    """Write what the winning tiles of hands that wait would pay."""
+    which, kind = _drawn(view, hands)
+    if not which.size:
+        return
+    won = _with(view, hands, which, kind)
+    tiles = view.unseen[won.row, kind] / unit(view.rules)
+    both = won.take(np.tile(np.arange(len(kind)), 2))  # to be priced at once, which is quicker
+    sources = np.repeat(np.array([Source.DRAW, Source.DISCARD], np.int8), len(kind))
+    prices = price(view, both.row, both.natural, both.hands.wilds, np.tile(kind, 2), melds.take(both.of), sources)
+    for paid, to in zip(np.split(prices, 2), (found.by_draw, found.by_discard), strict=True):
+        sums = np.bincount(which, paid * tiles, minlength=len(hands.of))
+        roots = 10 * np.sqrt(np.maximum(sums, 0))
+        np.maximum.at(to, at[hands.of], np.clip(np.rint(roots), 0, _MOST).astype(np.int8))
+
+
+def _add_help(view: View, hands: _Waiting, found: NextDraws, at: NDArray[np.intp]) -> None:
+    """Write how many tiles will win after the next tile that helps."""
+    which, kind = _drawn(view, hands)
+    if not which.size:
+        return
+    drawn = _with(view, hands, which, kind)
+    seat, spared = members(_spare(view, drawn))
+    after = drawn.hands.take(seat).without(spared, None)
+    shanten = Shanten(after, other_shapes(view.rules))
+    wild = view.wild[drawn.row[seat]] if view.rules.has_wild else None
+    kinds = kinds_wanted(shanten, np.maximum(shanten.distance, 1), wild, view.rules)
+    tiles = count_tiles(kinds, count_planes(view.unseen).take(drawn.row[seat]))
+    best = np.zeros(len(which))
+    np.maximum.at(best, seat, tiles)
+    weight = view.unseen[drawn.row, kind].astype(np.float64)
+    sums = np.bincount(which, best * weight, minlength=len(hands.of))
+    mean = sums / np.maximum(np.bincount(which, weight, minlength=len(hands.of)), 1)
+    np.maximum.at(found.next_help, at[hands.of], np.clip(np.rint(2 * mean), 0, _MOST).astype(np.int8))

@@ -1,51 +1,54 @@
-"""The agent that plays for points: what promises most, by what the variant's own scoring pays for it?"""
+"""The agent that compares plans by what the variant's own scoring pays for the hands that they may lead to."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_agents.greedy import reference_agent
-from mahjong_agents.lookahead import ADDED_KONG, CHOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN, hands_after, tiles_after
-from mahjong_agents.outlook import Concealed, other_shapes
-from mahjong_agents.plans import ANY, PAIRS, Prospects, possible_plans, weigh
-from mahjong_agents.value.completions import Melds, complete, lay_open, price
-from mahjong_agents.value.win_probability import chance_to_win, pace_of
+from mahjong_agents.plans import (
+    ANY,
+    DISCARD,
+    PAIRS,
+    Melds,
+    Options,
+    Prospects,
+    discards_for,
+    options_of,
+    possible_plans,
+    weigh,
+)
+from mahjong_agents.value.completions import complete, lay_open, price
 from mahjong_env import Rules, View
-from mahjong_env.basics.notation import MeldType
-from mahjong_env.hands.kind_sets import BIT_OF_KIND, count_planes, count_tiles, members, pack, unpack
+from mahjong_env.basics.actions import CONCEALED_KONG, WIN
+from mahjong_env.hands.kind_sets import BIT_OF_KIND, count_planes, count_tiles
+from mahjong_env.ruleset.shapes import other_shapes
 from mahjong_env.scoring.wins import Source
 
-DISCARD: Final = -1  # an option of the own turn: some discard
 _NO_KIND = np.uint64(0)
-_REACH: Final = 3  # plans are looked at that are so many tiles farther than the nearest
-# Tiles of others that a hand may claim, for each that it draws: while it stays closed it has other ways to come nearer.
+_REACH: Final = 3
+"""Plans at most this many tiles farther than the nearest one are compared."""
+# Tiles of others that a hand may claim for each tile that it draws: a closed hand has other ways to come nearer.
 _CLOSED_CLAIMS: Final = 1.0
 _OPEN_CLAIMS: Final = 2.4
 _LAST_CLAIMS: Final = 1.2
-_RIVALS: Final = 0.35  # chance that another seat wins between two draws, at the end of the wall
-
-
-@dataclass(frozen=True)
-class Options:
-    """What seats may do: every legal action, the discards of a seat together as one; m in all."""
-
-    row: NDArray[np.intp]  # [m] row of the view
-    action: NDArray[np.intp]  # [m] or DISCARD
-    hands: Concealed  # before the discard
-    melds: Melds
+_RIVALS: Final = 0.35
+"""Probability that another seat wins between two draws, at the end of the wall."""
+_MOST_DISTANCE: Final = 9
+_MOST_TURNS: Final = 24
+_TYPICAL_ACCEPTANCE: Final = np.array([1.0, 5.5, 14.5, 25.0, 40.0, 58.0, 75.0, 85.0, 90.0, 95.0])
+"""Unseen tiles that bring a hand of greedy's nearer, at distances from 0 on."""
 
 
 class PlanValueAgent:
     """Compares plans: any shape, one suit with or without honours, pungs alone, seven pairs.
 
-    For every legal action and every plan that it leaves, it completes the hand in its mind with tiles that it has not
-    seen, has the variant score these hands, and weighs what they pay with the chance to complete them in time. It
-    leaves greedy's way for another only if that promises much more, and then plays for the plan as greedy plays for
-    any shape. It always wins when it may.
+    For every legal action and every plan that it leaves, it completes the hand with unseen tiles, has the variant score
+    the completions, and multiplies what they pay by the probability to complete them in time. It leaves the choice of
+    the reference agent only for one that is worth much more, and then plays for the plan as greedy plays for any shape.
+    It always wins when it may.
 
     Attributes:
         name: "plan-value".
@@ -56,16 +59,16 @@ class PlanValueAgent:
     games_at_once: Final = 1000
 
     def __init__(self, *, samples: int = 3, margin: float = 1.0) -> None:
-        """Choose the manner.
+        """Set how carefully it compares.
 
         Args:
-            samples: hands that are imagined for each action and plan.
-            margin: how much more, as a share, another way must promise than greedy's.
+            samples: completions for each action and plan.
+            margin: how much more, as a share, another choice must be worth than the reference agent's.
         """
         self._samples, self._margin = samples, margin
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Choose what promises most; see `mahjong_agents.Agent.act`."""
+        """Choose what is worth most; see `mahjong_agents.Agent.act`."""
         usual = reference_agent(view.rules).act(view, rng)
         actions = usual.copy()
         options = options_of(view, np.flatnonzero(~view.action_mask[:, WIN] & view.action_mask.any(axis=1)))
@@ -94,105 +97,49 @@ class PlanValueAgent:
     ) -> NDArray[np.float64]:
         """Return [k] the points that each pair of an option and a plan promises, played closed or open."""
         hand, plan = prospects.hand, prospects.plan
-        row, rules = options.row[hand], view.rules
+        row, hands, melds = options.row[hand], options.hands.take(hand), options.melds.take(hand)
         wild, unseen = view.wild[row], view.unseen[row]
         helps = prospects.help | np.where(wild >= 0, BIT_OF_KIND.take(wild, mode="wrap"), _NO_KIND)
-        tiles = count_tiles(helps, count_planes(unseen)).astype(np.float64)
-        total = np.maximum(unseen.sum(axis=1), 1).astype(np.float64)
-        drawable = rules.deck.sum() - rules.reserve - rules.seats * rules.hand_size
-        drawn = np.clip(1 - view.left[row] / drawable, 0, 1)
-        turns = view.left[row] / rules.seats
-        allowed = (options.hands.closed[hand], plan != PAIRS)
-        claims = (_CLOSED_CLAIMS, _OPEN_CLAIMS)
-        worth = np.zeros(len(hand))
-        for is_allowed, claimed, (value, rate) in zip(
-            allowed, claims, self._ends(view, options, prospects, rng), strict=True
-        ):
-            chance = chance_to_win(
-                prospects.distance,
-                tiles / total,
-                pace_of(prospects.distance, tiles),
-                total,
-                np.full(len(hand), claimed),
-                rate,
-                turns,
-                _RIVALS,
-                drawn,
-            )
-            worth = np.maximum(worth, chance * value * is_allowed)
-        return worth
+        acceptance = count_tiles(helps, count_planes(unseen)).astype(np.float64)
+        tiles = np.maximum(unseen.sum(axis=1), 1).astype(np.float64)
+        drawable = view.rules.deck.sum() - view.rules.reserve - view.rules.seats * view.rules.hand_size
+        elapsed = np.clip(1 - view.left[row] / drawable, 0, 1)
+        turns = view.left[row] / view.rules.seats
 
-    def _ends(
-        self, view: View, options: Options, prospects: Prospects, rng: np.random.Generator
-    ) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]:
-        """Return for hands that stay as they are, and for those that lay a set open: [k] points, [k] winning discards.
+        def priced(rows: Any, counts: Any, wilds: Any, last: Any, melds: Melds) -> NDArray[np.float64]:
+            """Return [3, k] points by draw, points by discard, whether a discard may be won on."""
+            by_draw = price(view, rows, counts, wilds, last, melds, Source.DRAW)
+            by_discard = price(view, rows, counts, wilds, last, melds, Source.DISCARD)
+            return np.stack([by_draw, by_discard, by_discard > 0])
 
-        Points are those of a win; winning discards are counted for each draw.
-        """
-        hand, plan = prospects.hand, prospects.plan
-        row, hands, melds = options.row[hand], options.hands.take(hand), options.melds.take(hand)
-        unseen = view.unseen[row]
-        wild = np.flatnonzero(view.wild[row] >= 0)
-        unseen[wild, view.wild[row[wild]]] = 0
+        # Sums over completions, of hands that stay as they are and of hands that lay a set open.
+        assert hands.counts is not None
+        natural = hands.counts.counts()
+        some = np.flatnonzero(wild >= 0)
+        unseen[some, wild[some]] = 0
         closed = np.flatnonzero(hands.closed & (plan != PAIRS))
+        of, melds_of = hands.take(closed), melds.take(closed)
         sums, opened_sums = np.zeros((3, len(hand))), np.zeros((3, len(closed)))
         for _ in range(self._samples):
-            counts, last = complete(_natural(hands), hands.wilds, hands.sets, plan, unseen, rng)
-            sums += _priced(view, row, counts, hands.wilds, last, melds)
-            of = hands.take(closed)
-            opened, laid, some = lay_open(counts[closed], of.wilds, of.sets, melds.take(closed), rng)
+            counts, last = complete(natural, hands.wilds, hands.sets, plan, unseen, rng)
+            sums += priced(row, counts, hands.wilds, last, melds)
+            opened, laid, has_set = lay_open(counts[closed], of.wilds, of.sets, melds_of, rng)
             held = opened[np.arange(len(closed)), last[closed]] > 0
             last = np.where(held, last[closed], opened.argmax(axis=1))
-            opened_sums += _priced(view, row[closed], opened, of.wilds, last, laid) * some
+            opened_sums += priced(row[closed], opened, of.wilds, last, laid) * has_set
         open_sums = sums.copy()
         open_sums[:, closed] = opened_sums
-        return self._means(sums), self._means(open_sums)
 
-    def _means(self, sums: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        by_draw, by_discard, legal = sums
-        rate = _LAST_CLAIMS * legal / self._samples
-        value = (by_draw / self._samples + rate * by_discard / np.maximum(legal, 1)) / (1 + rate)
-        return value, rate
-
-
-def options_of(view: View, rows: NDArray[np.intp]) -> Options:
-    """Return what the seats of some rows may do but win."""
-    mask = view.action_mask[rows]
-    turn = np.flatnonzero(mask[:, :CONCEALED_KONG].any(axis=1))
-    other, action = np.nonzero(mask[:, CONCEALED_KONG:])
-    row = rows[np.concatenate([turn, other])]
-    action = np.concatenate([np.full(len(turn), DISCARD), action + CONCEALED_KONG])
-    played = np.where(action == DISCARD, PASS, action)
-    natural = tiles_after(view, row, played)
-    wild = view.wild[row]
-    some = np.flatnonzero(wild >= 0)
-    natural[some, wild[some]] = 0
-    hands = replace(hands_after(view, row, played), counts=count_planes(natural))
-    return Options(row, action, hands, melds_after(view, row, action))
-
-
-def melds_after(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> Melds:
-    """Return the own melds as actions leave them."""
-    melds = Melds(*(array[row, 0].copy() for array in (view.meld_type, view.meld_kind, view.meld_from)))
-    number = view.num_melds[row, 0].astype(np.intp)
-    offered, giver = view.offered[row].astype(np.intp), view.offered_from[row]
-    is_kong, is_added = (
-        (action >= first) & (action < last) for first, last in ((CONCEALED_KONG, ADDED_KONG), (ADDED_KONG, CHOW))
-    )
-    adds = (action == KONG) & (view.hand[row, np.maximum(offered, 0)] < 3)
-    for which, meld, kind in (
-        (is_kong, MeldType.CONCEALED_KONG, action - CONCEALED_KONG),
-        ((action >= CHOW) & (action < PUNG), MeldType.CHOW, offered - (action - CHOW)),
-        (action == PUNG, MeldType.PUNG, offered),
-        ((action == KONG) & ~adds, MeldType.EXPOSED_KONG, offered),
-    ):
-        at = np.flatnonzero(which)
-        melds.type[at, number[at]], melds.kind[at, number[at]] = meld, kind[at]
-        melds.giver[at, number[at]] = -1 if meld is MeldType.CONCEALED_KONG else giver[at]
-    kind = np.where(is_added, action - ADDED_KONG, offered)
-    raised = (is_added | adds)[:, None] & (melds.type == MeldType.PUNG) & (melds.kind == kind[:, None])
-    melds.type[raised] = MeldType.ADDED_KONG
-    return melds
+        worth = np.zeros(len(hand))
+        for is_allowed, claims, (by_draw, by_discard, legal) in (
+            (hands.closed, _CLOSED_CLAIMS, sums),
+            (plan != PAIRS, _OPEN_CLAIMS, open_sums),
+        ):
+            discards = _LAST_CLAIMS * legal / self._samples  # winning ones, for each draw
+            points = (by_draw / self._samples + discards * by_discard / np.maximum(legal, 1)) / (1 + discards)
+            chance = win_probability(prospects.distance, acceptance, tiles, claims, discards, turns, elapsed)
+            worth = np.maximum(worth, chance * points * is_allowed)
+        return worth
 
 
 def _prospects(rules: Rules, options: Options) -> Prospects:
@@ -204,43 +151,44 @@ def _prospects(rules: Rules, options: Options) -> Prospects:
     return prospects.take(np.flatnonzero(prospects.distance <= nearest[prospects.hand] + _REACH))
 
 
-def _natural(hands: Concealed) -> NDArray[np.int8]:
-    """Return [k, 34] int8 the tiles of hands by kind."""
-    assert hands.counts is not None
-    ones, twos, fours = (unpack(digit).astype(np.int8) for digit in hands.counts)
-    return ones + 2 * twos + 4 * fours
-
-
-def _priced(
-    view: View,
-    row: NDArray[np.intp],
-    counts: NDArray[np.int8],
-    wilds: NDArray[np.int8],
-    last: NDArray[np.intp],
-    melds: Melds,
+def win_probability(
+    distance: NDArray[np.int8],
+    acceptance: NDArray[np.float64],
+    unseen: NDArray[np.float64],
+    claims: float,
+    last_claims: NDArray[np.float64],
+    turns: NDArray[np.float64],
+    elapsed: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return [3, k] points by draw, points by discard, whether the discard may be won on."""
-    by_draw = price(view, row, counts, wilds, last, melds, Source.DRAW)
-    by_discard = price(view, row, counts, wilds, last, melds, Source.DISCARD)
-    return np.stack([by_draw, by_discard, by_discard > 0])
+    """Return the probability that hands are completed before somebody else wins or the wall ends.
 
+    Args:
+        distance: [k] tiles short.
+        acceptance: [k] unseen tiles that bring the hand nearer. Later ones are taken to be as many more or fewer than
+            usual at their distance.
+        unseen: [k] unseen tiles, at least 1.
+        claims: tiles of others that the hand may claim, for each tile that it draws.
+        last_claims: [k] the same for the tile that wins.
+        turns: [k] draws that the seat may still have.
+        elapsed: [k] share of the wall that has been drawn.
 
-def discards_for(view: View, hands: Concealed, plan: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return [n] discards for plans: fewest tiles short, most help, then the same for any shape."""
-    near = weigh(hands, np.arange(len(view)), plan).spare
-    legal = pack(view.action_mask[:, :CONCEALED_KONG])
-    near = np.where(near & legal == _NO_KIND, legal, near & legal)
-    seat, kind = members(near)
-    is_wild = kind == view.wild[seat]
-    after, every = hands.take(seat).without(kind, is_wild), np.arange(len(seat))
-    unseen = count_planes(view.unseen).take(seat)
-    order = rng.random(len(seat)) * 1e-4 - 1e3 * is_wild
-    for weight, of in ((1.0, plan[seat]), (1e-2, np.full(len(seat), ANY))):
-        found = weigh(after, every, of)
-        order += weight * (count_tiles(found.help, unseen) / 200.0 - found.distance)
-    best = np.full(len(view), -np.inf)
-    np.maximum.at(best, seat, order)
-    chosen = np.zeros(len(view), np.int64)
-    at = np.flatnonzero(order == best[seat])
-    chosen[seat[at]] = kind[at]
-    return chosen
+    Returns:
+        [k] from 0 to 1.
+    """
+    distance = np.clip(distance, 1, _MOST_DISTANCE)
+    pace = np.clip(acceptance / _TYPICAL_ACCEPTANCE[distance], 0.1, 2.0)
+    steps = np.arange(1, _MOST_DISTANCE + 1)
+    share = np.minimum(_TYPICAL_ACCEPTANCE[1:] * (pace / unseen)[:, None], 0.9)
+    share = np.where(steps == distance[:, None], (acceptance / unseen)[:, None], share)
+    tiles = 1 + np.where(steps == 1, last_claims[:, None], claims)
+    step = 1 - (1 - share) ** tiles
+    at = (steps == distance[:, None]).astype(np.float64)
+    won = np.zeros(len(distance))
+    for turn in range(min(_MOST_TURNS, int(np.ceil(turns.max(initial=0))))):
+        move = at * step * np.clip(turns - turn, 0, 1)[:, None]
+        won += move[:, 0]
+        at -= move
+        at[:, :-1] += move[:, 1:]
+        drawn = elapsed + (1 - elapsed) * np.minimum(turn / np.maximum(turns, 1), 1)
+        at *= (1 - _RIVALS * drawn)[:, None]
+    return won

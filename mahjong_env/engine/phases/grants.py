@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from mahjong_env.basics.actions import CHOW_LOW, KONG, PUNG, WIN
+from mahjong_env.basics.actions import CHOW_LOW, CHOW_STEPS, KONG, PUNG, WIN
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE
 from mahjong_env.basics.types import Games, Int8Array
@@ -16,8 +16,7 @@ from mahjong_env.state.arrays import NO_SEAT, Phase
 from mahjong_env.state.seats import Seats
 
 _PUNG, _KONG, _WIN = (np.array(action, np.int8) for action in (PUNG, KONG, WIN))
-# By where the claimed tile stands in a run: how far above the lowest tile the two others are.
-_OTHERS_OF_RUN = np.array([[1, 2], [0, 2], [0, 1]], np.int8)
+_CHOW_STEPS = np.array(CHOW_STEPS, np.int8)
 
 
 class Granted(NamedTuple):
@@ -95,10 +94,9 @@ def _take_chow(context: StepContext, games: Games, place: Int8Array) -> None:
         return
     state = context.state
     seats, kind, giver = _take_tile(context, games)
-    lowest = kind - place
-    for other in _OTHERS_OF_RUN.T:
-        state.remove_tiles(seats, lowest + other[place])
-    state.lay_meld(seats, MeldType.CHOW, lowest, giver, kind)
+    for step in _CHOW_STEPS.T:
+        state.remove_tiles(seats, kind + step[place])
+    state.lay_meld(seats, MeldType.CHOW, kind - place, giver, kind)
     _begin_claimed_turn(context, seats)
 
 

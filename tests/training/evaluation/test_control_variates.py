@@ -1,4 +1,4 @@
-"""Control variates: surprises have mean zero whoever plays, luck narrows intervals, and what is shipped was fitted."""
+"""Control variates: innovations have mean zero whoever plays, luck narrows intervals, shipped weights were fitted."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ import pytest
 
 from mahjong_agents import AgentError, GreedyAgent, RandomAgent, make_agent
 from mahjong_agents import control_variates as luck_module
-from mahjong_agents.control_variates import UNIT, WEIGHTS_FILE, Luck, weights_of, worthwhile_weights
-from mahjong_agents.draw_features import FEATURES, surprises
+from mahjong_agents.control_variates import (
+    FEATURES,
+    UNIT,
+    WEIGHTS_FILE,
+    Luck,
+    innovations,
+    useful_weights,
+    weights_of,
+)
 from mahjong_env import VARIANTS, make_engine, rules
 from mahjong_env.cli import main
 from mahjong_env.environments.agents import choose_actions
@@ -18,7 +25,7 @@ from mahjong_training.evaluation.matches import Block, measure, play_block
 from mahjong_training.evaluation.results import summarise
 from support.marks import everyday
 
-WORTHWHILE = sorted(name for name in VARIANTS if worthwhile_weights(rules(name)) is not None)
+WORTHWHILE = sorted(name for name in VARIANTS if useful_weights(rules(name)) is not None)
 
 
 def play(variant, agents, games, seed, weights=None, each=lambda engine, luck: None, **knobs):
@@ -34,7 +41,7 @@ def play(variant, agents, games, seed, weights=None, each=lambda engine, luck: N
     return engine.points - before, luck
 
 
-class TestSurprises:
+class TestInnovations:
     @pytest.mark.parametrize("variant", sorted(VARIANTS))
     def test_every_tile_of_the_wall_is_as_likely(self, variant, monkeypatch):
         """The one thing that makes them unbiased: over all tiles that could have been drawn, each has mean zero."""
@@ -42,13 +49,13 @@ class TestSurprises:
 
         def with_every_tile(draws):
             nonlocal checked
-            found = surprises(draws)
+            found = innovations(draws)
             if checked < 6:
                 _check_mean(draws, found)
                 checked += 1
             return found
 
-        monkeypatch.setattr(luck_module, "surprises", with_every_tile)
+        monkeypatch.setattr(luck_module, "innovations", with_every_tile)
         play(variant, [GreedyAgent(), RandomAgent()], 3, 5)
         assert checked == 6
 
@@ -82,7 +89,7 @@ class TestSurprises:
 
 
 def _check_mean(draws, found):
-    """Put each kind into the place of the drawn one, and weigh what the surprises then are by how many there are."""
+    """Put each kind into the place of the drawn one, and weigh what the innovations then are by how many there are."""
     state, seat, rows = draws.engine.state, draws.seat, np.arange(len(draws.games))
     total = np.zeros_like(found)
     for kind in range(34):
@@ -93,7 +100,7 @@ def _check_mean(draws, found):
         state.hand[draws.games, seat], state.drawn[draws.games] = hand, at
         fields = {name: getattr(draws, name) for name in ("engine", "games", "seat", "hand", "wall", "left")}
         other = type(draws)(**fields, kind=at, helps=draws.helps, distance=draws.distance)
-        total += surprises(other) * draws.wall[:, kind, None, None]
+        total += innovations(other) * draws.wall[:, kind, None, None]
         state.hand[draws.games, seat], state.drawn[draws.games] = kept_hand, kept_drawn
     np.testing.assert_allclose(
         total / draws.wall.sum(axis=1)[:, None, None], 0, atol=1e-6 * max(1, np.abs(found).max())
@@ -166,10 +173,10 @@ class TestWeights:
 
     def test_a_variant_without_is_a_named_error(self, monkeypatch, tmp_path):
         monkeypatch.setattr(luck_module, "WEIGHTS_FILE", tmp_path / "none.json")
-        weights_of.cache_clear()
+        luck_module._fitted.cache_clear()
         with pytest.raises(AgentError, match="mahjong-env fit-control-variates --variant hebei"):
             weights_of(rules("hebei"))
-        weights_of.cache_clear()
+        luck_module._fitted.cache_clear()
 
     def test_the_command_fits_weights(self, tmp_path, capsys):
         path = tmp_path / "weights.json"

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from mahjong_agents import make_agent
-from mahjong_agents.control_variates import worthwhile_weights
+from mahjong_agents.control_variates import useful_weights
 from mahjong_env import VARIANTS, rules
 from mahjong_env.cli import main
 from mahjong_training.config import LeaderboardConfig
@@ -68,7 +68,7 @@ def test_luck_is_taken_off_where_it_is_worthwhile(variant, monkeypatch, tmp_path
     monkeypatch.setattr(benchmark, "play_block", interrupted)
     words = ("--variants", variant, "--levels", "0", "2", "--deals", "40", "--out", str(tmp_path))
     assert main(["leaderboard", *words]) == 130
-    assert [block.control_variates for block in played] == [worthwhile_weights(rules(variant)) is not None]
+    assert [block.control_variates for block in played] == [useful_weights(rules(variant)) is not None]
     assert played[0].control_variates == (variant != "wuhan")
 
 

@@ -126,7 +126,7 @@ class TestCode:
             return json.loads((tmp_path / out / "benchmark.json").read_text(encoding="utf-8"))["variants"]
 
         before = found("out")
-        file = tmp_path / "mahjong_agents" / "lookahead.py"
+        file = tmp_path / "mahjong_env" / "observation" / "acceptance.py"
         text = file.read_text(encoding="utf-8")
         changed = text.replace("np.where(must_lose, legal, spare), legal)", "legal, legal)", 1)
         assert changed != text

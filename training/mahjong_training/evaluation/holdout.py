@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from mahjong_agents.registry import present_spec
+from mahjong_agents.base import present_spec
 from mahjong_env import Rules, __version__
 from mahjong_training.errors import BlindSeedError, TrainingError
 from mahjong_training.runtime.folders import check_file, naming

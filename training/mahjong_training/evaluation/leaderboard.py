@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from mahjong_agents import Agent, make_agent
-from mahjong_agents.control_variates import worthwhile_weights
+from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.greedy import reference_agent
 from mahjong_agents.levels import LEVELS
 from mahjong_env import VARIANTS, AgentError, Rules, __version__
@@ -235,7 +235,7 @@ def _pair(rules: Rules, spec: str, level: int, agents: Mapping[str, Agent], conf
     specs = (spec, LEVELS[level])
     players = [agents[name] for name in specs]
     lineup = one_against_copies(0, 1, rules.people)
-    luck_off = worthwhile_weights(rules) is not None
+    luck_off = useful_weights(rules) is not None
     every = blocks(lineup, config.deals, agents=players, control_variates=luck_off)
     return _Pair(rules, spec, level, Parts(config.out, rules, specs, players, config.seed), every)
 

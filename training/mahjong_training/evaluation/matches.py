@@ -17,7 +17,7 @@ from mahjong_agents.shared_chance import SharedChance, deal_keys, decision_keys
 from mahjong_env import Engine, Rules, StepResult, make_engine
 from mahjong_env.basics.chance import fold_seed
 from mahjong_env.basics.errors import AnswerError
-from mahjong_env.environments.agents import Note, agent_name, ask, choose_actions, play_to_end
+from mahjong_env.environments.agents import Annotation, agent_name, ask, choose_actions, play_to_end
 from mahjong_env.records import GameRecord, Recorder, deal_again
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.hand_statistics import HandStatistics, Played
@@ -77,7 +77,7 @@ def play_out(
     if deals is not None and not isinstance(rng, SharedChance):
         raise TypeError(f"games with common chance take a SharedChance, not {type(rng).__name__}")
     step: Callable[..., StepResult] = engine.step
-    told: MutableMapping[int, Note] | None = None
+    told: MutableMapping[int, Annotation] | None = None
     if record is not None:
         names = [agent_name(agent) for agent in agents]
         seated = lambda game: [names[number] for number in who[game]]  # noqa: E731

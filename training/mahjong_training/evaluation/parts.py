@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from mahjong_agents import Agent, PolicyFileError
 from mahjong_agents.policy.file import SHIPPED, find_policy
-from mahjong_agents.value.model import NUMBERS_PATH
+from mahjong_agents.value.agent import NUMBERS_PATH
 from mahjong_env import Rules
 from mahjong_env.environments.isolated import PREFIX, IsolatedAgent
 from mahjong_training.evaluation.hand_statistics import Played

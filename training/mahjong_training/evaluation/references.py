@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from mahjong_agents.base import present_spec
 from mahjong_agents.policy.file import PolicyFile, find_policy
-from mahjong_agents.registry import present_spec
 from mahjong_env import Rules
 
 INITIAL: Final = "initial.zip"

@@ -7,7 +7,8 @@ test.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_agents import Agent, ClosedGreedyAgent, GreedyAgent
-from mahjong_agents.control_variates import WEIGHTS_FILE, Luck
-from mahjong_agents.draw_features import FEATURES
+from mahjong_agents.control_variates import FEATURES, WEIGHTS_FILE, Luck
 from mahjong_env import Rules, __version__, make_engine
 from mahjong_env.environments.agents import choose_actions
 from mahjong_env.ruleset.knobs import read_rules
@@ -33,13 +33,13 @@ _GAMES: Final = 1000
 
 @dataclass(frozen=True)
 class Fit:
-    """Weights of the surprises.
+    """Weights of the innovations.
 
     Attributes:
         weights: [F] points for each.
         hands: how many hands they were fitted on.
-        left: the share of the spread (variance) of a seat's points that they leave, on hands that were left out.
-        penalty: of the ridge regression, as a share of the variance of each surprise; chosen on hands left out.
+        left: the share of the variance of a seat's points that they leave, on hands that were left out.
+        penalty: of the ridge regression, as a share of the variance of each innovation; chosen on hands left out.
     """
 
     weights: NDArray[np.float64]
@@ -50,7 +50,7 @@ class Fit:
 
 @dataclass
 class _Moments:
-    """Sums over hands: of products of surprises, of surprises and points, of squared points."""
+    """Sums over hands: of products of innovations, of innovations and points, of squared points."""
 
     xx: NDArray[np.float64]
     xy: NDArray[np.float64]
@@ -61,8 +61,9 @@ class _Moments:
     def of(cls, found: NDArray[np.float64], points: NDArray[np.float64]) -> _Moments:
         return cls(found.T @ found, found.T @ points, float(points @ points), len(points))
 
-    def __add__(self, other: _Moments) -> _Moments:
-        return _Moments(self.xx + other.xx, self.xy + other.xy, self.yy + other.yy, self.rows + other.rows)
+    @classmethod
+    def total(cls, parts: Sequence[_Moments]) -> _Moments:
+        return cls(*(sum(getattr(part, item.name) for part in parts) for item in fields(cls)))
 
     def weights(self, penalty: float) -> NDArray[np.float64]:
         spread = np.diag(self.xx)
@@ -86,27 +87,19 @@ def fit(rules: Rules, hands: int, *, progress: Any = lambda line: None) -> Fit:
         progress: told how far it is.
     """
     agents: list[Agent] = [GreedyAgent(), ClosedGreedyAgent()]
-    folds: list[_Moments | None] = [None] * _FOLDS
+    folds: list[list[_Moments]] = [[] for _ in range(_FOLDS)]
     size = min(_GAMES, max(1, hands // _FOLDS))
     for number, first in enumerate(range(0, hands, size)):
         progress(f"{rules.title}: {first:,} of {hands:,} hands")
-        moments = _play(rules, agents, range(first, min(first + size, hands)))
-        before = folds[number % _FOLDS]
-        folds[number % _FOLDS] = moments if before is None else before + moments
-    known = [fold for fold in folds if fold is not None]
-    every = sum(known[1:], known[0])
-    others = [_without(known, place) for place in range(len(known))]
+        folds[number % _FOLDS].append(_play(rules, agents, range(first, min(first + size, hands))))
+    known = [_Moments.total(fold) for fold in folds if fold]
+    others = [_Moments.total(known[:place] + known[place + 1 :]) for place in range(len(known))]
     left = {
         penalty: float(np.mean([fold.left(rest.weights(penalty)) for fold, rest in zip(known, others, strict=True)]))
         for penalty in _PENALTIES
     }
     best = min(left, key=lambda penalty: left[penalty])
-    return Fit(every.weights(best), hands, left[best], best)
-
-
-def _without(folds: list[_Moments], place: int) -> _Moments:
-    rest = folds[:place] + folds[place + 1 :]
-    return sum(rest[1:], rest[0])
+    return Fit(_Moments.total(known).weights(best), hands, left[best], best)
 
 
 def _play(rules: Rules, agents: list[Agent], deals: range) -> _Moments:
@@ -135,7 +128,7 @@ def run(config: ControlVariatesConfig) -> Fit:
         found = fit(rules, max(config.hands, _FOLDS), progress=progress)
     write_text(path, _with(path, rules, found))
     print(
-        f"{rules.title}: luck leaves {100 * found.left:.1f} % of the spread (variance) of a seat's points, "
+        f"{rules.title}: luck leaves {100 * found.left:.1f} % of the variance of a seat's points, "
         f"on hands other than those that its weights were fitted on; {found.hands:,} hands; written: {path}"
     )
     return found

@@ -19,7 +19,7 @@ from mahjong_agents.greedy import reference_agent
 from mahjong_agents.search.opponent_hands import COUNTS_PATH
 from mahjong_env import VARIANTS, Rules, make_engine
 from mahjong_env.cli.terminal import as_long_as_read
-from mahjong_env.engine.nearness import distances_of_hands
+from mahjong_env.engine.opponent_hands import distances_of_hands
 from mahjong_training.runtime.folders import check_file, write_bytes
 from mahjong_training.runtime.interrupts import status_of
 from mahjong_training.runtime.sizes import check_counts, check_seed
@@ -30,7 +30,7 @@ _TURNS, _MELDS, _DISTANCES = 25, 6, 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class NearnessConfig:
+class OpponentHandsConfig:
     """Count how near to a win the hands of the reference agent are, in every variant."""
 
     hands: int = 4096
@@ -42,7 +42,7 @@ class NearnessConfig:
 
 
 def count(rules: Rules, *, hands: int, seed: int) -> NDArray[np.int64]:
-    """Return [25, 6, 10] how often hands of others had so many discards, melds and tiles short, at each turn."""
+    """Count the opponents' hands at each turn: [25, 6, 10] by discards, melds and tiles short."""
     policy, counts = reference_agent(rules), np.zeros((_TURNS, _MELDS, _DISTANCES), np.int64)
     most = np.array(counts.shape) - 1
     for part in range(-(-hands // _GAMES)):
@@ -66,7 +66,7 @@ def count(rules: Rules, *, hands: int, seed: int) -> NDArray[np.int64]:
     return counts
 
 
-def run(config: NearnessConfig) -> None:
+def run(config: OpponentHandsConfig) -> None:
     """Count for every variant, and write.
 
     Raises:
@@ -89,7 +89,7 @@ def main() -> int:
     import tyro
 
     settings = partial(
-        tyro.cli, NearnessConfig, prog="python -m mahjong_training.fitting.opponent_hands", description=__doc__
+        tyro.cli, OpponentHandsConfig, prog="python -m mahjong_training.fitting.opponent_hands", description=__doc__
     )
     return as_long_as_read(lambda: status_of(lambda: run(settings())))
 

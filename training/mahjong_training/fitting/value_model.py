@@ -4,7 +4,7 @@ Run as ``python -m mahjong_training.fitting.value_model --variant hebei``.
 
 Rounds of three steps: play hands, all seats alike, at first the reference agent (or --player) and then what was learned
 so far; learn from all hands up to now; try what was learned against the reference agent, with several margins, on deals
-that are used for nothing else, and keep the best round. What is kept is written beside `mahjong_agents.value.model`, or
+that are used for nothing else, and keep the best round. What is kept is written beside `mahjong_agents.value.agent`, or
 to another file.
 """
 
@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import io
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -25,11 +26,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from mahjong_agents import Agent, make_agent
-from mahjong_agents.control_variates import worthwhile_weights
+from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.greedy import reference_agent
-from mahjong_agents.value.agent import ValueAgent
-from mahjong_agents.value.model import MOST_BYTES, NUMBERS_PATH, OutcomeNetwork
-from mahjong_env import Rules
+from mahjong_agents.value.afterstates import Afterstates, actions_but_wins
+from mahjong_agents.value.agent import MOST_BYTES, NUMBERS_PATH, OutcomeNetwork, ValueAgent
+from mahjong_env import Rules, View, make_engine
+from mahjong_env.basics.actions import CONCEALED_KONG, WIN
 from mahjong_env.basics.files import read_arrays
 from mahjong_env.cli.terminal import as_long_as_read
 from mahjong_env.ruleset.knobs import read_rules
@@ -37,11 +39,10 @@ from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import in_sigma, measure, sigma
-from mahjong_training.fitting.experience import Experience, collect
 from mahjong_training.runtime.folders import check_file, write_bytes
 from mahjong_training.runtime.interrupts import status_of
 from mahjong_training.runtime.sizes import check_counts, check_seed
-from mahjong_training.seeds import curve_seed
+from mahjong_training.seeds import curve_seed, training_seed
 
 _HIDDEN: Final = (64, 32)
 _BATCH: Final = 2048
@@ -49,15 +50,21 @@ _LEARNING_RATE: Final = 2e-3
 _LEAST_SPREAD: Final = 0.05
 _FOR_SPREAD: Final = 200_000
 _HELD_OUT: Final = 10
-"""One hand in so many is not learned from, but tells how good the numbers are."""
+"""One hand in ten is held out of learning, to measure how good the numbers are."""
 _SEED_OF_TUNING: Final = 5_000
 _HEADS: Final = 5
 _DEAL_INS_COUNT: Final = 2.0
 """Weight of the rare deal-ins among what is learned."""
+_GAMES: Final = 2048
+"""Games that are played at once, so that memory stays small."""
+_SHARE: Final = 0.5
+"""Of the decisions that are kept: those of one hand have much in common."""
+_STEP_BACK: Final = 0.25
+"""Of the explored decisions, those that may leave the hand farther from a win than it could be."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class OutcomesConfig:
+class ValueModelConfig:
     """Learn the numbers of the agent `value`."""
 
     variant: str
@@ -81,7 +88,7 @@ class OutcomesConfig:
     """Where the numbers go; those of other variants in that file are kept."""
 
 
-def run(config: OutcomesConfig) -> OutcomeNetwork:
+def run(config: ValueModelConfig) -> OutcomeNetwork:
     """Learn, print what each round came to, and write the best.
 
     Raises:
@@ -115,7 +122,7 @@ def run(config: OutcomesConfig) -> OutcomeNetwork:
 def strength(rules: Rules, agent: Agent, *, deals: int, seed: int) -> Estimate:
     """Return sigma a hand of an agent against the reference agent in all other seats."""
     agents = [agent, reference_agent(rules)]
-    lineup, luck_off = one_against_copies(0, 1, rules.people), worthwhile_weights(rules) is not None
+    lineup, luck_off = one_against_copies(0, 1, rules.people), useful_weights(rules) is not None
     return in_sigma(
         rules, measure(rules, agents, lineup, deals=deals, seed=seed, control_variates=luck_off).of(0).points
     )
@@ -148,8 +155,10 @@ def learn(experience: Experience, unit: float, *, epochs: int, seed: int) -> Out
     torch.manual_seed(seed)
     first = experience.numbers[:_FOR_SPREAD].astype(np.float32)
     middle, spread = first.mean(axis=0), np.maximum(first.std(axis=0), _LEAST_SPREAD)
-    network = _network(first.shape[1])
-    goals, variances = _goals(experience), _variances(experience)
+    sizes = (first.shape[1], *_HIDDEN)
+    layers = [part for size, after in pairwise(sizes) for part in (nn.Linear(size, after), nn.ReLU())]
+    network = nn.Sequential(*layers, nn.Linear(sizes[-1], _HEADS))
+    goals, variances = _goals(experience)
     held_out = experience.hand % _HELD_OUT == 0
     learned, rng = np.flatnonzero(~held_out), np.random.default_rng(seed)
     steps = max(1, epochs * len(learned) // _BATCH)
@@ -169,25 +178,17 @@ def learn(experience: Experience, unit: float, *, epochs: int, seed: int) -> Out
     return found
 
 
-def _network(inputs: int) -> nn.Sequential:
-    sizes = (inputs, *_HIDDEN)
-    layers = [part for size, after in pairwise(sizes) for part in (nn.Linear(size, after), nn.ReLU())]
-    return nn.Sequential(*layers, nn.Linear(sizes[-1], _HEADS))
+def _goals(known: Experience) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return [m, 5] win, its points, deal-in, points from now on, points that are neither of a win nor of a deal-in.
 
-
-def _goals(known: Experience) -> NDArray[np.float32]:
-    """Return [m, 5] win, its points, deal-in, points from now on, points that are neither of a win nor of a deal-in."""
+    And [3] the variances of the points of wins, after deal-ins, and of the rest; 1 where there are too few.
+    """
     rest = np.where(known.deal_in, 0, known.points - known.points_of_win)
-    goals = (known.win, known.points_of_win, known.deal_in, known.points, rest)
-    return np.stack(goals, axis=1, dtype=np.float32, casting="unsafe")
-
-
-def _variances(known: Experience) -> NDArray[np.float32]:
-    """Return the variances of the points of wins, after deal-ins, and of the rest; of all where there are too few."""
-    goals = _goals(known)
-    of_wins, after_deal_ins = goals[known.win, 1], goals[known.deal_in, 3]
-    found = [part.var() if len(part) > 1 else 1.0 for part in (of_wins, after_deal_ins, goals[:, 4])]
-    return np.maximum(np.array(found, np.float32), 1e-3)
+    columns = (known.win, known.points_of_win, known.deal_in, known.points, rest)
+    goals = np.stack(columns, axis=1, dtype=np.float32, casting="unsafe")
+    parts = (goals[known.win, 1], goals[known.deal_in, 3], goals[:, 4])
+    variances = [part.var() if len(part) > 1 else 1.0 for part in parts]
+    return goals, np.maximum(np.array(variances, np.float32), 1e-3)
 
 
 def _loss(found: Tensor, goals: Tensor, variances: NDArray[np.float32]) -> Tensor:
@@ -227,12 +228,121 @@ def _report(network: OutcomeNetwork, known: Experience, which: NDArray[np.intp])
     print(f"held out: {100 * explained:.1f} % of the variance of points; chances to win (and wins): {', '.join(shown)}")
 
 
+# --- Experience -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Experience:
+    """m decisions.
+
+    Attributes:
+        numbers: [m, F] float16, see `mahjong_agents.value.afterstates.Afterstates.numbers`.
+        win: [m] bool the seat won the hand.
+        points_of_win: [m] float32 sigma that its win brought, 0 without one.
+        deal_in: [m] bool the discard was won on at once.
+        points: [m] float32 sigma from there to the end of the hand.
+        hand: [m] int64 number of the hand.
+    """
+
+    numbers: NDArray[np.float16]
+    win: NDArray[np.bool_]
+    points_of_win: NDArray[np.float32]
+    deal_in: NDArray[np.bool_]
+    points: NDArray[np.float32]
+    hand: NDArray[np.int64]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Experience]) -> Experience:
+        """Return several as one."""
+        return cls(*(np.concatenate([getattr(part, item.name) for part in parts]) for item in fields(cls)))
+
+
+def collect(rules: Rules, agent: Agent, *, hands: int, seed: int, explored: float) -> Iterator[Experience]:
+    """Play hands with one agent in all seats, and keep half of its decisions.
+
+    Args:
+        rules: what is played.
+        agent: who plays.
+        hands: how many hands, at least.
+        seed: of the deals and all choices.
+        explored: share of the decisions at which some other near action is played, so that what is usually not done
+            is known too.
+
+    Yields:
+        The decisions of 2048 hands at a time.
+    """
+    unit = sigma(rules)
+    for number in range(-(-hands // _GAMES)):
+        yield _play(rules, agent, np.random.default_rng([seed, number]), number * _GAMES, unit, explored, seed + number)
+
+
+def _play(
+    rules: Rules, agent: Agent, rng: np.random.Generator, first: int, unit: float, explored: float, seed: int
+) -> Experience:
+    engine, live = make_engine(rules, _GAMES, seed=training_seed(seed)), np.arange(_GAMES)
+    points, won = np.zeros((2, _GAMES, rules.people), np.int64)
+    numbers: list[NDArray[np.float16]] = []
+    kept = [np.zeros((3, 0), np.int64)]  # game, person, the person's points before the decision
+    size, deal_ins = 0, [np.zeros(0, np.int64)]
+    last_discard = np.full(_GAMES, -1)  # the kept decision that each game's last discard was, -1 for none
+    while live.size:
+        view, person = engine.view(games=live), engine.seat_to_act[live].astype(np.intp)
+        actions = agent.act(view, rng)
+        _explore(view, actions, rng, explored)
+        last_discard[live[actions < CONCEALED_KONG]] = -1
+        asked = (view.action_mask.sum(axis=1) > 1) & (actions != WIN) & (rng.random(len(live)) < _SHARE)
+        some = np.flatnonzero(asked)
+        if some.size:
+            left = Afterstates(view, some, actions[some])
+            numbers.append(left.numbers().astype(np.float16))
+            kept.append(np.stack([live[some], person[some], points[live[some], person[some]]]))
+            discards = np.flatnonzero(left.type == 0)
+            last_discard[live[some[discards]]] = size + discards
+            size += len(some)
+        result = engine.step(actions, games=live)
+        points[live] += result.rewards
+        ended = result.outcome
+        by = np.flatnonzero(ended.winner >= 0)
+        won[ended.game[by], ended.winner[by]] = ended.payments[by, ended.winner[by]]
+        deal_ins.append(last_discard[ended.game[ended.source == "discard"]])
+        live = live[~result.done]
+    game, person, before = np.concatenate(kept, axis=1)
+    deal_in = np.zeros(size + 1, np.bool_)
+    deal_in[np.concatenate(deal_ins)] = True  # the last place is for discards that were not kept
+    gained, of_win = points[game, person] - before, won[game, person]
+    return Experience(
+        np.concatenate(numbers),
+        of_win > 0,
+        (of_win / unit).astype(np.float32),
+        deal_in[:-1],
+        (gained / unit).astype(np.float32),
+        game + first,
+    )
+
+
+def _explore(view: View, actions: NDArray[np.int64], rng: np.random.Generator, share: float) -> None:
+    """Replace a share of the actions by others that leave the hand as near, seldom by those that leave it farther."""
+    mask = view.action_mask
+    rows = np.flatnonzero((rng.random(len(view)) < share) & ~mask[:, WIN] & (mask.sum(axis=1) > 1))
+    if not rows.size:
+        return
+    left = actions_but_wins(view, rows)
+    nearest = np.full(len(view), np.iinfo(np.int8).max, np.int8)
+    np.minimum.at(nearest, left.row, left.distance)
+    steps_back = (left.distance - nearest[left.row]) * (rng.random(len(view)) < 1 - _STEP_BACK)[left.row]
+    lot = rng.random(len(left.row)) - 2 * steps_back
+    best = np.full(len(view), -np.inf)
+    np.maximum.at(best, left.row, lot)
+    at = np.flatnonzero(lot == best[left.row])
+    actions[left.row[at]] = left.action[at]
+
+
 def main() -> int:
     """Run the command line."""
     import tyro
 
     settings = partial(
-        tyro.cli, OutcomesConfig, prog="python -m mahjong_training.fitting.value_model", description=__doc__
+        tyro.cli, ValueModelConfig, prog="python -m mahjong_training.fitting.value_model", description=__doc__
     )
     return as_long_as_read(lambda: status_of(lambda: run(settings())))
 

@@ -9,12 +9,12 @@ from fractions import Fraction
 from typing import Any, Final
 
 from mahjong_agents import Agent, make_agent
-from mahjong_agents.control_variates import worthwhile_weights
+from mahjong_agents.base import present_spec
+from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.greedy import reference_agent
 from mahjong_agents.policy.custom_features import find_features
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_agents.policy.network import ARCHITECTURE, ActionNetwork, widened
-from mahjong_agents.registry import present_spec
 from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_training.config import PpoSettings, TrainConfig
 from mahjong_training.errors import TrainingError
@@ -121,7 +121,7 @@ class PpoRun(BaseRun[TrainConfig]):
         self.learner = Learner(
             self.config, people=self.rules.people, unit=unit, claims=claims, start=start, features=self._features
         )
-        self._luck = worthwhile_weights(self.rules) if config.control_variates and plain else None
+        self._luck = useful_weights(self.rules) if config.control_variates and plain else None
         self.updates = self.hands = self.measurements = self.saved = 0
         self.is_due = True
         self.best = self.learner.actor.arrays()

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from mahjong_agents import Agent, look_ahead
-from mahjong_agents.lookahead import FAR, Lookahead
 from mahjong_agents.policy.custom_features import Features
 from mahjong_agents.policy.plane_inputs import NUM_ACTIONS, SIZE, policy_inputs
 from mahjong_env import Engine, Rules, View
 from mahjong_env import rules as read_rules
 from mahjong_env.environments.agents import OpponentPool
 from mahjong_env.environments.learning_seats import ROTATE, LearningSeats
+from mahjong_env.observation.acceptance import FAR, Lookahead
 from mahjong_training.learning.rewards import Paid, Reward, pay, potential
 from mahjong_training.seeds import training_seed
 

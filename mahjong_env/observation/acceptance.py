@@ -1,8 +1,9 @@
-"""One action ahead: how far from a win does each legal action leave the hand, and what would help then?
+"""One action ahead: the distance from a win that each legal action leaves, and the acceptance (ukeire) after it.
 
 The distance is the fewest tiles that the concealed tiles lack if others may be thrown away (shanten + 1), in the
-nearest of the shapes that the rules play: sets and a pair, seven pairs, thirteen orphans. Whether a complete
-shape may be won (limits on the pair, on wild tiles, on the source of the winning tile) is not asked.
+nearest of the shapes that the rules play: sets and a pair, seven pairs, thirteen orphans. The acceptance is the number
+of unseen tiles that would lower it. Whether a complete shape may be won (limits on the pair, on wild tiles, on the
+source of the winning tile) is not asked. `mahjong_agents.look_ahead`, greedy agents and hints stand on this module.
 """
 
 from __future__ import annotations
@@ -13,9 +14,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.outlook import Concealed, Outlook, other_shapes
-from mahjong_env import ACTIONS, Rules, View, action
-from mahjong_env.hands.codes import POWER, SUIT
+from mahjong_env.basics.actions import (
+    ADDED_KONG,
+    CHOW_LOW,
+    CHOW_STEPS,
+    CONCEALED_KONG,
+    KONG,
+    NUM_ACTIONS,
+    PUNG,
+    WIN,
+)
+from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT
 from mahjong_env.hands.kind_sets import (
     BIT_OF_KIND,
     KindSets,
@@ -25,30 +34,22 @@ from mahjong_env.hands.kind_sets import (
     pack,
     unpack,
 )
-
-__all__ = ["FAR", "Lookahead", "look_ahead", "other_shapes"]
+from mahjong_env.hands.shanten import Hands, Shanten
+from mahjong_env.observation.view import View
+from mahjong_env.ruleset.questions import Rules
+from mahjong_env.ruleset.shapes import other_shapes
 
 FAR: Final = 100
 """The distance that illegal actions are given."""
 
-NUM_KINDS: Final = len(POWER)
-CONCEALED_KONG: Final = action("concealed kong 1m")
-ADDED_KONG: Final = action("added kong 1m")
-CHOW: Final = action("chow low")
-PUNG: Final = action("pung")
-KONG: Final = action("kong")
-WIN: Final = action("win")
-PASS: Final = action("pass")
-
 # Which kind leaves the hand with each action, and how many tiles of it; the kind of claims is the offered tile.
 _KIND = np.tile(np.arange(NUM_KINDS), 3)
-_AMOUNT = np.zeros(len(ACTIONS), np.int8)
-_AMOUNT[:CONCEALED_KONG], _AMOUNT[CONCEALED_KONG:ADDED_KONG], _AMOUNT[ADDED_KONG:CHOW] = 1, 4, 1
+_AMOUNT = np.zeros(NUM_ACTIONS, np.int8)
+_AMOUNT[:CONCEALED_KONG], _AMOUNT[CONCEALED_KONG:ADDED_KONG], _AMOUNT[ADDED_KONG:CHOW_LOW] = 1, 4, 1
 _AMOUNT[PUNG], _AMOUNT[KONG] = 2, 3
-_NEW_MELD = np.zeros(len(ACTIONS), np.int8)
-_NEW_MELD[CONCEALED_KONG:ADDED_KONG] = _NEW_MELD[CHOW : KONG + 1] = 1
-# The two tiles that "chow low", "chow middle" and "chow high" take from the hand, relative to the claimed one.
-_CHOW_STEPS = np.array([[1, 2], [-1, 1], [-2, -1]])
+_NEW_MELD = np.zeros(NUM_ACTIONS, np.int8)
+_NEW_MELD[CONCEALED_KONG:ADDED_KONG] = _NEW_MELD[CHOW_LOW : KONG + 1] = 1
+_CHOW_STEPS = np.array(CHOW_STEPS)
 _GROUP = SUIT.astype(np.intp)
 _NO_KIND = np.uint64(0)
 
@@ -60,8 +61,8 @@ class Lookahead:
     Attributes:
         distance: [n, 109] int8 tiles that the hand lacks after the action (for chows and pungs after the best
             discard that follows, too), 0 for a win, `FAR` for illegal actions.
-        help: [n, 109] int16 tiles not seen yet that would lower the distance, for the actions of the least
-            distance in their row (after a chow or pung: those that would with one of the discards); 0 elsewhere.
+        help: [n, 109] int16 the acceptance: tiles not seen yet that would lower the distance, for the actions of the
+            least distance in their row (after a chow or pung: those that would with one of the discards); 0 elsewhere.
     """
 
     distance: NDArray[np.int8]
@@ -103,7 +104,7 @@ class Discards:
 
     view: View
     row: NDArray[np.intp]
-    hands: Concealed
+    hands: Hands
     distance: NDArray[np.int8]
     nearest: KindSets
     legal: KindSets
@@ -112,11 +113,11 @@ class Discards:
     def of(cls, view: View, row: NDArray[np.intp]) -> Discards:
         """Look at the discards of these rows, each of which has a legal one."""
         hands = concealed(view, row)
-        outlook = Outlook(hands, other_shapes(view.rules))
+        shanten = Shanten(hands, other_shapes(view.rules))
         legal = pack(view.action_mask[row, :NUM_KINDS])
-        spare = outlook.kinds_to_spare(view.wild[row] if view.rules.has_wild else None) & legal
+        spare = shanten.kinds_to_spare(view.wild[row] if view.rules.has_wild else None) & legal
         must_lose = spare == _NO_KIND
-        distance = outlook.distance + must_lose
+        distance = shanten.distance + must_lose
         return cls(view, row, hands, distance, np.where(must_lose, legal, spare), legal)
 
     def take(self, which: NDArray[np.intp]) -> Discards:
@@ -140,9 +141,9 @@ class Discards:
         seat, kind = members(self.nearest)
         wild = self.view.wild[self.row].take(seat) if self.view.rules.has_wild else None
         after = self.hands.take(seat).without(kind, None if wild is None else kind == wild)
-        outlook = Outlook(after, other_shapes(self.view.rules))
+        shanten = Shanten(after, other_shapes(self.view.rules))
         distance = self.distance.take(seat)
-        kinds = kinds_wanted(outlook, distance, wild, self.view.rules)
+        kinds = kinds_wanted(shanten, distance, wild, self.view.rules)
         unseen = count_planes(self.view.unseen[self.row])
         return self.row.take(seat), kind, count_tiles(kinds, unseen.take(seat))
 
@@ -155,36 +156,36 @@ class Options:
         view: what the seats see.
         row: [m] intp rows, ascending.
         action: [m] intp actions, ascending within a row.
-        outlook: of the hands that they leave.
+        shanten: that of the hands that they leave.
         distance: [m] int8 after a chow or pung the one that the best discard leaves; 0 for a win.
     """
 
     view: View
     row: NDArray[np.intp]
     action: NDArray[np.intp]
-    outlook: Outlook
+    shanten: Shanten
     distance: NDArray[np.int8]
 
     @classmethod
     def of(cls, view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> Options:
         """Look at these legal actions of these rows."""
-        outlook = Outlook(hands_after(view, row, chosen), other_shapes(view.rules))
-        distance = outlook.distance.copy()
+        shanten = Shanten(hands_after(view, row, chosen), other_shapes(view.rules))
+        distance = shanten.distance.copy()
         # A claimed meld is followed by a discard, which leaves a complete hand one tile short.
-        is_claim = (chosen >= CHOW) & (chosen <= PUNG)
+        is_claim = (chosen >= CHOW_LOW) & (chosen <= PUNG)
         distance[is_claim] = np.maximum(distance[is_claim], 1)
         distance[chosen == WIN] = 0
-        return cls(view, row, chosen, outlook, distance)
+        return cls(view, row, chosen, shanten, distance)
 
     def help(self, which: NDArray[np.intp]) -> NDArray[np.uint8]:
         """Return [k] uint8 the tiles that help after some of them; ``which`` [k] are indices."""
         rules, row = self.view.rules, self.row
         wild = self.view.wild[row] if rules.has_wild else None
-        kinds = kinds_wanted(self.outlook, self.distance, wild, rules)[which]
+        kinds = kinds_wanted(self.shanten, self.distance, wild, rules)[which]
         return count_tiles(kinds, count_planes(self.view.unseen[row[which]]))
 
 
-def concealed(view: View, row: NDArray[np.intp]) -> Concealed:
+def concealed(view: View, row: NDArray[np.intp]) -> Hands:
     """Return the concealed tiles of some rows."""
     rules = view.rules
     melds = view.num_melds[row, 0]
@@ -195,7 +196,7 @@ def concealed(view: View, row: NDArray[np.intp]) -> Concealed:
         wild = view.wild[row[some]]
         wilds[some] = hand[some, wild]
         hand[some, wild] = 0
-    return Concealed(
+    return Hands(
         view.codes[row].T.astype(np.intp, order="C"),
         wilds,
         rules.sets - melds.astype(np.intp),
@@ -204,8 +205,8 @@ def concealed(view: View, row: NDArray[np.intp]) -> Concealed:
     )
 
 
-def hands_after(view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> Concealed:
-    """Return the concealed tiles that actions other than discards leave; `Concealed.counts` where it can matter."""
+def hands_after(view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]) -> Hands:
+    """Return the concealed tiles that actions other than discards leave; `Hands.counts` where it can matter."""
     hands = concealed(view, row)
     kind, amount, new_melds = _given_up(view, row, chosen)
     is_wild = kind == view.wild[row]
@@ -233,7 +234,7 @@ def _given_up(
 ) -> tuple[NDArray[np.intp], NDArray[np.int8], NDArray[np.int8]]:
     """Return the kind that leaves the hand, how many tiles of it, and the melds that it makes; for chows no tiles."""
     offered = np.maximum(view.offered[row], 0)
-    kind = np.where(chosen < CHOW, _KIND[np.minimum(chosen, CHOW - 1)], offered)
+    kind = np.where(chosen < CHOW_LOW, _KIND[np.minimum(chosen, CHOW_LOW - 1)], offered)
     amount = _AMOUNT[chosen]
     new_melds = _NEW_MELD[chosen]
     # A discard that may be added to an open pung takes nothing from the hand.
@@ -247,14 +248,14 @@ def _chow_tiles(
     view: View, row: NDArray[np.intp], chosen: NDArray[np.intp]
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Return twice: which of the actions are chows, and a tile that each takes from the hand."""
-    chow = np.flatnonzero((chosen >= CHOW) & (chosen < PUNG))
+    chow = np.flatnonzero((chosen >= CHOW_LOW) & (chosen < PUNG))
     offered = view.offered[row[chow]].astype(np.intp)
-    return [(chow, offered + step) for step in _CHOW_STEPS[chosen[chow] - CHOW].T]
+    return [(chow, offered + step) for step in _CHOW_STEPS[chosen[chow] - CHOW_LOW].T]
 
 
-def kinds_wanted(outlook: Outlook, distance: NDArray[np.int8], wild: NDArray[np.int8] | None, rules: Rules) -> KindSets:
+def kinds_wanted(shanten: Shanten, distance: NDArray[np.int8], wild: NDArray[np.int8] | None, rules: Rules) -> KindSets:
     """Return [m] uint64 the kinds whose draw brings hands nearer that are ``distance`` away, wild kinds among them."""
-    kinds = outlook.kinds_that_help(distance)
+    kinds = shanten.kinds_that_help(distance)
     if wild is not None:
         tile = np.where(wild >= 0, BIT_OF_KIND.take(wild, mode="wrap"), _NO_KIND)
         kinds = np.where(distance > 0, kinds | tile, kinds & ~tile)

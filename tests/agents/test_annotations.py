@@ -7,8 +7,8 @@ import pytest
 
 import mahjong_env
 from mahjong_agents import make_agent
-from mahjong_agents.annotations import probabilities, values
-from mahjong_env.environments.agents import Thinker, ask
+from mahjong_agents.annotations import annotate
+from mahjong_env.environments.agents import ExplainingAgent, ask
 from mahjong_env.records import GameRecord, Recorder, replay_points
 
 
@@ -35,7 +35,7 @@ def played(variant, agents, *, thoughts):
 def test_agents_tell_and_play_the_same(variant, spec, key):
     people = mahjong_env.rules(variant).people
     agents = [make_agent(spec)] * people
-    assert isinstance(agents[0], Thinker)
+    assert isinstance(agents[0], ExplainingAgent)
     (silent, _), (told, choices) = (played(variant, agents, thoughts=thoughts) for thoughts in (False, True))
     assert told.actions == silent.actions
     assert not silent.notes
@@ -62,12 +62,12 @@ def test_agents_that_cannot_tell_say_nothing():
 
 def test_notes_name_the_best_actions_of_real_choices():
     row, action = np.array([0, 0, 1, 2, 2]), np.array([0, 1, 108, 2, 3])
-    assert probabilities(3, row, action, np.array([0.25, 0.75, 1.0, 0.9999, 0.0001])) == [
+    assert annotate("probabilities", 3, row, action, np.array([0.25, 0.75, 1.0, 0.9999, 0.0001])) == [
         {"probabilities": {"discard 2m": 0.75, "discard 1m": 0.25}},
         None,
         {"probabilities": {"discard 3m": 1.0}},
     ]
-    assert values(3, row, action, np.array([1.0, 2.0, 0.0, -1.0, -2.0]))[2] == {
+    assert annotate("values", 3, row, action, np.array([1.0, 2.0, 0.0, -1.0, -2.0]))[2] == {
         "values": {"discard 3m": -1.0, "discard 4m": -2.0}
     }
 

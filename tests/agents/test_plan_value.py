@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from mahjong_agents import GreedyAgent
-from mahjong_agents.plans import KINDS_OF_PLAN, NUM_PLANS, PAIRS, PUNGS
-from mahjong_agents.value.completions import Melds, complete, lay_open, price
-from mahjong_agents.value.plan_value import PlanValueAgent
-from mahjong_agents.value.win_probability import chance_to_win
+from mahjong_agents.plans import KINDS_OF_PLAN, NUM_PLANS, PAIRS, PUNGS, Melds
+from mahjong_agents.value.completions import complete, lay_open, price
+from mahjong_agents.value.plan_value import PlanValueAgent, win_probability
 from mahjong_env import VARIANTS, make_engine, rules, score
 from mahjong_env.hands import encode, short_of_sets_and_pair, suit_summaries
 from mahjong_env.hands.kind_sets import unpack
@@ -66,7 +65,7 @@ def test_prices_are_those_of_the_scoring():
 def test_chances_fall_with_distance_and_rise_with_help_and_time():
     def chance(distance, share, turns):
         one = np.ones(1)
-        return chance_to_win(np.array([distance]), one * share, one, 90 * one, one, one, one * turns, 0.3, 0.3 * one)[0]
+        return win_probability(np.array([distance]), 90 * share * one, 90 * one, 1.0, one, one * turns, 0.3 * one)[0]
 
     assert 0 < chance(4, 0.4, 12) < chance(2, 0.4, 12) < chance(2, 0.4, 16) < 1
     assert chance(2, 0.1, 12) < chance(2, 0.2, 12)

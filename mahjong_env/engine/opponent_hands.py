@@ -1,8 +1,9 @@
-"""Hidden hands as near to a win as those of people who play: what worlds that are drawn uniformly lack.
+"""Opponents' hands in determinizations (`View.worlds`): as near to a win as such hands are by then.
 
-Tiles that nobody has seen, dealt at random, make hands as far from a win as at the deal, however late it is. A
-`Nearness` says how near hands are by then; `bring_nearer` exchanges tiles of hidden hands with tiles of the wall,
-one that can be spared for one that helps, until each is as near as it was drawn to be.
+Unseen tiles, dealt at random, make hands as far from a win as at the deal, however late it is. `OpponentHands` holds
+the prior of their distances; `bring_nearer` exchanges tiles of hidden hands with tiles of the wall, one that can be
+spared for one that helps, until each is as near as drawn. The prior that is shipped, counted from played hands, is
+`mahjong_agents.search.opponent_hands`.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from mahjong_env.basics.errors import ViewError
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games
 from mahjong_env.hands import encode
+from mahjong_env.hands.distance import Cheapest, cheapest_hands, kinds_that_help, kinds_to_spare
 from mahjong_env.hands.kind_sets import unpack
-from mahjong_env.hands.shares import Cheapest, cheapest_hands, kinds_that_help, kinds_to_spare
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import State
 
@@ -26,8 +27,8 @@ _MOST_EXCHANGES: Final = 9
 
 
 @dataclass(frozen=True)
-class Nearness:
-    """How near to a win hands are.
+class OpponentHands:
+    """The prior of the distances of opponents' hands from a win.
 
     Attributes:
         chances: [T, M, D] float64: after T discards of its seat (those after more are like the last ones) and with M
@@ -41,9 +42,9 @@ class Nearness:
         chances = self.chances
         is_array = isinstance(chances, np.ndarray) and chances.ndim == 3 and chances.dtype.kind in "fiu"
         if not is_array or not chances.size or not np.isfinite(chances).all() or (chances < 0).any():
-            raise ViewError("chances of nearness are an array [turns, melds, distances] of numbers from 0 to 1")
+            raise ViewError("chances of opponent_hands are an array [turns, melds, distances] of numbers from 0 to 1")
         if not np.allclose(chances.sum(axis=2), 1):
-            raise ViewError("chances of nearness sum to 1 over the distances")
+            raise ViewError("chances of opponent_hands sum to 1 over the distances")
 
     def draw(self, turns: NDArray[Any], melds: NDArray[Any], rng: np.random.Generator) -> NDArray[np.intp]:
         """Draw [n] distances."""
@@ -54,7 +55,7 @@ class Nearness:
 
 
 def bring_nearer(
-    state: State, rules: Rules, games: Games, kept: BoolArray, nearness: Nearness, rng: np.random.Generator
+    state: State, rules: Rules, games: Games, kept: BoolArray, opponent_hands: OpponentHands, rng: np.random.Generator
 ) -> None:
     """Exchange tiles of hands with the wall, in place, until they are as near as drawn; codes are left to the caller.
 
@@ -63,14 +64,14 @@ def bring_nearer(
         rules: what is played.
         games: [n] games.
         kept: [n, S] hands that stay as they are.
-        nearness: how near the others shall be.
+        opponent_hands: how near the others shall be.
         rng: where chance comes from.
     """
     for seat in range(state.num_seats):
         row = np.flatnonzero(~kept[:, seat])
         game = games[row]
         melds = state.num_melds[game, seat].astype(np.intp)
-        target = nearness.draw(state.river_size[game, seat].astype(np.intp), melds, rng)
+        target = opponent_hands.draw(state.river_size[game, seat].astype(np.intp), melds, rng)
         _exchange(state, game, seat, np.maximum(rules.sets - melds, 0), target, rng)
 
 

@@ -7,9 +7,11 @@ import pytest
 
 from mahjong_agents import look_ahead
 from mahjong_agents.greedy import GreedyAgent
-from mahjong_agents.lookahead import CHOW, FAR, KONG, PASS, PUNG, WIN, other_shapes
-from mahjong_agents.random_agent import choose_at_random
 from mahjong_env import ACTIONS, VARIANTS, make_engine, rules
+from mahjong_env.basics.actions import CHOW_LOW, KONG, PASS, PUNG, WIN
+from mahjong_env.environments.agents import choose_at_random
+from mahjong_env.observation.acceptance import FAR
+from mahjong_env.ruleset.shapes import other_shapes
 from mahjong_env.testing import random_actions
 from oracle import hands as brute_force
 
@@ -51,7 +53,7 @@ def hand_after(engine, game, chosen):
     seat = twin.seat_to_act[0]
     melds = int(twin.state.num_melds[0, seat])
     before = twin.state.hand[0, seat].copy()
-    if chosen < CHOW // 3:  # a discard: what follows it may already be somebody else's draw, so count by hand
+    if chosen < CHOW_LOW // 3:  # a discard: what follows it may already be somebody else's draw, so count by hand
         before[chosen] -= 1
         return before, melds
     if ACTIONS[chosen].startswith(("concealed kong", "added kong")):
@@ -82,11 +84,11 @@ class TestDistance:
                 if after is None:
                     continue
                 wanted = slow_distance(view.rules, after[0], int(view.wild[game]), after[1])
-                if CHOW <= chosen <= PUNG:
+                if CHOW_LOW <= chosen <= PUNG:
                     wanted = max(wanted, 1)
                 assert distance[game, chosen] == wanted, ACTIONS[chosen]
                 kind = ACTIONS[chosen].split()
-                checked["kong" if "kong" in kind else "claim" if CHOW <= chosen <= PUNG else kind[0]] += 1
+                checked["kong" if "kong" in kind else "claim" if CHOW_LOW <= chosen <= PUNG else kind[0]] += 1
         assert checked["discard"] > 50
         assert checked["claim"] > 0
         assert checked["pass"] > 0

@@ -1,0 +1,231 @@
+"""Shanten: how far concealed tiles are from the nearest shape that the rules play, what helps, what can be spared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT
+from mahjong_env.hands.distance import Cheapest, cheapest_hands, kinds_that_help, kinds_to_spare
+from mahjong_env.hands.kind_sets import ALL_KINDS, BIT_OF_KIND, CountPlanes, KindSets, count_members
+
+ORPHANS: Final = np.array([0, 8, 9, 17, 18, 26, *range(27, NUM_KINDS)])
+"""The kinds of thirteen orphans: ones, nines and honours."""
+ORPHANS.flags.writeable = False
+
+_ORPHANS: Final = np.bitwise_or.reduce(BIT_OF_KIND[ORPHANS])
+_POWER, _GROUP = POWER.astype(np.intp), SUIT.astype(np.intp)
+_NONE: Final = np.uint64(0)
+_OUT_OF_REACH: Final = np.int8(100)
+
+
+class Shapes(NamedTuple):
+    """Complete hands that rules play beside sets and a pair; only hands without melds can become one.
+
+    Attributes:
+        seven_pairs: seven pairs, four of a kind being two.
+        orphans: thirteen orphans.
+    """
+
+    seven_pairs: bool
+    orphans: bool
+
+
+@dataclass(frozen=True)
+class Hands:
+    """The concealed tiles of m seats.
+
+    Attributes:
+        codes: [4, m] intp codes of the groups, without wild tiles.
+        wilds: [m] int8 wild tiles.
+        sets: [m] intp sets that are still wanted.
+        closed: [m] bool no melds.
+        counts: the same tiles as `codes` by kind; None if the rules play no shape that needs them.
+    """
+
+    codes: NDArray[np.intp]
+    wilds: NDArray[np.int8]
+    sets: NDArray[np.intp]
+    closed: NDArray[np.bool_]
+    counts: CountPlanes | None
+
+    def take(self, which: NDArray[np.intp]) -> Hands:
+        """Return some of them; ``which`` are indices."""
+        return Hands(
+            self.codes.take(which, axis=1),
+            self.wilds.take(which),
+            self.sets.take(which),
+            self.closed.take(which),
+            None if self.counts is None else self.counts.take(which),
+        )
+
+    def without(self, kind: NDArray[np.intp], is_wild: NDArray[np.bool_] | None) -> Hands:
+        """Take one tile out of each hand.
+
+        Args:
+            kind: [m] its kind.
+            is_wild: [m] whether that is the wild kind; None: nowhere.
+        """
+        codes = self.codes.copy()
+        steps, tile, wilds = _POWER.take(kind), BIT_OF_KIND.take(kind), self.wilds
+        if is_wild is not None:
+            steps, tile, wilds = steps * ~is_wild, tile * ~is_wild, wilds - is_wild
+        place = _GROUP.take(kind) * len(kind)
+        place += np.arange(len(kind))
+        codes.reshape(-1)[place] -= steps
+        counts = None if self.counts is None else self.counts.without(tile)
+        return Hands(codes, wilds, self.sets, self.closed, counts)
+
+
+class Shanten:
+    """What m hands lack.
+
+    Attributes:
+        distance: [m] int8 tiles short of the nearest shape, 0 for a complete one.
+    """
+
+    distance: NDArray[np.int8]
+
+    def __init__(self, hands: Hands, shapes: Shapes) -> None:
+        """Look at hands under rules that play these shapes."""
+        self._cheapest: Cheapest = cheapest_hands(hands.codes, hands.sets)
+        self._to_sets = np.maximum(self._cheapest.short - hands.wilds, np.int8(0))
+        self._wilds, self._counts = hands.wilds, hands.counts
+        self._to_pairs = self._to_orphans = None
+        self.distance = self._to_sets
+        if self._counts is not None and shapes.seven_pairs:
+            self._to_pairs = np.where(hands.closed, distance_to_pairs(self._counts, hands.wilds), _OUT_OF_REACH)
+            self.distance = np.minimum(self.distance, self._to_pairs)
+        if self._counts is not None and shapes.orphans:
+            self._to_orphans = np.where(hands.closed, distance_to_orphans(self._counts), _OUT_OF_REACH)
+            self.distance = np.minimum(self.distance, self._to_orphans)
+
+    @property
+    def short_of_sets(self) -> NDArray[np.int8]:
+        """[m] tiles short of sets and a pair, wild tiles not counted."""
+        return self._cheapest.short
+
+    def kinds_to_spare(self, wild: NDArray[Any] | None) -> KindSets:
+        """Return [m] uint64 the kinds of which a tile may go without raising the distance.
+
+        Args:
+            wild: [m] the wild kind, -1 for none; None: nowhere.
+        """
+        kinds = kinds_to_spare(self._cheapest)
+        if self._counts is None:
+            return kinds
+        kinds = _where(self._to_sets == self.distance, kinds)
+        if self._to_pairs is not None:
+            kinds |= _where(self._to_pairs == self.distance, pairs_can_spare(self._counts, self._wilds))
+        if self._to_orphans is not None:
+            spare = orphans_can_spare(self._counts)
+            if wild is not None:  # orphans have no use for wild tiles
+                spare |= _where(wild >= 0, BIT_OF_KIND.take(wild, mode="wrap"))
+            kinds |= _where(self._to_orphans == self.distance, spare)
+        return kinds
+
+    def kinds_that_help(self, distance: NDArray[np.int8]) -> KindSets:
+        """Return [m] uint64 the kinds whose draw brings hands nearer that are ``distance`` [m] away, wild kinds aside.
+
+        The distance may be given as greater than it is, as for a claimed meld that is followed by a discard.
+        """
+        kinds = _where((self._to_sets <= distance) & (self._to_sets > 0), kinds_that_help(self._cheapest))
+        if self._counts is not None and self._to_pairs is not None:
+            kinds |= _where(self._to_pairs == distance, kinds_for_pairs(self._counts))
+        if self._counts is not None and self._to_orphans is not None:
+            kinds |= _where(self._to_orphans == distance, kinds_for_orphans(self._counts))
+        return kinds & ALL_KINDS
+
+
+def _where(condition: NDArray[np.bool_], kinds: KindSets) -> KindSets:
+    """Return the sets where the condition holds, and empty ones elsewhere."""
+    chosen: KindSets = np.where(condition, kinds, _NONE)
+    return chosen
+
+
+# --- Seven pairs and thirteen orphans ---------------------------------------------------------------------------------
+
+
+def distance_to_seven_pairs(counts: NDArray[Any], wilds: ArrayLike = 0) -> NDArray[np.int8]:
+    """Return the distance to seven pairs, four of a kind being two pairs.
+
+    Args:
+        counts: [..., 34] integers, tiles of each kind without wild ones.
+        wilds: [...] or one integer: wild tiles held.
+
+    Returns:
+        [...] int8, 0 for a complete hand.
+    """
+    return _seven_pairs_short((counts >> 1).sum(axis=-1), (counts & 1).sum(axis=-1), wilds)
+
+
+def _seven_pairs_short(pairs: NDArray[Any], singles: NDArray[Any], wilds: ArrayLike) -> NDArray[np.int8]:
+    """Return the distance to seven pairs of hands with these numbers of pairs and of single tiles: [...] int8."""
+    without_a_single = np.maximum(7 - pairs - singles, 0)
+    missing = np.asarray(7 - pairs + without_a_single).astype(np.int8)
+    return np.maximum(missing - np.asarray(wilds, np.int8), np.int8(0))
+
+
+def distance_to_thirteen_orphans(counts: NDArray[Any]) -> NDArray[np.int8]:
+    """Return the distance to thirteen orphans: each one, nine and honour, and a second copy of one of them.
+
+    Args:
+        counts: [..., 34] integers, tiles of each kind.
+
+    Returns:
+        [...] int8, 0 for a complete hand.
+    """
+    orphans = np.asarray(counts)[..., ORPHANS]
+    missing = 14 - (orphans > 0).sum(axis=-1) - (orphans > 1).any(axis=-1)
+    return np.asarray(missing).astype(np.int8)
+
+
+def distance_to_pairs(hands: CountPlanes, wilds: NDArray[Any]) -> NDArray[np.int8]:
+    """Return [m] int8 the distance to seven pairs; ``wilds`` [m] int8."""
+    return _seven_pairs_short(*_pairs_and_singles(hands), wilds)
+
+
+def _pairs_and_singles(hands: CountPlanes) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    pairs = count_members(hands.twos) + 2 * count_members(hands.fours)
+    return pairs.astype(np.int8), count_members(hands.ones).astype(np.int8)
+
+
+def pairs_can_spare(hands: CountPlanes, wilds: NDArray[Any]) -> KindSets:
+    """Return [m] uint64 the kinds of which a tile may go without raising the distance to seven pairs."""
+    pairs, singles = _pairs_and_singles(hands)
+    now = _seven_pairs_short(pairs, singles, wilds)
+    one, pair = np.int8(1), (hands.twos | hands.fours) & ~hands.ones
+    spare_singles: KindSets = np.where(_seven_pairs_short(pairs, singles - one, wilds) == now, hands.ones, _NONE)
+    spare_pairs: KindSets = np.where(_seven_pairs_short(pairs - one, singles + one, wilds) == now, pair, _NONE)
+    return spare_singles | spare_pairs
+
+
+def kinds_for_pairs(hands: CountPlanes) -> KindSets:
+    """Return [m] uint64 the kinds that make a pair, or the first tile of one that is still lacking."""
+    pairs, singles = _pairs_and_singles(hands)
+    return hands.ones | np.where(pairs + singles < np.int8(7), ~hands.fours, _NONE)
+
+
+def distance_to_orphans(hands: CountPlanes) -> NDArray[np.int8]:
+    """Return [m] int8 the distance to thirteen orphans."""
+    twice = (hands.twos | hands.fours) & _ORPHANS
+    kinds = count_members((hands.ones & _ORPHANS) | twice)
+    return np.int8(14) - kinds.astype(np.int8) - (twice != _NONE)
+
+
+def orphans_can_spare(hands: CountPlanes) -> KindSets:
+    """Return [m] uint64 the kinds of which a tile may go without raising the distance to thirteen orphans."""
+    twice = (hands.twos | hands.fours) & _ORPHANS
+    thrice = (hands.ones & hands.twos) | hands.fours
+    others = (hands.ones | hands.twos | hands.fours) & ~_ORPHANS
+    several_pairs = twice & (twice - np.uint64(1)) != _NONE
+    return others | (thrice & _ORPHANS) | np.where(several_pairs, twice, _NONE)
+
+
+def kinds_for_orphans(hands: CountPlanes) -> KindSets:
+    """Return [m] uint64 the ones, nines and honours that lack, all of them while there is no pair."""
+    twice = (hands.twos | hands.fours) & _ORPHANS
+    return _ORPHANS & ~np.where(twice != _NONE, hands.ones | twice, _NONE | twice)

@@ -1,0 +1,115 @@
+"""Seven pairs and thirteen orphans: distances by hand; what helps and what can be spared, by trying every kind."""
+
+import numpy as np
+import pytest
+
+from mahjong_env import hands
+from mahjong_env.hands import kind_sets, shanten
+from oracle import hands as slow
+
+
+def some_hands(number=600, tiles=(13, 14), seed=5):
+    rng = np.random.default_rng(seed)
+    return np.array(
+        [slow.random_hand(rng, int(rng.choice(tiles)), kinds=int(rng.choice([8, 14, 34]))) for _ in range(number)]
+    )
+
+
+class TestOtherShapes:
+    """Distances as the plain functions count them; what helps and what can be spared, by trying every kind."""
+
+    @staticmethod
+    def by_trying(counts, distance, change):
+        """[n, 34] the distance with one tile more or less of each kind, `distance` unchanged where that cannot be."""
+        now = np.repeat(distance(counts)[:, None], 34, axis=1)
+        for kind in range(34):
+            can = counts[:, kind] < 4 if change > 0 else counts[:, kind] > 0
+            changed = counts[can]
+            changed[:, kind] += change
+            now[can, kind] = distance(changed)
+        return now
+
+    def test_seven_pairs(self):
+        counts = some_hands()
+        wilds = np.random.default_rng(6).integers(0, 3, 600).astype(np.int8)
+        planes = kind_sets.count_planes(counts)
+        now = shanten.distance_to_pairs(planes, wilds)
+        np.testing.assert_array_equal(now, hands.distance_to_seven_pairs(counts, wilds))
+        spare = kind_sets.unpack(shanten.pairs_can_spare(planes, wilds))
+        for row in range(0, 600, 7):
+            after = self.by_trying(counts[[row]], lambda c, w=wilds[row]: hands.distance_to_seven_pairs(c, w), -1)[0]
+            np.testing.assert_array_equal(spare[row], (after == now[row]) & (counts[row] > 0))
+
+    def test_kinds_for_pairs(self):
+        counts = some_hands(tiles=(13,))
+        now = hands.distance_to_seven_pairs(counts)
+        after = self.by_trying(counts, hands.distance_to_seven_pairs, 1)
+        helps = kind_sets.unpack(shanten.kinds_for_pairs(kind_sets.count_planes(counts)))
+        np.testing.assert_array_equal(helps, after < now[:, None])
+
+    def test_orphans(self):
+        rng = np.random.default_rng(8)
+        counts = some_hands()
+        counts[::2, shanten.ORPHANS] = rng.choice([0, 1, 1, 1, 2, 3], (300, 13))
+        planes = kind_sets.count_planes(counts)
+        now = hands.distance_to_thirteen_orphans(counts)
+        np.testing.assert_array_equal(shanten.distance_to_orphans(planes), now)
+        less = self.by_trying(counts, hands.distance_to_thirteen_orphans, -1)
+        spare = kind_sets.unpack(shanten.orphans_can_spare(planes))
+        np.testing.assert_array_equal(spare, (less == now[:, None]) & (counts > 0))
+        more = self.by_trying(counts, hands.distance_to_thirteen_orphans, 1)
+        helps = kind_sets.unpack(shanten.kinds_for_orphans(planes))
+        np.testing.assert_array_equal(helps, more < now[:, None])
+
+
+def pairs_by_hand(counts, wilds):
+    """Take the seven cheapest pairs: a pair held costs 0, a single tile 1, a pair out of nothing 2."""
+    costs = sorted(cost for n in counts for cost in [0] * (n // 2) + [1] * (n % 2))
+    costs += [2] * 7
+    return max(sum(costs[:7]) - wilds, 0)
+
+
+def test_seven_pairs_missing():
+    rng = np.random.default_rng(17)
+    dealt = []
+    for _ in range(200):
+        wilds = int(rng.integers(0, 5))
+        tiles = int(rng.integers(13, 15)) - wilds
+        dealt.append((slow.random_hand(rng, tiles, kinds=int(rng.choice([5, 7, 10, 34]))), wilds))
+    counts, wilds = map(np.array, zip(*dealt, strict=True))
+    found = hands.distance_to_seven_pairs(counts, wilds)
+    assert found.tolist() == [pairs_by_hand(c, w) for c, w in dealt]
+    assert {0, 1, 2} <= set(found.tolist())
+    fourteen = counts.sum(axis=1) + wilds == 14
+    enough_pairs = hands.pairs(hands.suit_summaries(hands.encode(counts))) + wilds >= 7
+    assert ((found == 0) == enough_pairs)[fourteen].all()
+    assert (found[~fourteen] > 0).all()
+
+
+def test_six_pairs_and_a_wild_tile_still_wait_for_a_tile():
+    six_pairs = np.repeat([2, 0], [6, 28])
+    assert hands.distance_to_seven_pairs(six_pairs, 1) == 1
+    assert hands.distance_to_seven_pairs(six_pairs, 2) == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "missing"),
+    [
+        ({}, 1),  # all thirteen kinds: thirteen waits
+        ({0: 2}, 0),
+        ({4: 1}, 1),
+        ({0: 2, 33: 0, 4: 1}, 1),
+        ({0: 0, 8: 0, 4: 2}, 3),
+        ({0: 0, 8: 3}, 1),
+        (dict.fromkeys(slow.ORPHANS, 0), 14),
+    ],
+)
+def test_thirteen_orphans_missing(changes, missing):
+    counts = np.zeros(34, int)
+    counts[slow.ORPHANS] = 1
+    for kind, count in changes.items():
+        counts[kind] = count
+    assert hands.distance_to_thirteen_orphans(counts) == missing
+    if counts.sum() == 14:
+        words = hands.suit_summaries(hands.encode(counts))
+        assert (hands.orphan_kinds(words) == 13 and hands.pairs(words) == 1) == (missing == 0)
