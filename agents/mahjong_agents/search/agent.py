@@ -1,4 +1,4 @@
-"""The agent that tries its actions out: on worlds that agree with what it has seen, played to the end of the hand."""
+"""The agent that tries its actions out on determinizations, played to the end of the hand."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _CLEAR: Final = 1.0  # standard errors by which an action must be better than th
 class SearchAgent:
     """Plays promising actions out on the same worlds, and leaves its base's choice only for a clear gain.
 
-    For every decision it draws worlds: the hands of the others and the wall as they may be. In each of them it plays
-    every promising action and then the base (the other seats may be taken for another agent), up to the end of the
-    hand; with ``plans`` it also begins plans (one suit, pungs, seven pairs), which are then followed to the end. The
-    differences to the base's own choice, world by world, are what counts: they have less noise than the points. After
-    each round the worse half of the candidates is given up (successive halving), and whatever looks no better than the
-    base's choice; the others are tried on twice as many new worlds.
+    For every decision it draws worlds (determinizations): hands of the others and a wall that agree with what its
+    seat has seen. In each of them it plays every promising action and then the base (the other seats may be taken for
+    another agent), up to the end of the hand; with ``plans`` it also begins plans (one suit, pungs, seven pairs), which
+    are followed to the end. Differences to the base's own choice, world by world, decide: they have less noise than the
+    points. After each round the worse half of the candidates is given up (successive halving), and all that look no
+    better than the base's choice; the others are tried on twice as many new worlds.
 
     It knows what its view shows; what is hidden in the real game is drawn anew.
 
@@ -71,9 +71,8 @@ class SearchAgent:
             clear: standard errors by which an action must be better than the base's own choice.
             nearness: whether the hands of the others are drawn as near to a win as such hands are by then
                 (`mahjong_agents.search.opponent_hands`); False: uniformly, so that they are as far away as at the deal.
-            luck: whether the luck of the draws is taken off what the worlds bring (`mahjong_agents.control_variates`),
-                where that narrows
-                it: about half of the variance of a difference is left.
+            luck: whether the luck of the draws is taken off the points (`mahjong_agents.control_variates`) where that
+                narrows them: about half of the variance of a difference is left.
             base: the agent, or its text, that plays after the action that is tried. "policy" is the policy that is
                 shipped for these very rules, and "reference" where there is none.
             others: the agent that the other seats are taken for; None: the base as well. A search is only as good as
@@ -126,13 +125,12 @@ class SearchAgent:
         self, view: View, rng: np.random.Generator, notes: list[Annotation | None] | None = None
     ) -> NDArray[np.int64]:
         """Return [n] actions; ``notes`` [n] are filled in where they are wanted."""
-        base = self._base
-        chosen = np.array(base.act(view, rng), np.int64)
+        chosen = np.array(self._base.act(view, rng), np.int64)
         doubtful = np.flatnonzero(~view.action_mask[:, WIN] & (view.action_mask.sum(axis=1) > 1))
         size = max(1, _MOST_GAMES // (_FIRST_WORLDS * (self._actions + self._plans)))
         for start in range(0, len(doubtful), size):
             rows = doubtful[start : start + size]
-            tried, tries = self._search(view.take(rows), chosen[rows], base, rng)
+            tried, tries = self._search(view.take(rows), chosen[rows], rng)
             if notes is not None:
                 told = annotate("values", len(rows), tried.row, tried.action, tries.mean())
                 for at, note in zip(rows, told, strict=True):
@@ -140,11 +138,9 @@ class SearchAgent:
             chosen[rows] = self._best(chosen[rows], tried, tries)
         return chosen
 
-    def _search(
-        self, view: View, usual: NDArray[np.int64], base: Agent, rng: np.random.Generator
-    ) -> tuple[Candidates, _Tries]:
+    def _search(self, view: View, usual: NDArray[np.int64], rng: np.random.Generator) -> tuple[Candidates, _Tries]:
         """Try candidates in a few rows: what they were, and what they brought."""
-        tried = candidates(view, usual, base, self._actions, self._plans, rng, self._likely)
+        tried = candidates(view, usual, self._base, self._actions, self._plans, rng, self._likely)
         own = (tried.action == usual[tried.row]) & (tried.plan == NO_PLAN)
         tries = _Tries(len(tried.row))
         alive = np.ones(len(tried.row), np.bool_)
@@ -155,7 +151,7 @@ class SearchAgent:
             rows = np.unique(tried.row[alive & ~own])
             if worlds < 1 or not rows.size:
                 break
-            self._try(view, rows, tried, alive, own, worlds, tries, base, rng)
+            self._try(view, rows, tried, alive, own, worlds, tries, rng)
             played += worlds
             promising = alive & ~own & (tries.mean() > 0)
             alive = own | _better_half(tried.row, tries.mean(), promising)
@@ -183,7 +179,6 @@ class SearchAgent:
         own: NDArray[np.bool_],
         worlds: int,
         tries: _Tries,
-        base: Agent,
         rng: np.random.Generator,
     ) -> None:
         """Play the candidates that are alive in some rows, each on the same new worlds."""
@@ -197,7 +192,7 @@ class SearchAgent:
             world = (first[:, None] + np.arange(worlds)).reshape(-1)
             action, plan = np.repeat(tried.action[now], worlds), np.repeat(tried.plan[now], worlds)
             weights = useful_weights(view.rules) if self._luck else None
-            points = play_out(engine.select(world), action, plan, world, base, rng, weights, self._others)
+            points = play_out(engine.select(world), action, plan, world, self._base, rng, weights, self._others)
             points = points.reshape(len(now), worlds)
             of_own = np.zeros((len(view), worlds))
             of_own[row[now[own[now]]]] = points[own[now]]

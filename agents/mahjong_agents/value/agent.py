@@ -1,4 +1,4 @@
-"""The agent that plays for points: which action leaves the position that is worth most?"""
+"""The agent that plays for points by a learned value of afterstates, and its network, evaluated with numpy alone."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _ROWS: Final = 256
 
 
 class ValueAgent:
-    """Plays the action whose afterstate promises most points.
+    """Plays the action whose afterstate is worth most points.
 
-    What a position just after an action leads to, how likely a win and what it pays, how likely the discard is won on
-    and what that costs, was learned from hands played under the variant's own scoring (`mahjong_agents.value.agent`).
-    Another action than the usual one, the reference agent's, is played only if it promises more by a margin. It always
-    wins when it may. Under rules for which nothing was learned it plays as `PlanValueAgent`.
+    A small network, learned from hands under the variant's own scoring, estimates the probability and the points of a
+    win and of a deal-in after each action (`OutcomeNetwork`). Another action than the reference agent's is played only
+    if it is worth more by a margin. It always wins when it may. Where no network was learned for the rules it plays as
+    `PlanValueAgent`.
 
     Attributes:
         name: "value".
@@ -39,13 +39,13 @@ class ValueAgent:
     games_at_once: Final = 1000
 
     def __init__(self, *, numbers: str = "shipped", margin: float | None = None) -> None:
-        """Choose the numbers.
+        """Choose the network.
 
         Args:
             numbers: "shipped"; "none": it plays as `PlanValueAgent`; or a file that ``python -m
                 mahjong_training.fitting.value_model`` has written. A file without numbers for the variant is an
                 `AgentError` when it acts.
-            margin: how many sigma another action must promise more than the usual one; None: as was found best.
+            margin: sigma by which another action must be worth more than the usual one; None: the margin found best.
         """
         self.name = PlanValueAgent.name if numbers == "none" else "value"
         self._numbers, self._margin = numbers, margin
@@ -59,28 +59,21 @@ class ValueAgent:
         return agent
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Choose what promises most; see `mahjong_agents.Agent.act`."""
+        """Choose what is worth most; see `mahjong_agents.Agent.act`."""
+        return self._play(view, rng)
+
+    def explain(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Annotation | None]]:
+        """Choose what is worth most, with its points; see `mahjong_env.environments.agents.ExplainingAgent`."""
+        notes: list[Annotation | None] = [None] * len(view)
+        return self._play(view, rng, notes), notes
+
+    def _play(
+        self, view: View, rng: np.random.Generator, notes: list[Annotation | None] | None = None
+    ) -> NDArray[np.int64]:
+        """Return [n] actions; ``notes`` [n] are filled in where they are wanted."""
         network = self._network(view.rules)
         if network is None:
             return PlanValueAgent().act(view, rng)
-        return self._play(network, view, rng)
-
-    def explain(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Annotation | None]]:
-        """Choose what promises most, and tell the points; see `mahjong_env.environments.agents.ExplainingAgent`."""
-        network = self._network(view.rules)
-        notes: list[Annotation | None] = [None] * len(view)
-        if network is None:
-            return PlanValueAgent().act(view, rng), notes
-        return self._play(network, view, rng, notes), notes
-
-    def _play(
-        self,
-        network: OutcomeNetwork,
-        view: View,
-        rng: np.random.Generator,
-        notes: list[Annotation | None] | None = None,
-    ) -> NDArray[np.int64]:
-        """Return [n] actions; ``notes`` [n] are filled in where they are wanted."""
         actions = reference_agent(view.rules).act(view, rng)
         margin = network.margin if self._margin is None else self._margin
         doubtful = np.flatnonzero(~view.action_mask[:, WIN] & (view.action_mask.sum(axis=1) > 1))
@@ -113,7 +106,7 @@ def _best(left: Afterstates, worth: Numbers) -> NDArray[np.int64]:
     return chosen
 
 
-# --- What positions lead to -----------------------------------------------------------------------------------
+# --- The network ----------------------------------------------------------------------------------------------
 
 MOST_BYTES: Final = 2**24
 """Of the arrays of a file of numbers; those of the shipped one take 70,000."""
@@ -122,7 +115,7 @@ LAYERS: Final = ("first", "second", "last")
 
 
 class Outcome(NamedTuple):
-    """What is expected after m actions; points are in sigma.
+    """The expectation after m actions; points are in sigma.
 
     Attributes:
         win: [m] chance to win the hand.
@@ -152,7 +145,7 @@ class OutcomeNetwork:
         weights: for each of `LAYERS`, [outputs, inputs] float32.
         biases: for each of them, [outputs] float32.
         sigma: points that make one sigma.
-        margin: how many sigma another action must promise more than the usual one.
+        margin: sigma by which another action must be worth more than the usual one.
     """
 
     weights: tuple[Numbers, ...]
@@ -161,7 +154,7 @@ class OutcomeNetwork:
     margin: float
 
     def __call__(self, numbers: Numbers) -> Outcome:
-        """Return what is expected after the actions that `Afterstates.numbers` describes: [m, F]."""
+        """Return the expectation after actions, for their `Afterstates.numbers` [m, F]."""
         hidden = numbers
         for weights, biases in zip(self.weights[:-1], self.biases[:-1], strict=True):
             hidden = np.maximum(hidden @ weights.T + biases, 0)
