@@ -372,7 +372,7 @@ ENVIRONMENTS = [
 ]
 
 AGENTS = [
-    ("nobody", lambda: find_agent("nobody"), AgentError, "no agent is called 'nobody'; valid are greedy"),
+    ("nobody", lambda: find_agent("nobody"), AgentError, "no agent is called 'nobody'; valid are closed-greedy, greedy"),
     ("a slip", lambda: find_agent("gredy"), AgentError, "Did you mean 'greedy'?"),
     ("None", lambda: find_agent(None), AgentError, "None is no agent; valid are greedy"),
     ("a class", lambda: find_agent(Cheat), AgentError, "Cheat is a class; give an agent, such as Cheat()"),
