@@ -47,7 +47,7 @@ def compare(variant, hands, seed):
 @pytest.mark.thorough
 @pytest.mark.parametrize("variant", sorted(referee.VARIANTS))
 def test_package_and_referee_agree(variant):
-    tally = compare(variant, 200, seed=1)
+    tally = compare(variant, 250, seed=1)
     assert tally["wins"] > 25
     assert tally["refused"] > 10
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from itertools import count
 
 import numpy as np
 from hypothesis import Phase, settings
@@ -85,8 +86,12 @@ def counted(kinds):
 def possible_win(rules, seed):
     """A described win that can exist, whether or not it is legal: arguments of `score`."""
     rng = np.random.default_rng(seed)
-    while True:
-        told = _try_win(rules, rng)
+    for number in count():
+        if number % 50 == 0:
+            kinds = _theme(np.flatnonzero(~(rules.never_melded | rules.flower_kinds)[:NUM_KINDS]), rng)
+            runs = [start for start in _RUN_STARTS if {start, start + 1, start + 2} <= {*kinds.tolist()}]
+            few_runs = rng.random() < 0.4 or not runs
+        told = _try_win(rules, kinds, [] if few_runs and rng.random() < 0.6 else runs, rng)
         tiles = parse_tiles(told["hand"] + told["winning_tile"] + told.get("flowers", ""))
         tiles += [kind for meld in told["melds"] for kind in parse_meld(meld).tiles]
         supply = counted(tiles)
@@ -96,18 +101,18 @@ def possible_win(rules, seed):
             continue  # the robbed player has a pung of the three others
         if all(number <= rules.deck[kind] for kind, number in supply.items()):
             return told
+    raise AssertionError
 
 
-def _try_win(rules, rng):
+def _try_win(rules, kinds, runs, rng):
     """Sets and a pair, seven pairs or thirteen orphans; some sets melded, some tiles replaced by wild ones."""
     winner = int(rng.integers(rules.seats))
-    kinds = _theme(np.flatnonzero(~(rules.never_melded | rules.flower_kinds)[:NUM_KINDS]), rng)
     wild = int(rng.choice(_wild_kinds(rules)))
     shape = rng.random()
     melds, concealed = [], []
     if shape < 0.7 or rules.hand_size != 13:
         for _ in range(rules.sets):
-            meld = _meld(rules, winner, kinds, rng)
+            meld = _meld(rules, winner, kinds, runs, rng)
             if rng.random() < 0.5 or wild in meld.tiles:
                 concealed += meld.tiles[:3]
             else:
@@ -139,21 +144,19 @@ def _theme(kinds, rng):
     suit, low = 9 * int(rng.integers(3)), int(rng.integers(5))
     honours = [*range(27, NUM_KINDS)]
     themes = [
-        *([*range(suit, suit + 9)], [*range(suit, suit + 9), *honours], [*range(suit + low, suit + low + 5)]),
+        *([*range(suit, suit + 9)], [*range(suit, suit + 9), *honours], [*range(suit, suit + 5 + low)]),
         *([kind for kind in range(27) if kind % 9 in (0, 8)], [*honours, *range(suit + low, suit + low + 3)]),
-        *([*range(suit + low, suit + low + 5), 31, 32, 33], [*range(NUM_KINDS)], [*range(NUM_KINDS)]),
+        *([*range(suit, suit + 5 + low), 31, 32, 33], [*range(NUM_KINDS)], [*range(NUM_KINDS)]),
     ]
     chosen = np.intersect1d(kinds, themes[rng.integers(len(themes))])
     return chosen if len(chosen) >= 5 else kinds
 
 
-def _meld(rules, owner, kinds, rng):
-    """A meld that this seat can have made."""
-    meld_type = MeldType(int(rng.choice([1, 1, 1, 1, 2, 2, 3, 4, 5])))
-    runs = [start for start in _RUN_STARTS if np.isin([start, start + 1, start + 2], kinds).all()]
-    if meld_type is MeldType.CHOW and runs:
-        return Meld(meld_type, int(rng.choice(runs)), (owner - 1) % rules.seats)
-    meld_type = max(meld_type, MeldType.PUNG)
+def _meld(rules, owner, kinds, runs, rng):
+    """A meld that this seat can have made: mostly a run, if there are any to choose from."""
+    if runs and rng.random() < 0.7:
+        return Meld(MeldType.CHOW, runs[rng.integers(len(runs))], (owner - 1) % rules.seats)
+    meld_type = MeldType(int(rng.choice([2, 2, 3, 4, 5])))
     giver = (owner + int(rng.integers(1, rules.seats))) % rules.seats
     return Meld(meld_type, int(rng.choice(kinds)), -1 if meld_type is MeldType.CONCEALED_KONG else giver)
 

@@ -1,26 +1,16 @@
-"""Taiwanese 16-tile: the best reading against a slow search, Eight Flowers, winds by dice, and whole matches."""
+"""Taiwanese 16-tile: Eight Flowers, winds by dice, and whole matches."""
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 
 import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_env.basics.notation import format_counts, format_tiles
 from mahjong_env.testing import check_variant, count_all_tiles
 from mahjong_env.testing.cases import SceneRunner
-from oracle.taiwan_readings import EAST, Hand, divisions, priced_readings
 
-MELD_TEXTS = {
-    "chow": "chow {}@3",
-    "pung": "pung {}@2",
-    "exposed": "kong {}@2",
-    "added": "kong {}+@2",
-    "concealed": "kong {}",
-}
 IDLE = ["147m 258p 369s 1234567z 9m", "258m 369p 147s 1234567z", "369m 147p 258s 1234567z", "159m 159p 159s 1234567z"]
 
 
@@ -32,158 +22,6 @@ def play(hands, script, **deal):
     runner = SceneRunner("taiwan", {"deal": {"hands": hands, **deal}})
     runner.run(script)
     return runner
-
-
-# --- Random winning hands --------------------------------------------------------------------------------------------
-
-
-def random_division(rng):
-    """Five sets and a pair of at most four tiles of a kind, often crowded so that they can be read in several ways."""
-    style = rng.choice(["crowded", "crowded", "one suit", "honours", "anything"])
-    suit, low = 9 * rng.randrange(3), rng.randrange(5)
-    kinds = {
-        "crowded": [*range(suit + low, suit + low + 5)],
-        "one suit": [*range(suit, suit + 9), *([*range(27, 34)] if rng.random() < 0.5 else [])],
-        "honours": [*range(27, 34), suit + low],
-        "anything": [*range(34)],
-    }[style]
-    runs = [kind for kind in kinds if kind < EAST and kind % 9 <= 6 and kind + 2 in kinds]
-    few_triples = rng.random() < 0.6
-    for _ in range(1000):
-        parts = [("pair", rng.choice(kinds))]
-        for _ in range(5):
-            is_run = runs and rng.random() < (0.8 if few_triples else 0.3)
-            parts.append(("run", rng.choice(runs)) if is_run else ("triple", rng.choice(kinds)))
-        tiles = Counter(kind for part in parts for kind in part_tiles(part))
-        if max(tiles.values()) <= 4:
-            return parts, tiles
-    return random_division(rng)
-
-
-def part_tiles(part):
-    word, kind = part
-    return [kind, kind + 1, kind + 2] if word in ("run", "chow") else [kind] * (2 if word == "pair" else 3)
-
-
-def random_hand(rng):
-    """A random winning hand in a situation that can occur."""
-    parts, tiles = random_division(rng)
-    sets = parts[1:]
-    rng.shuffle(sets)
-    melds = []
-    for word, kind in sets[: rng.choice([0, 0, 0, 1, 1, 2, 3, 4, 5])]:
-        if word == "run":
-            melds.append(("chow", kind))
-        elif tiles[kind] == 3 and rng.random() < 0.6:
-            tiles[kind] += 1
-            melds.append((rng.choice(["exposed", "added", "concealed"]), kind))
-        else:
-            melds.append(("pung", kind))
-    concealed = Counter(kind for part in [parts[0], *sets[len(melds) :]] for kind in part_tiles(part))
-    source = rng.choice(["draw", "discard", "discard", "kong"])
-    winning_tile = rng.choice(sorted(concealed))
-    if source == "kong":  # three others lie in the konger's pung
-        alone = [kind for kind in concealed if tiles[kind] == 1]
-        source, winning_tile = ("kong", rng.choice(alone)) if alone else ("discard", winning_tile)
-    hand = Hand(concealed, winning_tile, melds, source)
-    hand.flowers = set(rng.sample([f"{letter}{n}" for letter in "FS" for n in "1234"], rng.choice([0, 0, 1, 2, 5, 8])))
-    hand.round_wind, hand.house_wind = rng.randrange(27, 31), rng.randrange(27, 31)
-    hand.is_dealer = rng.random() < 0.3
-    if source == "draw":
-        kongs = sum(word in ("exposed", "added", "concealed") for word, _ in melds)
-        hand.kong_draws = rng.choice([0, 0, kongs])
-        hand.flower_draw = bool(hand.flowers) and rng.random() < 0.3
-        hand.last_tile = rng.random() < 0.2
-        hand.first_draw = not melds and rng.random() < 0.2
-    return hand
-
-
-def described(hand, rng):
-    """The arguments of `score` for a hand of seat 0."""
-    before = np.zeros(34, int)
-    for kind, count in hand.concealed.items():
-        before[kind] = count
-    before[hand.winning_tile] -= 1
-    melds = []
-    for word, kind in hand.melds:
-        tiles = [kind, kind + 1, kind + 2] if word == "chow" else [kind] * (3 if word == "pung" else 4)
-        melds.append(MELD_TEXTS[word].format(format_tiles(tiles)))
-    return {
-        "hand": format_counts(before),
-        "melds": melds,
-        "winning_tile": format_tiles([hand.winning_tile]),
-        "source": hand.source,
-        "from_seat": None if hand.source == "draw" else rng.randrange(1, 4),
-        "dealer": 0 if hand.is_dealer else rng.randrange(1, 4),
-        "dealer_streak": rng.randrange(4),
-        "flowers": " ".join(sorted(hand.flowers)),
-        "kong_draws": hand.kong_draws,
-        "flower_draw": hand.flower_draw,
-        "last_tile": hand.last_tile,
-        "first_draw": hand.first_draw,
-        "round_wind": format_tiles([hand.round_wind]),
-        "house_wind": format_tiles([hand.house_wind]),
-    }
-
-
-def expected_payments(told, tai):
-    """taiwan.md#the-dealers-tai and taiwan.md#who-pays with base 3 and unit 1."""
-    payments = [0, 0, 0, 0]
-    for payer in [1, 2, 3] if told["from_seat"] is None else [told["from_seat"]]:
-        dealers = 1 + 2 * told["dealer_streak"] if told["dealer"] in (0, payer) else 0
-        payments[payer] -= 3 + tai + dealers
-        payments[0] += 3 + tai + dealers
-    return tuple(payments)
-
-
-def compare_with_slow_search(hands, seed):
-    """Score random hands both ways; returns how many had readings of different worth."""
-    rng = random.Random(seed)
-    matters = 0
-    for _ in range(hands):
-        hand = random_hand(rng)
-        told = described(hand, rng)
-        knobs = {"strict_peaceful": rng.random() < 0.2}
-        readings = priced_readings(hand, **knobs)
-        worth = [sum(tai for _, tai in rows) for rows in readings]
-        best = [rows for rows, tai in zip(readings, worth, strict=True) if tai == max(worth)]
-        verdict = mahjong_env.score("taiwan", **told, **knobs)
-        assert verdict.legal, told
-        assert verdict.points == max(worth), (told, verdict, best)
-        assert sorted(verdict.rows) in best, (told, verdict, best)
-        assert verdict.payments == expected_payments(told, max(worth)), (told, verdict)
-        matters += len(set(worth)) > 1
-    return matters
-
-
-@pytest.mark.thorough
-def test_best_reading_is_that_of_an_exhaustive_search():
-    assert compare_with_slow_search(1000, seed=1) > 50
-
-
-@pytest.mark.slow
-def test_best_reading_is_that_of_an_exhaustive_search_at_length():
-    assert compare_with_slow_search(20_000, seed=2) > 1000
-
-
-def test_incomplete_hands_are_refused():
-    """A winning hand with one tile exchanged wins if and only if the slow search can divide it."""
-    rng = random.Random(3)
-    refused = 0
-    for _ in range(300):
-        hand = random_hand(rng)
-        hand.melds, hand.source, hand.first_draw, hand.kong_draws = [], "discard", False, 0
-        _, hand.concealed = random_division(rng)
-        out, into = rng.choice(sorted(hand.concealed)), rng.randrange(34)
-        hand.concealed = hand.concealed - Counter([out]) + Counter([into])
-        if hand.concealed[into] > 4:
-            continue
-        hand.winning_tile = into
-        told = described(hand, rng) | {"flower_draw": False, "last_tile": False}
-        verdict = mahjong_env.score("taiwan", **told)
-        assert verdict.legal == (next(divisions(hand.concealed, 5), None) is not None), told
-        refused += not verdict.legal
-    assert refused > 100
 
 
 # --- Winds, rounds, wall ---------------------------------------------------------------------------------------------
