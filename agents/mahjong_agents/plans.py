@@ -44,7 +44,7 @@ NUM_PLANS: Final = 9
 KINDS_OF_PLAN: Final = np.array(
     [int(ALL_KINDS), *_SUITS, *(suit | _HONOURS for suit in _SUITS), int(ALL_KINDS), int(ALL_KINDS)], np.uint64
 )
-"""[9] uint64: the kinds that a plan has use for."""
+"""[9] uint64: the kinds that may be part of a plan's hand."""
 _GROUPS_OF_PLAN = np.array(
     [[bool(kinds >> np.uint64(RANKS * group) & np.uint64(1)) for group in range(NUM_GROUPS)] for kinds in KINDS_OF_PLAN]
 )
@@ -73,22 +73,15 @@ class Prospects:
         return Prospects(self.hand[which], self.plan[which], self.distance[which], self.help[which], self.spare[which])
 
 
-def restrict(hands: Hands, hand: NDArray[np.intp], plan: NDArray[np.intp]) -> tuple[NDArray[np.intp], CountPlanes]:
-    """Return codes [4, k] and counts of the tiles that plans have use for; `Hands.counts` must be there."""
-    assert hands.counts is not None
-    codes = hands.codes.take(hand, axis=1) * _GROUPS_OF_PLAN.take(plan, axis=0).T
-    kinds = KINDS_OF_PLAN.take(plan)
-    return codes, CountPlanes(*(digit.take(hand) & kinds for digit in hands.counts))
-
-
 def weigh(hands: Hands, hand: NDArray[np.intp], plan: NDArray[np.intp]) -> Prospects:
-    """Look at hands under plans: [k] pairs."""
+    """Look at hands under plans: [k] pairs; `Hands.counts` must be there."""
     assert hands.counts is not None
-    codes, counts = restrict(hands, hand, plan)
+    kinds = KINDS_OF_PLAN.take(plan)
+    codes = hands.codes.take(hand, axis=1) * _GROUPS_OF_PLAN.take(plan, axis=0).T
+    counts = CountPlanes(*(digit.take(hand) & kinds for digit in hands.counts))
     sets, wilds = hands.sets.take(hand), hands.wilds.take(hand)
     distance = np.empty(len(hand), np.int8)
     help_, spare = np.empty(len(hand), np.uint64), np.empty(len(hand), np.uint64)
-    kinds = KINDS_OF_PLAN.take(plan)
 
     at = np.flatnonzero(plan < PUNGS)
     cheapest = cheapest_hands(codes.take(at, axis=1), sets.take(at))
@@ -362,20 +355,15 @@ def _dragon(
     laid = np.bitwise_or.reduce(runs, axis=1)
     lacks = 9 - count_members((held | laid)[:, None] & patterns).astype(np.int8)
     pattern = patterns[lacks.argmin(axis=1)]
-    laid_runs = ((runs & pattern[:, None] == runs) & (runs != 0)).sum(axis=1)
-    wanted = pattern & ~np.where(laid_runs > 0, _of_runs(runs, pattern), np.uint64(0))
+    inside = np.where(runs & pattern[:, None] == runs, runs, np.uint64(0))
+    laid_runs = (inside != 0).sum(axis=1)
+    wanted = pattern & ~np.bitwise_or.reduce(inside, axis=1)
     sets = hands.sets - (3 - laid_runs)
     used = unpack(wanted & held)
     rest = cheapest_hands(encode(natural - used).T, np.maximum(sets, 0))
     lacking = count_members(wanted & ~held).astype(np.int8)
     distance = lacking + rest.short - hands.wilds
     return np.where(sets >= 0, np.maximum(distance, 0), np.int8(IMPOSSIBLE)), kinds_to_spare(rest)
-
-
-def _of_runs(runs: KindSets, pattern: KindSets) -> KindSets:
-    inside = np.where(runs & pattern[:, None] == runs, runs, np.uint64(0))
-    kinds: KindSets = np.bitwise_or.reduce(inside, axis=1)
-    return kinds
 
 
 def _wild_pair(hands: Hands, natural: NDArray[np.int8], *, has_wild: bool) -> tuple[NDArray[np.int8], KindSets]:

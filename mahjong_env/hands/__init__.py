@@ -16,7 +16,7 @@ from mahjong_env.hands.summaries import (
     suit_summaries,
     sum_summaries,
 )
-from mahjong_env.hands.wild_tiles import Substitutions, substitutions, waits
+from mahjong_env.hands.wild_tiles import Substitutions, substitutions
 
 __all__ = [
     "POWER",
@@ -40,5 +40,4 @@ __all__ = [
     "substitutions",
     "suit_summaries",
     "sum_summaries",
-    "waits",
 ]

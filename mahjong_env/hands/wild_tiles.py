@@ -1,4 +1,4 @@
-"""What wild tiles may stand for in a winner's hand, and which tiles complete a hand."""
+"""Substitutions: the kinds that wild tiles may stand for in a winner's hand."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from mahjong_env.hands.codes import (
     BASE,
@@ -14,7 +14,6 @@ from mahjong_env.hands.codes import (
     NUM_KINDS,
     POWER,
     RANKS,
-    SUIT,
     encode,
     is_honours,
     merge_groups,
@@ -87,26 +86,6 @@ def substitutions(counts: NDArray[Any], wilds: NDArray[Any], kinds: NDArray[np.b
     owner, chosen = _choose_parts(row, has_pair, size, wilds)
     wild_as = merge_groups(_multisets().added.take(choice.take(chosen), axis=0))
     return Substitutions(owner, tiles.take(owner, axis=0) + wild_as, wild_as)
-
-
-def waits(counts: NDArray[Any], wilds: ArrayLike = 0) -> NDArray[np.bool_]:
-    """Return the kinds that complete hands as sets and one pair.
-
-    A drawn wild tile is a wild tile more, not a tile of its kind: it completes what misses ``wilds + 1``.
-
-    Args:
-        counts: [n, 34] integers up to 4, the concealed tiles (3k + 1 with the wild ones) without wild ones.
-        wilds: [n] or one integer: wild tiles held.
-
-    Returns:
-        [n, 34] bool, False for kinds of which the hand holds all four.
-    """
-    counts = np.asarray(counts)
-    can_be_added = counts < 4
-    codes = np.repeat(encode(counts)[:, None], NUM_KINDS, axis=1)
-    codes[:, np.arange(NUM_KINDS), SUIT] += np.where(can_be_added, POWER, 0)
-    missing = short_of_sets_and_pair(suit_summaries(codes))
-    return can_be_added & (missing <= np.asarray(wilds)[..., None])
 
 
 class _Multisets(NamedTuple):

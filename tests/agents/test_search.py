@@ -7,7 +7,6 @@ import pytest
 
 from mahjong_agents import AgentError, make_agent
 from mahjong_agents.control_variates import weights_of
-from mahjong_agents.plans import CLOSED, OPEN, PAIRS, PUNGS, follow_plans
 from mahjong_agents.search.agent import NO_PLAN, Candidates, SearchAgent, _better_half, _Tries, candidates, play_out
 from mahjong_env import VARIANTS, Deal, action, make_engine
 from mahjong_env.testing import random_actions
@@ -113,25 +112,6 @@ def test_the_usual_action_comes_first_and_all_are_legal():
     assert planned.any()
     assert (tried.action[planned] != usual[tried.row[planned]]).all()
     assert (np.bincount(tried.row, planned) <= 4).all()
-
-
-def test_plans_are_followed():
-    engine = make_engine("hebei", 1, seed=0)
-    engine.reset(deals=Deal(hands=("11m 33m 55p 77p 99s 2s 4s 6s 1z", "", ""), dealer=0))
-    view, rng = engine.view(), np.random.default_rng(0)
-    kept = {action(f"discard {tile}") for tile in ("1m", "3m", "5p", "7p", "9s")}
-    for plan in (PUNGS, PAIRS):
-        assert int(follow_plans(view, np.array([plan]), rng)[0]) not in kept
-
-
-def test_claiming_or_not_is_a_plan():
-    engine = make_engine("hebei", 1, seed=0)
-    engine.reset(deals=Deal(hands=("1m", "11m 234p 567p 23s 99s 5z", ""), dealer=0))
-    engine.step(np.array([action("discard 1m")]))
-    view, rng = engine.view(), np.random.default_rng(0)
-    assert int(follow_plans(view, np.array([CLOSED]), rng)[0]) == action("pass")
-    assert int(follow_plans(view, np.array([PUNGS]), rng)[0]) == action("pung")
-    assert int(follow_plans(view, np.array([OPEN]), rng)[0]) in (action("pung"), action("pass"))
 
 
 def test_games_of_a_world_that_begin_alike_go_alike():

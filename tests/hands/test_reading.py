@@ -1,4 +1,4 @@
-"""Readings, substitutions and waits: against brute force and against shapes read by hand."""
+"""Readings and substitutions: against brute force and against shapes read by hand."""
 
 import numpy as np
 import pytest
@@ -89,7 +89,6 @@ def test_no_hands():
     nothing = np.zeros((0, 34), int)
     assert hands.readings(nothing).triplets.shape == (0, 34)
     assert hands.substitutions(nothing, np.zeros(0, int), EVERYTHING).counts.shape == (0, 34)
-    assert hands.waits(nothing).shape == (0, 34)
 
 
 def substituted(counts, wilds, kinds=EVERYTHING):
@@ -168,27 +167,3 @@ def test_every_substitution_can_be_read():
     counts = np.array([c for c in counts if c.max() <= 4])
     found = hands.substitutions(counts, np.full(len(counts), 3), EVERYTHING)
     assert set(hands.readings(found.counts).owner) == set(range(len(found.owner)))
-
-
-def test_waits_match_brute_force():
-    rng = np.random.default_rng(25)
-    number_of_waits = set()
-    for wilds, number in ((0, 60), (1, 8)):
-        counts = [take_some(rng, complete_hand(rng, 3, within=6), 1 + wilds) for _ in range(number)]
-        counts = np.array([c for c in counts if c.max() <= 4])
-        found = hands.waits(counts, np.full(len(counts), wilds))
-        for hand, by_kind in zip(counts, found, strict=True):
-            for kind in slow.KINDS:
-                drawn = hand.copy()
-                drawn[kind] += 1
-                complete = bool(slow.substitutions(tuple(drawn.tolist()), wilds, slow.KINDS))
-                assert by_kind[kind] == (complete and hand[kind] < 4)
-            number_of_waits.add(by_kind.sum())
-    assert len(number_of_waits) > 3
-
-
-def test_waits_read_by_hand():
-    nine_gates, tanki, fifth = hands.waits(np.array([tiles("1112345678999m"), tiles("123m456p7s"), tiles("1111m")]))
-    assert np.flatnonzero(nine_gates).tolist() == list(range(9))
-    assert np.flatnonzero(tanki).tolist() == [24]
-    assert not fifth.any()

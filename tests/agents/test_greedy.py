@@ -1,22 +1,75 @@
-"""Random and greedy as players, and agents by name."""
+"""Greedy players, and the fast one against the first, slow one: the same actions for the same chance."""
 
 from __future__ import annotations
-
-import sys
 
 import numpy as np
 import pytest
 
-from mahjong_agents import Agent, AgentError, GreedyAgent, RandomAgent, look_ahead, make_agent, reference_agent
-from mahjong_agents.base import present_spec
+from mahjong_agents import GreedyAgent, RandomAgent, look_ahead, make_agent, reference_agent
 from mahjong_agents.greedy import best_actions
-from mahjong_agents.policy.file import PolicyFile
-from mahjong_agents.policy.network import shapes
-from mahjong_env import VARIANTS, Deal, MahjongError, MissingExtraError, action, make_engine, rules
-from mahjong_env.basics.actions import CHOW_LOW, CONCEALED_KONG, PASS, PUNG, WIN
+from mahjong_env import VARIANTS, Deal, action, make_engine, rules
+from mahjong_env.basics.actions import CHOW_LOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN
+from mahjong_env.testing import random_actions
 from mahjong_training.evaluation.matches import measure
+from support import slow_greedy
 
-IDLE = "147m 258p 369s 1234z"
+
+def positions(variant, games, rounds, seed=0, **knobs):
+    """Views in mid-hand; some choices are random ones, so that odd hands come up too."""
+    engine = make_engine(variant, games, seed=seed, auto_reset=True, **knobs)
+    rng = np.random.default_rng(seed)
+    greedy = GreedyAgent()
+    for _ in range(rounds):
+        view = engine.view()
+        yield view
+        nearer = greedy.act(view, rng)
+        engine.step(np.where(rng.random(games) < 0.9, nearer, random_actions(engine.action_mask, rng)))
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+class TestChoices:
+    @pytest.mark.parametrize("claims", [True, False])
+    def test_same_actions_for_the_same_chance(self, variant, claims):
+        agent, kongs, wins = GreedyAgent(claims=claims), 0, 0
+        for seed, view in enumerate(positions(variant, games=96, rounds=90)):
+            fast = agent.act(view, np.random.default_rng(seed))
+            slow = slow_greedy.choose(view, np.random.default_rng(seed), claims=claims)
+            np.testing.assert_array_equal(fast, slow)
+            assert fast.dtype == slow.dtype
+            kongs += (view.action_mask[:, 34:102].any(axis=1) | view.action_mask[:, KONG]).sum()
+            wins += (fast == WIN).sum()
+        assert min(kongs, wins) > 10
+
+    def test_same_lookahead(self, variant):
+        for view in positions(variant, games=48, rounds=60, seed=1):
+            fast, slow = look_ahead(view), slow_greedy.look_ahead(view)
+            np.testing.assert_array_equal(fast.distance, slow.distance)
+            np.testing.assert_array_equal(fast.help, slow.help)
+            assert (fast.distance.dtype, fast.help.dtype) == (np.int8, np.int16)
+
+    def test_rows_without_a_legal_action_draw_any(self, variant):
+        engine = make_engine(variant, 12, seed=3)
+        view = engine.view(seats=(engine.seat_to_act[0] + 1) % engine.num_people)
+        assert (~view.action_mask.any(axis=1)).sum() > 0
+        slow = slow_greedy.choose(view, np.random.default_rng(1))
+        np.testing.assert_array_equal(GreedyAgent().act(view, np.random.default_rng(1)), slow)
+
+
+def test_equal_actions_are_those_of_the_slow_one():
+    for view in positions("hangzhou", games=64, rounds=30, seed=2):
+        equal = np.zeros(view.action_mask.shape, np.bool_)
+        row, action = best_actions(view)
+        equal[row, action] = True
+        slow = slow_greedy.best_actions(view, slow_greedy.look_ahead(view))
+        undecided = ~view.action_mask[:, WIN]
+        np.testing.assert_array_equal(equal[undecided], slow[undecided])
+        assert not equal[~undecided].any()
+
+
+def test_a_view_of_no_rows():
+    view = make_engine("taiwan", 3, seed=0).view().take(np.zeros(0, np.intp))
+    assert GreedyAgent().act(view, np.random.default_rng(0)).shape == (0,)
+    assert look_ahead(view).distance.shape == (0, 109)
 
 
 class TestGreedy:
@@ -122,47 +175,3 @@ def make_and_deal(deal):
     engine = make_engine("hebei", 1, seed=0)
     engine.reset(deals=deal)
     return engine
-
-
-class TestNames:
-    def test_built_in_agents_are_agents(self):
-        for name in ("random", "greedy", "closed-greedy", "reference", "plan-value"):
-            agent = make_agent(name)
-            assert isinstance(agent, Agent)
-            assert agent.name == name
-
-    def test_settings_that_have_names_now_are_understood_and_said_by_name(self):
-        for before, name in (("greedy?claims=false", "closed-greedy"), ("value?numbers=none", "plan-value")):
-            assert make_agent(before).name == present_spec(before) == name
-
-    def test_an_unknown_name_lists_the_valid_ones(self):
-        with pytest.raises(AgentError, match=r"no agent is called 'clever'; valid are closed-greedy, greedy, "):
-            make_agent("clever")
-        assert issubclass(AgentError, MahjongError)
-
-    @pytest.mark.parametrize(
-        "spec",
-        ["greedy?depth=3", "greedy:fast", "random?=1", "random?x", "greedy?claims=2"],
-    )
-    def test_what_an_agent_does_not_take_is_refused(self, spec):
-        with pytest.raises(AgentError):
-            make_agent(spec)
-
-    def test_an_agent_is_returned_as_it_is(self):
-        agent = GreedyAgent()
-        assert make_agent(agent) is agent
-
-    def test_without_torch_the_pip_line_is_named(self, monkeypatch, tmp_path):
-        PolicyFile("hebei", 0, {"width": 16, "layers": 1}, {}).write(tmp_path / "best.zip")
-        monkeypatch.delitem(sys.modules, "mahjong_agents.policy.plane_network", raising=False)
-        monkeypatch.setitem(sys.modules, "torch", None)
-        with pytest.raises(MissingExtraError, match=r"pip install 'mahjong-env\[train\]'"):
-            make_agent(f"policy:{tmp_path / 'best.zip'}")
-
-    def test_policies_that_look_at_one_action_at_a_time_need_no_torch(self, monkeypatch, tmp_path):
-        weights = {name: np.zeros(shape, np.float32) for name, shape in shapes(4).items()}
-        PolicyFile("hebei", 0, {"width": 4}, weights, architecture="actions").write(tmp_path / "best.zip")
-        monkeypatch.setitem(sys.modules, "torch", None)
-        view = make_engine("hebei", 5, seed=1).view()
-        actions = make_agent(f"policy:{tmp_path / 'best.zip'}").act(view, np.random.default_rng(0))
-        assert view.action_mask[np.arange(5), actions].all()

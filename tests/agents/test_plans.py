@@ -1,11 +1,12 @@
-"""Distances to one dragon, flower dragon and a wild tile that waits for its pair: hands to be checked by eye."""
+"""Plans are followed; distances to dragons and to a waiting wild tile, on hands to be checked by eye."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from mahjong_agents.plans import FAR_PLANS, IMPOSSIBLE, far_plans
+from mahjong_agents.plans import CLOSED, FAR_PLANS, IMPOSSIBLE, OPEN, PAIRS, PUNGS, far_plans, follow_plans
+from mahjong_env import Deal, action, make_engine
 from mahjong_env.basics.notation import MeldType, count_tiles, parse_kind, parse_tiles
 from mahjong_env.hands.codes import encode
 from mahjong_env.hands.kind_sets import unpack
@@ -66,3 +67,22 @@ def test_a_wild_tile_that_waits_for_its_pair():
     assert stand("123m 456p 789s 11z", wilds=2, has_wild=True)[0]["a wild pair"] == 0
     assert stand("123m 456p 789s 55z", wilds=1, has_wild=True)[0]["a wild pair"] == 1
     assert stand(sets, wilds=1)[0]["a wild pair"] == IMPOSSIBLE
+
+
+def test_plans_are_followed():
+    engine = make_engine("hebei", 1, seed=0)
+    engine.reset(deals=Deal(hands=("11m 33m 55p 77p 99s 2s 4s 6s 1z", "", ""), dealer=0))
+    view, rng = engine.view(), np.random.default_rng(0)
+    kept = {action(f"discard {tile}") for tile in ("1m", "3m", "5p", "7p", "9s")}
+    for plan in (PUNGS, PAIRS):
+        assert int(follow_plans(view, np.array([plan]), rng)[0]) not in kept
+
+
+def test_claiming_or_not_is_a_plan():
+    engine = make_engine("hebei", 1, seed=0)
+    engine.reset(deals=Deal(hands=("1m", "11m 234p 567p 23s 99s 5z", ""), dealer=0))
+    engine.step(np.array([action("discard 1m")]))
+    view, rng = engine.view(), np.random.default_rng(0)
+    assert int(follow_plans(view, np.array([CLOSED]), rng)[0]) == action("pass")
+    assert int(follow_plans(view, np.array([PUNGS]), rng)[0]) == action("pung")
+    assert int(follow_plans(view, np.array([OPEN]), rng)[0]) in (action("pung"), action("pass"))

@@ -1,4 +1,4 @@
-"""What the next draws would make of a hand, against a plain enumeration with the public scoring."""
+"""Completions are complete and priced by the variant; the next draws against an enumeration with the public scoring."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from mahjong_agents import GreedyAgent, look_ahead
-from mahjong_agents.value.completions import next_draws, unit
+from mahjong_agents.plans import KINDS_OF_PLAN, NUM_PLANS, PAIRS, PUNGS, Melds
+from mahjong_agents.value.completions import complete, lay_open, next_draws, price, unit
 from mahjong_env import action, make_engine, score
-from mahjong_env.hands.codes import encode
+from mahjong_env.hands import encode, short_of_sets_and_pair, suit_summaries
 from mahjong_env.hands.distance import cheapest_hands
+from mahjong_env.hands.kind_sets import unpack
+from mahjong_env.scoring.wins import Source
 
 TILES = [f"{rank}{suit}" for suit in "mps" for rank in range(1, 10)] + [f"{rank}z" for rank in range(1, 8)]
 STEPS = {"fuzhou": 16}
@@ -129,3 +132,43 @@ def test_wins_and_far_hands_are_not_looked_at():
     away = (legal == action("win")) | (distance > 2)
     for numbers in (found.next_help, found.by_draw, found.by_discard):
         assert (numbers[away] == 0).all()
+
+
+def test_imagined_hands_are_complete_and_keep_to_their_plan():
+    rng = np.random.default_rng(1)
+    natural = np.zeros((90, 34), np.int8)
+    for row in natural:
+        np.add.at(row, rng.permutation(np.repeat(np.arange(34), 4))[:13], 1)
+    plan = np.arange(90) % NUM_PLANS
+    wilds = (np.arange(90) % 3).astype(np.int8)
+    sets = np.full(90, 4)
+    counts, last = complete(natural, wilds, sets, plan, 4 - natural, rng)
+    np.testing.assert_array_equal(counts.sum(axis=1), 14 - wilds)
+    assert (counts * ~unpack(KINDS_OF_PLAN)[plan] == 0).all()
+    assert (counts[np.arange(90), last] > 0).all() or (wilds > 0).any()
+    by_sets = plan <= PUNGS
+    assert (short_of_sets_and_pair(suit_summaries(encode(counts[by_sets]))) <= wilds[by_sets]).all()
+    assert ((counts[plan == PAIRS] % 2).sum(axis=1) <= wilds[plan == PAIRS]).all()
+
+
+def test_prices_are_those_of_the_scoring():
+    view = make_engine("hebei", 1, seed=0).view()
+    counts = np.zeros((1, 34), np.int8)
+    counts[0, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]] = 1
+    counts[0, 13] = 2
+    nobody = Melds(*(np.full((1, 5), empty, np.int8) for empty in (0, -1, -1)))
+    nothing, row = np.zeros(1, np.int8), np.zeros(1, np.intp)
+    paid = price(view, row, counts, nothing, np.array([8]), nobody, Source.DRAW)
+    described = score(
+        "hebei",
+        hand="12345678m 123p 55p",
+        winning_tile="9m",
+        source="draw",
+        dealer=[0, 1, None, 2][view.dealer[0]],
+    )
+    assert paid.tolist() == [described.payments[0]]
+    opened, laid, some = lay_open(counts, nothing, np.array([4]), nobody, np.random.default_rng(0))
+    assert some.all()
+    assert opened.sum() == 11
+    assert laid.type[0, 0] == 1
+    assert price(view, row, opened, nothing, opened.argmax(axis=1), laid, Source.DRAW) < paid

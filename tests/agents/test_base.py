@@ -1,0 +1,58 @@
+"""Agents by name."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from mahjong_agents import Agent, AgentError, GreedyAgent, make_agent
+from mahjong_agents.base import present_spec
+from mahjong_agents.policy.file import PolicyFile
+from mahjong_agents.policy.network import shapes
+from mahjong_env import MahjongError, MissingExtraError, make_engine
+
+
+class TestNames:
+    def test_built_in_agents_are_agents(self):
+        for name in ("random", "greedy", "closed-greedy", "reference", "plan-value"):
+            agent = make_agent(name)
+            assert isinstance(agent, Agent)
+            assert agent.name == name
+
+    def test_settings_that_have_names_now_are_understood_and_said_by_name(self):
+        for before, name in (("greedy?claims=false", "closed-greedy"), ("value?numbers=none", "plan-value")):
+            assert make_agent(before).name == present_spec(before) == name
+
+    def test_an_unknown_name_lists_the_valid_ones(self):
+        with pytest.raises(AgentError, match=r"no agent is called 'clever'; valid are closed-greedy, greedy, "):
+            make_agent("clever")
+        assert issubclass(AgentError, MahjongError)
+
+    @pytest.mark.parametrize(
+        "spec",
+        ["greedy?depth=3", "greedy:fast", "random?=1", "random?x", "greedy?claims=2"],
+    )
+    def test_what_an_agent_does_not_take_is_refused(self, spec):
+        with pytest.raises(AgentError):
+            make_agent(spec)
+
+    def test_an_agent_is_returned_as_it_is(self):
+        agent = GreedyAgent()
+        assert make_agent(agent) is agent
+
+    def test_without_torch_the_pip_line_is_named(self, monkeypatch, tmp_path):
+        PolicyFile("hebei", 0, {"width": 16, "layers": 1}, {}).write(tmp_path / "best.zip")
+        monkeypatch.delitem(sys.modules, "mahjong_agents.policy.plane_network", raising=False)
+        monkeypatch.setitem(sys.modules, "torch", None)
+        with pytest.raises(MissingExtraError, match=r"pip install 'mahjong-env\[train\]'"):
+            make_agent(f"policy:{tmp_path / 'best.zip'}")
+
+    def test_policies_that_look_at_one_action_at_a_time_need_no_torch(self, monkeypatch, tmp_path):
+        weights = {name: np.zeros(shape, np.float32) for name, shape in shapes(4).items()}
+        PolicyFile("hebei", 0, {"width": 4}, weights, architecture="actions").write(tmp_path / "best.zip")
+        monkeypatch.setitem(sys.modules, "torch", None)
+        view = make_engine("hebei", 5, seed=1).view()
+        actions = make_agent(f"policy:{tmp_path / 'best.zip'}").act(view, np.random.default_rng(0))
+        assert view.action_mask[np.arange(5), actions].all()
