@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 GAMES_AT_ONCE: Final = 6000
-"""Games that are played at once where nothing else is said: a greedy player takes two seconds for them."""
+"""Games that are played at once by default: a greedy player takes two seconds for them."""
 
 
 class PolicyFileError(AgentError):
@@ -32,10 +32,10 @@ class PolicyFileError(AgentError):
 
 
 def check_numbers(name: str, scores: NDArray[Any]) -> None:
-    """Check that a policy likes its actions by numbers.
+    """Check that the scores of a policy are numbers.
 
     Raises:
-        PolicyFileError: some are NaN, by which nothing can be chosen; the message names the policy.
+        PolicyFileError: some are NaN; the message names the policy.
     """
     if np.isnan(scores).any():
         raise PolicyFileError(f"policy {name} gives no numbers (NaN): its weights are too large, or damaged")
@@ -50,7 +50,7 @@ class Agent(Protocol):
     One that is slow may have an attribute ``games_at_once``, see `games_at_once`.
 
     Attributes:
-        name: what tables and plots call it.
+        name: its name in tables and plots.
     """
 
     name: str
@@ -59,8 +59,8 @@ class Agent(Protocol):
         """Choose one action for each row.
 
         Args:
-            view: what n seats see; each of them is to act.
-            rng: where chance comes from.
+            view: the views of n seats, each of which is to act.
+            rng: the source of chance.
 
         Returns:
             [n] int64 actions, each of them legal.
@@ -74,7 +74,7 @@ def games_at_once(agents: Sequence[Agent]) -> int:
     It is the size of a worker's task, all of which is lost if it is interrupted.
 
     Args:
-        agents: who plays; the least of their attributes ``games_at_once`` counts, an int from 1.
+        agents: the players; the least of their attributes ``games_at_once`` counts, an int from 1.
     """
     return min([GAMES_AT_ONCE, *(max(1, int(getattr(agent, "games_at_once", GAMES_AT_ONCE))) for agent in agents)])
 

@@ -1,8 +1,8 @@
 """Levels: opponents that stay as they are, so that a result against one of them means the same everywhere.
 
-A level is a text for `make_agent`. Levels are added at the end and never changed: whoever improves an agent gives the
-old one another name. They are ordered by how much they take into account, which is not in every variant the order of
-their strength.
+A level is a text for `make_agent`. Levels are added at the end and never changed: an agent that is improved leaves its
+old self behind under another name. They are ordered by how much they take into account, which is not in every variant
+the order of their strength.
 """
 
 from __future__ import annotations
@@ -21,4 +21,4 @@ LEVELS: Final[tuple[str, ...]] = (
     "search?rollouts=256&base=policy&actions=3&plans=3&clear=1",
     "search?rollouts=256&base=policy&actions=3&plans=3&clear=1&luck=true",
 )
-"""What plays at each level, from 0 on."""
+"""The agent of each level, from 0 on."""

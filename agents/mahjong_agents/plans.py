@@ -52,7 +52,7 @@ _GROUPS_OF_PLAN = np.array(
 
 @dataclass(frozen=True)
 class Prospects:
-    """How k pairs of a hand and a plan stand.
+    """The distances of k pairs of a hand and a plan, with the kinds that help and that can be spared.
 
     Attributes:
         hand: [k] which hand.
@@ -74,7 +74,7 @@ class Prospects:
 
 
 def weigh(hands: Hands, hand: NDArray[np.intp], plan: NDArray[np.intp]) -> Prospects:
-    """Look at hands under plans: [k] pairs; `Hands.counts` must be there."""
+    """Return the prospects of [k] pairs of a hand and a plan; `Hands.counts` must be there."""
     assert hands.counts is not None
     kinds = KINDS_OF_PLAN.take(plan)
     codes = hands.codes.take(hand, axis=1) * _GROUPS_OF_PLAN.take(plan, axis=0).T
@@ -186,7 +186,7 @@ class Melds:
 
 @dataclass(frozen=True)
 class Options:
-    """What seats may do: every legal action, the discards of a seat together as one; m in all."""
+    """The m options of seats: every legal action, with the discards of a seat as one option."""
 
     row: NDArray[np.intp]  # [m] row of the view
     action: NDArray[np.intp]  # [m] or DISCARD
@@ -195,7 +195,7 @@ class Options:
 
 
 def options_of(view: View, rows: NDArray[np.intp]) -> Options:
-    """Return what the seats of some rows may do but win."""
+    """Return all options of the seats of some rows, wins aside."""
     mask = view.action_mask[rows]
     turn = np.flatnonzero(mask[:, :CONCEALED_KONG].any(axis=1))
     other, action = np.nonzero(mask[:, CONCEALED_KONG:])
@@ -211,7 +211,7 @@ def options_of(view: View, rows: NDArray[np.intp]) -> Options:
 
 
 def melds_after(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> Melds:
-    """Return the own melds as actions leave them."""
+    """Return the melds of the acting seats after actions [m]."""
     melds = Melds(*(array[row, 0].copy() for array in (view.meld_type, view.meld_kind, view.meld_from)))
     number = view.num_melds[row, 0].astype(np.intp)
     offered, giver = view.offered[row].astype(np.intp), view.offered_from[row]
@@ -240,7 +240,7 @@ def follow_plans(view: View, plan: NDArray[np.intp], rng: np.random.Generator) -
     Args:
         view: what n seats see.
         plan: [n] the plan of each (`mahjong_agents.plans`), or `OPEN` or `CLOSED`.
-        rng: what decides between equally good discards.
+        rng: the source of chance, which decides between equally good discards.
 
     Returns:
         [n] int64 legal actions.
@@ -311,7 +311,7 @@ _POWER = POWER.astype(np.intp)
 
 @dataclass(frozen=True)
 class Standing:
-    """How m hands stand to each of `FAR_PLANS`.
+    """The distances of m hands from each of `FAR_PLANS`.
 
     Attributes:
         distance: [m, 3] int8 tiles short, `IMPOSSIBLE` at most.
@@ -330,7 +330,7 @@ def far_plans(
     *,
     has_wild: bool,
 ) -> Standing:
-    """Look at hands.
+    """Return the distances of hands from each of `FAR_PLANS`.
 
     Args:
         hands: m hands.

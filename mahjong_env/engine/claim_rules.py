@@ -46,7 +46,7 @@ _THREE, _FOUR = (np.array(number, np.int8) for number in (3, 4))
 
 
 def sets_wanted(held: Int8Array, beside: BoolArray | None, may_add: BoolArray | None = None) -> Int8Array:
-    """Which sets each seat could make with the tile.
+    """Return the sets that each seat could make with the tile.
 
     Args:
         held: [m, n] concealed tiles of the same kind that each seat holds.
@@ -68,7 +68,7 @@ def sets_wanted(held: Int8Array, beside: BoolArray | None, may_add: BoolArray | 
 
 
 def seats_to_ask_first(options: Int8Array) -> tuple[Games, Int8Array]:
-    """Whose turn to be asked it is among seats with options.
+    """Return the seats to ask first among those with options.
 
     Args:
         options: [m, n] int8 option bits of the seats that have not been asked.
@@ -93,7 +93,7 @@ def precedence(rank: Int8Array, row: Any) -> Int8Array:
 
 
 def seats_not_yet_asked(options: Int8Array, is_asked: BoolArray) -> Int8Array:
-    """What remains open once a seat is being asked, for somebody who cannot see the others' hands.
+    """Return the options that remain open once a seat is being asked, for an observer who cannot see hands.
 
     Args:
         options: [m, n] int8 option bits of all seats.

@@ -1,4 +1,4 @@
-"""How far hands are from sets and a pair, which tiles bring them nearer, and which they can spare.
+"""Distances of hands from sets and a pair, the tiles that bring them nearer, and the tiles that they can spare.
 
 The distance is shanten + 1: 0 is complete, 1 waits for one tile. It is the fewest tiles to add, without a limit of four
 copies per kind, so that the hand contains the wanted sets and a pair; a wild tile makes it one less. Every code leads
@@ -139,7 +139,7 @@ def _by_code(
 
 
 class Cheapest(NamedTuple):
-    """What is known of the cheapest hands of m hands; from `cheapest_hands`.
+    """The cheapest hands of m hands; from `cheapest_hands`.
 
     Attributes:
         short: [m] int8 tiles missing, wild tiles not counted.

@@ -1,4 +1,4 @@
-"""Shanten: how far concealed tiles are from the nearest shape that the rules play, what helps, what can be spared."""
+"""Shanten: the distance of concealed tiles from the nearest shape that the rules play; kinds that help, or can go."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Hands:
 
 
 class Shanten:
-    """What m hands lack.
+    """The shanten of m hands: their distances from the nearest shape, with the kinds that help and can be spared.
 
     Attributes:
         distance: [m] int8 tiles short of the nearest shape, 0 for a complete one.

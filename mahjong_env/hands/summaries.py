@@ -117,8 +117,8 @@ def group_summaries(codes: NDArray[np.intp], honours: NDArray[np.bool_]) -> Word
 def sum_summaries(words: Words) -> Words:
     """Add the words of the four groups: [...] uint32 for words [..., 4].
 
-    Only the fields that are combined by a sum mean anything in it. Whoever asks several questions about the same
-    hands adds them once and hands them to the functions below as ``total``.
+    Only the fields that are combined by a sum mean anything in it. For several questions about the same
+    hands, add them once and pass them to the functions below as ``total``.
     """
     total: Words = words[..., 0] + words[..., 1] + words[..., 2] + words[..., 3]
     return total

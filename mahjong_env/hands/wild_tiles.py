@@ -36,7 +36,7 @@ _RANK_BIT: NDArray[np.intp] = 1 << np.arange(RANKS)
 
 @dataclass(frozen=True)
 class Substitutions:
-    """What the wild tiles of some hands may stand for, those of one hand beside each other.
+    """Substitutions for the wild tiles of some hands, those of one hand beside each other.
 
     Attributes:
         owner: [m] intp, which hand is completed.

@@ -56,7 +56,7 @@ _NO_KIND = np.uint64(0)
 
 @dataclass(frozen=True)
 class Lookahead:
-    """What each legal action of n seats leads to.
+    """The distance and the acceptance after each legal action of n seats.
 
     Attributes:
         distance: [n, 109] int8 tiles that the hand lacks after the action (for chows and pungs after the best

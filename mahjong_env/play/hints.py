@@ -24,7 +24,7 @@ from mahjong_env.ruleset.shapes import other_shapes
 
 @dataclass(frozen=True)
 class Prospect:
-    """What an action leads to.
+    """The hand after an action.
 
     Attributes:
         action: its name.
@@ -40,12 +40,12 @@ class Prospect:
 
     @property
     def tiles(self) -> int:
-        """How many tiles would help."""
+        """The number of tiles that would help: the acceptance."""
         return sum(count for _, count in self.helps)
 
 
 def prospects(view: View) -> list[Prospect]:
-    """What each legal action but a win leads to, the best first; ``view`` of one person who is to act.
+    """Return the prospects of all legal actions but a win, the best first; ``view`` of one person who is to act.
 
     Best is the least distance, then the most tiles that help. What a hand is worth, and whether its shape may be won
     in every way, is not asked.
@@ -69,12 +69,12 @@ def _rank(prospect: Prospect) -> tuple[int, int]:
 
 
 def _after_discards(view: View, hands: Hands, kinds: NDArray[np.intp]) -> list[Prospect]:
-    """What follows when [m] hands discard a tile of these kinds [m] each."""
+    """Return the prospects of [m] hands that discard one tile each, of kinds [m]."""
     return _prospects(view, hands.without(kinds, kinds == view.wild[0]), kinds)
 
 
 def _prospects(view: View, hands: Hands, actions: Iterable[int]) -> list[Prospect]:
-    """What follows when actions have left these hands."""
+    """Return the prospects of the hands [m] that actions [m] leave."""
     shanten = Shanten(hands, other_shapes(view.rules))
     wild = np.repeat(view.wild, len(hands.sets)) if view.rules.has_wild else None
     wanted = unpack(kinds_wanted(shanten, shanten.distance, wild, view.rules)) & (view.unseen > 0)
@@ -89,7 +89,7 @@ def _prospects(view: View, hands: Hands, actions: Iterable[int]) -> list[Prospec
 
 
 def win_now(engine: Engine) -> dict[str, object] | None:
-    """What the win that the seat to act may declare is worth, as `hand_info`; None if it may not win.
+    """Return the worth of the win that the seat to act may declare, as `hand_info`; None if it may not win.
 
     None also where tiles are turned up after a win because they change what it pays: nobody knows them yet.
     """
@@ -102,7 +102,7 @@ def win_now(engine: Engine) -> dict[str, object] | None:
 
 
 def advice(agent: Opponent, engine: Engine) -> tuple[str, str]:
-    """What an agent would do in the place of the seat to act: its name and the action's.
+    """Return the name of an agent, and of the action that it would choose for the seat to act.
 
     Chance comes from a generator of its own: whether a hint was asked for changes nothing in the game.
     """

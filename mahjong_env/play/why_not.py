@@ -1,4 +1,4 @@
-"""Why an action is refused, in words for the person at the terminal."""
+"""Reasons why an action is refused, in words for the person at the terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mahjong_env.state.arrays import Phase
 
 
 def why_not(engine: Engine, action: int) -> str:
-    """Why the seat to act in an engine's one game may not do this.
+    """Return the reason why the seat to act in an engine's one game may not do this.
 
     Args:
         engine: the game; somebody is to act.

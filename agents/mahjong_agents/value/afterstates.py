@@ -1,7 +1,7 @@
-"""What actions leave: the own hand, the table and the action itself, as numbers that a small network can weigh.
+"""Afterstates: the own hand, the table and the action itself, as numbers for a small network.
 
 An afterstate is a position as it is just after an action, before anything unknown happens. Agents compare the
-afterstates of their legal actions; `mahjong_agents.value.agent` learns what they lead to.
+afterstates of their legal actions; the network of `mahjong_agents.value.agent` estimates their values.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _OUT_OF_SUIT: Final = 14.0
 
 @dataclass(frozen=True)
 class Afterstates:
-    """What m actions leave.
+    """The afterstates of m actions.
 
     Attributes:
         view: what n seats see.
@@ -63,7 +63,7 @@ class Afterstates:
     # --- The hand --------------------------------------------------------------------------------------------------
     @cached_property
     def type(self) -> NDArray[np.intp]:
-        """[m] what kind of action it is."""
+        """[m] the type of the action, 0 to 6."""
         return TYPE_OF[self.action]
 
     @cached_property
@@ -100,14 +100,14 @@ class Afterstates:
 
     @cached_property
     def kind(self) -> NDArray[np.intp]:
-        """[m] the kind that the action is about; 0 for a pass that is about none."""
+        """[m] the kind of the action's tile; 0 for a pass without an offered tile."""
         offered = np.maximum(self.view.offered[self.row], 0)
         of_kong = (self.action - CONCEALED_KONG) % NUM_KINDS
         return np.select([self.type == 0, self.type <= _ADDED], [self.action, of_kong], offered).astype(np.intp)
 
     @cached_property
     def is_new_meld(self) -> NDArray[np.bool_]:
-        """[m] whether the action lays a meld open that was none before."""
+        """[m] True where the action makes a new meld."""
         every = np.arange(len(self.row))
         from_three = self.view.hand[self.row, self.kind[every]] >= 3
         return np.isin(self.type, (_CONCEALED, _CHOW, _PUNG)) | ((self.type == _KONG) & from_three)
@@ -124,7 +124,7 @@ class Afterstates:
 
     @cached_property
     def shanten(self) -> Shanten:
-        """How far the hands are, and what helps."""
+        """The distances of the hands, and the kinds that help."""
         shapes = other_shapes(self.view.rules)
         counts = count_planes(self.natural) if any(shapes) else None
         codes = encode(self.natural).T.astype(np.intp, order="C")
@@ -163,7 +163,7 @@ class Afterstates:
         return np.concatenate(parts, axis=1)
 
     def _speed(self) -> Numbers:
-        """How far, what helps, how much time is left."""
+        """Distance, acceptance, time left."""
         by_distance = _one_hot(np.clip(self.distance, 1, _MOST_DISTANCE) - 1, _MOST_DISTANCE)
         kinds = count_members(self.helping).astype(np.float32)
         left, stage = self.view.left[self.row], self.stage
@@ -182,7 +182,7 @@ class Afterstates:
         return np.maximum(self.view.unseen[self.row].sum(axis=1), 1)
 
     def _blocks(self) -> Numbers:
-        """Neighbours, gaps, pairs, triplets, single tiles: what the hand could grow from."""
+        """Neighbours, gaps, pairs, triplets and single tiles."""
         natural, unseen = self.natural, self.view.unseen[self.row]
         suits = natural[:, :_FIRST_HONOUR].reshape(-1, 3, 9)
         there = suits > 0
@@ -221,7 +221,7 @@ class Afterstates:
         return melded
 
     def _suits_and_melds(self) -> Numbers:
-        """Tiles outside the best suit, pungs and pairs, what is open, who deals."""
+        """Tiles outside the best suit, pungs and pairs, open melds, the dealer."""
         view, row, new = self.view, self.row, np.flatnonzero(self.is_new_meld)
         types, pairs = view.meld_type[row, 0], (self.natural >= 2).sum(axis=1)
         melds = self._melded @ _GROUPS
@@ -290,7 +290,7 @@ class Afterstates:
         )
 
     def _table(self) -> Numbers:
-        """What the variant counts for the seat, the melds of the others, who of them deals."""
+        """The variant's counters of the seat, the melds of the others, the dealer among them."""
         view, row = self.view, self.row
         marks = np.clip(view.marks[row, 0].astype(np.float32), -4, 4) / 2
         melds = view.num_melds[row, 1:].astype(np.float32)
@@ -300,7 +300,7 @@ class Afterstates:
         return np.concatenate([marks, of_others, deals.astype(np.float32)], axis=1)
 
     def _action(self) -> Numbers:
-        """What is done, and what is discarded."""
+        """The type of the action, and the class of the discard."""
         view, row, kind = self.view, self.row, self.kind
         of_discard = _CLASS[kind]
         of_discard[kind == _FIRST_HONOUR + view.house_wind[row, 0]] = _OF_HOUSE
@@ -310,7 +310,7 @@ class Afterstates:
         )
 
     def _safety(self) -> Numbers:
-        """Who has discarded the kind, how lately, how many of it and of its neighbours are unseen."""
+        """Earlier discards of the kind by others, and the unseen tiles of it and of its neighbours."""
         view, row, kind, stage = self.view, self.row, self.kind, self.stage[:, None]
         is_discard = (self.type == 0)[:, None]
         unseen, every, others = view.unseen[row], np.arange(len(row)), np.arange(1, 4)
@@ -335,7 +335,7 @@ class Afterstates:
 
 
 def actions_but_wins(view: View, rows: NDArray[np.intp]) -> Afterstates:
-    """Return what every legal action of some rows leaves, wins aside, in the order of the rows."""
+    """Return the afterstates of all legal actions of some rows, wins aside, in the order of the rows."""
     mask = view.action_mask[rows]
     mask[:, WIN] = False
     row, action = np.nonzero(mask)

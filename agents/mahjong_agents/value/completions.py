@@ -44,7 +44,7 @@ def complete(
         sets: [k] sets wanted.
         plan: [k] plans.
         unseen: [k, 34] tiles that the seat has not seen.
-        rng: where chance comes from.
+        rng: the source of chance.
 
     Returns:
         [k, 34] int8 natural tiles of the complete hands, and [k] the kinds drawn last.
@@ -126,7 +126,7 @@ def price(
     melds: Melds,
     source: Source | NDArray[np.int8],
 ) -> NDArray[np.float64]:
-    """Return [k] what complete hands would bring the seats of these rows; 0 where they may not win.
+    """Return [k] the points that complete hands would win for the seats of these rows; 0 where they may not win.
 
     Args:
         view: what the seats see.
@@ -182,7 +182,7 @@ def price(
 def lay_open(
     natural: NDArray[np.int8], wilds: NDArray[np.int8], sets: NDArray[np.intp], melds: Melds, rng: np.random.Generator
 ) -> tuple[NDArray[np.int8], Melds, NDArray[np.bool_]]:
-    """Imagine that one set of each complete hand was claimed from the previous seat.
+    """Lay one set of each complete hand open, as claimed from the previous seat.
 
     Returns:
         [k, 34] the concealed tiles without it, the melds with it, and [k] bool whether there is such a set.
@@ -223,7 +223,7 @@ _MOST: Final = 127
 
 @dataclass(frozen=True)
 class NextDraws:
-    """What the next draws would make of the hands that m actions leave; 0 where nothing was looked at.
+    """The values of the next draws for the hands that m actions leave; 0 for hands farther than `MOST_DISTANCE`.
 
     Attributes:
         next_help: [m] int8 of hands two tiles from a win: twice the tiles that will then win, on average over the tiles
@@ -255,7 +255,7 @@ class _Waiting:
 def next_draws(
     view: View, row: NDArray[np.intp], action: NDArray[np.intp], distance: NDArray[Any], is_nearest: NDArray[np.bool_]
 ) -> NextDraws:
-    """Look at what some actions leave.
+    """Look one or two draws ahead after actions.
 
     Args:
         view: what the seats see.
@@ -335,7 +335,7 @@ def _with(view: View, hands: _Waiting, which: NDArray[np.intp], kind: NDArray[np
 
 
 def _add_waits(view: View, hands: _Waiting, melds: Melds, found: NextDraws, at: NDArray[np.intp]) -> None:
-    """Write what the winning tiles of hands that wait would pay."""
+    """Write the payments of the winning tiles of hands that wait."""
     which, kind = _drawn(view, hands)
     if not which.size:
         return
@@ -351,7 +351,7 @@ def _add_waits(view: View, hands: _Waiting, melds: Melds, found: NextDraws, at: 
 
 
 def _add_help(view: View, hands: _Waiting, found: NextDraws, at: NDArray[np.intp]) -> None:
-    """Write how many tiles will win after the next tile that helps."""
+    """Write the number of tiles that will win after the next tile that helps."""
     which, kind = _drawn(view, hands)
     if not which.size:
         return

@@ -31,14 +31,14 @@ _TURNS, _MELDS, _DISTANCES = 25, 6, 10
 
 @dataclass(frozen=True, kw_only=True)
 class OpponentHandsConfig:
-    """Count how near to a win the hands of the reference agent are, in every variant."""
+    """Count the distances from a win of the reference agent's hands, in every variant."""
 
     hands: int = 4096
     """Hands for each variant."""
     seed: int = 0
     """Of the deals and choices."""
     out: Path = COUNTS_PATH
-    """Where the counts go."""
+    """File for the counts."""
 
 
 def count(rules: Rules, *, hands: int, seed: int) -> NDArray[np.int64]:

@@ -74,7 +74,7 @@ class ValueModelConfig:
     rounds: int = 2
     """Rounds: the first with the reference agent in all seats, later ones with what was learned."""
     player: str | None = None
-    """Who plays the first round's hands; not given: the reference agent. Nobody can learn what a plan is worth from
+    """The player of the first round's hands; by default the reference agent. No model learns the worth of a plan from
     hands in which no one follows it."""
     epochs: int = 3
     """Passes over the decisions of all rounds."""
@@ -85,7 +85,7 @@ class ValueModelConfig:
     seed: int = 0
     """Of the hands that are learned from, and of the weights."""
     out: Path = NUMBERS_PATH
-    """Where the numbers go; those of other variants in that file are kept."""
+    """File for the numbers; those of other variants in it are kept."""
 
 
 def run(config: ValueModelConfig) -> OutcomeNetwork:
