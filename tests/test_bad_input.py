@@ -372,9 +372,14 @@ ENVIRONMENTS = [
 ]
 
 AGENTS = [
-    ("nobody", lambda: find_agent("nobody"), AgentError, "no agent is called 'nobody'; valid are closed-greedy, greedy"),
+    (
+        "nobody",
+        lambda: find_agent("nobody"),
+        AgentError,
+        "no agent is called 'nobody'; valid are closed-greedy",
+    ),
     ("a slip", lambda: find_agent("gredy"), AgentError, "Did you mean 'greedy'?"),
-    ("None", lambda: find_agent(None), AgentError, "None is no agent; valid are greedy"),
+    ("None", lambda: find_agent(None), AgentError, "None is no agent; valid are closed-greedy"),
     ("a class", lambda: find_agent(Cheat), AgentError, "Cheat is a class; give an agent, such as Cheat()"),
     ("an unknown option", lambda: find_agent("greedy?clams=true"), AgentError, "no option 'clams'; its options are"),
     ("a maybe", lambda: find_agent("greedy?claims=maybe"), AgentError, "'claims' is true or false, not 'maybe'"),
