@@ -16,7 +16,7 @@ import torch
 from mahjong_env import rules
 from mahjong_training.config import EvaluateConfig, RecordConfig, TrainConfig
 from mahjong_training.datasets.command import settings_of
-from mahjong_training.datasets.writing import write_dataset
+from mahjong_training.datasets.recording import write_dataset
 from mahjong_training.evaluation.command import evaluate
 from mahjong_training.evaluation.matches import sigma
 from mahjong_training.learning.ppo import Learner

@@ -171,7 +171,7 @@ class TestCommand:
         assert "nothing to do" in capsys.readouterr().out
 
     def test_an_interrupted_command_goes_on_with_whole_shards(self, dataset, tmp_path, monkeypatch, capsys):
-        from mahjong_training.datasets import writing
+        from mahjong_training.datasets import recording
 
         def interrupted(made, folder, shard):
             if shard == 1:
@@ -179,7 +179,7 @@ class TestCommand:
             return write_shard(made, folder, shard)
 
         with monkeypatch.context() as patch:
-            patch.setattr(writing, "write_shard", interrupted)
+            patch.setattr(recording, "write_shard", interrupted)
             assert record(tmp_path / "run", "--agents", "greedy", "random") == 130
         told = capsys.readouterr().err
         assert "10 of 24 hands" in told

@@ -24,7 +24,7 @@ from mahjong_env.cli import main
 from mahjong_env.records import read_records
 from mahjong_training.config import EvaluateConfig
 from mahjong_training.datasets.layout import Settings
-from mahjong_training.datasets.writing import write_dataset
+from mahjong_training.datasets.recording import write_dataset
 from mahjong_training.errors import DatasetError, TrainingError
 from mahjong_training.evaluation import command as evaluate
 from mahjong_training.evaluation import leaderboard as benchmark

@@ -4,8 +4,7 @@
 """
 
 from mahjong_training.datasets.layout import Settings
-from mahjong_training.datasets.playing import Shard, play_shard
 from mahjong_training.datasets.reading import Batch, Decisions, open_dataset
-from mahjong_training.datasets.writing import write_dataset, write_shard
+from mahjong_training.datasets.recording import Shard, play_shard, write_dataset, write_shard
 
 __all__ = ["Batch", "Decisions", "Settings", "Shard", "open_dataset", "play_shard", "write_dataset", "write_shard"]

@@ -25,7 +25,7 @@ def write(settings: Settings, folder: Path) -> None:
 def text(settings: Settings, folder: Path) -> str:
     """Return the data sheet; it follows from the settings and the shards alone."""
     rules = settings.rules
-    hands = [np.load(layout.hands_file(folder, shard), mmap_mode="r") for shard in range(settings.shards)]
+    hands = [np.load(layout.shard_file(folder, "hands", shard), mmap_mode="r") for shard in range(settings.shards)]
     decisions = sum(int(part["decisions"].sum()) for part in hands)
     points = np.concatenate([part["points"] for part in hands])
     won = float(np.mean(np.concatenate([part["winner"] for part in hands]) >= 0))

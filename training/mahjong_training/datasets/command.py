@@ -12,7 +12,7 @@ from mahjong_env import MissingExtraError
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import RecordConfig
 from mahjong_training.datasets.layout import Settings
-from mahjong_training.datasets.writing import write_dataset
+from mahjong_training.datasets.recording import write_dataset
 from mahjong_training.errors import DatasetError, InterruptedRunError
 from mahjong_training.evaluation.parts import digests
 from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
@@ -79,7 +79,7 @@ def run(config: RecordConfig) -> Settings:
     """Record, with a progress bar; what is in the folder already is not played again.
 
     Raises:
-        MahjongError: see `settings_of` and `mahjong_training.datasets.writing.write_dataset`.
+        MahjongError: see `settings_of` and `mahjong_training.datasets.recording.write_dataset`.
         InterruptedRunError: Ctrl-C or SIGTERM; the shards that were written are whole.
     """
     settings = settings_of(config)

@@ -6,7 +6,7 @@ The packages are imported when they are used; a missing one is an error that nam
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import chain
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,12 +17,15 @@ from numpy.typing import NDArray
 from mahjong_env import ACTIONS, NUM_ACTIONS, MissingExtraError, View
 from mahjong_env.basics.files import replacing
 from mahjong_env.observation.planes import SHAPE
-from mahjong_training.datasets.reading import Batch, Decisions, Inputs
+from mahjong_training.datasets.reading import Decisions, Inputs
 from mahjong_training.runtime.folders import make_folder, naming
 
 _ROWS: Final = 50_000
 """Decisions of a Parquet file's row group."""
-_INTEGERS: Final = {"game": "uint32", "hand": "uint32", "step": "uint16", "seat": "uint8", "action": "uint8"}
+_KINDS: Final = {
+    **{"game": "uint32", "hand": "uint32", "step": "uint16", "seat": "uint8", "action": "uint8"},
+    **{"reward": "int32", "return": "int32"},
+}
 
 
 def observe(view: View) -> NDArray[np.int8]:
@@ -55,37 +58,23 @@ def to_parquet(decisions: Decisions, path: str | Path, *, inputs: Inputs | None 
         raise MissingExtraError("Parquet files need pyarrow: pip install 'mahjong-env[datasets]'") from error
     path = Path(path)
     make_folder(path.parent)
-    batches = decisions.batches(_ROWS, inputs=inputs)
-    first = next(batches, None)
-    if first is None:
-        return 0
-    variants = [part.settings.variant for part in {part.folder: part for part in decisions.parts}.values()]
+    variants = np.array([part.settings.variant for part in {part.folder: part for part in decisions.parts}.values()])
     rows, writer = 0, None
-    with naming(path), replacing(path) as file:
-        for batch in chain([first], batches):
-            columns = {name: arrow.array(column) for name, column in _flat(batch, decisions.agents, variants).items()}
-            columns["mask"] = _lists(arrow, batch["mask"])
-            if inputs is not None:
-                columns["inputs"] = _lists(arrow, batch["inputs"].reshape(len(batch["inputs"]), -1))
+    with naming(path), ExitStack() as stack:
+        for batch in decisions.batches(_ROWS, inputs=inputs):
+            columns = {name: arrow.array(batch[name].astype(kind)) for name, kind in _KINDS.items()}
+            columns["agent"] = arrow.array(np.array(decisions.agents)[batch["agent"]])
+            columns["variant"] = arrow.array(variants[batch["dataset"]])
+            for name in ("mask", "inputs") if inputs is not None else ("mask",):
+                wide = batch[name].reshape(len(batch[name]), -1)
+                columns[name] = arrow.FixedSizeListArray.from_arrays(arrow.array(wide.reshape(-1)), wide.shape[1])
             table = arrow.table(columns)
-            writer = writer or parquet.ParquetWriter(file, table.schema, compression="zstd")
+            if writer is None:
+                file = stack.enter_context(replacing(path))
+                writer = stack.enter_context(parquet.ParquetWriter(file, table.schema, compression="zstd"))
             writer.write_table(table)
             rows += len(table)
-        if writer is not None:
-            writer.close()
     return rows
-
-
-def _flat(batch: Batch, agents: tuple[str, ...], variants: list[str]) -> dict[str, NDArray[Any]]:
-    columns: dict[str, NDArray[Any]] = {name: batch[name].astype(kind) for name, kind in _INTEGERS.items()}
-    columns |= {name: batch[name].astype(np.int32) for name in ("reward", "return")}
-    columns["agent"] = np.array(agents, object)[batch["agent"]]
-    columns["variant"] = np.array(variants, object)[batch["dataset"]]
-    return columns
-
-
-def _lists(arrow: Any, rows: NDArray[Any]) -> Any:
-    return arrow.FixedSizeListArray.from_arrays(arrow.array(rows.reshape(-1)), rows.shape[1])
 
 
 def to_minari(decisions: Decisions, dataset_id: str, **about: Any) -> Any:
@@ -131,14 +120,11 @@ def episodes(decisions: Decisions, inputs: Callable[[View], NDArray[Any]]) -> It
         ``observations`` ({"observation": [t + 1, ...], "action_mask": [t + 1, 109]}, the last of them 0), ``actions``,
         ``rewards``, ``terminations``, ``truncations`` (all [t]).
     """
-    for batch in _whole_hands(decisions, inputs):
-        key = batch["hand"] * 8 + batch["seat"]
+    for batch in decisions.batches(max(1, len(decisions)), inputs=inputs):  # one batch, so that hands are whole
+        key = (batch["dataset"] << 40) + batch["hand"] * 8 + batch["seat"]
         order = np.argsort(key, kind="stable")
         for rows in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):
-            seen = batch["inputs"][rows]
-            masks = batch["mask"][rows].astype(np.int8)
-            terminations = np.zeros(len(rows), np.bool_)
-            terminations[-1] = True
+            seen, masks = batch["inputs"][rows], batch["mask"][rows].astype(np.int8)
             yield {
                 "observations": {
                     "observation": np.concatenate([seen, np.zeros_like(seen[:1])]),
@@ -146,21 +132,6 @@ def episodes(decisions: Decisions, inputs: Callable[[View], NDArray[Any]]) -> It
                 },
                 "actions": batch["action"][rows],
                 "rewards": batch["reward"][rows],
-                "terminations": terminations,
+                "terminations": np.arange(len(rows)) == len(rows) - 1,
                 "truncations": np.zeros(len(rows), np.bool_),
             }
-
-
-def _whole_hands(decisions: Decisions, inputs: Inputs) -> Iterator[Batch]:
-    """Yield batches that end where a hand ends."""
-    kept: Batch | None = None
-    for batch in decisions.batches(_ROWS, inputs=inputs):
-        if kept is not None:
-            batch = {name: np.concatenate([kept[name], column]) for name, column in batch.items()}
-        is_last = (batch["hand"] == batch["hand"][-1]) & (batch["dataset"] == batch["dataset"][-1])
-        kept = {name: column[is_last] for name, column in batch.items()}
-        whole = {name: column[~is_last] for name, column in batch.items()}
-        if len(whole["action"]):
-            yield whole
-    if kept is not None:
-        yield kept

@@ -1,8 +1,8 @@
 """What a dataset is: its settings, its files, and the columns of its tables. Described for users in docs/datasets.md.
 
 A dataset is a folder of shards. A shard is a range of games, and a function of the settings and its number alone
-(`mahjong_training.datasets.playing.play_shard`). Its tables are plain ``.npy`` files of named columns, which numpy maps
-into memory without reading them.
+(`mahjong_training.datasets.recording`). Its tables are plain ``.npy`` files of named columns, which numpy maps into
+memory without reading them.
 """
 
 from __future__ import annotations
@@ -211,24 +211,16 @@ class Settings:
         return settings
 
 
-def decisions_file(folder: Path, shard: int) -> Path:
-    """Return the file of a shard's decisions."""
-    return folder / f"decisions-{shard:05d}.npy"
+def shard_file(folder: Path, table: str, shard: int) -> Path:
+    """Return a file of a shard.
 
-
-def hands_file(folder: Path, shard: int) -> Path:
-    """Return the file of a shard's hands, which is written last: where it is, the shard is whole."""
-    return folder / f"hands-{shard:05d}.npy"
-
-
-def records_file(folder: Path, shard: int) -> Path:
-    """Return the file of a shard's records."""
-    return folder / f"records-{shard:05d}.jsonl"
-
-
-def observations_file(folder: Path, shard: int) -> Path:
-    """Return the file of a shard's observations: [decisions, C, 34] int8."""
-    return folder / f"observations-{shard:05d}.npy"
+    Args:
+        folder: the dataset's.
+        table: "decisions", "hands", "observations" ([decisions, C, 34] int8) or "records" (lines of JSON). The hands
+            are written last: where they are, the shard is whole.
+        shard: its number.
+    """
+    return folder / f"{table}-{shard:05d}.{'jsonl' if table == 'records' else 'npy'}"
 
 
 def map_table(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...] = ()) -> NDArray[Any]:
@@ -250,6 +242,47 @@ def map_table(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...] = ()) -> 
         raise DatasetError(f"{path}: damaged ({error}); remove it, and the same `record` command mends it") from error
     if found.dtype != dtype or found.shape[1:] != shape or not found.ndim:
         raise DatasetError(f"{path}: not a table of this format: {found.dtype} of shape {found.shape}")
+    return found
+
+
+def is_whole(settings: Settings, folder: Path, shard: int) -> bool:
+    """Whether every file of a shard is there, with as many rows as it must have."""
+    try:
+        _, decisions = open_shard(settings, folder, shard)
+        if settings.observations:
+            open_observations(settings, folder, shard, len(decisions))
+    except DatasetError:
+        return False
+    return not settings.records or shard_file(folder, "records", shard).is_file()
+
+
+def open_shard(settings: Settings, folder: Path, shard: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Map the tables of a shard into memory: its hands and its decisions.
+
+    Raises:
+        DatasetError: a table is missing, damaged, or does not fit the other one.
+    """
+    path = shard_file(folder, "hands", shard)
+    hands = map_table(path, hand_dtype(settings.rules.people))
+    decisions = map_table(shard_file(folder, "decisions", shard), DECISION)
+    expected = len(settings.games_of(shard)) * settings.num_hands
+    if len(hands) != expected:
+        raise DatasetError(f"{path}: it has {len(hands)} hands; the settings of the dataset give it {expected}")
+    if int(hands["first"][-1]) + int(hands["decisions"][-1]) != len(decisions):
+        raise DatasetError(f"{path}: its hands do not fit the {len(decisions)} decisions beside it")
+    return hands, decisions
+
+
+def open_observations(settings: Settings, folder: Path, shard: int, decisions: int) -> NDArray[np.int8]:
+    """Map the observations of a shard into memory.
+
+    Raises:
+        DatasetError: they are missing, damaged, or of another number.
+    """
+    path = shard_file(folder, "observations", shard)
+    found = map_table(path, np.dtype(np.int8), SHAPE)
+    if len(found) != decisions:
+        raise DatasetError(f"{path}: it has {len(found)} observations; there are {decisions} decisions")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Reads datasets lazily: tables are mapped into memory, and what seats saw is rebuilt by replay."""
+"""Reads datasets lazily: tables are mapped into memory, and what the seats saw is rebuilt by replay."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_env import NUM_ACTIONS, View
-from mahjong_training.datasets.layout import Settings
-from mahjong_training.datasets.replaying import rebuild
-from mahjong_training.datasets.writing import is_whole, open_observations, open_shard
+from mahjong_env import NUM_ACTIONS, Engine, IllegalActionError, View
+from mahjong_training.datasets.layout import Settings, is_whole, open_observations, open_shard
+from mahjong_training.datasets.recording import deal_shard
 from mahjong_training.errors import DatasetError
 
 Batch = dict[str, NDArray[Any]]
@@ -23,6 +22,10 @@ Batch = dict[str, NDArray[Any]]
 
 Inputs = Callable[[View], NDArray[Any]]
 """What is made of what n seats see: [n, ...]."""
+
+Moment = tuple[Engine, NDArray[np.intp], NDArray[np.int64]]
+"""Games that are waiting for their next decision: the engine, the numbers of those games in it, and the rows of these
+decisions in the shard's table."""
 
 CHUNK_GAMES: Final = 1024
 """Games that are played again at once."""
@@ -89,12 +92,12 @@ class Choice:
     Attributes:
         seats: the persons who decide; None: all.
         agents: the agents, as they were named; None: all.
-        rows: a function of rows of the table of decisions that says which are wanted; None: all.
+        rows: functions of rows of the table of decisions, each of which says which are wanted.
     """
 
     seats: tuple[int, ...] | None = None
     agents: tuple[str, ...] | None = None
-    rows: Callable[[NDArray[Any]], NDArray[np.bool_]] | None = None
+    rows: tuple[Callable[[NDArray[Any]], NDArray[np.bool_]], ...] = ()
 
     def of(self, rows: NDArray[Any], agents: Sequence[str]) -> NDArray[np.bool_]:
         """[n] which of these rows, of a dataset with these agents, are wanted."""
@@ -103,8 +106,8 @@ class Choice:
             wanted &= np.isin(rows["seat"], self.seats)
         if self.agents is not None:
             wanted &= np.isin(rows["agent"], [number for number, spec in enumerate(agents) if spec in self.agents])
-        if self.rows is not None:
-            wanted &= self.rows(rows)
+        for condition in self.rows:
+            wanted &= condition(rows)
         return wanted
 
 
@@ -155,7 +158,7 @@ class Decisions:
             self.choice,
             seats=self.choice.seats if seats is None else tuple(seats),
             agents=self.choice.agents if agents is None else tuple(agents),
-            rows=_both(self.choice.rows, rows),
+            rows=self.choice.rows if rows is None else (*self.choice.rows, rows),
         )
         return Decisions([part for part in self.parts if not variants or part.settings.variant in variants], choice)
 
@@ -275,7 +278,9 @@ class Decisions:
         return chunks[share[0] :: share[1]]
 
     def _chunk(self, part: Part, games: range, inputs: Inputs | None) -> Batch | None:
-        rows = rows_of(part, games)
+        first = (games.start - part.games.start) * part.settings.num_hands
+        hands = part.hands[first : first + len(games) * part.settings.num_hands]
+        rows = slice(int(hands["first"][0]), int(hands["first"][-1]) + int(hands["decisions"][-1]))
         wanted = self.choice.of(part.decisions[rows], part.settings.agents)
         if not wanted.any():
             return None
@@ -283,13 +288,6 @@ class Decisions:
         if inputs is not None:
             batch["inputs"] = rebuild(part.settings, part.hands, part.decisions, games, wanted, inputs)
         return batch
-
-
-def rows_of(part: Part, games: range) -> slice:
-    """Return the rows of these games in the table of decisions of their shard."""
-    hands = part.hands[(games.start - part.games.start) * part.settings.num_hands :]
-    hands = hands[: len(games) * part.settings.num_hands]
-    return slice(int(hands["first"][0]), int(hands["first"][-1]) + int(hands["decisions"][-1]))
 
 
 def open_dataset(*folders: str | Path) -> Decisions:
@@ -317,12 +315,6 @@ def open_dataset(*folders: str | Path) -> Decisions:
     return Decisions(parts)
 
 
-def _both(one: Callable[..., Any] | None, other: Callable[..., Any] | None) -> Callable[..., Any] | None:
-    if one is None or other is None:
-        return one or other
-    return lambda rows: one(rows) & other(rows)
-
-
 def _joined(pool: Sequence[Batch]) -> Batch:
     return {name: np.concatenate([batch[name] for batch in pool]) for name in pool[-1]}
 
@@ -335,3 +327,85 @@ def _cut(batch: Batch, size: int, rng: np.random.Generator | None) -> Any:
     for start in range(0, whole, size):
         yield {name: column[order[start : start + size]] for name, column in batch.items()}
     return {name: column[order[whole:]] for name, column in batch.items()}
+
+
+# --- Replay ---------------------------------------------------------------------------------------------------------
+
+
+def replay(settings: Settings, hands: NDArray[Any], decisions: NDArray[Any], games: range) -> Iterator[Moment]:
+    """Play some games of a shard again, up to each decision and past it.
+
+    Args:
+        settings: of the dataset.
+        hands: the shard's table of hands.
+        decisions: its table of decisions.
+        games: the games, by their numbers in the dataset.
+
+    Yields:
+        Every decision, before it is made; those of several games at once.
+
+    Raises:
+        DatasetError: a game cannot be played as it was, or ends with other points: the tables are damaged, or were made
+            by other rules.
+    """
+    first_hand = (games.start - int(hands["game"][0])) * settings.num_hands
+    own = hands[first_hand : first_hand + len(games) * settings.num_hands].reshape(len(games), settings.num_hands)
+    first = own["first"][:, 0].astype(np.int64)
+    length = own["decisions"].sum(axis=1)
+    engine = deal_shard(settings, games)
+    for step in range(int(length.max(initial=0))):
+        live = np.flatnonzero(length > step)
+        rows = first[live] + step
+        yield engine, live, rows
+        try:
+            engine.step(decisions["action"][rows].astype(np.int64), games=live)
+        except IllegalActionError as error:
+            raise DatasetError(f"a shard of the dataset cannot be played as it was: {error}") from error
+    points = settings.rules.starting_points + own["points"].sum(axis=1)
+    wrong = np.flatnonzero((engine.seat_to_act >= 0) | (engine.points != points).any(axis=1))
+    if wrong.size:
+        raise DatasetError(
+            f"game {games[int(wrong[0])]} of the dataset ends otherwise than it did: the tables are damaged, or "
+            "were made by other rules"
+        )
+
+
+def rebuild(
+    settings: Settings,
+    hands: NDArray[Any],
+    decisions: NDArray[Any],
+    games: range,
+    wanted: NDArray[np.bool_],
+    inputs: Callable[[View], NDArray[Any]],
+) -> NDArray[Any]:
+    """Return [k, ...] what ``inputs`` makes of what the seats saw, for the wanted ones of the decisions of these games.
+
+    Args:
+        settings: of the dataset.
+        hands: the shard's table of hands.
+        decisions: its table of decisions.
+        games: the games, by their numbers in the dataset; their decisions are n rows, one after another.
+        wanted: [n] which of these are wanted, k of them.
+        inputs: a function of a view of m seats that returns [m, ...].
+
+    Raises:
+        DatasetError: see `replay`; or ``inputs`` returns something else.
+    """
+    if not wanted.any():
+        return np.zeros(0)
+    place = wanted.cumsum() - 1
+    begin: int | None = None
+    out: NDArray[Any] | None = None
+    for engine, live, rows in replay(settings, hands, decisions, games):
+        begin = int(rows[0]) if begin is None else begin  # the first decision of the first game that has any
+        chosen = np.flatnonzero(wanted[rows - begin])
+        if not chosen.size:
+            continue
+        made = np.asarray(inputs(engine.view(games=live[chosen])))
+        if made.shape[:1] != chosen.shape:
+            raise DatasetError(f"inputs of {chosen.size} seats are [{chosen.size}, ...], not of shape {made.shape}")
+        if out is None:
+            out = np.empty((int(wanted.sum()), *made.shape[1:]), made.dtype)
+        out[place[rows[chosen] - begin]] = made
+    assert out is not None  # at least one decision was wanted
+    return out
