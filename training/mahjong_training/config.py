@@ -317,12 +317,12 @@ class LeaderboardConfig:
     """Deals of each pair, played from every seat."""
     seed: int = 50_000
     """Of the deals and all choices. Rows can be compared if seed and number of deals are the same."""
-    out: Path = Path("runs/benchmark")
-    """Folder for benchmark.json and .md, and for what has been played: the same command, or one with more agents, goes
+    out: Path = Path("runs/leaderboard")
+    """Folder for leaderboard.json and .md, and for what has been played: the same command, or one with more agents, goes
     on with it."""
     readme: Path | None = None
-    """A file in which the table takes the place of what stands between <!-- benchmark --> and
-    <!-- end of benchmark -->."""
+    """A file in which the table takes the place of what stands between <!-- leaderboard --> and
+    <!-- end of leaderboard -->."""
     processes: int = 1
     """Processes that play at the same time; the result is the same with any number."""
     ray: str | None = None

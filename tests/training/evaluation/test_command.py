@@ -255,7 +255,7 @@ class TestInterrupted:
             "part 5 of 5: a, b, b; about 80 s left",
         ]
 
-    def test_ctrl_c_in_a_benchmark(self, monkeypatch, capsys):
+    def test_ctrl_c_in_a_leaderboard(self, monkeypatch, capsys):
         from mahjong_benchmarks import learning as bench
 
         def interrupted(*_):

@@ -11,7 +11,7 @@ from mahjong_agents.control_variates import useful_weights
 from mahjong_env import VARIANTS, rules
 from mahjong_env.cli import main
 from mahjong_training.config import LeaderboardConfig
-from mahjong_training.evaluation import leaderboard as benchmark
+from mahjong_training.evaluation import leaderboard
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import measure
 
@@ -26,17 +26,17 @@ class Last:
 
 def test_rows_are_kept_and_agents_of_ones_own_join_them(tmp_path, monkeypatch, capsys):
     readme, own = tmp_path / "README.md", tmp_path / "mine.py"
-    readme.write_text(f"before\n{benchmark.START}\nold\n{benchmark.END}\nafter\n", encoding="utf-8")
+    readme.write_text(f"before\n{leaderboard.START}\nold\n{leaderboard.END}\nafter\n", encoding="utf-8")
     own.write_text(AGENT_FILE, encoding="utf-8")
     words = ["leaderboard", "--variants", "hebei", "--levels", "0", "2", "--deals", "4", "--out", str(tmp_path / "out")]
     assert main([*words, "--readme", str(readme)]) == 0
     told = capsys.readouterr().out
     assert "| 0: random | " in told
     text = readme.read_text(encoding="utf-8")
-    assert text.startswith(f"before\n{benchmark.START}\nPoints a hand in sigma")
-    assert text.endswith(f"{benchmark.END}\nafter\n")
+    assert text.startswith(f"before\n{leaderboard.START}\nPoints a hand in sigma")
+    assert text.endswith(f"{leaderboard.END}\nafter\n")
     assert "old" not in text
-    (one,) = json.loads((tmp_path / "out" / "benchmark.json").read_text(encoding="utf-8"))["variants"]
+    (one,) = json.loads((tmp_path / "out" / "leaderboard.json").read_text(encoding="utf-8"))["variants"]
     expected = measure(
         rules("hebei"),
         [make_agent("random"), make_agent("greedy")],
@@ -47,13 +47,13 @@ def test_rows_are_kept_and_agents_of_ones_own_join_them(tmp_path, monkeypatch, c
     )
     assert one["rows"][0]["against"]["greedy"]["points"]["mean"] == expected.of(0).points.mean
     played = []
-    plain = benchmark.play_block
-    monkeypatch.setattr(benchmark, "play_block", lambda *given: played.append(given) or plain(*given))
+    plain = leaderboard.play_block
+    monkeypatch.setattr(leaderboard, "play_block", lambda *given: played.append(given) or plain(*given))
     assert main([*words, "--agents", f"{own}:Last"]) == 0
     assert len(played) == 2  # the new agent against both levels; the rest was there
-    (again,) = json.loads((tmp_path / "out" / "benchmark.json").read_text(encoding="utf-8"))["variants"]
+    (again,) = json.loads((tmp_path / "out" / "leaderboard.json").read_text(encoding="utf-8"))["variants"]
     assert again["rows"][:2] == one["rows"]
-    assert (tmp_path / "out" / "benchmark.md").read_text(encoding="utf-8").count("mine.py:Last") == 3
+    assert (tmp_path / "out" / "leaderboard.md").read_text(encoding="utf-8").count("mine.py:Last") == 3
 
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
@@ -65,7 +65,7 @@ def test_luck_is_taken_off_where_it_is_worthwhile(variant, monkeypatch, tmp_path
         played.append(block)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(benchmark, "play_block", interrupted)
+    monkeypatch.setattr(leaderboard, "play_block", interrupted)
     words = ("--variants", variant, "--levels", "0", "2", "--deals", "40", "--out", str(tmp_path))
     assert main(["leaderboard", *words]) == 130
     assert [block.control_variates for block in played] == [useful_weights(rules(variant)) is not None]
@@ -74,7 +74,7 @@ def test_luck_is_taken_off_where_it_is_worthwhile(variant, monkeypatch, tmp_path
 
 def test_rows_come_in_the_order_of_levels():
     config = LeaderboardConfig(levels=(2,), agents=("policy:wuhan", "value", "random"))
-    assert list(benchmark._agents(config)) == ["random", "greedy", "value", "policy:wuhan"]
+    assert list(leaderboard._agents(config)) == ["random", "greedy", "value", "policy:wuhan"]
 
 
 @pytest.mark.parametrize(
@@ -89,6 +89,6 @@ def test_rows_come_in_the_order_of_levels():
 )
 def test_bad_input_is_named_before_anything_is_played(words, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(benchmark, "play_block", lambda *_: pytest.fail("has begun to play"))
+    monkeypatch.setattr(leaderboard, "play_block", lambda *_: pytest.fail("has begun to play"))
     assert main(["leaderboard", "--levels", "0", *words]) == 2
     assert message in capsys.readouterr().err

@@ -27,7 +27,7 @@ from mahjong_training.datasets.layout import Settings
 from mahjong_training.datasets.recording import write_dataset
 from mahjong_training.errors import DatasetError, TrainingError
 from mahjong_training.evaluation import command as evaluate
-from mahjong_training.evaluation import leaderboard as benchmark
+from mahjong_training.evaluation import leaderboard
 from mahjong_training.evaluation.parts import digests
 from mahjong_training.runtime import kept
 from mahjong_training.runtime.kept import Kept
@@ -35,7 +35,7 @@ from mahjong_training.runtime.lock import LOCK, locked
 from mahjong_training.runtime.versions import versions
 from support.marks import everyday
 
-BENCHMARK = ("leaderboard", "--variants", "hebei", "--levels", "1", "2", "--deals", "2", "--out")
+LEADERBOARD = ("leaderboard", "--variants", "hebei", "--levels", "1", "2", "--deals", "2", "--out")
 EVALUATE = ("evaluate", "--variant", "hebei", "--agents", "random", "greedy", "--deals", "6", "--out")
 OTHER_CODE = {**versions(), "code of mahjong_env": "another"}
 HEBEI = rules("hebei")
@@ -56,7 +56,7 @@ class KilledError(BaseException):
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
     """Sigma takes a second, and pictures another one."""
-    for module in (evaluate, benchmark):
+    for module in (evaluate, leaderboard):
         monkeypatch.setattr(module, "sigma", lambda rules: 3.5)
     monkeypatch.setattr(evaluate.report, "draw", lambda found: b"a picture")
 
@@ -80,22 +80,22 @@ def contents(folder):
 
 class TestCode:
     def test_what_other_code_has_played_is_played_again(self, tmp_path, monkeypatch, capsys):
-        played = counted(monkeypatch, benchmark)
-        assert main([*BENCHMARK, str(tmp_path)]) == 0
-        assert main([*BENCHMARK, str(tmp_path)]) == 0
+        played = counted(monkeypatch, leaderboard)
+        assert main([*LEADERBOARD, str(tmp_path)]) == 0
+        assert main([*LEADERBOARD, str(tmp_path)]) == 0
         assert len(played) == 2
         monkeypatch.setattr(kept, "versions", lambda: OTHER_CODE)
-        assert main([*BENCHMARK, str(tmp_path)]) == 0
+        assert main([*LEADERBOARD, str(tmp_path)]) == 0
         assert len(played) == 4
 
     def test_old_points_are_not_divided_by_a_new_unit(self, tmp_path, monkeypatch, capsys):
-        assert main([*BENCHMARK, str(tmp_path)]) == 0
+        assert main([*LEADERBOARD, str(tmp_path)]) == 0
         before = contents(tmp_path)
-        monkeypatch.setattr(benchmark, "sigma", lambda rules: 1.0)
+        monkeypatch.setattr(leaderboard, "sigma", lambda rules: 1.0)
         monkeypatch.setattr(
             "mahjong_training.evaluation.matches.sigma", lambda rules: 1.0
         )  # wherever else it may be asked
-        assert main([*BENCHMARK, str(tmp_path)]) == 0
+        assert main([*LEADERBOARD, str(tmp_path)]) == 0
         assert contents(tmp_path) == before
 
     def test_everything_that_is_kept_depends_on_the_code(self, tmp_path, monkeypatch):
@@ -120,10 +120,10 @@ class TestCode:
             shutil.copytree(source, tmp_path / source.name, ignore=shutil.ignore_patterns("__pycache__"))
 
         def found(out):
-            command = [sys.executable, "-m", "mahjong_env", *BENCHMARK, str(tmp_path / out)]
+            command = [sys.executable, "-m", "mahjong_env", *LEADERBOARD, str(tmp_path / out)]
             there = {**os.environ, "PYTHONPATH": str(tmp_path)}
             subprocess.run(command, cwd=tmp_path, env=there, check=True, capture_output=True)
-            return json.loads((tmp_path / out / "benchmark.json").read_text(encoding="utf-8"))["variants"]
+            return json.loads((tmp_path / out / "leaderboard.json").read_text(encoding="utf-8"))["variants"]
 
         before = found("out")
         file = tmp_path / "mahjong_env" / "observation" / "acceptance.py"
@@ -284,14 +284,14 @@ class TestRecords:
 
 COMMANDS = {
     "evaluate": EVALUATE[:-1],
-    "benchmark": BENCHMARK[:-1],
+    "leaderboard": LEADERBOARD[:-1],
     "rules": ("rule-values", "--variant", "wuhan", "--rows", "Pure One Suit", "--deals", "2"),
     "record": ("record", "--variant", "hebei", "--hands", "2"),
 }
 
 
 class TestTwoAtOnce:
-    @pytest.mark.parametrize("name", everyday(COMMANDS, ["evaluate", "benchmark"]))
+    @pytest.mark.parametrize("name", everyday(COMMANDS, ["evaluate", "leaderboard"]))
     def test_one_folder_has_one_command(self, name, tmp_path, capsys):
         with locked(tmp_path / LOCK):
             before = contents(tmp_path)

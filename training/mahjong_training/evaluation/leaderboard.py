@@ -41,9 +41,9 @@ from mahjong_training.runtime.progress import TimeLeft, status
 from mahjong_training.runtime.sizes import check_counts, check_seed
 from mahjong_training.runtime.workers import check_workers, new_executor
 
-START: Final = "<!-- benchmark -->"
-END: Final = "<!-- end of benchmark -->"
-_FILES: Final = ("benchmark.json", "benchmark.md")
+START: Final = "<!-- leaderboard -->"
+END: Final = "<!-- end of leaderboard -->"
+_FILES: Final = ("leaderboard.json", "leaderboard.md")
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,8 @@ def run(config: LeaderboardConfig) -> list[Table]:
             "unit": "points per hand, 95 % intervals clustered by deal, luck taken off where that narrows them",
             "variants": [_as_json(table) for table in tables],
         }
-        write_text(config.out / "benchmark.json", plain_json(data) + "\n")
-        write_text(config.out / "benchmark.md", text + "\n" + _matrices(tables))
+        write_text(config.out / "leaderboard.json", plain_json(data) + "\n")
+        write_text(config.out / "leaderboard.md", text + "\n" + _matrices(tables))
         if config.readme is not None:
             before, after = _between(config.readme)
             write_text(config.readme, f"{before}{START}\n{text}\n{END}{after}")
