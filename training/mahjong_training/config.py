@@ -318,8 +318,8 @@ class LeaderboardConfig:
     seed: int = 50_000
     """Of the deals and all choices. Rows can be compared if seed and number of deals are the same."""
     out: Path = Path("runs/leaderboard")
-    """Folder for leaderboard.json and .md, and for what has been played: the same command, or one with more agents, goes
-    on with it."""
+    """Folder for leaderboard.json and .md, and for what has been played: the same command, or one with more agents,
+    goes on with it."""
     readme: Path | None = None
     """A file in which the table takes the place of what stands between <!-- leaderboard --> and
     <!-- end of leaderboard -->."""

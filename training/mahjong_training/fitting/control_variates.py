@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from mahjong_agents import Agent, ClosedGreedyAgent, GreedyAgent
 from mahjong_agents.control_variates import FEATURES, WEIGHTS_FILE, Luck
 from mahjong_env import Rules, __version__, make_engine
-from mahjong_env.environments.agents import choose_actions
+from mahjong_env.environments.agents import choose_actions, play_to_end
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import ControlVariatesConfig
 from mahjong_training.runtime.folders import check_file, write_text
@@ -108,9 +108,9 @@ def _play(rules: Rules, agents: list[Agent], deals: range) -> _Moments:
     who = rng.integers(0, len(agents), (engine.num_games, engine.num_people))
     luck = Luck(engine)
     before = engine.points
-    while (live := np.flatnonzero((seats := engine.seat_to_act) >= 0)).size:
-        engine.step(choose_actions(engine, live, agents, who[live, seats[live]], rng), games=live)
-        luck.add(live)
+    choose = lambda games, seats: choose_actions(engine, games, agents, who[games, seats], rng)  # noqa: E731
+    for turn in play_to_end(engine, choose):
+        luck.add(turn.games)
     points = np.take_along_axis(engine.points - before, engine.state.person_at.astype(np.intp), axis=1)
     return _Moments.of(luck.sums.reshape(-1, len(FEATURES)), points.reshape(-1).astype(np.float64))
 

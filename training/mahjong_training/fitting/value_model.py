@@ -34,6 +34,7 @@ from mahjong_env import Rules, View, make_engine
 from mahjong_env.basics.actions import CONCEALED_KONG, WIN
 from mahjong_env.basics.files import read_arrays
 from mahjong_env.cli.terminal import as_long_as_read
+from mahjong_env.environments.agents import play_to_end
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import Estimate
@@ -279,14 +280,16 @@ def collect(rules: Rules, agent: Agent, *, hands: int, seed: int, explored: floa
 def _play(
     rules: Rules, agent: Agent, rng: np.random.Generator, first: int, unit: float, explored: float, seed: int
 ) -> Experience:
-    engine, live = make_engine(rules, _GAMES, seed=training_seed(seed)), np.arange(_GAMES)
+    engine = make_engine(rules, _GAMES, seed=training_seed(seed))
     points, won = np.zeros((2, _GAMES, rules.people), np.int64)
     numbers: list[NDArray[np.float16]] = []
     kept = [np.zeros((3, 0), np.int64)]  # game, person, the person's points before the decision
     size, deal_ins = 0, [np.zeros(0, np.int64)]
     last_discard = np.full(_GAMES, -1)  # the kept decision that each game's last discard was, -1 for none
-    while live.size:
-        view, person = engine.view(games=live), engine.seat_to_act[live].astype(np.intp)
+
+    def choose(live: NDArray[np.intp], seats: NDArray[np.int8]) -> NDArray[np.int64]:
+        nonlocal size
+        view, person = engine.view(games=live), seats.astype(np.intp)
         actions = agent.act(view, rng)
         _explore(view, actions, rng, explored)
         last_discard[live[actions < CONCEALED_KONG]] = -1
@@ -299,13 +302,14 @@ def _play(
             discards = np.flatnonzero(left.type == 0)
             last_discard[live[some[discards]]] = size + discards
             size += len(some)
-        result = engine.step(actions, games=live)
-        points[live] += result.rewards
-        ended = result.outcome
+        return actions
+
+    for turn in play_to_end(engine, choose):
+        points[turn.games] += turn.result.rewards
+        ended = turn.result.outcome
         by = np.flatnonzero(ended.winner >= 0)
         won[ended.game[by], ended.winner[by]] = ended.payments[by, ended.winner[by]]
         deal_ins.append(last_discard[ended.game[ended.source == "discard"]])
-        live = live[~result.done]
     game, person, before = np.concatenate(kept, axis=1)
     deal_in = np.zeros(size + 1, np.bool_)
     deal_in[np.concatenate(deal_ins)] = True  # the last place is for discards that were not kept
