@@ -29,8 +29,8 @@ from mahjong_training.evaluation.estimates import Estimate, ratio
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import in_sigma, measure
 from mahjong_training.learning import run as ppo_run
+from mahjong_training.runtime.cache import key_of
 from mahjong_training.runtime.folders import write_text
-from mahjong_training.runtime.kept import key_of
 from mahjong_training.sb3 import run as train
 
 SEED = 5_710_001

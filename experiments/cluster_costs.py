@@ -19,8 +19,7 @@ from mahjong_agents.policy.network import ActionNetwork
 from mahjong_env import rules
 from mahjong_training.config import TrainConfig
 from mahjong_training.evaluation.lineups import one_against_copies
-from mahjong_training.evaluation.matches import blocks, play_block, sigma
-from mahjong_training.evaluation.parts import Parts
+from mahjong_training.evaluation.matches import block_cache, blocks, play_block, sigma
 from mahjong_training.learning.ppo import Learner
 from mahjong_training.learning.self_play import play_hands
 
@@ -51,7 +50,7 @@ def evaluation(variant: str) -> None:
     size, sending = sent(result)
     hands = int(result.hands.sum())
     with TemporaryDirectory() as folder:
-        kept = Parts(Path(folder), played, ["greedy", "random"], agents, 1)
+        kept = block_cache(Path(folder), played, ["greedy", "random"], agents, 1)
         _, keeping = timed(lambda: kept.put(block, result))
     print(
         f"{variant}, evaluation: {hands / seconds:,.0f} hands/s, {size / hands:.0f} bytes a hand, "

@@ -20,8 +20,7 @@ from mahjong_env import VARIANTS, Rules
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.lineups import one_against_copies
-from mahjong_training.evaluation.matches import blocks, in_sigma, play_block
-from mahjong_training.evaluation.parts import Parts
+from mahjong_training.evaluation.matches import block_cache, blocks, in_sigma, play_block
 from mahjong_training.evaluation.results import LineupResult, difference, summarise
 
 SEED = 61_000
@@ -61,7 +60,7 @@ def play(rules: Rules, spec: str, arguments: argparse.Namespace) -> LineupResult
     """Let an agent play all deals, or read what it has played."""
     agent = make_agent(spec)
     agents, lineup = [agent, reference_agent(rules)], one_against_copies(0, 1, rules.people)
-    kept = Parts(arguments.out, rules, (spec, _REFERENCE), agents, arguments.seed)
+    kept = block_cache(arguments.out, rules, (spec, _REFERENCE), agents, arguments.seed)
     luck_off, begun = useful_weights(rules) is not None, time.process_time()
     parts: list[Played] = []
     every = blocks(lineup, arguments.deals, "turns", agents=agents, control_variates=luck_off)

@@ -22,6 +22,7 @@ from mahjong_training.config import (
     PlanConfig,
     RecordConfig,
     TrainConfig,
+    TrainRllibConfig,
     TrainSb3Config,
 )
 from mahjong_training.runtime.interrupts import status_of
@@ -75,6 +76,7 @@ class Command:
 
 train: Final = Command(TrainConfig, "mahjong_training.learning.run")
 train_sb3: Final = Command(TrainSb3Config, "mahjong_training.sb3.run")
+train_rllib: Final = Command(TrainRllibConfig, "mahjong_training.rllib.run")
 evaluate: Final = Command(EvaluateConfig, "mahjong_training.evaluation.command")
 leaderboard: Final = Command(LeaderboardConfig, "mahjong_training.evaluation.leaderboard")
 plan: Final = Command(PlanConfig, "mahjong_training.evaluation.sample_size")

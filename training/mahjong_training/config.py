@@ -344,6 +344,28 @@ class ControlVariatesConfig:
     """The file of weights, which keeps those of the other variants; the one that is shipped if not given."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class TrainRllibConfig(VariantConfig):
+    """Let RLlib's PPO learn a variant by self-play, and measure it against random agents."""
+
+    minutes: float = 10.0
+    """How long it learns."""
+    runners: int = 1
+    """Processes that play, beside the learner's; 0: the learner's own."""
+    tables: int = 64
+    """Tables of each of them."""
+    seed: int = 0
+    """Of the deals, the weights and all choices."""
+    deals: int = 1000
+    """Deals of the measurement afterwards, each played from every seat."""
+    out: Path = Path("runs/rllib.zip")
+    """The policy file that is written. Checkpoints lie beside it while it learns: the same command goes on with the
+    latest."""
+    ray: str = "local"
+    """The Ray cluster: local (one on this machine, for the purpose), auto (the one that this node belongs to) or
+    HOST:PORT."""
+
+
 def check_shares(tables: int, processes: int) -> None:
     """Check that each process gets as many tables.
 

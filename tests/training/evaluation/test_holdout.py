@@ -20,7 +20,7 @@ from mahjong_training.errors import BlindSeedError, TrainingError
 from mahjong_training.evaluation import command as evaluation_command
 from mahjong_training.evaluation.command import evaluate
 from mahjong_training.evaluation.holdout import LEDGER, BlindTest
-from mahjong_training.evaluation.parts import digests
+from mahjong_training.runtime.digests import agent_digests
 from mahjong_training.runtime.sizes import check_seed
 from mahjong_training.seeds import USER_SEEDS, blind_seed
 from support.marks import everyday
@@ -148,7 +148,7 @@ class TestTheSameAgents:
 
     def test_an_agent_of_this_package_is_known_without_its_source(self, tmp_path):
         shutil.copy(SHIPPED / "hebei.zip", tmp_path / "mine.zip")
-        found = [digests(spec, make_agent(spec), rules("hebei")) for spec in ("policy:mine.zip", "policy:hebei")]
+        found = [agent_digests(spec, make_agent(spec), rules("hebei")) for spec in ("policy:mine.zip", "policy:hebei")]
         assert found[0] == found[1]
         source = {hashlib.sha256(file.read_bytes()).hexdigest() for file in SHIPPED.parent.glob("*.py")}
         assert not source & set(found[0])

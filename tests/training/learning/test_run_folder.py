@@ -8,21 +8,19 @@ import json
 import os
 import platform
 import signal
-import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mahjong_env.cli import main
-from mahjong_training.errors import TrainingError, WriteError
+from mahjong_training.errors import WriteError
 from mahjong_training.learning import base_run
 from mahjong_training.learning.base_run import read_checkpoint
-from mahjong_training.runtime import folders, lock
+from mahjong_training.runtime import folders
+from mahjong_training.runtime.folders import locked
 from mahjong_training.runtime.interrupts import AGAIN
-from mahjong_training.runtime.lock import locked
 from mahjong_training.sb3 import run as train_run
 from mahjong_training.sb3.run import Training
 
@@ -71,16 +69,6 @@ def heeds_ctrl_c():
 
 
 class TestLock:
-    def test_a_second_run_is_refused_and_named(self, tmp_path):
-        path = tmp_path / "run.lock"
-        with locked(path) as left_by:
-            assert left_by is None
-            this = rf"at work in .*: process {os.getpid()} on {platform.node()}"
-            with pytest.raises(TrainingError, match=this), locked(path):
-                pytest.fail("both are in")
-            assert path.exists()
-        assert not path.exists()
-
     def test_both_commands_refuse_a_folder_that_is_in_use(self, whole, tmp_path, capsys):
         before = contents(whole)
         (tmp_path / "new").mkdir()
@@ -92,83 +80,12 @@ class TestLock:
         assert contents(whole) == before
         assert list((tmp_path / "new").iterdir()) == []
 
-    def test_a_lock_whose_process_was_killed_is_taken_over(self, tmp_path, capsys):
-        code = "import sys, time; from pathlib import Path; from mahjong_training.runtime.lock import locked\n"
-        code += "with locked(Path(sys.argv[1])): print('held', flush=True); time.sleep(600)"
-        path = tmp_path / "run.lock"
-        with subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE) as holder:
-            assert holder.stdout.readline() == b"held\n"
-            with pytest.raises(TrainingError, match=f"process {holder.pid} on"), locked(path):
-                pass
-            holder.kill()
-            holder.wait()
-        with locked(path) as left_by:
-            assert left_by.pid == holder.pid
-        assert not path.exists()
-
     def test_a_run_says_whose_lock_it_took_over(self, whole, capsys):
         gone = {"pid": 2**22 + 1, "host": platform.node()}
-        (whole / "run.lock").write_text(json.dumps(gone), encoding="utf-8")
+        (whole / "run.holder").write_text(json.dumps(gone), encoding="utf-8")
         assert train(whole, "--resume") == 0
         assert f"taken over from process {gone['pid']} on {gone['host']}" in capsys.readouterr().out
-        assert not (whole / "run.lock").exists()
-
-    def test_of_another_machine_nothing_is_known(self, tmp_path):
-        path = tmp_path / "run.lock"
-        path.write_text(json.dumps({"pid": 1, "host": "elsewhere"}), encoding="utf-8")
-        said = r"process 1 on elsewhere.*if it has ended, remove .*run\.lock"
-        with pytest.raises(TrainingError, match=said), locked(path):
-            pytest.fail("taken over")
-        assert path.exists()
-
-    @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"pid": "x"}', b"\xff"])
-    def test_a_lock_file_without_a_name_is_taken_over(self, content, tmp_path):
-        path = tmp_path / "run.lock"
-        path.write_bytes(content)
-        with locked(path) as left_by:
-            assert left_by is None
-
-    def test_where_the_system_has_no_locks_the_number_of_the_process_decides(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(lock, "fcntl", None)
-        path = tmp_path / "run.lock"
-        path.write_text(json.dumps({"pid": os.getpid(), "host": platform.node()}), encoding="utf-8")
-        with pytest.raises(TrainingError, match=f"process {os.getpid()} on"), locked(path):
-            pass
-        path.write_text(json.dumps({"pid": 2**22 + 1, "host": platform.node()}), encoding="utf-8")
-        with locked(path) as left_by:
-            assert left_by.pid == 2**22 + 1
-
-    def test_on_windows_a_byte_behind_the_text_is_locked(self, tmp_path, monkeypatch):
-        """The way that Windows takes, with its lock played by this system's; open files cannot be removed there."""
-        path, held = tmp_path / "run.lock", []
-
-        class Windows:
-            LK_NBLCK = 2
-
-            @staticmethod
-            def locking(file, mode, size):
-                assert (mode, size) == (Windows.LK_NBLCK, 1)
-                assert os.lseek(file, 0, os.SEEK_CUR) > path.stat().st_size
-                flock.flock(file, flock.LOCK_EX | flock.LOCK_NB)
-                held.append(file)
-
-        flock = pytest.importorskip("fcntl")
-        plain = Path.unlink
-
-        def unlink(self, missing_ok=False):
-            for file in held:
-                with pytest.raises(OSError):  # noqa: PT011 - closed
-                    os.fstat(file)
-            plain(self, missing_ok=missing_ok)
-
-        monkeypatch.setattr(lock, "msvcrt", Windows)
-        monkeypatch.setattr(Path, "unlink", unlink)
-        with locked(path) as left_by:
-            assert left_by is None
-            with pytest.raises(TrainingError, match=f"process {os.getpid()} on"), locked(path):
-                pytest.fail("held twice")
-            assert path.exists()
-        assert not path.exists()
+        assert not list(whole.glob("run.*"))
 
 
 class TestStopped:

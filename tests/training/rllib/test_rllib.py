@@ -13,8 +13,9 @@ import pytest
 from mahjong_agents import make_agent
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_env import VARIANTS, IllegalActionError, rules
+from mahjong_env.cli import main
 from mahjong_training.errors import TrainingError
-from mahjong_training.rllib.checkpoints import Checkpoints
+from mahjong_training.rllib.run import latest_checkpoint, write_checkpoint
 from mahjong_training.rllib.tables import Tables
 from support.cluster import REASON, small_cluster
 
@@ -81,20 +82,17 @@ class Written:
         Path(path).mkdir()
 
 
-class TestCheckpoints:
-    def test_only_the_latest_whole_one_counts(self, tmp_path):
-        kept = Checkpoints(tmp_path / "run.checkpoints", {"seed": "1"})
-        assert kept.latest() is None
-        kept.write(Written(), 1.5, 900)
-        kept.write(Written(), 2.5, 1000)
-        (tmp_path / "run.checkpoints" / f"{2000:012d}").mkdir()  # the process ended while it was written
-        found = kept.latest()
-        assert (found.seconds, found.decisions) == (2.5, 1000)
-        assert len(list((tmp_path / "run.checkpoints").iterdir())) == 2
-        with pytest.raises(TrainingError, match="of a run with --seed 1, not 2"):
-            Checkpoints(tmp_path / "run.checkpoints", {"seed": "2"}).latest()
-        kept.remove()
-        assert kept.latest() is None
+def test_only_the_latest_whole_checkpoint_counts(tmp_path):
+    folder, settings = tmp_path / "run.checkpoints", {"seed": "1"}
+    assert latest_checkpoint(folder, settings) is None
+    write_checkpoint(Written(), folder, settings, 1.5, 900)
+    write_checkpoint(Written(), folder, settings, 2.5, 1000)
+    (folder / f"{2000:012d}").mkdir()  # the process ended while it was written
+    found = latest_checkpoint(folder, settings)
+    assert (found.seconds, found.decisions) == (2.5, 1000)
+    assert len(list(folder.iterdir())) == 2
+    with pytest.raises(TrainingError, match="of a run with --seed 1, not 2"):
+        latest_checkpoint(folder, {"seed": "2"})
 
 
 ray = pytest.mark.skipif(not __import__("importlib.util").util.find_spec("ray"), reason=REASON)
@@ -110,7 +108,6 @@ def legal(shown, rng):
 class TestEnvironments:
     @pytest.mark.parametrize("variant", sorted(VARIANTS))
     def test_every_variant_is_registered(self, variant):
-        from ray.rllib.utils.pre_checks.env import check_multiagent_environments
         from ray.tune.registry import ENV_CREATOR, _global_registry
 
         from mahjong_training.rllib.environments import register
@@ -129,7 +126,6 @@ class TestEnvironments:
                 hands += 1
                 assert set(shown) == set(env.possible_agents)
                 shown, _ = env.reset()
-        assert callable(check_multiagent_environments)  # its samples ignore masks, so that it cannot be used here
 
     def test_a_batch_plays_as_its_tables_would(self):
         from mahjong_training.rllib.environments import BatchedTables, TableEnv
@@ -226,27 +222,27 @@ class TestLearning:
         assert second["seed"] != first["seed"]
 
     def test_a_run_that_was_stopped_goes_on(self, tmp_path, capsys, monkeypatch):
-        from mahjong_training.rllib import __main__ as command
         from mahjong_training.rllib import learning
+        from mahjong_training.rllib import run as command
 
-        words = ["--variant", "hebei", "--runners", "0", "--tables", "8", "--deals", "2"]
+        words = ["train-rllib", "--variant", "hebei", "--runners", "0", "--tables", "8", "--deals", "2"]
         words += ["--out", str(tmp_path / "p.zip")]
-        write, written = Checkpoints.write, []
+        written = []
 
-        def write_one(self, *state):
+        def write_one(*state):
             if written:
                 raise KeyboardInterrupt
-            write(self, *state)
+            write_checkpoint(*state)
             written.append(state)
 
         monkeypatch.setattr(learning, "BATCH", 256)
         with small_cluster(1):
-            monkeypatch.setattr(Checkpoints, "write", write_one)
-            assert command.main([*words, "--minutes", "60"]) == 130
+            monkeypatch.setattr(command, "write_checkpoint", write_one)
+            assert main([*words, "--minutes", "60"]) == 130
             assert "the same command goes on with the latest checkpoint" in capsys.readouterr().err
-            monkeypatch.setattr(Checkpoints, "write", write)
-            assert command.main([*words, "--minutes", str((written[0][1] + 1) / 60)]) == 0
-        _, seconds, decisions = written[0]
+            monkeypatch.setattr(command, "write_checkpoint", write_checkpoint)
+            *_, seconds, decisions = written[0]
+            assert main([*words, "--minutes", str((seconds + 1) / 60)]) == 0
         assert f"going on after {seconds / 60:.1f} minutes and {decisions:,} decisions" in capsys.readouterr().out
         assert PolicyFile.read(tmp_path / "p.zip").training["steps"] > decisions
         assert not (tmp_path / "p.checkpoints").exists()

@@ -41,9 +41,9 @@ def on_ray(tests):
     return tests
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="class")
 def cluster():
-    """A cluster of two workers, to which every command of this module connects."""
+    """A cluster of two workers, to which every command of this process connects."""
     with small_cluster(2) as ray:
         yield ray
 

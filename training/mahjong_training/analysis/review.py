@@ -22,11 +22,10 @@ from mahjong_training.analysis.config import DealConfig, ReviewConfig
 from mahjong_training.analysis.positions import Positions, dealt, decisions_of, read_record, recorded
 from mahjong_training.analysis.review_report import Findings
 from mahjong_training.errors import InterruptedRunError, TrainingError
-from mahjong_training.evaluation.parts import digests, of_rules
-from mahjong_training.runtime.folders import check_file, write_text
+from mahjong_training.runtime.cache import ResultCache
+from mahjong_training.runtime.digests import agent_digests, rules_identity
+from mahjong_training.runtime.folders import alone_in, check_file, write_text
 from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
-from mahjong_training.runtime.kept import Kept
-from mahjong_training.runtime.lock import alone_in
 from mahjong_training.runtime.progress import TimeLeft, status
 from mahjong_training.runtime.workers import check_workers, new_executor
 
@@ -48,13 +47,17 @@ def run(config: ReviewConfig) -> Findings:
     positions = common.positions
     for file in _files(config):
         check_file(file)
-    kept = _KeptDecisions(config, positions.record, common.agents)
+    kept = _cache(config, positions.record, common.agents)
     with alone_in(config.out):
         try:
             with stopping_in_order(), status() as tell:
                 found = _play(common, kept, tell)
         except KeyboardInterrupt as interrupt:
-            raise InterruptedRunError(kept.how_far(len(positions.decision)), exit_status(interrupt)) from None
+            text, number = "interrupted", len(positions.decision)
+            if config.out is not None:
+                done = min(number, _AT_ONCE * len(kept))
+                text += f"; {done} of {number} decisions are kept: the same command goes on with them"
+            raise InterruptedRunError(text, exit_status(interrupt)) from None
         report.print_findings(found)
         _write(config, found)
         kept.remove()
@@ -133,10 +136,10 @@ def _play_block(common: _Common, block: int) -> ActionValues:
     )
 
 
-def _play(common: _Common, kept: _KeptDecisions, tell: Callable[[str], object]) -> Findings:
+def _play(common: _Common, kept: ResultCache[int, ActionValues], tell: Callable[[str], object]) -> Findings:
     config, number = common.config, len(common.positions.decision)
     every = range(-(-number // _AT_ONCE))
-    parts = {block: kept.get(block, len(common.block(block).decision)) for block in every}
+    parts = {block: kept.get(block) for block in every}
     missing = [block for block in every if parts[block] is None]
     left = TimeLeft(len(missing))
     tell(f"{number} decisions")
@@ -190,38 +193,17 @@ def _write(config: ReviewConfig, found: Findings) -> None:
         print(f"written: {', '.join(map(str, written))}")
 
 
-class _KeptDecisions:
-    """Decisions that have been played, kept until all are: an interrupted review goes on with them."""
-
-    _ARRAYS = ("seat", "taken", "worlds", "position", "action", "points", "end")
-
-    def __init__(self, config: ReviewConfig, record: GameRecord, agents: tuple[Agent, ...]) -> None:
-        told = asdict(config)
-        for name in ("out", "notes", "processes", "threads", "ray"):
-            told.pop(name)
-        self._rules = record.rules
-        files = [digests(spec, agent, self._rules) for spec, agent in zip(config.agents, agents, strict=True)]
-        self._kept = Kept(config.out, "review", [of_rules(self._rules), record.to_json(), files, told])
-
-    def get(self, block: int, decisions: int) -> ActionValues | None:
-        """Return what was found; None if nothing was, or if the file is damaged."""
-        arrays = self._kept.get(str(block))
-        if arrays is None or set(arrays) != set(self._ARRAYS):
-            return None
-        found = ActionValues(self._rules, **arrays)
-        return found if len(found.taken) == decisions else None
-
-    def put(self, block: int, found: ActionValues) -> None:
-        """Keep what was found."""
-        self._kept.put(str(block), {name: getattr(found, name) for name in self._ARRAYS})
-
-    def how_far(self, decisions: int) -> str:
-        """Say what an interrupted review has kept."""
-        if not self._kept.is_kept:
-            return "interrupted"
-        done = min(decisions, _AT_ONCE * len(self._kept))
-        return f"interrupted; {done} of {decisions} decisions are kept: the same command goes on with them"
-
-    def remove(self) -> None:
-        """Forget them: all is written."""
-        self._kept.remove()
+def _cache(config: ReviewConfig, record: GameRecord, agents: tuple[Agent, ...]) -> ResultCache[int, ActionValues]:
+    """Return the cache of the blocks of decisions that have been played."""
+    told = asdict(config)
+    for name in ("out", "notes", "processes", "threads", "ray"):
+        told.pop(name)
+    rules, arrays = record.rules, ("seat", "taken", "worlds", "position", "action", "points", "end")
+    files = [agent_digests(spec, agent, rules) for spec, agent in zip(config.agents, agents, strict=True)]
+    return ResultCache(
+        config.out,
+        "review",
+        [rules_identity(rules), record.to_json(), files, told],
+        read=lambda found: ActionValues(rules, **found),
+        write=lambda found: {name: getattr(found, name) for name in arrays},
+    )

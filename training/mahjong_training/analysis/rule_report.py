@@ -29,11 +29,10 @@ from mahjong_training.analysis.rule_values import (
 )
 from mahjong_training.errors import InterruptedRunError, TrainingError
 from mahjong_training.evaluation.estimates import Estimate, plain_json, sides
-from mahjong_training.evaluation.parts import digests, of_rules
-from mahjong_training.runtime.folders import check_file, write_bytes, write_text
+from mahjong_training.runtime.cache import ResultCache
+from mahjong_training.runtime.digests import agent_digests, rules_identity
+from mahjong_training.runtime.folders import alone_in, check_file, write_bytes, write_text
 from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
-from mahjong_training.runtime.kept import Kept
-from mahjong_training.runtime.lock import alone_in
 from mahjong_training.runtime.progress import TimeLeft, status
 from mahjong_training.runtime.sizes import check_counts, check_seed
 from mahjong_training.runtime.workers import check_workers, new_executor
@@ -136,8 +135,10 @@ def run(config: RuleValuesConfig) -> Found:
                     play=lambda study: _play(config, study, kept, tell),
                 )
         except KeyboardInterrupt as interrupt:
-            text = f"interrupted; {len(kept)} parts are kept: the same command goes on with them"
-            raise InterruptedRunError(text if kept.is_kept else "interrupted", exit_status(interrupt)) from None
+            text = "interrupted"
+            if config.out is not None:
+                text += f"; {len(kept)} parts are kept: the same command goes on with them"
+            raise InterruptedRunError(text, exit_status(interrupt)) from None
         names = tuple(agent.name for agent in agents)
         found = Found(asked.rules, names, config.deals, config.hands, config.seed, base, tuple(compared))
         print_found(found)
@@ -186,21 +187,22 @@ def _again(config: RuleValuesConfig) -> Study:
     return Study(rules, tuple(make_agent(spec) for spec in config.agents), config.deals, config.seed, config.hands)
 
 
-def _kept(config: RuleValuesConfig, asked: _Asked, agents: Sequence[Agent]) -> Kept:
-    """Return where what was played is kept, under a name of all that it depends on."""
+def _kept(config: RuleValuesConfig, asked: _Asked, agents: Sequence[Agent]) -> ResultCache[Block, PlayedBlock]:
+    """Return the cache of what was played."""
     told = {name: getattr(config, name) for name in ("variant", "house", "agents", "deals", "hands", "seed")}
     changes = [change.name for change in asked.changes]
-    files = [digests(spec, agent, asked.rules) for spec, agent in zip(config.agents, agents, strict=True)]
-    depends_on = [of_rules(asked.rules), told, changes, files]
-    return Kept(config.out, "rules", depends_on)
+    files = [agent_digests(spec, agent, asked.rules) for spec, agent in zip(config.agents, agents, strict=True)]
+    depends_on = [rules_identity(asked.rules), told, changes, files]
+    read, write = PlayedBlock.of_arrays, PlayedBlock.arrays
+    return ResultCache(config.out, "rules", depends_on, read=read, write=write, name=lambda block: block.name)
 
 
 def _play(
-    config: RuleValuesConfig, study: Study, kept: Kept, tell: Callable[[str], object]
+    config: RuleValuesConfig, study: Study, kept: ResultCache[Block, PlayedBlock], tell: Callable[[str], object]
 ) -> dict[Block, PlayedBlock]:
     """Play the blocks of a study that are not kept, wherever the settings say."""
     every = study.blocks
-    played = {block: part for block in every if (part := _read_block(kept, block)) is not None}
+    played = {block: part for block in every if (part := kept.get(block)) is not None}
     missing = [block for block in every if block not in played]
     left = TimeLeft(len(missing))
     tell(f"{len(study.rules)} sets of rules")
@@ -209,19 +211,11 @@ def _play(
         closing(executor.map(play_of, study, missing, partial(_again, config))) as done,
     ):
         for place, part in done:
-            kept.put(missing[place].name, part.arrays())
+            kept.put(missing[place], part)
             played[missing[place]] = part
             left.done()
             tell(f"part {len(played)} of {len(every)}{left}")
     return played
-
-
-def _read_block(kept: Kept, block: Block) -> PlayedBlock | None:
-    arrays = kept.get(block.name)
-    try:
-        return None if arrays is None else PlayedBlock.of_arrays(arrays)
-    except KeyError:
-        return None
 
 
 # --- On the terminal ------------------------------------------------------------------------------------------------

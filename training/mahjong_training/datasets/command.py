@@ -14,7 +14,7 @@ from mahjong_training.config import RecordConfig
 from mahjong_training.datasets.layout import Settings
 from mahjong_training.datasets.recording import write_dataset
 from mahjong_training.errors import DatasetError, InterruptedRunError
-from mahjong_training.evaluation.parts import digests
+from mahjong_training.runtime.digests import agent_digests
 from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
 from mahjong_training.runtime.sizes import check_counts, check_recording, check_seed
 from mahjong_training.runtime.workers import check_workers
@@ -65,7 +65,7 @@ def settings_of(config: RecordConfig) -> Settings:
         rules_version=rules.version,
         knobs={name: value for name, value in rules.knobs.items() if value != defaults[name]},
         agents=config.agents,
-        digests=tuple(tuple(digests(spec, agent, rules)) for spec, agent in zip(config.agents, agents, strict=True)),
+        digests=tuple(tuple(agent_digests(*one, rules)) for one in zip(config.agents, agents, strict=True)),
         games=config.hands // config.num_hands,
         num_hands=config.num_hands,
         seed=config.seed,

@@ -27,8 +27,7 @@ from mahjong_training.datasets import card, layout
 from mahjong_training.datasets.layout import DECISION, SOURCES, Settings, hand_dtype, is_whole, shard_file
 from mahjong_training.errors import DatasetError
 from mahjong_training.runtime.executors import set_threads
-from mahjong_training.runtime.folders import make_folder, write_bytes, write_text
-from mahjong_training.runtime.lock import alone_in
+from mahjong_training.runtime.folders import alone_in, make_folder, write_bytes, write_text
 from mahjong_training.runtime.workers import new_executor
 
 _SOURCES = np.array(SOURCES)

@@ -23,15 +23,15 @@ from mahjong_training.evaluation.estimates import confidence, looks
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.holdout import BlindTest, check_blind
 from mahjong_training.evaluation.lineups import lineups
-from mahjong_training.evaluation.matches import Block, blocks, play_block, sigma
-from mahjong_training.evaluation.parts import Parts
+from mahjong_training.evaluation.matches import Block, block_cache, blocks, play_block, sigma
 from mahjong_training.evaluation.ratings import rate
 from mahjong_training.evaluation.references import Entrant, with_references
 from mahjong_training.evaluation.results import Evaluation, summarise
+from mahjong_training.runtime.cache import ResultCache
+from mahjong_training.runtime.digests import agent_digests
 from mahjong_training.runtime.executors import Executor, set_threads
-from mahjong_training.runtime.folders import check_file, write_bytes
+from mahjong_training.runtime.folders import alone_in, check_file, write_bytes
 from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
-from mahjong_training.runtime.lock import alone_in
 from mahjong_training.runtime.progress import TimeLeft, status
 from mahjong_training.runtime.sizes import check_counts, check_evaluation, check_lineups, check_seed
 from mahjong_training.runtime.workers import check_workers, new_executor
@@ -96,25 +96,25 @@ def evaluate(
     if agents:
         config = replace(config, agents=tuple(agents))  # type: ignore[arg-type]  # the command line has names only
     plan, config = _prepare(config)
-    parts = _parts_of(plan, config, None)
-    with _blind_test(plan, config, parts):
-        return _play(plan, config, parts, progress)
+    with _blind_test(plan, config):
+        return _play(plan, config, _cache(plan, config, None), progress)
 
 
-def _parts_of(plan: _Plan, config: EvaluateConfig, out: Path | None) -> Parts:
+def _cache(plan: _Plan, config: EvaluateConfig, out: Path | None) -> ResultCache[Block, Played]:
     recorded = "" if config.record is None else "thoughts" if config.thoughts else "games"
     specs = [str(entrant.spec) for entrant in plan.entrants]
-    return Parts(out, plan.rules, specs, plan.agents, config.seed, recorded=recorded)
+    return block_cache(out, plan.rules, specs, plan.agents, config.seed, recorded=recorded)
 
 
 @contextmanager
-def _blind_test(plan: _Plan, config: EvaluateConfig, parts: Parts) -> Iterator[None]:
+def _blind_test(plan: _Plan, config: EvaluateConfig) -> Iterator[None]:
     """Record a blind test, if it is one, before it is played and once its results are known."""
     if config.blind is None:
         yield
         return
     specs = tuple(str(entrant.spec) for entrant in plan.entrants)
-    test = BlindTest(config.blind, plan.rules, specs, tuple(map(tuple, parts.digests)))
+    digests = (tuple(agent_digests(spec, agent, plan.rules)) for spec, agent in zip(specs, plan.agents, strict=True))
+    test = BlindTest(config.blind, plan.rules, specs, tuple(digests))
     test.begin(again=config.blind_again)
     yield
     test.finish()
@@ -150,7 +150,9 @@ def _prepare(config: EvaluateConfig) -> tuple[_Plan, EvaluateConfig]:
     return _Plan(played, tuple(entrants), agents, todo, when), config
 
 
-def _play(plan: _Plan, config: EvaluateConfig, kept: Parts, progress: Callable[[str], object]) -> Evaluation:
+def _play(
+    plan: _Plan, config: EvaluateConfig, kept: ResultCache[Block, Played], progress: Callable[[str], object]
+) -> Evaluation:
     every = plan.every_block
     clock = _Clock(len(every), sum(kept.get(block) is None for block in every), plan.names, progress)
     progress("sigma: greedy among greedy players")
@@ -247,7 +249,7 @@ def _play_shard(common: _Common, block: Block) -> Played:
 def _parts(
     todo: list[Block],
     place: Callable[[Block], int],
-    kept: Parts,
+    kept: ResultCache[Block, Played],
     fresh: Iterator[tuple[Block, Played]],
     clock: _Clock,
 ) -> Iterator[Played]:
@@ -295,8 +297,8 @@ def run(config: EvaluateConfig) -> Evaluation:
             check_file(config.out / name)
     set_threads(config.threads)
     with alone_in(config.out):
-        kept = _parts_of(plan, config, config.out)
-        with _blind_test(plan, config, kept):
+        kept = _cache(plan, config, config.out)
+        with _blind_test(plan, config):
             try:
                 with stopping_in_order(), status() as progress:
                     found = _play(plan, config, kept, progress)
@@ -313,13 +315,13 @@ def run(config: EvaluateConfig) -> Evaluation:
     return found
 
 
-def _how_far(plan: _Plan, kept: Parts, out: Path | None) -> str:
+def _how_far(plan: _Plan, kept: ResultCache[Block, Played], out: Path | None) -> str:
     if out is None:
         return "interrupted"
     return f"interrupted; {_kept(plan, kept, out)}"
 
 
-def _kept(plan: _Plan, kept: Parts, out: Path) -> str:
+def _kept(plan: _Plan, kept: ResultCache[Block, Played], out: Path) -> str:
     done = sum(kept.get(block) is not None for block in plan.every_block)
     return f"{done} of {len(plan.every_block)} parts are kept in {out}: the same command goes on with them"
 

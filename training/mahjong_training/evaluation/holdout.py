@@ -5,7 +5,7 @@ a blind test come from seeds that no option reaches (`mahjong_training.seeds`), 
 `blind_tests.jsonl` in the current folder, says which agents have seen which of them: commit it with the results.
 
 Two agents are the same if their names are, or if their choices come from the same files
-(`mahjong_training.evaluation.parts.digests`): neither a new name for a policy nor a change in the source of this
+(`mahjong_training.runtime.digests.agent_digests`): neither a new name for a policy nor a change in the source of this
 package makes another agent. A test was played by the same agents if each of its agents was among those of then, and
 each of those is among its own.
 """
@@ -35,7 +35,7 @@ class BlindTest:
         number: which deals.
         rules: what is played.
         agents: the agents' names for `make_agent`.
-        digests: for each agent, see `mahjong_training.evaluation.parts.digests`; empty where nothing is known.
+        digests: for each agent, see `mahjong_training.runtime.digests.agent_digests`; empty where nothing is known.
         ledger: the file in which tests are recorded.
     """
 

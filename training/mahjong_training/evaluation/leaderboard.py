@@ -29,14 +29,13 @@ from mahjong_training.errors import InterruptedRunError, TrainingError
 from mahjong_training.evaluation.estimates import Estimate, plain_json
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.lineups import one_against_copies
-from mahjong_training.evaluation.matches import Block, blocks, play_block, sigma
-from mahjong_training.evaluation.parts import Parts, of_rules
+from mahjong_training.evaluation.matches import Block, block_cache, blocks, play_block, sigma
 from mahjong_training.evaluation.results import Standing, summarise
+from mahjong_training.runtime.cache import ResultCache
+from mahjong_training.runtime.digests import rules_identity
 from mahjong_training.runtime.executors import set_threads
-from mahjong_training.runtime.folders import check_file, write_text
+from mahjong_training.runtime.folders import alone_in, check_file, write_text
 from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
-from mahjong_training.runtime.kept import Kept
-from mahjong_training.runtime.lock import alone_in
 from mahjong_training.runtime.progress import TimeLeft, status
 from mahjong_training.runtime.sizes import check_counts, check_seed
 from mahjong_training.runtime.workers import check_workers, new_executor
@@ -163,7 +162,7 @@ class _Pair:
     rules: Rules
     agent: str
     level: int
-    kept: Parts
+    kept: ResultCache[Block, Played]
     blocks: list[Block]
 
     @property
@@ -223,12 +222,18 @@ def _tables(
 
 def _unit(config: LeaderboardConfig, rules: Rules) -> float:
     """Return sigma, which is kept with the points: they are never divided by another one than that of their time."""
-    kept = Kept(config.out, "sigma", of_rules(rules))
+    kept: ResultCache[str, float] = ResultCache(
+        config.out,
+        "sigma",
+        rules_identity(rules),
+        read=lambda arrays: float(arrays["sigma"]),
+        write=lambda unit: {"sigma": np.array(unit)},
+    )
     found = kept.get("sigma")
     if found is None:
-        found = {"sigma": np.array(sigma(rules))}
+        found = sigma(rules)
         kept.put("sigma", found)
-    return float(found["sigma"])
+    return found
 
 
 def _pair(rules: Rules, spec: str, level: int, agents: Mapping[str, Agent], config: LeaderboardConfig) -> _Pair:
@@ -237,7 +242,7 @@ def _pair(rules: Rules, spec: str, level: int, agents: Mapping[str, Agent], conf
     lineup = one_against_copies(0, 1, rules.people)
     luck_off = useful_weights(rules) is not None
     every = blocks(lineup, config.deals, agents=players, control_variates=luck_off)
-    return _Pair(rules, spec, level, Parts(config.out, rules, specs, players, config.seed), every)
+    return _Pair(rules, spec, level, block_cache(config.out, rules, specs, players, config.seed), every)
 
 
 _Common: TypeAlias = tuple[list[Rules], Mapping[str, Agent], int]

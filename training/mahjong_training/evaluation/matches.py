@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -23,6 +24,8 @@ from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.hand_statistics import HandStatistics, Played
 from mahjong_training.evaluation.lineups import Seatings, orders_of_a_deal, seated
 from mahjong_training.evaluation.results import LineupResult, summarise
+from mahjong_training.runtime.cache import ResultCache
+from mahjong_training.runtime.digests import agent_digests, rules_identity
 from mahjong_training.seeds import SIGMA_SEED, evaluation_seed
 
 _SIGMA_HANDS: Final = 4000
@@ -137,10 +140,41 @@ class Block:
     seatings: Seatings = "all"
     control_variates: bool = False
 
+    @property
+    def name(self) -> str:
+        """The name of its file in a cache."""
+        lineup = "-".join(map(str, self.lineup))
+        how = self.seatings + "-luck" * self.control_variates
+        return f"{lineup}_{how}_{self.number}_{self.first}-{self.last}"
+
     def games(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return [games] the deal of each game, and [games, P] who sits there; those of a deal beside each other."""
         deals = np.arange(self.first, self.last)
         return np.repeat(deals, orders_of_a_deal(self.lineup, self.seatings)), seated(self.lineup, deals, self.seatings)
+
+
+def block_cache(
+    out: Path | None, rules: Rules, specs: Sequence[str], agents: Sequence[Agent], seed: int, *, recorded: str = ""
+) -> ResultCache[Block, Played]:
+    """Return the cache of the blocks that are played in an evaluation.
+
+    Args:
+        out: the folder of the evaluation; None: nothing is kept.
+        rules: what is played.
+        specs: the texts that the agents are made from.
+        agents: the agents.
+        seed: of the deals and all choices.
+        recorded: what is kept of the games themselves, in a word; "": nothing.
+    """
+    depends_on = {
+        "rules": rules_identity(rules),
+        "agents": [[spec, *agent_digests(spec, agent, rules)] for spec, agent in zip(specs, agents, strict=True)],
+        "seed": seed,
+        "recorded": recorded,
+    }
+    return ResultCache(
+        out, "parts", depends_on, read=Played.of_arrays, write=Played.arrays, name=lambda block: block.name
+    )
 
 
 def blocks(

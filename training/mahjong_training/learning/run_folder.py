@@ -14,8 +14,7 @@ from typing import Any, Final, TypeVar, get_type_hints
 from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.references import CLONE, INITIAL
-from mahjong_training.runtime.folders import make_folder, write_text
-from mahjong_training.runtime.lock import LOCK, locked
+from mahjong_training.runtime.folders import LOCK, locked, make_folder, write_text
 
 # What may differ between a run and its continuation.
 _FREE: Final = ("resume", "out", "total_steps", "hands", "processes", "threads", "device", "record")

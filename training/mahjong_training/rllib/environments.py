@@ -16,7 +16,6 @@ from mahjong_training.seeds import training_seed
 
 try:
     import ray
-    from ray.rllib.env.env_context import EnvContext
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
     from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
     from ray.rllib.env.vector.vector_multi_agent_env import VectorMultiAgentEnv
@@ -49,29 +48,8 @@ def register() -> list[str]:
     return names
 
 
-def persons(people: int) -> list[str]:
-    """Return the names of the agents at a table, as PettingZoo's environments have them."""
-    return [f"player_{person}" for person in range(people)]
-
-
-def _spaces(people: int) -> tuple[dict[str, spaces.Space[Any]], dict[str, spaces.Space[Any]]]:
-    shown = spaces.Dict(
-        {
-            OBSERVATIONS: spaces.Box(-128, 127, (SIZE,), np.int8),
-            ACTION_MASK: spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
-        }
-    )
-    return dict.fromkeys(persons(people), shown), dict.fromkeys(persons(people), spaces.Discrete(NUM_ACTIONS))
-
-
-def _tables(config: Mapping[str, Any], number: int) -> Tables:
-    rules = read_rules(config["variant"], tuple(config.get("knobs", ())))
-    scale, shaping = float(config.get("scale", 1.0)), float(config.get("shaping", 0.0))
-    return Tables(rules, number, seed=int(config.get("seed", 0)), scale=scale, shaping=shaping)
-
-
 class TableEnv(MultiAgentEnv):  # type: ignore[misc]  # Ray ships no types
-    """One table: whoever has to decide is the only agent with an observation; an episode is one hand.
+    """One table: the person who has to decide is the only agent with an observation; an episode is one hand.
 
     An observation is ``{"observations": [F] int8, "action_mask": [A] int8}``; rewards go to every person that is paid.
     """
@@ -83,7 +61,7 @@ class TableEnv(MultiAgentEnv):  # type: ignore[misc]  # Ray ships no types
             config: ``variant``; the rest as for `register`.
         """
         super().__init__()
-        self._batch = BatchedTables(config, 1, prototype=self)
+        self._batch = BatchedTables(config, 1, self)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
         """Deal a hand; without a seed, the next one."""
@@ -91,7 +69,7 @@ class TableEnv(MultiAgentEnv):  # type: ignore[misc]  # Ray ships no types
         return shown[0], infos[0]
 
     def step(self, action_dict: dict[str, Any]) -> tuple[Any, ...]:
-        """Play the action of whoever has to decide.
+        """Play the action of the person who has to decide.
 
         Raises:
             IllegalActionError: the action mask forbids it; nothing is changed.
@@ -102,27 +80,38 @@ class TableEnv(MultiAgentEnv):  # type: ignore[misc]  # Ray ships no types
 class BatchedTables(VectorMultiAgentEnv):  # type: ignore[misc]  # Ray ships no types
     """B tables behind RLlib's interface for vectors of multi-agent environments, stepped all at once.
 
-    A table whose hand is over is dealt anew by the next step, which ignores what is to be done there (RLlib's
-    ``next_step``).
+    A table whose hand is over is dealt anew by the next step, which ignores the action there (RLlib's ``next_step``).
     """
 
-    def __init__(self, config: Mapping[str, Any], num_envs: int, *, prototype: TableEnv | None = None) -> None:
-        """Set the tables up; see `TableEnv`."""
+    def __init__(self, config: Mapping[str, Any], num_envs: int, prototype: TableEnv | None = None) -> None:
+        """Set the tables up.
+
+        Args:
+            config: as for `TableEnv`.
+            num_envs: B.
+            prototype: the environment that RLlib asks for the spaces of each table; None: a new one.
+        """
         super().__init__()
-        self.tables = _tables(config, num_envs)
-        self.num_envs = num_envs
-        self._names = persons(self.tables.rules.people)
-        self.single_observation_spaces, self.single_action_spaces = _spaces(len(self._names))
+        rules = read_rules(config["variant"], tuple(config.get("knobs", ())))
+        scale, shaping = float(config.get("scale", 1.0)), float(config.get("shaping", 0.0))
+        self.tables = Tables(rules, num_envs, seed=int(config.get("seed", 0)), scale=scale, shaping=shaping)
+        self.num_envs, self.metadata = num_envs, {"autoreset_mode": "next_step"}
+        self._names = [f"player_{person}" for person in range(rules.people)]  # as in PettingZoo's environments
+        inputs, masks = spaces.Box(-128, 127, (SIZE,), np.int8), spaces.Box(0, 1, (NUM_ACTIONS,), np.int8)
+        shown: spaces.Space[Any] = spaces.Dict({OBSERVATIONS: inputs, ACTION_MASK: masks})
+        action: spaces.Space[Any] = spaces.Discrete(NUM_ACTIONS)
+        self.single_observation_spaces = dict.fromkeys(self._names, shown)
+        self.single_action_spaces = dict.fromkeys(self._names, action)
         self.single_observation_space = spaces.Dict(self.single_observation_spaces)
         self.single_action_space = spaces.Dict(self.single_action_spaces)
-        self.metadata = {"autoreset_mode": "next_step"}
         self._is_over = np.zeros(num_envs, np.bool_)
-        # RLlib asks the environments of a vector for their spaces, one by one: one stands for all.
-        one = prototype if prototype is not None else TableEnv(config)
-        if prototype is not None:
-            one.possible_agents, one.agents = list(self._names), list(self._names)
-            one.observation_spaces, one.action_spaces = self.single_observation_spaces, self.single_action_spaces
-        self.envs = [one] * num_envs
+        if prototype is None:
+            prototype = TableEnv(config)
+        else:
+            prototype.possible_agents, prototype.agents = list(self._names), list(self._names)
+            prototype.observation_spaces = self.single_observation_spaces
+            prototype.action_spaces = self.single_action_spaces
+        self.envs = [prototype] * num_envs
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Dictionaries, Dictionaries]:
         """Deal every table; without a seed, the next hands."""
@@ -150,11 +139,10 @@ class BatchedTables(VectorMultiAgentEnv):  # type: ignore[misc]  # Ray ships no 
         gained[live, now.person[live]] += now.closer[live]
         ends: Dictionaries = [{_ALL: is_over} for is_over in self._is_over.tolist()]
         rewards = [dict(zip(self._names, paid, strict=True)) for paid in gained.tolist()]
-        truncated: Dictionaries = [{_ALL: False} for _ in ends]
-        return self._shown(now), rewards, ends, truncated, [{} for _ in ends]
+        return self._shown(now), rewards, ends, [{_ALL: False} for _ in ends], [{} for _ in ends]
 
     def _shown(self, now: Situations) -> Dictionaries:
-        """Return what each table shows: to whoever has to decide; at the end to all, and nothing in particular."""
+        """Return the observations of each table: of the person who has to decide; at the end of all, filled with 0."""
         shown: Dictionaries = []
         for game, person in enumerate(now.person.tolist()):
             seen = {OBSERVATIONS: now.inputs[game], ACTION_MASK: now.masks[game]}
@@ -170,8 +158,6 @@ class BatchedRunner(MultiAgentEnvRunner):  # type: ignore[misc]  # Ray ships no 
     """
 
     env: BatchedTables | None
-    num_envs: int
-    _seed: int | None
 
     def make_env(self) -> None:
         """Set up the tables, with a seed of this runner's own."""
@@ -180,17 +166,11 @@ class BatchedRunner(MultiAgentEnvRunner):  # type: ignore[misc]  # Ray ships no 
         config = self.config
         if not isinstance(config.env, str) or not config.env.startswith("mahjong_env/"):
             raise ValueError(f"BatchedRunner steps the environments mahjong_env/<variant>, not {config.env!r}")
-        context = EnvContext(
-            config.env_config,
-            worker_index=self.worker_index,
-            num_workers=config.num_env_runners,
-            remote=config.remote_worker_envs,
-        )
-        settings = {**context, "variant": config.env.partition("/")[2]}
+        settings = {**config.env_config, "variant": config.env.partition("/")[2]}
         settings["seed"] = training_seed(int(settings.get("seed", 0)), int(self.worker_index or 0))
         if self.worker_index and ray.get_runtime_context().was_current_actor_reconstructed:
             # It takes the place of one that died: with the same seed it would deal the same hands once more.
             settings["seed"] = self._seed = int(np.random.SeedSequence().generate_state(1)[0]) % _SEEDS
         self.env = BatchedTables(settings, config.num_envs_per_env_runner)
-        self.num_envs = self.env.num_envs
+        self.num_envs: int = self.env.num_envs
         self._needs_initial_reset = True

@@ -1,4 +1,4 @@
-"""A configuration of RLlib's PPO that learns a variant, and what it learned as a policy file."""
+"""RLlib's PPO for a variant: a configuration, a module with action masks, and what it learned as a policy file."""
 
 from __future__ import annotations
 
@@ -8,20 +8,56 @@ from math import isnan
 from pathlib import Path
 from typing import Any, Final
 
+import torch
 from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.core.columns import Columns
+from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.core.rl_module.torch import TorchRLModule
+from torch import Tensor
 
 from mahjong_agents.policy.file import PolicyFile
-from mahjong_agents.policy.plane_network import NetworkSpec, weights_of
+from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork, weights_of
 from mahjong_env.ruleset.knobs import read_rules
-from mahjong_training.rllib.environments import BatchedRunner, register
-from mahjong_training.rllib.module import MaskedModule
+from mahjong_training.rllib.environments import ACTION_MASK, OBSERVATIONS, BatchedRunner, register
 
 BATCH: Final = 8192
 """Decisions of an update."""
 LEARNER: Final = "learner"
 """The one module that plays at every seat."""
+_NEVER: Final = -1e9
+"""The logit of what the mask forbids: its probability is exactly 0, and sums with it stay finite."""
+
+
+class MaskedModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]  # Ray ships no types
+    """Logits and values of one `PolicyNetwork`, which can be saved and played without RLlib.
+
+    ``model_config["network"]``: ``width`` and ``layers``, see `mahjong_agents.policy.plane_network.NetworkSpec`.
+    """
+
+    network: PolicyNetwork
+
+    def setup(self) -> None:
+        """Build the network with fresh weights."""
+        self.network = PolicyNetwork(NetworkSpec(**self.model_config["network"]))
+
+    def _forward(self, batch: Mapping[str, Any], **kwargs: Any) -> dict[str, Tensor]:
+        seen = batch[Columns.OBS]
+        logits = self.network.forward_actor(seen[OBSERVATIONS].float())
+        return {Columns.ACTION_DIST_INPUTS: torch.where(seen[ACTION_MASK] > 0, logits, _NEVER)}
+
+    def _forward_train(self, batch: Mapping[str, Any], **kwargs: Any) -> dict[str, Tensor]:
+        seen = batch[Columns.OBS]
+        logits, values = self.network(seen[OBSERVATIONS].float())
+        masked = torch.where(seen[ACTION_MASK] > 0, logits, _NEVER)
+        return {Columns.ACTION_DIST_INPUTS: masked, Columns.EMBEDDINGS: values}
+
+    def compute_values(self, batch: Mapping[str, Any], embeddings: Tensor | None = None) -> Tensor:
+        """Return [n] values; ``embeddings`` are those that the forward pass has found already."""
+        if embeddings is None:
+            embeddings = self.network.forward_critic(batch[Columns.OBS][OBSERVATIONS].float())
+        return embeddings.squeeze(-1)
 
 
 def ppo(
@@ -38,7 +74,7 @@ def ppo(
 
     Args:
         variant: what is learned.
-        scale: of the rewards: one divided by the spread of a hand's points.
+        scale: of the rewards: one divided by the standard deviation of a hand's points.
         knobs: house rules, as ``NAME=VALUE``.
         runners: processes that play; 0: the learner's own.
         tables: tables of each of them, stepped at once.
@@ -46,7 +82,8 @@ def ppo(
         network: its sizes.
     """
     register()
-    spec = network or NetworkSpec(128, 1)
+    model = {"network": asdict(network or NetworkSpec(128, 1))}
+    module = RLModuleSpec(module_class=MaskedModule, model_config=model)
     return (
         PPOConfig()
         .environment(
@@ -61,14 +98,8 @@ def ppo(
             rollout_fragment_length="auto",
             sample_timeout_s=1800,  # after a minute RLlib would learn from nothing and not say so
         )
-        .multi_agent(policies={LEARNER}, policy_mapping_fn=_everybody, count_steps_by="env_steps")
-        .rl_module(
-            rl_module_spec=MultiRLModuleSpec(
-                rl_module_specs={
-                    LEARNER: RLModuleSpec(module_class=MaskedModule, model_config={"network": asdict(spec)})
-                }
-            )
-        )
+        .multi_agent(policies={LEARNER}, policy_mapping_fn=lambda *agent, **more: LEARNER, count_steps_by="env_steps")
+        .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={LEARNER: module}))
         .training(
             lr=1e-3,
             gamma=1.0,
@@ -86,26 +117,29 @@ def ppo(
     )
 
 
-def _everybody(agent: str, *arguments: Any, **more: Any) -> str:
-    return LEARNER
-
-
 def decisions_of(found: Mapping[str, Any]) -> int:
-    """Return how many decisions an update has learned from, by what ``train`` says; 0 while no runner is alive."""
+    """Return how many decisions an update has learned from, by the result of ``train``; 0 while no runner is alive."""
     steps = float(found.get("env_runners", {}).get("num_env_steps_sampled", 0))
     return 0 if isnan(steps) else int(steps)
 
 
 def write_policy(algorithm: Any, variant: str, path: Path, *, knobs: tuple[str, ...] = (), decisions: int = 0) -> None:
-    """Write what an algorithm has learned as a policy file, for ``policy:FILE`` wherever agents are named."""
+    """Write what an algorithm has learned as a policy file, for ``policy:FILE`` wherever agents are named.
+
+    Args:
+        algorithm: RLlib's, as `ppo` builds it.
+        variant: what it has learned.
+        path: the file.
+        knobs: house rules, as ``NAME=VALUE``.
+        decisions: how many decisions it has learned from.
+    """
     network = algorithm.get_module(LEARNER).network
     rules = read_rules(variant, knobs)
-    policy = PolicyFile(
+    PolicyFile(
         variant=rules.name,
         variant_version=rules.version,
         network=asdict(network.spec),
         weights=weights_of(network),
         knobs=rules.knobs,
         training={"with": "RLlib's PPO", "steps": decisions},
-    )
-    policy.write(path)
+    ).write(path)

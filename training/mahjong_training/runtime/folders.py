@@ -1,15 +1,24 @@
-"""Writing folders and files, whole or not at all, with errors that say what is wrong."""
+"""Folders and files that commands write: looked at first, written whole or not at all, by one command at a time."""
 
 from __future__ import annotations
 
+import json
 import os
+import platform
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Final
+
+from filelock import FileLock, Timeout
 
 from mahjong_env.basics.files import replacing
-from mahjong_training.errors import WriteError
+from mahjong_training.errors import TrainingError, WriteError
+
+LOCK: Final = "run.lock"
+"""The lock's file in a folder; its name is the same for all commands, so that no two of them share a folder."""
 
 
 def make_folder(folder: Path) -> None:
@@ -80,3 +89,98 @@ def write_bytes(path: Path, data: bytes) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a text file; see `write_bytes`."""
     write_bytes(path, text.encode("utf-8"))
+
+
+# --- Locks -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Holder:
+    """The process that holds a lock, as a file beside the lock names it.
+
+    Attributes:
+        pid: number of the process.
+        host: the machine that it runs on.
+    """
+
+    pid: int
+    host: str
+
+    @classmethod
+    def read(cls, file: Path) -> Holder | None:
+        """Return the holder that a file names; None if it names none."""
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+            return cls(int(found["pid"]), str(found["host"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host}"
+
+
+@contextmanager
+def alone_in(folder: Path | None) -> Iterator[None]:
+    """Keep other commands out of a folder, which is made if it is not there; None: there is no folder.
+
+    Raises:
+        TrainingError: another command is at work in it, or it cannot be written.
+    """
+    if folder is None:
+        yield
+        return
+    make_folder(folder)
+    with locked(folder / LOCK):
+        yield
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[Holder | None]:
+    """Hold a lock file; it is removed at the end.
+
+    The system lets go of a lock when its process ends, however that ends. A file that nobody holds any more was left by
+    a process that was killed: it is taken over, if that process was on this machine. Of other machines nobody here can
+    tell, because not every shared file system passes locks on.
+
+    Args:
+        path: the lock file; its folder exists. The file beside it with the suffix ``.holder`` names the process.
+
+    Yields:
+        The process that left the lock behind; None if there was none.
+
+    Raises:
+        TrainingError: another process holds it, or may; or it is a link, which is not followed.
+    """
+    lock, named, is_held = FileLock(path, timeout=0), path.with_suffix(".holder"), False
+    for file in (path, named):
+        if file.is_symlink():
+            raise TrainingError(f"{file}: a lock is a file, and this is a link; remove it")
+    with naming(path):
+        try:
+            lock.acquire()
+        except Timeout:
+            is_held = True
+    left_by, this = Holder.read(named), Holder(os.getpid(), platform.node())
+    if is_held:
+        raise TrainingError(f"{path.parent}: another run is at work in this folder: {left_by or 'it has just begun'}")
+    try:
+        if left_by is not None and left_by.host != this.host:
+            raise TrainingError(
+                f"{path.parent}: another run is at work in this folder, or was killed: {left_by}, of which nothing is "
+                f"known here; if it has ended, remove {named}"
+            )
+        write_text(named, json.dumps(asdict(this)))
+        try:
+            yield left_by
+        finally:
+            named.unlink(missing_ok=True)
+            _remove(path)  # while it is held: a process that opened it before sees that it has no name any more
+    finally:
+        lock.release()
+        if os.name == "nt":
+            _remove(path)  # Windows removes no file that is open
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What is kept, and when it is used again: never for other code, never twice, never by two at once."""
+"""Results that are kept, and when they are used again: never for other code, and never twice."""
 
 from __future__ import annotations
 
@@ -18,20 +18,17 @@ import pytest
 import mahjong_agents
 import mahjong_env
 import mahjong_training
-from mahjong_agents import make_agent
 from mahjong_env import rules
 from mahjong_env.cli import main
 from mahjong_env.records import read_records
 from mahjong_training.config import EvaluateConfig
 from mahjong_training.datasets.layout import Settings
 from mahjong_training.datasets.recording import write_dataset
-from mahjong_training.errors import DatasetError, TrainingError
+from mahjong_training.errors import DatasetError
 from mahjong_training.evaluation import command as evaluate
 from mahjong_training.evaluation import leaderboard
-from mahjong_training.evaluation.parts import digests
-from mahjong_training.runtime import kept
-from mahjong_training.runtime.kept import Kept
-from mahjong_training.runtime.lock import LOCK, locked
+from mahjong_training.runtime import cache
+from mahjong_training.runtime.cache import ResultCache
 from mahjong_training.runtime.versions import versions
 from support.marks import everyday
 
@@ -74,6 +71,11 @@ def counted(monkeypatch, module):
     return played
 
 
+def arrays_in(folder):
+    """A cache of arrays by name."""
+    return ResultCache(folder, "any", "settings", read=dict, write=dict)
+
+
 def contents(folder):
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -84,7 +86,7 @@ class TestCode:
         assert main([*LEADERBOARD, str(tmp_path)]) == 0
         assert main([*LEADERBOARD, str(tmp_path)]) == 0
         assert len(played) == 2
-        monkeypatch.setattr(kept, "versions", lambda: OTHER_CODE)
+        monkeypatch.setattr(cache, "versions", lambda: OTHER_CODE)
         assert main([*LEADERBOARD, str(tmp_path)]) == 0
         assert len(played) == 4
 
@@ -99,9 +101,9 @@ class TestCode:
         assert contents(tmp_path) == before
 
     def test_everything_that_is_kept_depends_on_the_code(self, tmp_path, monkeypatch):
-        Kept(tmp_path, "any", "settings").put("part", {})
-        monkeypatch.setattr(kept, "versions", lambda: OTHER_CODE)
-        assert Kept(tmp_path, "any", "settings").get("part") is None
+        arrays_in(tmp_path).put("part", {})
+        monkeypatch.setattr(cache, "versions", lambda: OTHER_CODE)
+        assert arrays_in(tmp_path).get("part") is None
 
     def test_a_dataset_of_other_code_is_not_gone_on_with(self, tmp_path, monkeypatch):
         settings = Settings(variant="hebei", rules_version=0, agents=("random",), games=2, seed=1, shard_games=2)
@@ -134,64 +136,6 @@ class TestCode:
         again = found("out")
         assert again == found("fresh")
         assert again != before
-
-
-class TestAgentsFiles:
-    def differs(self, spec, file, new=b"other"):
-        agent = make_agent(spec)
-        before = digests(spec, agent, HEBEI)
-        assert digests(spec, agent, HEBEI) == before
-        file.write_bytes(new)
-        return digests(spec, agent, HEBEI) != before
-
-    @pytest.fixture
-    def own(self, tmp_path):
-        text = "from kept_beside import act\nclass Mine:\n    name = 'mine'\n    act = act\n"
-        (tmp_path / "kept_mine.py").write_text(text, encoding="utf-8")
-        (tmp_path / "kept_beside.py").write_text("from kept_further import act\n", encoding="utf-8")
-        (tmp_path / "kept_further.py").write_text("def act(self, view, rng): pass\n", encoding="utf-8")
-        (tmp_path / "kept_stranger.py").write_text("", encoding="utf-8")
-        yield tmp_path
-        for name in [name for name in sys.modules if name.startswith("kept_")]:
-            del sys.modules[name]
-
-    @pytest.mark.parametrize("name", ["kept_mine.py", "kept_beside.py", "kept_further.py"])
-    def test_a_file_of_ones_own_and_what_it_imports_from_beside_it(self, name, own):
-        spec = f"{own / 'kept_mine.py'}:Mine"
-        assert not self.differs(spec, own / "kept_stranger.py")
-        assert self.differs(spec, own / name)
-
-    def test_a_file_that_makes_somebody_elses_agent(self, own):
-        file = own / "kept_maker.py"
-        file.write_text("from mahjong_agents import GreedyAgent as make\n", encoding="utf-8")
-        assert self.differs(f"{file}:make", file)
-
-    @pytest.mark.parametrize("spec", ["policy:{}", "search?base=policy:{}", "search?base=usual&others=policy:{}"])
-    def test_policies_wherever_they_are_named(self, spec, tmp_path):
-        shutil.copy(Path(mahjong_agents.__file__).parent / "policy" / "weights" / "hebei.zip", tmp_path / "mine.zip")
-        assert self.differs(spec.format(tmp_path / "mine.zip"), tmp_path / "mine.zip")
-
-    @pytest.mark.thorough
-    def test_agents_that_are_isolated(self, own, monkeypatch):
-        """They are the agents that they are without, and their files are not loaded here."""
-        spec = f"isolated:{own / 'kept_mine.py'}:Mine"
-        assert self.differs(spec, own / "kept_further.py", b"def act(self, view, rng): return None\n")
-        assert not {"kept_mine", "kept_beside", "kept_further"} & set(sys.modules)
-        apart = digests(spec, make_agent(spec), HEBEI)
-        assert apart == digests(spec.removeprefix("isolated:"), make_agent(spec.removeprefix("isolated:")), HEBEI)
-        assert digests("isolated:greedy", make_agent("isolated:greedy"), HEBEI) == digests(
-            "greedy", make_agent("greedy"), HEBEI
-        )
-        (own / "kept_package").mkdir()
-        mine = "from . import two\nclass Mine:\n    name = 'mine'\n    def act(self, view, rng): pass\n"
-        for name, text in (("__init__", ""), ("one", mine), ("two", "")):
-            (own / "kept_package" / f"{name}.py").write_text(text, encoding="utf-8")
-        monkeypatch.syspath_prepend(str(own))
-        assert self.differs("isolated:kept_package.one:Mine", own / "kept_package" / "two.py")
-
-    def test_numbers(self, tmp_path):
-        shutil.copy(Path(mahjong_agents.__file__).parent / "value" / "model.npz", tmp_path / "mine.npz")
-        assert self.differs(f"value?numbers={tmp_path / 'mine.npz'}", tmp_path / "mine.npz")
 
 
 class TestRecords:
@@ -282,44 +226,9 @@ class TestRecords:
         assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
-COMMANDS = {
-    "evaluate": EVALUATE[:-1],
-    "leaderboard": LEADERBOARD[:-1],
-    "rules": ("rule-values", "--variant", "wuhan", "--rows", "Pure One Suit", "--deals", "2"),
-    "record": ("record", "--variant", "hebei", "--hands", "2"),
-}
-
-
-class TestTwoAtOnce:
-    @pytest.mark.parametrize("name", everyday(COMMANDS, ["evaluate", "leaderboard"]))
-    def test_one_folder_has_one_command(self, name, tmp_path, capsys):
-        with locked(tmp_path / LOCK):
-            before = contents(tmp_path)
-            assert main([*COMMANDS[name], "--out", str(tmp_path)]) == 2
-            assert contents(tmp_path) == before
-        said = f"error: {tmp_path}: another run is at work in this folder: process {os.getpid()} on "
-        assert capsys.readouterr().err.startswith(said)
-
-    @pytest.mark.thorough
-    def test_a_review(self, tmp_path, capsys):
-        with locked(tmp_path / LOCK):
-            assert main(["review", "--variant", "hebei", "--worlds", "2", "--out", str(tmp_path)]) == 2
-        assert "another run is at work" in capsys.readouterr().err
-
-    @pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
-    def test_a_lock_that_is_a_link_is_not_followed(self, tmp_path):
-        precious, out = tmp_path / "precious", tmp_path / "out"
-        out.mkdir()
-        precious.write_bytes(b"precious")
-        (out / LOCK).symlink_to(precious)
-        with pytest.raises(TrainingError, match=rf"{LOCK}: a lock is a file, and this is a link"), locked(out / LOCK):
-            pytest.fail("the link was followed")
-        assert precious.read_bytes() == b"precious"
-
-
 def test_a_part_that_would_fill_the_memory_is_played_again(tmp_path, monkeypatch):
-    kept = Kept(tmp_path, "parts", {})
+    kept = arrays_in(tmp_path)
     kept.put("one", {"points": np.zeros(10**6, np.int8)})
     assert kept.get("one")["points"].size == 10**6
-    monkeypatch.setattr("mahjong_training.runtime.kept._MOST_BYTES", 10**5)
+    monkeypatch.setattr("mahjong_training.runtime.cache._MOST_BYTES", 10**5)
     assert kept.get("one") is None

@@ -1,4 +1,4 @@
-"""The parts of an evaluation that have been played, kept until it is finished: an interrupted one goes on with them."""
+"""Digests of agents and rules: what their choices come from, for the keys of kept results and the ledger of tests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from modulefinder import ModuleFinder
 from pathlib import Path
@@ -17,89 +17,23 @@ from mahjong_agents.policy.file import SHIPPED, find_policy
 from mahjong_agents.value.agent import NUMBERS_PATH
 from mahjong_env import Rules
 from mahjong_env.environments.isolated import PREFIX, IsolatedAgent
-from mahjong_training.evaluation.hand_statistics import Played
-from mahjong_training.evaluation.matches import Block
-from mahjong_training.runtime.kept import Kept
 from mahjong_training.runtime.versions import OURS
 
 _SOURCE: Final = re.compile(r"(?P<file>.+\.py):[^:]+|(?P<module>[A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
 """Where a text names what makes an agent: ``file.py:Class`` or ``module:Class``."""
 
 
-class Parts:
-    """Played blocks in a folder of their own, which bears a name that stands for everything they depend on.
-
-    Attributes:
-        digests: for each agent, see `digests`.
-    """
-
-    def __init__(
-        self,
-        out: Path | None,
-        rules: Rules,
-        specs: Sequence[str],
-        agents: Sequence[Agent],
-        seed: int,
-        *,
-        recorded: str = "",
-    ) -> None:
-        """Look where the parts of this evaluation would be.
-
-        Args:
-            out: the folder of the evaluation; None: nothing is kept.
-            rules: what is played.
-            specs: the texts that the agents are made from.
-            agents: the agents.
-            seed: of the deals and all choices.
-            recorded: what is kept of the games themselves, in a word; "": nothing.
-        """
-        self.digests = [digests(str(spec), agent, rules) for spec, agent in zip(specs, agents, strict=True)]
-        depends_on: dict[str, Any] = {
-            "rules": of_rules(rules),
-            "agents": [[str(spec), *found] for spec, found in zip(specs, self.digests, strict=True)],
-            "seed": seed,
-            "recorded": recorded,
-        }
-        self._kept = Kept(out, "parts", depends_on)
-
-    def get(self, block: Block) -> Played | None:
-        """Return what happened in a block; None if it was not played, or if its file is damaged."""
-        found = self._kept.get(self._name(block))
-        try:
-            return None if found is None else Played.of_arrays(found)
-        except KeyError:
-            return None
-
-    def put(self, block: Block, played: Played) -> None:
-        """Keep what happened in a block.
-
-        Raises:
-            WriteError: it cannot be written.
-        """
-        self._kept.put(self._name(block), played.arrays())
-
-    def remove(self) -> None:
-        """Forget them: the evaluation is finished."""
-        self._kept.remove()
-
-    @staticmethod
-    def _name(block: Block) -> str:
-        lineup = "-".join(map(str, block.lineup))
-        how = block.seatings + "-luck" * block.control_variates
-        return f"{lineup}_{how}_{block.number}_{block.first}-{block.last}"
-
-
-def of_rules(rules: Rules) -> list[Any]:
+def rules_identity(rules: Rules) -> list[Any]:
     """Return what stands for rules in a key: name, version and knobs, and the source of those from outside."""
     knobs = {name: str(value) for name, value in rules.knobs.items()}
     return [rules.name, rules.version, knobs, [*map(_digest, _source_of(type(rules).__module__))]]
 
 
-def digests(spec: str, agent: Agent, rules: Rules) -> list[str]:
+def agent_digests(spec: str, agent: Agent, rules: Rules) -> list[str]:
     """Return what an agent's choices come from, whatever it is called.
 
     For agents of this package that is their class, and digests of the policies and numbers that they read: their source
-    is in every key of what is kept (`mahjong_training.runtime.kept.key_of`), and makes no other agent in the ledger of
+    is in every key of what is kept (`mahjong_training.runtime.cache.key_of`), and makes no other agent in the ledger of
     blind tests. For others it is digests of their source: the file with what it imports from beside it, or their whole
     package.
 
