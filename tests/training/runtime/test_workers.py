@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from mahjong_env.cli import main
-from mahjong_training.analysis.rule_values import command as rules_command
+from mahjong_training.analysis import rule_report as rules_command
 from mahjong_training.errors import TrainingError, WorkerError
 from mahjong_training.runtime.executors import WORKER_DIED
 from mahjong_training.runtime.workers import check_workers, new_executor
