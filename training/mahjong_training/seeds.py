@@ -1,6 +1,6 @@
 """Which seeds deal what: hands that are learned from are never those that are measured.
 
-Whoever gives a seed gives one from 0 to 2**32 - 1 (`mahjong_training.runtime.sizes.check_seed`). What is dealt from it
+Seeds of users are numbers from 0 to 2**32 - 1 (`mahjong_training.runtime.sizes.check_seed`). What is dealt from it
 depends on the
 purpose: each has a range of its own, so that the same number names other hands in training, in an evaluation and at
 `env.reset`. The ranges do not meet, and with them no deals do: a deal follows from its seed, the number of the game and
@@ -61,5 +61,5 @@ def gate_seed(seed: int, number: int) -> int:
 
 
 def training_seed(*numbers: int) -> int:
-    """Return a seed for hands that are learned from, by the run's seed and whatever tells its parts apart."""
+    """Return a seed for hands that are learned from, by the seed of the run and the numbers of its part."""
     return _TRAINING + (int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0]) >> 8)

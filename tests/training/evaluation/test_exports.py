@@ -14,6 +14,7 @@ from mahjong_env.cli import main
 from mahjong_training.config import EvaluateConfig
 from mahjong_training.evaluation import exports
 from mahjong_training.evaluation.command import evaluate
+from mahjong_training.evaluation.hand_statistics import MAIN, THEMES
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +72,21 @@ class TestFiles:
         assert "<i>" not in page
         assert "&lt;i&gt;x&lt;/i&gt;" in page
         assert "a &amp; b" in page
+
+    def test_every_column_that_is_declared_is_in_every_file(self, written):
+        """`THEMES` is the one place of a column."""
+        data = json.loads((written / "evaluation.json").read_text(encoding="utf-8"))
+        found = {name for lineup in data["lineups"] for one in lineup["standings"] for name in one["details"]}
+        with (written / "evaluation.csv").open(newline="") as file:
+            names = csv.DictReader(file).fieldnames
+        page = (written / "evaluation.html").read_text(encoding="utf-8")
+        for theme, columns in THEMES.items():
+            for column in columns:
+                if theme != MAIN and column.name not in found:
+                    continue  # it never happened
+                assert {column.name, f"{column.name}_low"} <= set(names)
+                assert f"<th>{column.heading if theme == MAIN else column.name.replace('_', ' ')}</th>" in page
+        assert len(found) > 30
 
     def test_the_page_begins_with_the_verdict(self, written):
         page = (written / "evaluation.html").read_text(encoding="utf-8")

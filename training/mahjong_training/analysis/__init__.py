@@ -1,1 +1,1 @@
-"""What an action is worth, and what a rule is worth."""
+"""The worth of actions and of rules."""

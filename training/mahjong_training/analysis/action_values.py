@@ -1,4 +1,4 @@
-"""What is each action worth here? Every legal action is played on the same hidden worlds, to the end of the hand.
+"""Action values: every legal action is played on the same hidden worlds, to the end of the hand.
 
 `evaluate_actions` takes positions of an engine and returns arrays, `ActionValues`. The command makes tables, sentences
 and pages of them, and reviews whole games: `mahjong_training.analysis.review`.
@@ -22,7 +22,7 @@ from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import student_t
 
 ENDS: Final = ("drawn", "won by draw", "won on another's tile", "dealt in", "won by others")
-"""How a hand ended for the person who acted; the last is a win of somebody else that this person gave no tile for."""
+"""The ways in which a hand ends for the person who acted; "won by others": with a tile that this person did not give."""
 
 DRAWN: Final = 0
 SELF_DRAWN: Final = 1
@@ -303,7 +303,7 @@ def _who(agents: tuple[Agent, ...], seat: NDArray[np.int8]) -> NDArray[np.intp]:
 
 
 class _Played:
-    """What has been played so far."""
+    """The worlds that have been played so far."""
 
     def __init__(self, start: _Start, room: int) -> None:
         self._start, self._batches = start, 0

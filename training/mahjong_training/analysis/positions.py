@@ -101,7 +101,7 @@ def dealt(rules: Rules, deal: Deal | None, actions: Sequence[str], seed: int) ->
     Args:
         rules: what is played.
         deal: how the hand begins; None: everything is shuffled from the seed.
-        actions: names of the actions in order, by whoever is to act.
+        actions: names of the actions in order, each by the person to act.
         seed: of what the deal does not name.
 
     Raises:

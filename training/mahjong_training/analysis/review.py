@@ -106,7 +106,7 @@ def _deal(config: DealConfig) -> Deal | None:
 
 @dataclass(frozen=True)
 class _Common:
-    """What all blocks of decisions need."""
+    """The shared state of all blocks of decisions."""
 
     config: ReviewConfig
     positions: Positions

@@ -66,7 +66,7 @@ BOTH_INTERVALS: Final = (
     "interval in brackets holds whichever it is, and is wider."
 )
 _LEAST_SHARE: Final = 0.005
-"""What is rarer than this on both sides is not worth a word."""
+"""Shares below this on both sides are not mentioned."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Decision:
-    """What was found at one decision; actions are ordered from the best one down.
+    """The findings at one decision; actions are ordered from the best one down.
 
     Attributes:
         number: of the decision, counted from 0 over all actions of the match.
@@ -127,7 +127,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found at some decisions of a match.
+    """The findings at some decisions of a match.
 
     Attributes:
         positions: the decisions.

@@ -78,7 +78,7 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Found:
-    """What was found about some rules.
+    """The findings about some rules.
 
     Attributes:
         rules: the rules.
@@ -100,12 +100,12 @@ class Found:
 
     @property
     def shown(self) -> dict[str, str]:
-        """What has a column on the terminal, and its heading; the files have all."""
+        """The measures that have a column on the terminal, with their headings; the files have all."""
         return _OF_HANDS if self.hands == 1 else _OF_MATCHES
 
     @property
     def size(self) -> str:
-        """How much was played, in words."""
+        """The amount played, in words."""
         return f"{self.deals:,} deals" + (f" of up to {self.hands} hands" if self.hands > 1 else "")
 
 
@@ -156,7 +156,7 @@ def run(config: RuleValuesConfig) -> Found:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What the settings ask for: rules, their changes, and the knobs that have to be named with a value."""
+    """The rules that the settings ask for, their changes, and the knobs that have to be named with a value."""
 
     rules: Rules
     changes: tuple[Change, ...]

@@ -1,4 +1,4 @@
-"""What is a rule worth? The same deals are played by two sets of rules, and every difference gets its interval.
+"""Rule values: the same deals are played by two sets of rules, and every difference gets its interval.
 
 `compare` is the library; ``mahjong-env rule-values`` (`mahjong_training.analysis.rule_report`) prints and draws what it
 finds.
@@ -43,7 +43,7 @@ MEASURES: Final[Mapping[str, str]] = {
     "hands": "hands in a match",
     "match_sigma": "standard deviation of a person's points in a match",
 }
-"""What is measured, and in words, the last three of matches alone and the dealer's and sigma of single hands alone;
+"""The measures in words; the last three are of matches alone, the dealer's and sigma of single hands alone.
 ``seat_1_points`` and so on are the points a hand of the seats after the (first) dealer."""
 
 
@@ -78,7 +78,7 @@ def _moved(spread: Estimate, value: float) -> Estimate:
 
 @dataclass(frozen=True)
 class Measures:
-    """What n deals came to by some rules.
+    """The measures of n deals by some rules.
 
     Attributes:
         rules: the rules.
@@ -112,13 +112,13 @@ class Block:
 
     @property
     def name(self) -> str:
-        """What it is called among what is kept."""
+        """The name of its file in the cache."""
         return f"{self.rules}_{self.number}_{self.first}-{self.last}"
 
 
 @dataclass(frozen=True)
 class PlayedBlock:
-    """What happened in the n deals of a block.
+    """The outcome of the n deals of a block.
 
     Attributes:
         played: what happened.
@@ -141,13 +141,13 @@ class PlayedBlock:
 
 
 def blocks_of(rules: int, deals: int, agents: Sequence[Agent]) -> list[Block]:
-    """Return the blocks in which so many deals are played by one set of rules, given by its number."""
+    """Return the blocks of deals that are played together by one set of rules, given by its number."""
     size = min(MOST_GAMES, games_at_once(agents))
     return [Block(rules, number, first, min(first + size, deals)) for number, first in enumerate(range(0, deals, size))]
 
 
 def play_block(rules: Rules, agents: Sequence[Agent], block: Block, seed: int, hands: int = 1) -> PlayedBlock:
-    """Play the deals of a block; deal i has the same cards by whatever rules with the same tiles.
+    """Play the deals of a block; deal i has the same cards by all rules with the same tiles.
 
     Args:
         rules: what is played.
@@ -168,7 +168,7 @@ def play_block(rules: Rules, agents: Sequence[Agent], block: Block, seed: int, h
 
 
 def measures_of(rules: Rules, blocks: Sequence[PlayedBlock], hands: int = 1) -> Measures:
-    """Return what was measured by some rules, from what happened in all blocks, in order; so many hands a deal."""
+    """Return the measures of some rules from all blocks, in order; ``hands`` are those of a deal."""
     played = Played.joined([block.played for block in blocks])
     dealer = np.concatenate([block.dealer for block in blocks])
     every, people = np.arange(len(dealer)), played.points.shape[1]
@@ -235,13 +235,13 @@ class Change:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a change came to.
+    """The result of a change.
 
     Attributes:
         change: the change.
         measures: what was measured by the changed rules.
         differences: for each number that both have: how much greater it is by the changed rules.
-        deals_that_differ: share of the deals in which somebody was paid something else.
+        deals_that_differ: share of the deals in which payments differ.
     """
 
     change: Change
@@ -252,7 +252,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Study:
-    """What is played: the same deals by several sets of rules.
+    """The same deals by several sets of rules.
 
     Attributes:
         rules: the sets of rules; the first is the one that the others are compared with.
@@ -454,5 +454,5 @@ def _no_hand(wins: Any) -> Any:
 
 
 def _apart_from(row: Row, struck: Row) -> Row:
-    """Return a row that no longer comes with one that nobody has."""
+    """Return a row that no longer comes with the one that was struck out."""
     return replace(row, comes_with=None) if row.comes_with == struck.name else row

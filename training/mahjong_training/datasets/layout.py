@@ -1,4 +1,4 @@
-"""What a dataset is: its settings, its files, and the columns of its tables. Described for users in docs/datasets.md.
+"""The format of datasets: settings, files, and the columns of the tables. Described for users in docs/datasets.md.
 
 A dataset is a folder of shards. A shard is a range of games, and a function of the settings and its number alone
 (`mahjong_training.datasets.recording`). Its tables are plain ``.npy`` files of named columns, which numpy maps into
@@ -59,7 +59,7 @@ COLUMNS: Final[Mapping[str, str]] = {
 }
 
 SOURCES: Final = ("", *(source.word for source in Source))
-"""What the numbers of the column ``source`` mean."""
+"""The meaning of the numbers in the column ``source``."""
 
 
 def hand_dtype(people: int) -> np.dtype[Any]:
@@ -246,7 +246,7 @@ def map_table(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...] = ()) -> 
 
 
 def is_whole(settings: Settings, folder: Path, shard: int) -> bool:
-    """Whether every file of a shard is there, with as many rows as it must have."""
+    """Return True if every file of a shard is there, with as many rows as it must have."""
     try:
         _, decisions = open_shard(settings, folder, shard)
         if settings.observations:
@@ -287,6 +287,6 @@ def open_observations(settings: Settings, folder: Path, shard: int, decisions: i
 
 
 def bytes_of_hand(settings: Settings, decisions: float = 64) -> int:
-    """Return about how many bytes a hand takes on disk, with so many decisions; 64 is more than any variant has."""
+    """Return about how many bytes a hand takes on disk; 64 decisions are more than any variant has."""
     row = DECISION.itemsize + (SHAPE[0] * SHAPE[1] if settings.observations else 0)
     return int(decisions * row + hand_dtype(settings.rules.people).itemsize + (450 if settings.records else 0))

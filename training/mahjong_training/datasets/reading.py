@@ -21,7 +21,7 @@ Batch = dict[str, NDArray[Any]]
 ``agent``, ``step``, ``hand``, ``game`` and ``dataset`` int64; ``inputs`` or ``observation`` if they are asked for."""
 
 Inputs = Callable[[View], NDArray[Any]]
-"""What is made of what n seats see: [n, ...]."""
+"""Makes an array [n, ...] of the view of n seats."""
 
 Moment = tuple[Engine, NDArray[np.intp], NDArray[np.int64]]
 """Games that are waiting for their next decision: the engine, the numbers of those games in it, and the rows of these

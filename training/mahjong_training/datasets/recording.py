@@ -88,7 +88,7 @@ def play_shard(settings: Settings, shard: int, agents: Sequence[Agent] | None = 
 
 
 class _Log:
-    """What happens in a shard while it is played, by step; put into the order of hands at the end."""
+    """The log of a shard while it is played, by step; put into the order of hands at the end."""
 
     def __init__(self, engine: Engine, settings: Settings, games: range, who: NDArray[np.intp] | None) -> None:
         self._engine, self._settings, self._games, self._who = engine, settings, games, who

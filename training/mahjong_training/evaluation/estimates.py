@@ -56,7 +56,7 @@ class Estimate:
 
     @property
     def is_clear_of_zero(self) -> bool:
-        """Whether the interval does not contain 0."""
+        """True if the interval does not contain 0."""
         return self.low > 0 or self.high < 0
 
     def over(self, unit: float) -> Estimate:

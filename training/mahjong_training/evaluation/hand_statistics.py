@@ -1,4 +1,4 @@
-"""What is counted while hands are played, and the columns of the report that are made of it.
+"""Counters of how hands are played, and the columns of the report that are made of them.
 
 A new column of the report is a line of `THEMES`, and the counter that it names in `HandStatistics`; the tables on the
 terminal, the page, CSV and JSON follow.
@@ -107,15 +107,15 @@ _KONGS: Final = ("exposed_kongs", "added_kongs", "concealed_kongs")
 
 @dataclass(frozen=True)
 class Played:
-    """What happened in B games, by person (P).
+    """The outcome of B games, by person (P).
 
     Attributes:
         hands: [B] hands that were played.
         points: [B, P] points won.
         wins: [B, P] hands won, however.
-        self_draws: [B, P] hands won with a tile that nobody gave.
+        self_draws: [B, P] hands won by self-draw.
         deal_ins: [B, P] hands in which the person gave the winning tile.
-        draws: [B] hands that nobody won.
+        draws: [B] drawn hands.
         counts: [B, P] arrays by name, see `HandStatistics`.
         rows: [B, R] rows scored by the hand that won.
         records: bytes, the lines of `mahjong_env.records` of the games, in the order in which they ended; empty if they
@@ -133,7 +133,7 @@ class Played:
     records: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
 
     def part(self, first: int, last: int) -> Played:
-        """Return what happened in some of the games, ``last`` not among them; without their records."""
+        """Return games ``first`` to ``last`` - 1, without their records."""
         names = [item.name for item in fields(self) if item.name not in ("counts", "records")]
         arrays = {name: getattr(self, name)[first:last] for name in names}
         return Played(**arrays, counts={name: array[first:last] for name, array in self.counts.items()})
@@ -145,7 +145,7 @@ class Played:
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Played:
-        """Return what `arrays` has given.
+        """Rebuild games from `arrays`.
 
         Raises:
             KeyError: something is missing.
@@ -203,13 +203,13 @@ class HandStatistics:
     def add(
         self, games: NDArray[np.intp], seats: NDArray[np.int8], actions: NDArray[np.int64], step: StepResult
     ) -> None:
-        """Count what a step brought.
+        """Count a step.
 
         Args:
             games: [n] the games that were stepped.
             seats: [n] who acted.
             actions: [n] what they did.
-            step: what came of it.
+            step: its result.
         """
         discards = actions < _NUM_DISCARDS
         self.counts["discards"][games[discards], seats[discards]] += 1
@@ -240,7 +240,7 @@ class HandStatistics:
         counts["claim_turns"][game[first], people[first]] = counts["discards"][game[first], people[first]] + 1
 
     def _add_kongs(self, games: NDArray[np.intp], step: StepResult) -> None:
-        """Whatever is paid without a win is paid for kongs, or what the variant pays like them."""
+        """Count payments without a win: those for kongs, or for what the variant pays like them."""
         paid = step.rewards.astype(np.int64)
         ended = step.outcome
         if len(ended):

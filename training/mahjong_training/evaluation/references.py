@@ -1,4 +1,4 @@
-"""Whom a trained policy has to be compared with: its teachers, and what it was before it learned."""
+"""References for trained policies: their teachers, and the same policy before it learned."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _family(spec: str, path: Path, rules: Rules | None) -> list[Entrant]:
 
 @dataclass(frozen=True)
 class _Words:
-    """What is said of policies that came from a teacher in one way."""
+    """The words for policies that came from a teacher in one way."""
 
     after: str
     plays: str

@@ -29,15 +29,15 @@ _RATIOS = [column for theme, columns in THEMES.items() if theme != MAIN for colu
 
 @dataclass(frozen=True)
 class Standing:
-    """How one agent did in a line-up, per hand that it sat at; rates of several seats are means over them.
+    """The results of one agent in a line-up, per hand and seat; rates of several seats are means over them.
 
     Attributes:
         agent: its number in the line-up's agents.
         seats: how many seats it had.
         points: mean points per hand and seat.
         wins, self_draws, deal_ins: share of hands won, won by self-draw, lost by giving the winning tile.
-        details: what else is known of how it played, by name, see `mahjong_training.evaluation.hand_statistics.THEMES`:
-            turns and points of wins, costs of deal-ins, tenpai, melds per hand. What never happened is not in it.
+        details: the other columns of the report, by name, see `mahjong_training.evaluation.hand_statistics.THEMES`:
+            turns and points of wins, costs of deal-ins, tenpai, melds per hand. What never happened is left out.
         rows: share of its wins that scored a row, by name.
         with_luck: where luck was taken off ``points``: what they were before that.
     """
@@ -55,14 +55,14 @@ class Standing:
 
 @dataclass(frozen=True)
 class LineupResult:
-    """What a line-up came to.
+    """The results of a line-up.
 
     Attributes:
         lineup: the agents' numbers, one for each person.
         orders: orders of seats that every deal was played in.
         deals: deals.
         hands: hands played in all.
-        draws: share of hands that nobody won.
+        draws: share of drawn hands.
         standings: one for each agent, in the order of the agents' numbers.
         totals: for each agent in the same order, [deals] its points over all orders of a deal.
         confidence: of every interval.
@@ -199,7 +199,7 @@ class Rating:
 
 @dataclass(frozen=True)
 class Gain:
-    """What learning added to a policy: its points less those of what it was before, on the same deals and seats.
+    """The gain from learning: a policy's points less those of the same policy before, on the same deals and seats.
 
     Attributes:
         policy: the trained policy, by its number among the agents.
@@ -216,7 +216,7 @@ class Gain:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What `mahjong_training.evaluation.command.evaluate` found.
+    """The result of `mahjong_training.evaluation.command.evaluate`.
 
     Attributes:
         rules: what was played.
@@ -225,7 +225,7 @@ class Evaluation:
         seed: the seed.
         results: one for each line-up, see `mahjong_training.evaluation.lineups.lineups`.
         sigma: the unit that is the same for every variant, in points: see `mahjong_training.evaluation.matches.sigma`.
-        roles: what each agent is to the trained policies among them; "" where there is nothing to say.
+        roles: what each agent is to the trained policies among them; "" if nothing.
         clones: for trained policies, by number, the number of the same policy before learning.
         kind: what the line-ups are, see `mahjong_training.evaluation.lineups.lineups`.
         ratings: one for each agent, from all line-ups.

@@ -28,7 +28,7 @@ _CONFIDENCE: Final = 0.95
 
 @dataclass(frozen=True)
 class Plan:
-    """How many deals it takes to see a difference.
+    """The number of deals that a difference takes.
 
     Attributes:
         difference: the difference that is looked for, in points per hand.
