@@ -48,32 +48,6 @@ except ImportError as error:
 
 _FILES: Final = ("rules.json", "rules.csv", "rules.png")
 _WIDTH: Final = 100
-_OF_HANDS: Final = {
-    "dealer_points": "dealer",
-    "win_points": "a win brings",
-    "drawn": "drawn, %",
-    "discards": "discards",
-    "sigma": "sigma",
-}
-_OF_MATCHES: Final = {
-    "first_dealer_points": "first dealer",
-    "win_points": "a win",
-    "hands": "hands",
-    "match_sigma": "sigma",
-}
-_WORDS = {
-    "dealer_points": ("the dealer gains more a hand,", "the dealer gains less a hand,", ""),
-    "dealer_wins": ("the dealer wins more hands,", "the dealer wins fewer hands,", " %"),
-    "drawn": ("more hands are drawn,", "fewer hands are drawn,", " %"),
-    "self_drawn": ("more wins are self-drawn,", "fewer wins are self-drawn,", " %"),
-    "win_points": ("a win brings more,", "a win brings less,", ""),
-    "discards": ("hands take longer,", "hands are shorter,", " discards"),
-    "kongs": ("there are more kongs,", "there are fewer kongs,", ""),
-    "sigma": ("sigma rises", "sigma falls", ""),
-    "first_dealer_points": ("who deals first gains more a hand,", "who deals first gains less a hand,", ""),
-    "hands": ("matches are longer,", "matches are shorter,", " hands"),
-    "match_sigma": ("the spread of a match rises", "the spread of a match falls", ""),
-}
 
 
 @dataclass(frozen=True)
@@ -101,7 +75,10 @@ class Found:
     @property
     def shown(self) -> dict[str, str]:
         """The measures that have a column on the terminal, with their headings; the files have all."""
-        return _OF_HANDS if self.hands == 1 else _OF_MATCHES
+        told = {name: one.heading for name, one in MEASURES.items() if one.heading and name in self.base.numbers}
+        if self.hands > 1:  # what a hand is like says little of matches
+            told = {name: heading for name, heading in told.items() if name not in ("drawn", "discards")}
+        return told
 
     @property
     def size(self) -> str:
@@ -225,15 +202,11 @@ def sentences(base: Measures, found: Sequence[Comparison]) -> Iterator[str]:
     """Yield what every change came to, in words; what is not clear of zero is said to make no difference shown."""
     for one in found:
         told = []
-        for name, (more, less, unit) in _WORDS.items():
-            if name not in one.differences:
-                continue
-            difference, value = one.differences[name], one.measures.numbers[name].value
-            if difference.is_clear_of_zero:
-                word = more if difference.mean > 0 else less
-                told.append(
-                    f"{word} by {abs(difference.mean):.2f} ± {difference.half_width:.2f}{unit} (to {value:.2f}{unit})"
-                )
+        for name, measure in MEASURES.items():
+            if name in one.differences and (difference := one.differences[name]).is_clear_of_zero:
+                word, unit = measure.more if difference.mean > 0 else measure.less, measure.unit
+                size = f"{abs(difference.mean):.2f} ± {difference.half_width:.2f}{unit}"
+                told.append(f"{word} by {size} (to {one.measures.numbers[name].value:.2f}{unit})")
         share = f"{100 * one.deals_that_differ:.1f} % of the deals are paid differently"
         if not one.deals_that_differ:
             yield f"{one.change.name}: not one deal is paid differently."
@@ -311,7 +284,7 @@ def json_text(found: Found) -> str:
         "deals": found.deals,
         "hands": found.hands,
         "seed": found.seed,
-        "measures": dict(MEASURES),
+        "measures": {name: measure.words for name, measure in MEASURES.items()},
         "as_it_is": _plain(found.base),
         "changes": [
             {

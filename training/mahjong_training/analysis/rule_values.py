@@ -30,23 +30,52 @@ from mahjong_training.evaluation.matches import deal, play_out
 MOST_GAMES: Final = 4096
 """Deals that are played at once, so that memory stays small."""
 
-MEASURES: Final[Mapping[str, str]] = {
-    "dealer_points": "points a hand of the dealer",
-    "dealer_wins": "hands that the dealer wins",
-    "drawn": "hands that nobody wins",
-    "self_drawn": "wins by self-draw",
-    "win_points": "points that a win brings",
-    "discards": "discards in a hand",
-    "kongs": "kongs in a hand",
-    "sigma": "standard deviation of a seat's points in a hand",
-    "first_dealer_points": "points a hand of who deals first in the match",
-    "hands": "hands in a match",
-    "match_sigma": "standard deviation of a person's points in a match",
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that is measured of some rules.
+
+    Attributes:
+        words: what it is.
+        more, less: what a change does that raises or lowers it.
+        unit: behind its numbers.
+        heading: its column on the terminal; "": it has none.
+    """
+
+    words: str
+    more: str
+    less: str
+    unit: str = ""
+    heading: str = ""
+
+
+MEASURES: Final[Mapping[str, Measure]] = {
+    "dealer_points": Measure(
+        "points a hand of the dealer", "the dealer gains more a hand,", "the dealer gains less a hand,", "", "dealer"
+    ),
+    "dealer_wins": Measure(
+        "hands that the dealer wins", "the dealer wins more hands,", "the dealer wins fewer hands,", " %"
+    ),
+    "first_dealer_points": Measure(
+        "points a hand of who deals first in the match",
+        *("who deals first gains more a hand,", "who deals first gains less a hand,", "", "first dealer"),
+    ),
+    "win_points": Measure(
+        "points that a win brings", "a win brings more,", "a win brings less,", heading="a win brings"
+    ),
+    "drawn": Measure("hands that nobody wins", "more hands are drawn,", "fewer hands are drawn,", " %", "drawn, %"),
+    "self_drawn": Measure("wins by self-draw", "more wins are self-drawn,", "fewer wins are self-drawn,", " %"),
+    "discards": Measure("discards in a hand", "hands take longer,", "hands are shorter,", " discards", "discards"),
+    "kongs": Measure("kongs in a hand", "there are more kongs,", "there are fewer kongs,"),
+    "hands": Measure("hands in a match", "matches are longer,", "matches are shorter,", " hands", "hands"),
+    "sigma": Measure("standard deviation of a seat's points in a hand", "sigma rises", "sigma falls", heading="sigma"),
+    "match_sigma": Measure(
+        "standard deviation of a person's points in a match",
+        *("the spread of a match rises", "the spread of a match falls", "", "sigma"),
+    ),
 }
-"""The measures in words; the last three are of matches alone, the dealer's and sigma of single hands alone.
+"""The measures by name: of single hands, of matches (`first_dealer_points`, `hands`, `match_sigma`), or of both.
 ``seat_1_points`` and so on are the points a hand of the seats after the (first) dealer."""
-
-
 _KONGS: Final = ("exposed_kongs", "added_kongs", "concealed_kongs")
 
 
