@@ -28,9 +28,9 @@ from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import check_shares
 from mahjong_training.errors import TrainingError
+from mahjong_training.runtime.console import status
 from mahjong_training.runtime.folders import check_file, write_text
-from mahjong_training.runtime.progress import status
-from mahjong_training.runtime.sizes import (
+from mahjong_training.runtime.limits import (
     check_counts,
     check_memory,
     check_seed,

@@ -25,7 +25,7 @@ from mahjong_training.config import (
     TrainRllibConfig,
     TrainSb3Config,
 )
-from mahjong_training.runtime.interrupts import status_of
+from mahjong_training.runtime.console import status_of
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Which seeds deal what: hands that are learned from are never those that are measured.
 
-Seeds of users are numbers from 0 to 2**32 - 1 (`mahjong_training.runtime.sizes.check_seed`). What is dealt from it
+Seeds of users are numbers from 0 to 2**32 - 1 (`mahjong_training.runtime.limits.check_seed`). What is dealt from it
 depends on the
 purpose: each has a range of its own, so that the same number names other hands in training, in an evaluation and at
 `env.reset`. The ranges do not meet, and with them no deals do: a deal follows from its seed, the number of the game and

@@ -22,7 +22,7 @@ from mahjong_training.evaluation import matches
 from mahjong_training.evaluation import tables as report
 from mahjong_training.evaluation.command import evaluate
 from mahjong_training.evaluation.references import with_references
-from mahjong_training.runtime import progress
+from mahjong_training.runtime import console
 
 TINY = (
     *("--tables", "4", "--width", "4", "--layers", "1", "--warm-start-steps", "64", "--warm-start-epochs", "1"),
@@ -244,7 +244,7 @@ class TestInterrupted:
 
     def test_the_time_that_is_left(self, monkeypatch):
         told, now = [], iter([0.0, 100.0, 160.0])
-        monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
+        monkeypatch.setattr(console.time, "monotonic", lambda: next(now))
         clock = evaluation_command._Clock(5, 3, ("a", "b"), told.append)
         for number in (3, 4, 5):
             clock.begin(number, matches.Block((0, 1, 1), 0, 0, 1))

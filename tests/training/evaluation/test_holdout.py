@@ -21,7 +21,7 @@ from mahjong_training.evaluation import command as evaluation_command
 from mahjong_training.evaluation.command import evaluate
 from mahjong_training.evaluation.holdout import LEDGER, BlindTest
 from mahjong_training.runtime.digests import agent_digests
-from mahjong_training.runtime.sizes import check_seed
+from mahjong_training.runtime.limits import check_seed
 from mahjong_training.seeds import USER_SEEDS, blind_seed
 from support.marks import everyday
 

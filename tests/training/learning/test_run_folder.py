@@ -19,8 +19,8 @@ from mahjong_training.errors import WriteError
 from mahjong_training.learning import base_run
 from mahjong_training.learning.base_run import read_checkpoint
 from mahjong_training.runtime import folders
+from mahjong_training.runtime.console import AGAIN
 from mahjong_training.runtime.folders import locked
-from mahjong_training.runtime.interrupts import AGAIN
 from mahjong_training.sb3 import run as train_run
 from mahjong_training.sb3.run import Training
 

@@ -23,10 +23,9 @@ from mahjong_training.analysis.positions import Positions, dealt, decisions_of, 
 from mahjong_training.analysis.review_report import Findings
 from mahjong_training.errors import InterruptedRunError, TrainingError
 from mahjong_training.runtime.cache import ResultCache
+from mahjong_training.runtime.console import TimeLeft, exit_status, status, stopping_in_order
 from mahjong_training.runtime.digests import agent_digests, rules_identity
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
-from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
-from mahjong_training.runtime.progress import TimeLeft, status
 from mahjong_training.runtime.workers import check_workers, new_executor
 
 _FILES: Final = ("review.json", "review.csv", "review.html", report.MATCH)

@@ -30,11 +30,10 @@ from mahjong_training.analysis.rule_values import (
 from mahjong_training.errors import InterruptedRunError, TrainingError
 from mahjong_training.evaluation.estimates import Estimate, plain_json, sides
 from mahjong_training.runtime.cache import ResultCache
+from mahjong_training.runtime.console import TimeLeft, exit_status, status, stopping_in_order
 from mahjong_training.runtime.digests import agent_digests, rules_identity
 from mahjong_training.runtime.folders import alone_in, check_file, write_bytes, write_text
-from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
-from mahjong_training.runtime.progress import TimeLeft, status
-from mahjong_training.runtime.sizes import check_counts, check_seed
+from mahjong_training.runtime.limits import check_counts, check_seed
 from mahjong_training.runtime.workers import check_workers, new_executor
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from mahjong_training.config import RecordConfig
 from mahjong_training.datasets.layout import Settings
 from mahjong_training.datasets.recording import write_dataset
 from mahjong_training.errors import DatasetError, InterruptedRunError
+from mahjong_training.runtime.console import exit_status, stopping_in_order
 from mahjong_training.runtime.digests import agent_digests
-from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
-from mahjong_training.runtime.sizes import check_counts, check_recording, check_seed
+from mahjong_training.runtime.limits import check_counts, check_recording, check_seed
 from mahjong_training.runtime.workers import check_workers
 
 try:

@@ -28,12 +28,11 @@ from mahjong_training.evaluation.ratings import rate
 from mahjong_training.evaluation.references import Entrant, with_references
 from mahjong_training.evaluation.results import Evaluation, summarise
 from mahjong_training.runtime.cache import ResultCache
+from mahjong_training.runtime.console import TimeLeft, exit_status, status, stopping_in_order
 from mahjong_training.runtime.digests import agent_digests
 from mahjong_training.runtime.executors import Executor, set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_bytes
-from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
-from mahjong_training.runtime.progress import TimeLeft, status
-from mahjong_training.runtime.sizes import check_counts, check_evaluation, check_lineups, check_seed
+from mahjong_training.runtime.limits import check_counts, check_evaluation, check_lineups, check_seed
 from mahjong_training.runtime.workers import check_workers, new_executor
 from mahjong_training.seeds import blind_seed
 

@@ -32,12 +32,11 @@ from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import Block, block_cache, blocks, play_block, sigma
 from mahjong_training.evaluation.results import Standing, summarise
 from mahjong_training.runtime.cache import ResultCache
+from mahjong_training.runtime.console import TimeLeft, exit_status, status, stopping_in_order
 from mahjong_training.runtime.digests import rules_identity
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
-from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
-from mahjong_training.runtime.progress import TimeLeft, status
-from mahjong_training.runtime.sizes import check_counts, check_seed
+from mahjong_training.runtime.limits import check_counts, check_seed
 from mahjong_training.runtime.workers import check_workers, new_executor
 
 START: Final = "<!-- leaderboard -->"

@@ -20,8 +20,8 @@ from mahjong_training.evaluation.estimates import FEWEST
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import measure, sigma
 from mahjong_training.evaluation.results import LineupResult
-from mahjong_training.runtime.progress import status
-from mahjong_training.runtime.sizes import check_counts, check_seed
+from mahjong_training.runtime.console import status
+from mahjong_training.runtime.limits import check_counts, check_seed
 
 _CONFIDENCE: Final = 0.95
 

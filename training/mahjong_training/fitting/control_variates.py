@@ -21,9 +21,9 @@ from mahjong_env import Rules, __version__, make_engine
 from mahjong_env.environments.agents import choose_actions, play_to_end
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import ControlVariatesConfig
+from mahjong_training.runtime.console import status
 from mahjong_training.runtime.folders import check_file, write_text
-from mahjong_training.runtime.progress import status
-from mahjong_training.runtime.sizes import check_counts
+from mahjong_training.runtime.limits import check_counts
 from mahjong_training.seeds import LUCK_SEED
 
 _FOLDS: Final = 4

@@ -21,9 +21,9 @@ from mahjong_env import VARIANTS, Engine, Rules, make_engine
 from mahjong_env.cli.terminal import as_long_as_read
 from mahjong_env.engine.opponent_hands import distances_of_hands
 from mahjong_env.environments.agents import play_to_end
+from mahjong_training.runtime.console import status_of
 from mahjong_training.runtime.folders import check_file, write_bytes
-from mahjong_training.runtime.interrupts import status_of
-from mahjong_training.runtime.sizes import check_counts, check_seed
+from mahjong_training.runtime.limits import check_counts, check_seed
 from mahjong_training.seeds import training_seed
 
 _GAMES: Final = 1024

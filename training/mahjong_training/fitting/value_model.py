@@ -40,9 +40,9 @@ from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import in_sigma, measure, sigma
+from mahjong_training.runtime.console import status_of
 from mahjong_training.runtime.folders import check_file, write_bytes
-from mahjong_training.runtime.interrupts import status_of
-from mahjong_training.runtime.sizes import check_counts, check_seed
+from mahjong_training.runtime.limits import check_counts, check_seed
 from mahjong_training.seeds import curve_seed, training_seed
 
 _HIDDEN: Final = (64, 32)

@@ -22,8 +22,8 @@ from mahjong_training.errors import InterruptedRunError, TrainingError, WorkerEr
 from mahjong_training.evaluation.results import LineupResult
 from mahjong_training.learning.curve import Player, curve_rows, describe, measure_learner, plot_curve
 from mahjong_training.learning.run_folder import RunFolder
+from mahjong_training.runtime.console import exit_status, resume_hint, stopping_in_order
 from mahjong_training.runtime.folders import check_folder, make_folder, naming, write_bytes
-from mahjong_training.runtime.interrupts import exit_status, how_to_go_on, stopping_in_order
 from mahjong_training.seeds import curve_seed
 
 try:
@@ -149,7 +149,7 @@ class BaseRun(ABC, Generic[Config]):
             WriteError: the disk is full; what was saved before is whole.
             WorkerError: a worker process ended; what was learned has been saved.
         """
-        hint = how_to_go_on()
+        hint = resume_hint()
         try:
             with naming(self.folder.path):
                 self.learn()

@@ -27,7 +27,7 @@ from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.learning.self_play import Common, Hands, Weights, agent_of, play_part
 from mahjong_training.runtime.folders import write_bytes
-from mahjong_training.runtime.sizes import check_counts, check_ppo, check_seed
+from mahjong_training.runtime.limits import check_counts, check_ppo, check_seed
 from mahjong_training.runtime.workers import check_workers, new_executor
 from mahjong_training.seeds import gate_seed, training_seed
 

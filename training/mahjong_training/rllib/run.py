@@ -14,8 +14,8 @@ from mahjong_training.config import EvaluateConfig, TrainRllibConfig
 from mahjong_training.errors import InterruptedRunError, TrainingError
 from mahjong_training.evaluation.command import evaluate
 from mahjong_training.evaluation.matches import sigma
+from mahjong_training.runtime.console import exit_status, stopping_in_order
 from mahjong_training.runtime.folders import make_folder, write_text
-from mahjong_training.runtime.interrupts import exit_status, stopping_in_order
 from mahjong_training.runtime.ray_cluster import check_address, connected
 from mahjong_training.seeds import training_seed
 

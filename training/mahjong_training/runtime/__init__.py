@@ -1,1 +1,1 @@
-"""What runs work: processes, caches, folders and locks, limits, progress, interrupts."""
+"""What carries out work: executors, the cache of results, folders and locks, limits, the console."""

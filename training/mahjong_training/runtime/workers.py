@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from mahjong_training.runtime.executors import Executor, LocalExecutor, ProcessExecutor
+from mahjong_training.runtime.limits import check_counts, check_threads
 from mahjong_training.runtime.ray_cluster import RayExecutor, check_address
-from mahjong_training.runtime.sizes import check_counts, check_threads
 
 
 class WorkerSettings(Protocol):

@@ -28,7 +28,7 @@ from mahjong_training.learning.curve import Player
 from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.runtime.folders import write_bytes
-from mahjong_training.runtime.sizes import check_counts, check_seed, check_threads, check_training
+from mahjong_training.runtime.limits import check_counts, check_seed, check_threads, check_training
 from mahjong_training.sb3.networks import ReferencePolicy, TablePolicy, new_learner
 from mahjong_training.sb3.shards import ShardedVecEnv, new_tables
 from mahjong_training.sb3.vec_env import RewardSpec

@@ -1,4 +1,4 @@
-"""Being told to stop: SIGTERM, which Slurm and Docker send, ends a run as Ctrl-C does."""
+"""The console of a command: how far it is, what stops it (Ctrl-C, SIGTERM), and its exit status."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
-from mahjong_env import MahjongError
+from mahjong_env import MahjongError, MissingExtraError
 from mahjong_training.errors import InterruptedRunError
 
 CTRL_C: Final = 130
@@ -19,11 +20,11 @@ CTRL_C: Final = 130
 TERMINATED: Final = 143
 """The same for SIGTERM."""
 AGAIN: Final = "MAHJONG_ENV_AGAIN"
-"""The environment variable by which whoever starts a run (the Makefile) says how it is gone on with."""
+"""The environment variable by which the Makefile, which starts a run, says how to resume it."""
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM has arrived."""
+    """SIGTERM has arrived, which Slurm and Docker send: it ends a run as Ctrl-C does."""
 
 
 @contextmanager
@@ -49,8 +50,8 @@ def exit_status(interrupt: KeyboardInterrupt) -> int:
     return TERMINATED if isinstance(interrupt, Terminated) else CTRL_C
 
 
-def how_to_go_on() -> str:
-    """Return what goes on with a run that stopped: what the Makefile says, or the option."""
+def resume_hint() -> str:
+    """Return the command or option that resumes a run: what the Makefile says, or ``--resume``."""
     return os.environ.get(AGAIN) or "--resume"
 
 
@@ -71,3 +72,44 @@ def status_of(command: Callable[[], object]) -> int:
         print("interrupted", file=sys.stderr)
         return CTRL_C
     return 0
+
+
+@contextmanager
+def status() -> Iterator[Callable[[str], None]]:
+    """Show one line that changes on a terminal, and nothing elsewhere.
+
+    Yields:
+        The function that is told what the line says.
+    """
+    try:
+        from rich.console import Console
+    except ImportError as error:
+        raise MissingExtraError(f"the command line needs {error.name}: pip install 'mahjong-env[train]'") from error
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda line: None
+        return
+    with console.status("") as spinner:
+        yield spinner.update
+
+
+class TimeLeft:
+    """An estimate of how much longer work will take, by how long it has taken; as text, to be put behind other text."""
+
+    def __init__(self, todo: int) -> None:
+        """Begin.
+
+        Args:
+            todo: parts of about the same size that are to be done.
+        """
+        self._todo, self._done, self._start = todo, 0, time.monotonic()
+
+    def done(self, parts: int = 1) -> None:
+        """Count parts that are done."""
+        self._done += parts
+
+    def __str__(self) -> str:
+        if not self._done:
+            return ""
+        left = (time.monotonic() - self._start) / self._done * (self._todo - self._done)
+        return f"; about {left / 60:.0f} min left" if left > 90 else f"; about {left:.0f} s left"

@@ -1,4 +1,4 @@
-"""What settings would take: what cannot fit is refused before anything is dealt, learned or played."""
+"""Limits of settings: what cannot fit into memory is refused before anything is dealt, learned or played."""
 
 from __future__ import annotations
 

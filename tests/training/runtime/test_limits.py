@@ -8,7 +8,7 @@ from mahjong_agents.policy.plane_inputs import SIZE
 from mahjong_env.basics.memory import free_of_group
 from mahjong_env.cli import main
 from mahjong_training.errors import TrainingError
-from mahjong_training.runtime import sizes
+from mahjong_training.runtime import limits
 
 TRAIN = ("train-sb3", "--variant", "hebei", "--out", "run")
 EVALUATE = ("evaluate", "--variant", "hebei", "--agents", "random")
@@ -49,7 +49,7 @@ BENCH = ("bench-learning", "--variant", "hebei")
 )
 def test_what_cannot_fit_is_refused(words, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sizes, "free_memory", lambda: 16 * 2**30)
+    monkeypatch.setattr(limits, "free_memory", lambda: 16 * 2**30)
     assert main(list(words)) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ")
@@ -63,9 +63,9 @@ def test_what_cannot_fit_is_refused(words, said, tmp_path, monkeypatch, capsys):
 
 def test_what_fits_is_not_refused(monkeypatch):
     """The settings of the README, on a machine of two gigabytes."""
-    monkeypatch.setattr(sizes, "free_memory", lambda: 2 * 2**30)
-    sizes.check_training(sizes.TrainSb3Config(variant="hebei"))
-    sizes.check_training(sizes.TrainSb3Config(variant="hebei", processes=2, tables=1024))
+    monkeypatch.setattr(limits, "free_memory", lambda: 2 * 2**30)
+    limits.check_training(limits.TrainSb3Config(variant="hebei"))
+    limits.check_training(limits.TrainSb3Config(variant="hebei", processes=2, tables=1024))
 
 
 def test_the_estimate_is_about_what_the_rollouts_take():
@@ -76,13 +76,13 @@ def test_the_estimate_is_about_what_the_rollouts_take():
     buffer = MaskableRolloutBuffer(16, *learner_spaces(), n_envs=32)
     buffer.reset()
     taken = sum(array.nbytes for array in vars(buffer).values() if hasattr(array, "nbytes"))
-    (estimated,) = sizes.memory_of_tables(32, 16).values()
-    assert taken < estimated < 2.5 * taken + 32 * sizes._GAME
+    (estimated,) = limits.memory_of_tables(32, 16).values()
+    assert taken < estimated < 2.5 * taken + 32 * limits._GAME
     assert taken > 16 * 32 * SIZE
 
 
 def test_memory_is_read_where_the_system_tells_it(tmp_path, monkeypatch):
-    assert sizes.free_memory() is None or sizes.free_memory() > 2**20
+    assert limits.free_memory() is None or limits.free_memory() > 2**20
     group = tmp_path / "memory.max"
     group.write_text("3000000\n", encoding="utf-8")
     (tmp_path / "memory.current").write_text("2000000\n", encoding="utf-8")
@@ -90,9 +90,9 @@ def test_memory_is_read_where_the_system_tells_it(tmp_path, monkeypatch):
     assert free_of_group(tmp_path) == 1_500_000
     group.write_text("max\n", encoding="utf-8")
     assert free_of_group(tmp_path) is None
-    monkeypatch.setattr(sizes, "free_memory", lambda: None)
-    sizes.check_memory({"anything": 10**30})
-    monkeypatch.setattr(sizes, "free_memory", lambda: 999)
-    sizes.check_memory({"a": 500, "b": 499})
+    monkeypatch.setattr(limits, "free_memory", lambda: None)
+    limits.check_memory({"anything": 10**30})
+    monkeypatch.setattr(limits, "free_memory", lambda: 999)
+    limits.check_memory({"a": 500, "b": 499})
     with pytest.raises(TrainingError, match="about 1000 bytes of memory, 500 bytes of it for a; 999 bytes is free"):
-        sizes.check_memory({"a": 500, "b": 500})
+        limits.check_memory({"a": 500, "b": 500})
