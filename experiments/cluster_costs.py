@@ -62,7 +62,7 @@ def learning(variant: str) -> None:
     config = TrainConfig(variant=variant)
     played = rules(variant)
     learner = Learner(config, people=played.people, unit=sigma(played), claims=True)
-    weights = learner.actor.arrays()
+    weights = learner.weights()
     hands, seconds = timed(lambda: play_hands(played, ActionNetwork(weights), [], tables=2048, share=0, seed=(1, 2)))
     size, sending = sent(hands)
     _, update = timed(lambda: learner.update(hands, number=1, progress=0.0))

@@ -20,7 +20,7 @@ from mahjong_training.datasets.recording import write_dataset
 from mahjong_training.evaluation.command import evaluate
 from mahjong_training.evaluation.matches import sigma
 from mahjong_training.learning.ppo import Learner
-from mahjong_training.learning.self_play import Common, Hands, play_part
+from mahjong_training.learning.self_play import Common, Trajectories, play_part
 from mahjong_training.runtime.ray_cluster import connected
 from mahjong_training.runtime.workers import new_executor
 
@@ -84,12 +84,12 @@ def learning() -> None:
     executors = {where: new_executor(ray=where) for where in (None, "local")}
 
     def begin(where: str | None, update: int = 0) -> list[object]:
-        weights = learner.actor.arrays()
-        common = Common(played, weights, [], [], 4096, PARTS, 0.0, None, None, None)
+        weights = learner.weights()
+        common = Common(played, weights, [], [], 4096, PARTS, 0.0)
         return executors[where].submit(play_part, common, [(1, update, part) for part in range(PARTS)])
 
     def collect(where: str | None) -> int:
-        return len(Hands.joined(executors[where].gather(begin(where))))
+        return len(Trajectories.joined(executors[where].gather(begin(where))))
 
     compare("ppo, collecting", "decisions", collect)
     number = 0
@@ -98,9 +98,9 @@ def learning() -> None:
         """An update as ``ppo --ahead`` makes it: the next hands are played while it learns."""
         nonlocal number, ahead
         if where is None:
-            hands = Hands.joined(executors[None].gather(begin(None)))
+            hands = Trajectories.joined(executors[None].gather(begin(None)))
         else:
-            hands = Hands.joined(executors[where].gather(ahead or begin(where)))
+            hands = Trajectories.joined(executors[where].gather(ahead or begin(where)))
             ahead = begin(where)
         number += 1
         start = time.process_time()

@@ -222,7 +222,7 @@ class FastPath:
             begin = _now()
             hands = play_hands(
                 self._rules,
-                ActionNetwork(self._learner.actor.arrays()),
+                ActionNetwork(self._learner.weights()),
                 [],
                 tables=self.setting.tables,
                 share=0,

@@ -53,20 +53,22 @@ class TestInputs:
             np.testing.assert_array_equal(inputs.action, legal)
             ahead = look_ahead(view)
             behind = (ahead.distance - ahead.distance.min(axis=1, keepdims=True))[row, legal]
-            np.testing.assert_array_equal(inputs.facts[:, FACTS.index("behind")], np.minimum(behind, 4))
-            np.testing.assert_array_equal(inputs.facts[:, FACTS.index("pass")], legal == action("pass"))
+            np.testing.assert_array_equal(inputs.per_action["facts"][:, FACTS.index("behind")], np.minimum(behind, 4))
+            np.testing.assert_array_equal(inputs.per_action["facts"][:, FACTS.index("pass")], legal == action("pass"))
             discard = legal < 34
             held = view.hand[row, legal % 34]
-            np.testing.assert_array_equal(inputs.facts[discard, FACTS.index("held")], held[discard])
-            np.testing.assert_array_equal(inputs.table[:, TABLE.index("left")], np.minimum(view.left, 127))
+            np.testing.assert_array_equal(inputs.per_action["facts"][discard, FACTS.index("held")], held[discard])
+            np.testing.assert_array_equal(
+                inputs.per_decision["table"][:, TABLE.index("left")], np.minimum(view.left, 127)
+            )
 
     def test_a_row_does_not_depend_on_its_neighbours(self, variant):
         for view in views(variant, games=12):
             inputs = action_inputs(view)
             row = len(view) // 2
             alone = action_inputs(view.take(np.array([row])))
-            np.testing.assert_array_equal(alone.facts, inputs.facts[inputs.row == row])
-            np.testing.assert_array_equal(alone.table[0], inputs.table[row])
+            np.testing.assert_array_equal(alone.per_action["facts"], inputs.per_action["facts"][inputs.row == row])
+            np.testing.assert_array_equal(alone.per_decision["table"][0], inputs.per_decision["table"][row])
 
     def test_plans_are_as_far_as_a_discard_leaves_them(self, variant):
         # What is said of the hand after a discard is what is said of the hand itself when it is passed on next.
@@ -74,9 +76,9 @@ class TestInputs:
         for view in views(variant, steps=30):
             inputs = action_inputs(view)
             discard = np.flatnonzero(inputs.action < 34)
-            after = inputs.facts[discard, FACTS.index("distance to pungs")]
-            assert (after >= inputs.table[inputs.row[discard], name]).all()
-            assert (after <= inputs.table[inputs.row[discard], name] + 1).all()
+            after = inputs.per_action["facts"][discard, FACTS.index("distance to pungs")]
+            assert (after >= inputs.per_decision["table"][inputs.row[discard], name]).all()
+            assert (after <= inputs.per_decision["table"][inputs.row[discard], name] + 1).all()
 
     def test_without_learning_it_plays_as_greedy(self, variant):
         agree = total = 0
@@ -137,8 +139,8 @@ def test_a_policy_over_the_inputs_of_version_1_plays_as_it_did(tmp_path):
     )
     read = PolicyFile.read(tmp_path / "old.zip").weights
     inputs = action_inputs(make_engine("wuhan", 20, seed=2).view())
-    of_facts = inputs.facts[:, :facts] * FACT_SCALES[:facts]
-    of_table = inputs.table[:, :table] * table_scales()[:table]
+    of_facts = inputs.per_action["facts"][:, :facts] * FACT_SCALES[:facts]
+    of_table = inputs.per_decision["table"][:, :table] * table_scales()[:table]
     hidden = np.maximum(of_facts @ old["facts"] + (of_table @ old["table"] + old["bias"])[inputs.row], 0)
     hidden = np.maximum(hidden @ old["hidden"] + old["hidden_bias"], 0)
     expected = hidden @ old["out"] + of_facts @ old["prior"]

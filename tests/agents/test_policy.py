@@ -17,6 +17,7 @@ from mahjong_agents.policy.agent import PolicyAgent
 from mahjong_agents.policy.file import PolicyFile, find_policy
 from mahjong_agents.policy.plane_inputs import SIZE, policy_inputs
 from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork, weights_of
+from mahjong_agents.policy.torch_network import TorchNetwork
 from mahjong_env import VARIANTS, make_engine
 
 SPEC = NetworkSpec(width=16, layers=1)
@@ -229,7 +230,7 @@ class TestFiles:
     def test_a_network_that_gives_no_numbers_is_named(self, network):
         for parameter in network.parameters():
             torch.nn.init.constant_(parameter, 3e38)
-        agent = PolicyAgent.playing(network, name="the large one")
+        agent = PolicyAgent.playing(TorchNetwork(network), name="the large one")
         view = make_engine("hebei", 2, seed=1).view()
         for play in (agent.act, agent.explain):
             with pytest.raises(PolicyFileError, match=r"policy the large one gives no numbers \(NaN\)"):

@@ -158,7 +158,10 @@ class TrainConfig(RunConfig, PpoSettings):
     """So many of the hands come first, and only the critic learns from them. Not given: 12288, but no more than a
     quarter of --hands."""
     width: int = 64
-    """Units of each layer of the policy's network."""
+    """Units of each layer of the small network that plays; of no other --network."""
+    network: str | None = None
+    """A network of your own that plays instead: FILE.py:CLASS?option=value, a torch module; see
+    docs/rewards_and_features.md. It begins as its class leaves it, or as --teacher policy:FILE of the same class."""
     learning_rate: float = 2e-2
     """At the beginning; it falls linearly to a tenth."""
     batch_size: int = 32768

@@ -27,7 +27,9 @@ from mahjong_env.basics.memory import size_text
 FORMAT: Final = 2
 _FORMATS: Final = (1, 2)  # the first has networks over whole observations only, and does not name them
 PLANES: Final = "planes"
-"""What policy files call networks over whole observations."""
+"""The name in policy files of networks over whole observations."""
+TORCH: Final = "torch"
+"""The name in policy files of torch modules of a researcher's own."""
 SHIPPED: Final = Path(__file__).parent / "weights"
 """The folder of the policies that are installed with this package, one for each variant."""
 _HEADER, _WEIGHTS = "policy.json", "weights.npz"
@@ -46,18 +48,19 @@ class PolicyFile:
         variant: name of the variant that it was trained for.
         variant_version: `Rules.version` then.
         network: sizes of the network (`mahjong_agents.policy.plane_network.NetworkSpec`; the width of an
-            `mahjong_agents.policy.network`).
+            `mahjong_agents.policy.network`); of a torch module its ``class`` (file.py:Class or module:Class) and the
+            ``options`` that it was made with.
         weights: the network's arrays by name.
         knobs: the house rules that it was trained with.
         inputs: `fingerprint_of` the architecture then; "": as it is now.
         training: how it was trained, for readers.
         architecture: what network it is: "planes" for `mahjong_agents.policy.plane_network`, "actions" for
-            `mahjong_agents.policy.network`.
+            `mahjong_agents.policy.network`, "torch" for `mahjong_agents.policy.torch_network`.
     """
 
     variant: str
     variant_version: int
-    network: Mapping[str, int]
+    network: Mapping[str, Any]
     weights: Mapping[str, NDArray[Any]]
     knobs: Mapping[str, Any] = field(default_factory=dict)
     inputs: str = ""
@@ -145,6 +148,21 @@ class PolicyFile:
             )
         raise PolicyFileError(f"{path}: trained with {needed} added inputs; {features!r} adds {given}")
 
+    def check_class(self, path: Path, given: str | None) -> None:
+        """Check that the class of the network is named if it is a researcher's own; see `check_features`.
+
+        Raises:
+            PolicyFileError: it is not, or a class is named for a network that needs none.
+        """
+        if self.architecture == TORCH and given is None:
+            named = self.network.get("class")
+            raise PolicyFileError(
+                f"{path}: its network is {named}, which is no part of this package; if you trust that code, "
+                f"load it with it: policy:{path}?network={named}"
+            )
+        if self.architecture != TORCH and given is not None:
+            raise PolicyFileError(f"{path}: its network is one of this package; network={given} has no place in it")
+
     def _check_versions(self, path: Path) -> None:
         here = fingerprint_of(self.architecture)
         if self.inputs != here:
@@ -167,9 +185,12 @@ def fingerprint_of(architecture: str) -> str:
     Raises:
         ValueError: there is no such kind.
     """
-    if architecture not in (PLANES, ACTIONS):
-        raise ValueError(f"a network of a kind {architecture!r}; known are {PLANES!r} and {ACTIONS!r}")
-    return action_fingerprint() if architecture == ACTIONS else inputs_fingerprint()
+    fingerprints = {ACTIONS: action_fingerprint(), PLANES: inputs_fingerprint()}
+    # Nobody knows what a network of a researcher's own reads of a view.
+    fingerprints[TORCH] = f"{fingerprints[ACTIONS]}-{fingerprints[PLANES]}"
+    if architecture not in fingerprints:
+        raise ValueError(f"a network of a kind {architecture!r}; known are {', '.join(fingerprints)}")
+    return fingerprints[architecture]
 
 
 def _check_weights(path: Path, weights: Mapping[str, NDArray[Any]]) -> None:

@@ -10,7 +10,7 @@ Numpy only, the same numbers for every variant. Each is a small integer with a s
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -116,28 +116,54 @@ SIZES: Final = {1: (47, 64), VERSION: (len(ACTION_FACTS), len(TABLE_FACTS))}
 
 
 @dataclass(frozen=True)
-class ActionInputs:
-    """What a network is shown of n seats that have m legal actions in all.
+class Inputs:
+    """What a network is shown of n decisions that have m legal actions in all: numpy arrays, or tensors of torch.
 
     Attributes:
-        row: [m] intp rows of the view, ascending.
-        action: [m] intp the legal actions, ascending within a row.
-        facts: [m, A] int8, see `ACTION_FACTS`.
-        table: [n, C] int8, see `TABLE_FACTS`; added inputs, if there are any, behind them.
+        row: [m] the decision of each action, ascending: 0 to n - 1.
+        action: [m] the actions, ascending within a decision.
+        per_action: arrays [m, ...] by name.
+        per_decision: arrays [n, ...] by name.
     """
 
-    row: NDArray[np.intp]
-    action: NDArray[np.intp]
-    facts: NDArray[np.int8]
-    table: NDArray[np.int8]
+    row: Any
+    action: Any
+    per_action: Mapping[str, Any]
+    per_decision: Mapping[str, Any]
+
+    def of_actions(self, which: Any) -> Inputs:
+        """Return the same decisions with some of their actions; each keeps one at least."""
+        per_action = {name: array[which] for name, array in self.per_action.items()}
+        return Inputs(self.row[which], self.action[which], per_action, self.per_decision)
+
+    def map(self, change: Callable[[Any], Any]) -> Inputs:
+        """Return the same with every array changed, such as into tensors."""
+        per_action = {name: change(array) for name, array in self.per_action.items()}
+        per_decision = {name: change(array) for name, array in self.per_decision.items()}
+        return Inputs(change(self.row), change(self.action), per_action, per_decision)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Inputs], sizes: Sequence[int]) -> Inputs:
+        """Return the decisions of several parts, of these sizes (n), one after another."""
+        first = np.cumsum([0, *sizes])
+        return cls(
+            np.concatenate([part.row + start for part, start in zip(parts, first, strict=False)]),
+            np.concatenate([part.action for part in parts]),
+            {name: np.concatenate([part.per_action[name] for part in parts]) for name in parts[0].per_action},
+            {name: np.concatenate([part.per_decision[name] for part in parts]) for name in parts[0].per_decision},
+        )
 
 
-def action_inputs(view: View, features: Features | None = None) -> ActionInputs:
-    """Work out the inputs of a network for every row of a view.
+def action_inputs(view: View, features: Features | None = None) -> Inputs:
+    """Work out the strong inputs of every row of a view.
 
     Args:
         view: what the seats see.
         features: what adds inputs of a researcher's own to those of the table.
+
+    Returns:
+        Its legal actions, with ``facts`` [m, A] int8 of each action (`ACTION_FACTS`) and ``table`` [n, C] int8 of each
+        row (`TABLE_FACTS`; added inputs behind them).
 
     Raises:
         AgentError: the added inputs are not what they should be.
@@ -145,11 +171,10 @@ def action_inputs(view: View, features: Features | None = None) -> ActionInputs:
     row, action = np.nonzero(view.action_mask)
     seats = Seats(view)
     facts = seats.of_actions(row, action) | seats.late_facts(row, action)
-    table = seats.of_table() | seats.late_table(row)
-    of_table = _columns(table, TABLE_FACTS)
+    table = _columns(seats.of_table() | seats.late_table(row), TABLE_FACTS)
     if features is not None:
-        of_table = np.concatenate([of_table, added_inputs(features, view)], axis=1)
-    return ActionInputs(row, action, _columns(facts, ACTION_FACTS), of_table)
+        table = np.concatenate([table, added_inputs(features, view)], axis=1)
+    return Inputs(row, action, {"facts": _columns(facts, ACTION_FACTS)}, {"table": table})
 
 
 def fingerprint(version: int = VERSION) -> str:

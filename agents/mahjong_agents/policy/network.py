@@ -1,24 +1,35 @@
-"""A small network that looks at one action at a time; numpy alone, so that shipped policies need nothing else.
+"""The protocol of networks that play, and the small one that is shipped: numpy alone.
 
-score(action) = prior . facts + out . relu(hidden . relu(facts + table)): the facts of the action and of the table go
-through one layer each, are added, and go through another. The prior is a line through the facts alone: with nothing
-else, it plays like the greedy agents.
+Networks of a researcher's own are torch modules (`mahjong_agents.policy.torch_network`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_agents.policy.custom_features import Features, scales_of
-from mahjong_agents.policy.inputs import ACTION_FACTS, SIZES, TABLE_FACTS, ActionInputs, action_inputs
+from mahjong_agents.policy.inputs import ACTION_FACTS, SIZES, TABLE_FACTS, Inputs, action_inputs
 from mahjong_env import View
 
 ARCHITECTURE: Final = "actions"
-"""What policy files call networks of this kind."""
+"""The name in policy files of the small network."""
+
+Array = TypeVar("Array", bound=Any)
+
+
+class Network(Protocol):
+    """A network with fixed weights that scores legal actions."""
+
+    def inputs(self, view: View) -> Inputs:
+        """Return what the network is shown of the seats of a view."""
+
+    def scores(self, inputs: Inputs) -> NDArray[np.float32]:
+        """Return [m] float32 the logits of all legal actions."""
+
 
 FACT_SCALES: Final = np.array(list(ACTION_FACTS.values()), np.float32)
 _TABLE_SCALES: Final = np.array(list(TABLE_FACTS.values()), np.float32)
@@ -90,8 +101,30 @@ def prior(*, claims: bool) -> NDArray[np.float32]:
     return np.array([weights.get(name, 0.0) for name in ACTION_FACTS], np.float32)
 
 
+def forward(
+    weights: Mapping[str, Array], actions: Array, table: Array, row: Any, prior: Array, relu: Callable[[Array], Array]
+) -> Array:
+    """Return [m] logits: the small network behind its first layer, for numpy and for torch alike.
+
+    logit(action) = prior + out . relu(hidden . relu(actions + table)). The facts of an action and those of the table go
+    through one layer each, are added, and go through another. The prior is a line through the facts of the action
+    alone: with nothing else, the network plays like the greedy agents.
+
+    Args:
+        weights: arrays by name, see `shapes`.
+        actions: [m, width] the facts of the actions behind the first layer.
+        table: [n, width] the facts of the table behind the first layer and its bias.
+        row: [m] the decision of each action.
+        prior: [m] the prior of each action.
+        relu: cuts negative numbers off.
+    """
+    hidden = relu(actions + table[row])
+    hidden = relu(hidden @ weights["hidden"] + weights["hidden_bias"])
+    return hidden @ weights["out"] + prior
+
+
 class ActionNetwork:
-    """A network with fixed weights.
+    """The small network in numpy.
 
     Attributes:
         weights: arrays by name, float32, see `shapes`.
@@ -116,30 +149,26 @@ class ActionNetwork:
         if not all(np.isrealobj(array) and np.isfinite(array).all() for array in weights.values()):
             raise ValueError("some are no finite real numbers")
         self.weights = {name: np.asarray(array, np.float32) for name, array in weights.items()}
-        # The inputs are small integers: their scales are put into the weights once.
+        # The inputs are small integers: their scales are put into the first layer once.
         self._facts = np.concatenate([self.weights["facts"], self.weights["prior"][:, None]], axis=1)
         self._facts *= FACT_SCALES[:, None]
         self._table = self.weights["table"] * table_scales(features)[:, None]
         self.features = features
 
-    def inputs(self, view: View) -> ActionInputs:
+    def inputs(self, view: View) -> Inputs:
         """Return what the network is shown of the seats of a view."""
         return action_inputs(view, self.features)
 
-    def scores(self, inputs: ActionInputs) -> NDArray[np.float32]:
+    def scores(self, inputs: Inputs) -> NDArray[np.float32]:
         """Return [m] float32 the logits of all legal actions."""
-        weights = self.weights
-        found = inputs.facts.astype(np.float32) @ self._facts
-        table = inputs.table.astype(np.float32) @ self._table
-        table += weights["bias"]
-        hidden = found[:, :-1] + table.take(inputs.row, axis=0)
-        np.maximum(hidden, 0, out=hidden)
-        hidden = hidden @ weights["hidden"]
-        hidden += weights["hidden_bias"]
-        np.maximum(hidden, 0, out=hidden)
-        scores: NDArray[np.float32] = hidden @ weights["out"]
-        scores += found[:, -1]
+        actions = inputs.per_action["facts"].astype(np.float32) @ self._facts
+        table = inputs.per_decision["table"].astype(np.float32) @ self._table + self.weights["bias"]
+        scores: NDArray[np.float32] = forward(self.weights, actions[:, :-1], table, inputs.row, actions[:, -1], _relu)
         return scores
+
+
+def _relu(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.maximum(numbers, 0, out=numbers)
 
 
 def greatest_of_rows(values: NDArray[Any], row: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -14,9 +14,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.base import PolicyFileError, check_numbers
+from mahjong_agents.base import PolicyFileError
 from mahjong_agents.policy.custom_features import Features, scales_of
 from mahjong_agents.policy.file import PolicyFile
+from mahjong_agents.policy.inputs import Inputs
 from mahjong_agents.policy.plane_inputs import (
     BEHIND_LIMIT,
     NEAREST_LIMIT,
@@ -36,7 +37,6 @@ try:
 except ImportError as error:
     raise MissingExtraError("this policy needs torch: pip install 'mahjong-env[train]'") from error
 
-_MOST_ROWS: Final = 4096  # at once, so that memory stays small
 _THRESHOLDS: Final = 4
 _HELP_SCALE: Final = 20
 
@@ -115,8 +115,13 @@ class PolicyNetwork(nn.Module):
     def foresee(self, view: View) -> NDArray[np.float32]:
         """Return [n] float32 the values of what n seats see."""
         with torch.inference_mode():
-            values: NDArray[np.float32] = self.forward_critic(torch.from_numpy(self.inputs(view)).float())[:, 0].numpy()
+            inputs = torch.from_numpy(self.inputs(view)).to(self.scale.device).float()
+            values: NDArray[np.float32] = self.forward_critic(inputs)[:, 0].cpu().numpy()
         return values
+
+    def scores(self, inputs: Inputs) -> Tensor:
+        """Return [n, 109] logits for what `inputs` returns; see `mahjong_agents.policy.torch_network`."""
+        return self.forward_actor(inputs.per_decision["inputs"].float())
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """Return [n, 109] logits, illegal actions not masked, and [n, 1] values, for inputs [n, F] float."""
@@ -157,47 +162,6 @@ def _small(layer: nn.Linear) -> nn.Linear:
     nn.init.orthogonal_(layer.weight, 0.01)
     nn.init.zeros_(layer.bias)
     return layer
-
-
-def probabilities_of(network: PolicyNetwork, view: View, name: str) -> NDArray[np.float32]:
-    """Return [n, 109] the probabilities that the network of a policy gives the legal actions."""
-    logits = _legal_logits(network, view, name)
-    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-    shares: NDArray[np.float32] = weights / weights.sum(axis=1, keepdims=True)
-    return shares
-
-
-def choose(
-    network: PolicyNetwork, view: View, rng: np.random.Generator, name: str, *, sample: bool
-) -> NDArray[np.int64]:
-    """Return [n] the actions that the network of a policy finds best, or draws.
-
-    Args:
-        network: the network.
-        view: what n seats see.
-        rng: for drawing.
-        name: what the policy is called in errors.
-        sample: draw from the probabilities.
-    """
-    logits = _legal_logits(network, view, name)
-    if sample:  # the largest of logits with Gumbel noise is a draw from their distribution
-        return (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
-    return logits.argmax(axis=1)
-
-
-def _legal_logits(network: PolicyNetwork, view: View, name: str) -> NDArray[np.float32]:
-    """Return [n, 109] logits; those of illegal actions are minus infinity."""
-    inputs = network.inputs(view)
-    logits = np.empty((len(view), NUM_ACTIONS), np.float32)
-    with torch.inference_mode():
-        for start in range(0, len(view), _MOST_ROWS):
-            rows = slice(start, start + _MOST_ROWS)
-            logits[rows] = network.forward_actor(torch.from_numpy(inputs[rows]).float()).numpy()
-    check_numbers(name, logits)
-    # Even where huge weights give minus infinity, a legal action stands above the illegal ones.
-    smallest = np.finfo(np.float32).min
-    allowed: NDArray[np.float32] = np.where(view.action_mask, np.maximum(logits, smallest), np.float32(-np.inf))
-    return allowed
 
 
 def network_from(saved: PolicyFile, path: Path, features: Features | None = None) -> PolicyNetwork:

@@ -56,7 +56,7 @@ class TestFindDevice:
         monkeypatch.setattr(torch.nn.Module, "to", lambda module, device: asked.append(device) or module)
         for device in ("cuda", "cpu"):
             ppo.Learner(replace(PPO, device=device), people=3, unit=1.0, claims=True)
-        assert asked == 4 * [torch.device("cuda")] + 4 * [torch.device("cpu")]
+        assert asked == 2 * [torch.device("cuda")] + 2 * [torch.device("cpu")]
 
     @pytest.mark.parametrize(("run", "config"), [(ppo_run.run, PPO), (train.run, TRAIN)])
     @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def learned(device=None):
         parts = (learner.actor, learner.average, learner.reference, learner.critic)
         assert {array.device for part in parts for array in part.parameters()} == {device}
     for number in range(2):
-        network = ActionNetwork(learner.actor.arrays())
+        network = ActionNetwork(learner.weights())
         hands = play_hands(VARIANTS["hebei"], network, [], tables=6, share=0, seed=[number])
         learner.update(hands, number=number, progress=0.0)
         learner.refresh_reference()
@@ -86,10 +86,10 @@ def learned(device=None):
 
 
 def test_ppo_learns_there_what_it_learns_here(monkeypatch):
-    here = learned().average.arrays()
+    here = learned().average_weights()
     with fake_device() as device:
         monkeypatch.setattr(ppo, "find_device", lambda name: device)
-        there = learned(device).average.arrays()
+        there = learned(device).average_weights()
     for name, array in here.items():
         assert type(there[name]) is np.ndarray
         np.testing.assert_array_equal(there[name], array)

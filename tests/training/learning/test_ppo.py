@@ -14,13 +14,14 @@ from mahjong_agents.control_variates import weights_of
 from mahjong_agents.policy.custom_features import find_features
 from mahjong_agents.policy.inputs import ACTION_FACTS, TABLE_FACTS, action_inputs
 from mahjong_agents.policy.network import ActionNetwork, prior, shapes
+from mahjong_agents.policy.torch_network import arrays_of
 from mahjong_env import VARIANTS, make_engine
 from mahjong_training.config import TrainConfig
 from mahjong_training.evaluation.matches import sigma
 from mahjong_training.learning import self_play
-from mahjong_training.learning.ppo import Actor, Learner, advantages, log_softmax
+from mahjong_training.learning.ppo import Actor, Learner, advantages_and_returns, log_softmax
 from mahjong_training.learning.rewards import find_reward
-from mahjong_training.learning.self_play import Hands, play_hands
+from mahjong_training.learning.self_play import Trajectories, play_hands
 from support.marks import everyday, variants
 
 EXAMPLES = Path(__file__).parents[3] / "notebooks" / "examples"
@@ -48,19 +49,19 @@ def hands(variant="hebei", share=0.0, tables=40, others=(), reward=None):
     return play_hands(VARIANTS[variant], network(), others, tables=tables, share=share, seed=[1], reward=reward)
 
 
-class TestHands:
+class TestTrajectories:
     @pytest.mark.parametrize("variant", variants("hebei"))
-    def test_rewards_of_a_chain_are_the_points_of_the_seat(self, variant):
+    def test_rewards_of_a_trajectory_are_the_points_of_the_seat(self, variant):
         played = hands(variant)
-        paid = np.bincount(played.chain, played.reward, minlength=played.points.size)
-        decided = np.bincount(played.chain, minlength=played.points.size) > 0
+        paid = np.bincount(played.trajectory, played.reward, minlength=played.points.size)
+        decided = np.bincount(played.trajectory, minlength=played.points.size) > 0
         points = played.points.ravel()
         # Where nothing is paid before a seat first decides, all that it is paid follows a decision.
         assert (paid[decided] == points[decided]).mean() > 0.95
         assert (played.points.sum(axis=1) == 0).all()
         assert paid[decided].any()
 
-    def test_chains_are_those_of_the_seats_that_decided(self, monkeypatch):
+    def test_trajectories_are_those_of_the_seats_that_decided(self, monkeypatch):
         asked, choose = [], self_play.choose_actions
 
         def noting(engine, games, *rest):
@@ -68,7 +69,7 @@ class TestHands:
             return choose(engine, games, *rest)
 
         monkeypatch.setattr(self_play, "choose_actions", noting)
-        np.testing.assert_array_equal(hands(tables=3).chain, np.concatenate(asked))
+        np.testing.assert_array_equal(hands(tables=3).trajectory, np.concatenate(asked))
 
     def test_luck_is_taken_off_what_is_paid(self):
         rules = VARIANTS["taiwan"]
@@ -77,11 +78,11 @@ class TestHands:
             for weights in (None, weights_of(rules))
         )
         np.testing.assert_array_equal(plain.chosen, less.chosen)
-        of_chain = [np.bincount(hands.chain, hands.reward, minlength=800) for hands in (plain, less)]
-        assert of_chain[1].var() < 0.7 * of_chain[0].var()
+        of_trajectory = [np.bincount(hands.trajectory, hands.reward, minlength=800) for hands in (plain, less)]
+        assert of_trajectory[1].var() < 0.7 * of_trajectory[0].var()
         # What every seat is paid less is luck, which sums to zero over the seats of a hand; all but a few seats decide.
-        taken = (of_chain[0] - of_chain[1]).reshape(200, 4)
-        decided = (np.bincount(plain.chain, minlength=800) > 0).reshape(200, 4).all(axis=1)
+        taken = (of_trajectory[0] - of_trajectory[1]).reshape(200, 4)
+        decided = (np.bincount(plain.trajectory, minlength=800) > 0).reshape(200, 4).all(axis=1)
         sums = np.abs(taken[decided].sum(axis=1))
         assert np.median(sums) < 0.5 * np.median(np.abs(taken[decided]).max(axis=1))
 
@@ -94,12 +95,29 @@ class TestHands:
 
     def test_places_are_paid_at_the_end_of_a_hand(self):
         played = hands(reward=find_reward("ranked"))
-        last = np.append(np.diff(np.sort(played.chain)) > 0, True)[np.argsort(np.argsort(played.chain, kind="stable"))]
+        last = np.append(np.diff(np.sort(played.trajectory)) > 0, True)[
+            np.argsort(np.argsort(played.trajectory, kind="stable"))
+        ]
         assert not played.reward[~last].any()
         more = (played.points[:, :, None] < played.points[:, None, :]).sum(axis=2)
         same = (played.points[:, :, None] == played.points[:, None, :]).sum(axis=2)
         place = 1 + more + (same - 1) / 2
-        np.testing.assert_allclose(played.reward[last], (2 - place).ravel()[played.chain[last]])
+        np.testing.assert_allclose(played.reward[last], (2 - place).ravel()[played.trajectory[last]])
+
+    def test_potentials_are_discounted_as_rewards_are(self):
+        class Shaped:
+            def __call__(self, paid):
+                return 0 * paid.points
+
+            def potential(self, view):
+                return view.left + 1
+
+        played = play_hands(VARIANTS["hebei"], network(), [], tables=6, share=0, seed=[1], reward=Shaped(), gamma=0.9)
+        left = played.critic_inputs[:, list(TABLE_FACTS).index("left")] + 1.0
+        for number in set(played.trajectory.tolist()):
+            at = np.flatnonzero(played.trajectory == number)
+            expected = 0.9 * np.append(left[at][1:], 0) - left[at]
+            np.testing.assert_allclose(played.reward[at], expected, rtol=1e-5)
 
     def test_potentials_sum_to_what_they_were_at_the_first_decision(self):
         class Shaped:
@@ -110,15 +128,16 @@ class TestHands:
                 return view.left + 1
 
         played = hands(reward=Shaped())
-        sums = np.bincount(played.chain, played.reward)
-        _, first = np.unique(played.chain, return_index=True)
+        sums = np.bincount(played.trajectory, played.reward)
+        _, first = np.unique(played.trajectory, return_index=True)
         left = list(TABLE_FACTS).index("left")
-        np.testing.assert_array_equal(-sums[played.chain[first]], played.table[first, left] + 1)
+        np.testing.assert_array_equal(-sums[played.trajectory[first]], played.critic_inputs[first, left] + 1)
 
     def test_the_same_seed_is_the_same_hands(self):
         one, other = (hands(tables=8) for _ in range(2))
-        for name in ("facts", "table", "chosen", "reward", "others"):
+        for name in ("critic_inputs", "chosen", "log_probability", "reward"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+        np.testing.assert_array_equal(one.inputs.per_action["facts"], other.inputs.per_action["facts"])
         different = play_hands(VARIANTS["hebei"], network(), [], tables=8, share=0, seed=[2])
         assert len(different) != len(one) or (different.reward != one.reward).any()
 
@@ -127,51 +146,54 @@ class TestHands:
         seats = played.learner.sum(axis=1)
         assert (seats == 1).sum() == 20
         assert (seats == 3).sum() == 20
-        assert played.learner.ravel()[played.chain].all()
+        assert played.learner.ravel()[played.trajectory].all()
 
-    def test_parts_keep_their_chains_apart(self):
+    def test_parts_keep_their_trajectories_apart(self):
         one, other = hands(tables=8), hands(tables=4)
-        both = Hands.joined([one, other])
+        both = Trajectories.joined([one, other])
         assert len(both) == len(one) + len(other)
-        np.testing.assert_array_equal(both.chain[len(one) :] - one.points.size, other.chain)
-        assert both.points.ravel().shape[0] > both.chain.max()
+        np.testing.assert_array_equal(both.trajectory[len(one) :] - one.points.size, other.trajectory)
+        assert both.points.ravel().shape[0] > both.trajectory.max()
 
     def test_what_others_know_is_told_next_seat_first(self):
         played = hands(tables=1)
-        at = np.flatnonzero(played.chain == 0)
-        number = np.searchsorted(np.flatnonzero(played.chain == 1), at[-1]) - 1
-        before = np.flatnonzero(played.chain == 1)[number]
+        at = np.flatnonzero(played.trajectory == 0)
+        number = np.searchsorted(np.flatnonzero(played.trajectory == 1), at[-1]) - 1
+        before = np.flatnonzero(played.trajectory == 1)[number]
         assert before < at[-1]
-        distance = played.table[before, :8].argmax()
-        assert played.others[at[-1]].reshape(2, -1)[0, -1] == distance
+        distance = played.critic_inputs[before, :8].argmax()
+        assert played.critic_inputs[at[-1], len(TABLE_FACTS) :].reshape(2, -1)[0, -1] == distance
 
 
 class TestAdvantages:
-    def test_are_those_of_the_definition(self):
+    @pytest.mark.parametrize(("gamma", "gae_lambda"), [(1.0, 0.9), (0.9, 0.8), (0.5, 1.0)])
+    def test_are_those_of_the_definition(self, gamma, gae_lambda):
         rng = np.random.default_rng(0)
-        chain = rng.integers(0, 7, 60) * 3
-        reward, value = rng.normal(size=(2, 60)).astype(np.float32)
-        better, returns = advantages(chain, reward, value, 0.9)
-        for number in set(chain.tolist()):
-            at = np.flatnonzero(chain == number)
-            after = np.append(value[at][1:], 0)
-            surprise = reward[at] + after - value[at]
-            for place in range(len(at)):
-                weights = 0.9 ** np.arange(len(at) - place)
-                np.testing.assert_allclose(better[at[place]], (weights * surprise[place:]).sum(), rtol=1e-4, atol=1e-5)
-                np.testing.assert_allclose(returns[at[place]], reward[at[place:]].sum(), rtol=1e-4, atol=1e-5)
+        trajectory = rng.integers(0, 7, 60) * 3
+        rewards, values = rng.normal(size=(2, 60)).astype(np.float32)
+        found, returns = advantages_and_returns(trajectory, rewards, values, gamma, gae_lambda)
+        for number in set(trajectory.tolist()):
+            at = np.flatnonzero(trajectory == number)
+            advantage = discounted = next_value = 0.0
+            for decision in at[::-1]:
+                delta = rewards[decision] + gamma * next_value - values[decision]
+                advantage = delta + gamma * gae_lambda * advantage
+                discounted = rewards[decision] + gamma * discounted
+                next_value = values[decision]
+                assert found[decision] == pytest.approx(advantage, rel=1e-4, abs=1e-5)
+                assert returns[decision] == pytest.approx(discounted, rel=1e-4, abs=1e-5)
 
 
 class TestLearner:
     def test_the_network_that_learns_is_the_one_that_plays(self):
         actor = Actor(8, claims=True, generator=torch.Generator().manual_seed(0))
         actor.out.data.normal_()
-        played = ActionNetwork(actor.arrays())
+        played = ActionNetwork(arrays_of(actor))
         view = make_engine("taiwan", 20, seed=1).view()
         inputs = action_inputs(view)
         row = torch.from_numpy(inputs.row)
         with torch.no_grad():
-            logits = actor(torch.from_numpy(inputs.facts), torch.from_numpy(inputs.table), row)
+            logits = actor.scores(inputs.map(torch.from_numpy))
         np.testing.assert_allclose(logits.numpy(), played.scores(inputs), rtol=1e-3, atol=1e-4)
         np.testing.assert_allclose(log_softmax(logits, row, 20).exp().sum(), 20, rtol=1e-4)
 
@@ -179,14 +201,15 @@ class TestLearner:
         late = find_features(f"{EXAMPLES / 'my_features.py'}:Late")
         actor = Actor(8, claims=True, generator=torch.Generator().manual_seed(0), features=late)
         actor.out.data.normal_()
-        played = ActionNetwork(actor.arrays(), late)
+        played = ActionNetwork(arrays_of(actor), late)
         inputs = played.inputs(make_engine("hebei", 6, seed=3).view())
-        assert inputs.table.shape == (6, len(TABLE_FACTS) + 3)
+        assert inputs.per_decision["table"].shape == (6, len(TABLE_FACTS) + 3)
         scores = played.scores(inputs)
-        seen = (torch.from_numpy(array) for array in (inputs.facts, inputs.table, inputs.row))
-        np.testing.assert_allclose(scores, actor(*seen).detach().numpy(), rtol=1e-3, atol=1e-3)
-        inputs.table[:, -1] += 8  # by one, at a scale of 1/8
-        weights = actor.arrays()
+        np.testing.assert_allclose(
+            scores, actor.scores(inputs.map(torch.from_numpy)).detach().numpy(), rtol=1e-3, atol=1e-3
+        )
+        inputs.per_decision["table"][:, -1] += 8  # by one, at a scale of 1/8
+        weights = arrays_of(actor)
         of_table = weights["bias"] + weights["table"][-1]
         moved = ActionNetwork(weights | {"bias": of_table}, late)
         inputs_before = moved.inputs(make_engine("hebei", 6, seed=3).view())
@@ -194,19 +217,19 @@ class TestLearner:
 
     def test_probabilities_of_what_was_played_are_known(self):
         learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
-        played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=20, share=0, seed=[4])
+        played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.weights()), [], tables=20, share=0, seed=[4])
         generator = torch.Generator().manual_seed(0)
-        for batch in learner._batches(played, np.ones(len(played), np.float32), generator):
-            found = log_softmax(learner.actor(batch.facts, batch.table, batch.row), batch.row, len(batch.table))
+        for batch in learner._minibatches(played, np.ones(len(played), np.float32), generator):
+            found = log_softmax(learner.actor.scores(batch.inputs), batch.inputs.row, len(batch.chosen))
             torch.testing.assert_close(found[batch.chosen], batch.log_probability, rtol=1e-3, atol=1e-3)
 
     def test_what_was_better_than_expected_becomes_likelier(self):
         learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
-        played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=64, share=0, seed=[4])
+        played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.weights()), [], tables=64, share=0, seed=[4])
         # Chows are paid for, whatever becomes of them.
         chows = list(ACTION_FACTS).index("chow")
-        first = np.cumsum(played.count) - played.count
-        is_chow = played.facts[first + played.chosen, chows] == 1
+        first = np.searchsorted(played.inputs.row, np.arange(len(played)))
+        is_chow = played.inputs.per_action["facts"][first + played.chosen, chows] == 1
         paid = replace(played, reward=np.where(is_chow, 3.0, 0.0).astype(np.float32))
         before = self.chows(learner, played, chows)
         for number in range(5):
@@ -216,10 +239,10 @@ class TestLearner:
     @staticmethod
     def chows(learner, played, column):
         generator = torch.Generator().manual_seed(0)
-        batch = next(learner._batches(played, np.ones(len(played), np.float32), generator))
+        batch = next(learner._minibatches(played, np.ones(len(played), np.float32), generator))
         with torch.no_grad():
-            found = log_softmax(learner.actor(batch.facts, batch.table, batch.row), batch.row, len(batch.table))
-        return float(found.exp()[batch.facts[:, column] == 1].mean())
+            found = log_softmax(learner.actor.scores(batch.inputs), batch.inputs.row, len(batch.chosen))
+        return float(found.exp()[batch.inputs.per_action["facts"][:, column] == 1].mean())
 
     # A plain mean of the first updates, none of which is of what it began as; then those of long ago count ever less.
     @pytest.mark.parametrize(
@@ -232,36 +255,36 @@ class TestLearner:
     )
     def test_the_average_follows_the_weights(self, average, counts):
         learner = Learner(replace(CONFIG, ema_decay=average), people=3, unit=3.0, claims=True)
-        began, after = learner.actor.arrays(), []
+        began, after = learner.weights(), []
         for number in range(4):
             played = play_hands(VARIANTS["hebei"], network(), [], tables=2, share=0, seed=[number])
             learner.update(played, number=number, progress=0, critic_updates=1)
-            after.append(learner.actor.arrays())
+            after.append(learner.weights())
         assert all((began[name] == after[0][name]).all() for name in began)
         now, after = after[-1], after[1:]
         expected = {name: sum(count * one[name] for count, one in zip(counts, after, strict=True)) for name in now}
-        for name, mean in learner.average.arrays().items():
+        for name, mean in learner.average_weights().items():
             np.testing.assert_allclose(mean, expected[name], rtol=1e-4, atol=1e-6)
-        assert average == 0 or any((learner.average.arrays()[name] != now[name]).any() for name in now)
+        assert average == 0 or any((learner.average_weights()[name] != now[name]).any() for name in now)
 
     def test_the_loss_is_that_of_the_definition(self):
         """The clipped objective, less the entropy, and the divergence from the reference, by their formulas."""
         config = replace(CONFIG, ent_coef=0.1, kl_coef=0.3)
         learner = Learner(config, people=3, unit=3.0, claims=True)
-        played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=8, share=0, seed=[4])
+        played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.weights()), [], tables=8, share=0, seed=[4])
         generator = torch.Generator().manual_seed(0)
         with torch.no_grad():
             for weights in learner.actor.parameters():
                 weights += 0.2 * torch.randn(weights.shape, generator=generator)
         better = np.random.default_rng(0).normal(size=len(played)).astype(np.float32)
-        batch = next(learner._batches(played, better, generator))
+        batch = next(learner._minibatches(played, better, generator))
         loss, _ = learner._loss(batch)
 
-        rows = batch.row.numpy()
+        rows = batch.inputs.row.numpy()
 
         def log_probabilities(network):
             with torch.no_grad():
-                scores = network(batch.facts, batch.table, batch.row).double().numpy()
+                scores = network.scores(batch.inputs).double().numpy()
             return np.concatenate([of_row - np.logaddexp.reduce(of_row) for of_row in by_row(scores)])
 
         def by_row(values):
@@ -282,11 +305,12 @@ class TestLearner:
         learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
         played, targets = hands(tables=16), []
         monkeypatch.setattr(learner, "_fit_critic", lambda seen, target, generator: targets.append((seen, target)))
-        value = learner._values(torch.from_numpy(np.concatenate([played.table, played.others], axis=1)))
+        value = learner._values(torch.from_numpy(played.critic_inputs))
         learner.update(played, number=0, progress=0, critic_updates=critic_updates)
-        better, returns = advantages(played.chain, played.reward / np.float32(3), value, CONFIG.gae_lambda)
+        rewards = played.reward / np.float32(3)
+        advantages, returns = advantages_and_returns(played.trajectory, rewards, value, 1.0, CONFIG.gae_lambda)
         ((seen, target),) = targets
-        np.testing.assert_allclose(target, returns if critic_updates else better + value, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(target, returns if critic_updates else advantages + value, rtol=1e-4, atol=1e-4)
         monkeypatch.undo()
         for _ in range(50):
             learner._fit_critic(seen, target, torch.Generator().manual_seed(0))
@@ -296,9 +320,9 @@ class TestLearner:
         learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
         for number in range(2):
             learner.update(hands(tables=4), number=number, progress=0)
-        before, average = learner.reference.arrays(), learner.average.arrays()
+        before, average = arrays_of(learner.reference), learner.average_weights()
         learner.refresh_reference()
-        for name, array in learner.reference.arrays().items():
+        for name, array in arrays_of(learner.reference).items():
             np.testing.assert_array_equal(array, average[name])
         assert any((before[name] != average[name]).any() for name in before)
 
@@ -307,10 +331,8 @@ class TestLearner:
         moved = []
         for weight in (0.0, 50.0):
             learner = Learner(replace(CONFIG, kl_coef=weight), people=3, unit=3.0, claims=True)
-            played = play_hands(
-                VARIANTS["hebei"], ActionNetwork(learner.actor.arrays()), [], tables=64, share=0, seed=[4]
-            )
+            played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.weights()), [], tables=64, share=0, seed=[4])
             for number in range(4):
-                said = learner.update(played, number=number, progress=0)
-            moved.append(said["actor/divergence"])
+                metrics = learner.update(played, number=number, progress=0)
+            moved.append(metrics["actor/approx_kl"])
         assert moved[1] < moved[0]

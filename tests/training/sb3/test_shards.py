@@ -13,6 +13,7 @@ from stable_baselines3.common.vec_env import VecMonitor
 from mahjong_agents import GreedyAgent, RandomAgent
 from mahjong_agents.policy.agent import PolicyAgent
 from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
+from mahjong_agents.policy.torch_network import TorchNetwork
 from mahjong_env import rules
 from mahjong_training.errors import TrainingError, WorkerError
 from mahjong_training.learning.curve import measure_learner
@@ -100,7 +101,7 @@ def test_the_contract_of_vec_env(shards):
 
 def test_a_network_that_learns_is_passed_on_when_it_is_assigned_anew(shards):
     network = PolicyNetwork(NetworkSpec(16, 1))
-    shards.opponents = [PolicyAgent.playing(network, name="self")]
+    shards.opponents = [PolicyAgent.playing(TorchNetwork(network), name="self")]
     before = shards.apply(weight_of_opponent)
     with_bias = network.value.bias.detach().numpy().item() + 1
     network.value.bias.data += 1
@@ -129,7 +130,7 @@ def test_demonstrations_are_those_of_the_workers(shards):
 @pytest.mark.thorough
 def test_a_learner_is_measured_the_same_in_the_workers(shards):
     torch.manual_seed(1)
-    learner = PolicyAgent.playing(PolicyNetwork(NetworkSpec(16, 1)), name="self", sample=True)
+    learner = PolicyAgent.playing(TorchNetwork(PolicyNetwork(NetworkSpec(16, 1))), name="self", sample=True)
     others = [RandomAgent(), GreedyAgent(), GreedyAgent(claims=False)]
     here, there = (
         measure_learner(rules("hebei"), learner, others, deals=4, seed=3, play=play)

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.policy.file import PolicyFile
-from mahjong_env import MissingExtraError, Rules, __version__
+from mahjong_env import AgentError, MissingExtraError, Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.errors import InterruptedRunError, TrainingError, WorkerError, WriteError
@@ -28,10 +28,10 @@ from mahjong_training.seeds import curve_seed
 
 try:
     import torch
+
+    from mahjong_agents.policy import torch_network
 except ImportError as error:
     raise MissingExtraError("training needs torch: pip install 'mahjong-env[train,evaluate]'") from error
-
-DEVICES: Final = ("auto", "cpu", "cuda")
 
 Config = TypeVar("Config", TrainSb3Config, TrainConfig)
 
@@ -268,11 +268,10 @@ def find_device(name: str) -> torch.device:
     Raises:
         TrainingError: there is no such device, or none here.
     """
-    if name not in DEVICES:
-        raise TrainingError(f"--device is {', '.join(DEVICES[:-1])} or {DEVICES[-1]}, not {name!r}")
-    if name == "cuda" and not torch.cuda.is_available():
-        raise TrainingError("--device cuda: torch finds no such device here; --device auto takes what there is")
-    return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
+    try:
+        return torch_network.find_device(name)
+    except AgentError as error:
+        raise TrainingError(f"--{error}") from error
 
 
 def write_checkpoint(path: Path, state: Mapping[str, Any]) -> None:

@@ -1,16 +1,17 @@
-"""PPO for a small network that looks at one action at a time, by self-play: read it from top to bottom.
+"""Proximal policy optimisation (PPO) by self-play: read it from top to bottom.
 
-An update plays one hand at each of a few thousand tables to its end (`mahjong_training.learning.self_play`), with every
-seat's decisions, estimates how much better each decision was than expected (a critic, and generalised advantage
-estimation along what one seat decides in one hand), and moves the probabilities of the actions accordingly, a little at
-a time (the clipped objective of PPO).
+An update plays one hand at each of a few thousand tables to its end (`mahjong_training.learning.self_play`), estimates
+the advantage of each decision (a critic, and generalised advantage estimation along the trajectory of a seat in a
+hand), and moves the probabilities of the actions accordingly, a little at a time (the clipped objective).
 
-What made it work, and what did not, stands in docs/learning.md.
+The network that acts is the small one of `mahjong_agents.policy.network`, or any torch module
+(`mahjong_agents.policy.torch_network`). What made it work, and what did not, stands in docs/research/learning.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,22 +21,24 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from mahjong_agents.policy.custom_features import Features
-from mahjong_agents.policy.network import FACT_SCALES, prior, shapes, table_scales
+from mahjong_agents.policy.inputs import Inputs
+from mahjong_agents.policy.network import FACT_SCALES, forward, prior, shapes, table_scales
+from mahjong_agents.policy.torch_network import arrays_of, find_network, load_arrays, score_actions
 from mahjong_training.config import TrainConfig
 from mahjong_training.learning.base_run import find_device
-from mahjong_training.learning.self_play import HINTS, Hands
+from mahjong_training.learning.self_play import PRIVILEGED_FEATURES, Trajectories, Weights
 
 _CRITIC_WIDTHS: Final = (128, 64)
-_CRITIC_RATE: Final = 1e-3
-_CRITIC_BATCH: Final = 4096
+_CRITIC_LEARNING_RATE: Final = 1e-3
+_CRITIC_BATCH_SIZE: Final = 4096
 _CRITIC_EPOCHS: Final = 2
-_LARGEST_GRADIENT: Final = 0.5
-_LAST_RATE: Final = 0.1  # what the learning rate falls to
+_MAX_GRAD_NORM: Final = 0.5
+_LAST_LEARNING_RATE: Final = 0.1  # share of the first that the learning rate falls to
 
 
 # --- Networks ----------------------------------------------------------------------------------------------------
 class Actor(nn.Module):
-    """`mahjong_agents.policy.network.ActionNetwork` with weights that can be moved; the arrays have the same names."""
+    """The small network with weights that can be moved; its arrays are those of `ActionNetwork`."""
 
     fact_scales: Tensor
     table_scales: Tensor
@@ -55,29 +58,23 @@ class Actor(nn.Module):
         self.register_buffer("fact_scales", torch.from_numpy(FACT_SCALES.copy()), persistent=False)
         self.register_buffer("table_scales", torch.from_numpy(scales.copy()), persistent=False)
 
-    def forward(self, facts: Tensor, table: Tensor, row: Tensor) -> Tensor:
-        """Return [m] logits, for facts [m, A] of actions in rows [m] of tables [n, C]."""
+    def scores(self, inputs: Inputs) -> Tensor:
+        """Return [m] logits of the legal actions."""
         weights = dict(self.named_parameters())
-        scaled = facts.float() * self.fact_scales
-        of_table = (table.float() * self.table_scales) @ weights["table"] + weights["bias"]
-        hidden = torch.relu(scaled @ weights["facts"] + of_table[row])
-        hidden = torch.relu(hidden @ weights["hidden"] + weights["hidden_bias"])
-        return hidden @ weights["out"] + scaled @ weights["prior"]
-
-    def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """Return copies of the weights, as `ActionNetwork` takes them."""
-        return {name: array.detach().cpu().numpy().copy() for name, array in self.named_parameters()}
+        facts = inputs.per_action["facts"].float() * self.fact_scales
+        table = (inputs.per_decision["table"].float() * self.table_scales) @ weights["table"] + weights["bias"]
+        return forward(weights, facts @ weights["facts"], table, inputs.row, facts @ weights["prior"], torch.relu)
 
 
 class Critic(nn.Module):
-    """Foresees what a seat will be paid, in sigma; it may know what the other seats know of their hands."""
+    """Values: what a seat will be paid in the rest of the hand; it may see privileged features of the other seats."""
 
     scales: Tensor
 
     def __init__(self, others: int, features: Features | None = None) -> None:
-        """Build it for so many other seats."""
+        """Build a critic for a table with this number of other seats."""
         super().__init__()
-        scales = [*table_scales(features).tolist(), *others * [*HINTS.values()]]
+        scales = [*table_scales(features).tolist(), *others * [*PRIVILEGED_FEATURES.values()]]
         self.register_buffer("scales", torch.tensor(scales), persistent=False)
         sizes = [len(scales), *_CRITIC_WIDTHS]
         layers: list[nn.Module] = []
@@ -85,68 +82,79 @@ class Critic(nn.Module):
             layers += [nn.Linear(size, width), nn.ReLU()]
         self.layers = nn.Sequential(*layers, nn.Linear(sizes[-1], 1))
 
-    def forward(self, seen: Tensor) -> Tensor:
+    def forward(self, critic_inputs: Tensor) -> Tensor:
         """Return [n] values, for [n, C + others * H] numbers."""
-        found: Tensor = self.layers(seen.float() * self.scales)
-        return found[:, 0]
+        values: Tensor = self.layers(critic_inputs.float() * self.scales)
+        return values[:, 0]
 
 
-# --- What was better than expected ---------------------------------------------------------------------------------
-def chain_ends(chain: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Return [n] an order that puts decisions of a chain behind each other, and where in it chains begin and end."""
-    order = np.argsort(chain, kind="stable")
-    is_first = np.diff(chain[order], prepend=-1) > 0
-    first = np.flatnonzero(is_first)
-    return order, first, np.append(first[1:], len(chain)) - 1
-
-
-def advantages(
-    chain: NDArray[np.intp], reward: NDArray[np.float32], value: NDArray[np.float32], decay: float
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Estimate by how much decisions were better than expected; hands end, and nothing is discounted.
+# --- Advantages --------------------------------------------------------------------------------------------------
+def advantages_and_returns(
+    trajectory: NDArray[np.intp],
+    rewards: NDArray[np.float32],
+    values: NDArray[np.float32],
+    gamma: float,
+    gae_lambda: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Estimate advantages (generalised advantage estimation) and returns; every trajectory ends with its hand.
 
     Args:
-        chain: [n] the chain of each decision, in the order of play.
-        reward: [n] what it brought until the next one of its chain.
-        value: [n] what was expected before it.
-        decay: lambda of generalised advantage estimation.
+        trajectory: [n] the trajectory of each decision, in the order of play.
+        rewards: [n] from the decision to the next one of its trajectory.
+        values: [n] of the critic at the decision.
+        gamma: discount for each further decision of the trajectory.
+        gae_lambda: how far ahead advantages look.
 
     Returns:
-        [n] advantages, and [n] what was paid from there to the end of the hand.
+        [n] float64 advantages, and [n] float64 discounted returns to the end of the hand.
     """
-    order, first, last = chain_ends(chain)
-    paid, expected = reward[order], value[order]
-    ahead = np.append(expected[1:], 0)
-    ahead[last] = 0
-    surprise = paid + ahead - expected
-    better, returns = np.empty_like(surprise), np.empty_like(surprise)
-    of_chain, paid_in_chain = np.zeros((2, len(first)), np.float32)
-    for step in range(int((last - first).max(initial=-1)) + 1):
-        going = np.flatnonzero(last - step >= first)
-        at = last[going] - step
-        of_chain[going] = surprise[at] + decay * of_chain[going]
-        paid_in_chain[going] += paid[at]
-        better[at], returns[at] = of_chain[going], paid_in_chain[going]
+    order = np.argsort(trajectory, kind="stable")  # the decisions of a trajectory behind each other
+    first = np.flatnonzero(np.diff(trajectory[order], prepend=-1) > 0)
+    last = np.append(first[1:], len(trajectory)) - 1
+    ordered_rewards, ordered_values = rewards[order], values[order]
+    next_values = np.append(ordered_values[1:].astype(np.float64), 0)
+    next_values[last] = 0
+    deltas = ordered_rewards + gamma * next_values - ordered_values
+    advantages, returns = np.empty_like(deltas), np.empty_like(deltas)
+    advantage, rest = np.zeros((2, len(first)), np.float32)
+    for step in range(int((last - first).max(initial=-1)) + 1):  # from the ends of all trajectories backwards
+        running = np.flatnonzero(last - step >= first)
+        at = last[running] - step
+        advantage[running] = deltas[at] + gamma * gae_lambda * advantage[running]
+        rest[running] = ordered_rewards[at] + gamma * rest[running]
+        advantages[at], returns[at] = advantage[running], rest[running]
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
-    return better[back], returns[back]
+    return advantages[back], returns[back]
 
 
-# --- Learning -----------------------------------------------------------------------------------------------------
+# --- Learning ----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Batch:
-    """Some decisions, as tensors; `Hands` says what they are."""
+class Minibatch:
+    """A minibatch of n decisions with m likely actions, as tensors.
 
-    facts: Tensor
-    table: Tensor
-    row: Tensor
+    Attributes:
+        inputs: what the actor is shown.
+        chosen: [n] which of the m actions was chosen.
+        log_probability: [n] with which it was drawn.
+        advantage: [n] normalised.
+    """
+
+    inputs: Inputs
     chosen: Tensor
     log_probability: Tensor
     advantage: Tensor
 
 
 class Learner:
-    """The networks, their optimisers, and what is done with the hands of an update."""
+    """The networks, their optimisers, and an update of them.
+
+    Attributes:
+        actor: the network that acts.
+        reference: the same as it began, or was when it was last measured: ``kl_coef`` holds the actor near it.
+        average: the exponential moving average of the actor's weights, which is measured and saved.
+        critic: the network that values decisions.
+    """
 
     def __init__(
         self,
@@ -154,8 +162,8 @@ class Learner:
         *,
         people: int,
         unit: float,
-        claims: bool,
-        start: dict[str, NDArray[np.float32]] | None = None,
+        claims: bool = True,
+        start: Weights | None = None,
         features: Features | None = None,
     ) -> None:
         """Build fresh networks.
@@ -164,160 +172,182 @@ class Learner:
             config: the settings of the run.
             people: persons at a table.
             unit: of the rewards, which are divided by it; sigma for points.
-            claims: whether the actor begins as greedy, or as greedy that keeps its hand closed.
-            start: the weights that it begins with instead.
-            features: what adds inputs of a researcher's own.
+            claims: whether the small network begins as greedy, or as greedy that keeps its hand closed.
+            start: the weights that the actor begins with instead.
+            features: what adds inputs of a researcher's own to the small network and the critic.
+
+        Raises:
+            AgentError: the network of the settings cannot be made.
+            ValueError: the weights are not those of the network.
         """
-        generator = torch.Generator().manual_seed(config.seed)
         torch.manual_seed(config.seed)
         self.config, self.unit = config, unit
         self.device = find_device(config.device)
-        actors = [Actor(config.width, claims=claims, generator=generator, features=features) for _ in range(3)]
-        self.actor, self.reference, self.average = (actor.to(self.device) for actor in actors)
+        actor: nn.Module
+        if config.network is None:
+            generator = torch.Generator().manual_seed(config.seed)
+            actor = Actor(config.width, claims=claims, generator=generator, features=features)
+        else:
+            actor = find_network(config.network)
         if start is not None:
-            self.actor.load_state_dict({name: torch.from_numpy(array) for name, array in start.items()})
-        for copy in (self.reference, self.average):
-            copy.load_state_dict(self.actor.state_dict())
+            load_arrays(actor, start)
+        self.actor = actor.to(self.device)
+        self.reference, self.average = deepcopy(self.actor), deepcopy(self.actor)
         self.critic = Critic(people - 1, features).to(self.device)
         self.actor_optimiser = torch.optim.Adam(self.actor.parameters(), lr=config.learning_rate, eps=1e-5)
-        self.critic_optimiser = torch.optim.Adam(self.critic.parameters(), lr=_CRITIC_RATE)
+        self.critic_optimiser = torch.optim.Adam(self.critic.parameters(), lr=_CRITIC_LEARNING_RATE)
 
-    def update(self, hands: Hands, *, number: int, progress: float, critic_updates: int = 0) -> dict[str, float]:
-        """Learn from hands.
+    def update(
+        self, trajectories: Trajectories, *, number: int, progress: float, critic_updates: int = 0
+    ) -> dict[str, float]:
+        """Learn from trajectories.
 
         Args:
-            hands: what was played with the actor as it is.
+            trajectories: of hands that were played with the actor as it is.
             number: of the update; the order of the minibatches follows from it and from the seed.
             progress: share of the run that is done, 0 to 1.
-            critic_updates: so many updates come first, which leave the actor as it is.
+            critic_updates: the number of first updates that leave the actor as it is.
 
         Returns:
-            What there is to say of it, by name.
+            Metrics by name.
         """
-        generator = torch.Generator().manual_seed(self.config.seed * 1_000_003 + number)
+        config = self.config
+        generator = torch.Generator().manual_seed(config.seed * 1_000_003 + number)
         only_critic = number < critic_updates
-        limit = self.config.reward_limit
-        reward = np.clip(hands.reward / self.unit, -limit, limit).astype(np.float32)
-        seen = self._tensor(np.concatenate([hands.table, hands.others], axis=1))
-        value = self._values(seen)
-        better, returns = advantages(hands.chain, reward, value, self.config.gae_lambda)
-        said = {
-            "critic/explained": 1 - float(np.mean((returns - value) ** 2) / max(float(returns.var()), 1e-12)),
-            "critic/noise": float(better.std()),
-            "hands/decisions": len(hands) / hands.points.size,
+        rewards = np.clip(trajectories.reward / self.unit, -config.reward_limit, config.reward_limit)
+        rewards = rewards.astype(np.float32)
+        critic_inputs = self._tensor(trajectories.critic_inputs)
+        values = self._values(critic_inputs)
+        advantages, returns = advantages_and_returns(
+            trajectories.trajectory, rewards, values, config.gamma, config.gae_lambda
+        )
+        metrics = {
+            "critic/explained_variance": 1 - float(np.mean((returns - values) ** 2) / max(float(returns.var()), 1e-12)),
+            "critic/advantage_std": float(advantages.std()),
+            "hands/decisions": len(trajectories) / trajectories.points.size,
         }
         # Until the critic has learned something, it learns from what was really paid.
-        self._fit_critic(seen, self._tensor(returns if only_critic else better + value), generator)
+        self._fit_critic(critic_inputs, self._tensor(returns if only_critic else advantages + values), generator)
         if not only_critic:
-            said |= self._improve(hands, better, generator, progress)
-            self._add_to_average(number - critic_updates)
-        return said
+            metrics |= self._improve(trajectories, advantages, generator, progress)
+            self._average_weights(number - critic_updates)
+        return metrics
 
-    def _add_to_average(self, updates: int) -> None:
-        # Of the first updates a plain mean: what the actor began as would count for most of a short run.
-        kept = min(self.config.ema_decay, updates / (updates + 1))
+    def _average_weights(self, updates: int) -> None:
+        # A plain mean of the first updates: what the actor began as would count for most of a short run.
+        decay = min(self.config.ema_decay, updates / (updates + 1))
         with torch.no_grad():
             for mean, now in zip(self.average.parameters(), self.actor.parameters(), strict=True):
-                mean.lerp_(now, 1 - kept)
+                mean.lerp_(now, 1 - decay)
+            for kept, buffer in zip(self.average.buffers(), self.actor.buffers(), strict=True):
+                kept.copy_(buffer)
 
     def _tensor(self, array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(array).to(self.device)
 
     def _shuffled(self, number: int, size: int, generator: torch.Generator) -> Iterator[Tensor]:
-        """Return the numbers below one in random order, a batch at a time."""
+        """Yield the numbers below one in random order, a minibatch at a time."""
         order = torch.randperm(number, generator=generator).to(self.device)
         yield from torch.split(order, size)
 
-    def _values(self, seen: Tensor) -> NDArray[np.float32]:
+    def _values(self, critic_inputs: Tensor) -> NDArray[np.float32]:
         with torch.no_grad():
-            return torch.cat([self.critic(part) for part in torch.split(seen, 16 * _CRITIC_BATCH)]).cpu().numpy()
+            parts = torch.split(critic_inputs, 16 * _CRITIC_BATCH_SIZE)
+            return torch.cat([self.critic(part) for part in parts]).cpu().numpy()
 
-    def _fit_critic(self, seen: Tensor, target: Tensor, generator: torch.Generator) -> None:
+    def _fit_critic(self, critic_inputs: Tensor, targets: Tensor, generator: torch.Generator) -> None:
         for _ in range(_CRITIC_EPOCHS):
-            for some in self._shuffled(len(seen), _CRITIC_BATCH, generator):
-                loss = ((self.critic(seen[some]) - target[some]) ** 2).mean()
+            for some in self._shuffled(len(critic_inputs), _CRITIC_BATCH_SIZE, generator):
+                loss = ((self.critic(critic_inputs[some]) - targets[some]) ** 2).mean()
                 self.critic_optimiser.zero_grad()
                 loss.backward()
                 self.critic_optimiser.step()
 
     def _improve(
-        self, hands: Hands, better: NDArray[np.float32], generator: torch.Generator, progress: float
+        self, trajectories: Trajectories, advantages: NDArray[np.float64], generator: torch.Generator, progress: float
     ) -> dict[str, float]:
         config = self.config
         for group in self.actor_optimiser.param_groups:
-            group["lr"] = config.learning_rate * max(_LAST_RATE, 1 - progress)
-        advantage = (better - better.mean()) / (better.std() + 1e-8)
-        said: list[dict[str, float]] = []
+            group["lr"] = config.learning_rate * max(_LAST_LEARNING_RATE, 1 - progress)
+        normalised = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+        metrics: list[dict[str, float]] = []
         for _ in range(config.n_epochs):
-            for batch in self._batches(hands, advantage, generator):
-                loss, numbers = self._loss(batch)
+            for batch in self._minibatches(trajectories, normalised, generator):
+                loss, found = self._loss(batch)
                 self.actor_optimiser.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
-                nn.utils.clip_grad_norm_(self.actor.parameters(), _LARGEST_GRADIENT)
+                nn.utils.clip_grad_norm_(self.actor.parameters(), _MAX_GRAD_NORM)
                 self.actor_optimiser.step()
-                said.append(numbers)
-        return {f"actor/{name}": float(np.mean([numbers[name] for numbers in said])) for name in said[0]}
+                metrics.append(found)
+        return {f"actor/{name}": float(np.mean([found[name] for found in metrics])) for name in metrics[0]}
 
-    def _batches(self, hands: Hands, advantage: NDArray[np.float32], generator: torch.Generator) -> Iterator[Batch]:
-        """Return all decisions in random order, each with its legal actions."""
-        facts, table, count = (self._tensor(array) for array in (hands.facts, hands.table, hands.count))
-        chosen, log_probability, gain = (
-            self._tensor(array) for array in (hands.chosen, hands.log_probability, advantage)
+    def _minibatches(
+        self, trajectories: Trajectories, advantages: NDArray[np.float64], generator: torch.Generator
+    ) -> Iterator[Minibatch]:
+        """Yield all decisions between several likely actions in random order."""
+        inputs = trajectories.inputs.map(self._tensor)
+        chosen, log_probability, advantage = (
+            self._tensor(array) for array in (trajectories.chosen, trajectories.log_probability, advantages)
         )
+        count = torch.bincount(inputs.row, minlength=len(trajectories))
         first = torch.cumsum(count, 0) - count
-        # Where one action alone was likely there is nothing to choose.
         choices = torch.nonzero(count > 1)[:, 0]
         for some in self._shuffled(len(choices), self.config.batch_size, generator):
             some = choices[some]
             number = count[some]
             row = torch.repeat_interleave(torch.arange(len(some), device=self.device), number)
             start = torch.cumsum(number, 0) - number
-            action = torch.arange(len(row), device=self.device) + (first[some] - start)[row]
-            yield Batch(facts[action], table[some], row, start + chosen[some], log_probability[some], gain[some])
+            which = torch.arange(len(row), device=self.device) + (first[some] - start)[row]
+            per_action = {name: array[which] for name, array in inputs.per_action.items()}
+            per_decision = {name: array[some] for name, array in inputs.per_decision.items()}
+            part = Inputs(row, inputs.action[which], per_action, per_decision)
+            yield Minibatch(part, start + chosen[some], log_probability[some], advantage[some])
 
-    def _loss(self, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        """Return PPO's loss with a penalty on the divergence from the reference, and what there is to say of it."""
-        config, rows = self.config, len(batch.table)
-        log_probability = log_softmax(self.actor(batch.facts, batch.table, batch.row), batch.row, rows)
-        change = log_probability[batch.chosen] - batch.log_probability
-        ratio = change.exp()
-        kept = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
-        loss = -torch.min(ratio * batch.advantage, kept * batch.advantage).mean()
-        probability = log_probability.exp()
-        entropy = -(probability * log_probability).sum() / rows
+    def _loss(self, batch: Minibatch) -> tuple[Tensor, dict[str, float]]:
+        """Return PPO's loss with entropy bonus and penalty on the divergence (KL) from the reference, and metrics."""
+        config, row, rows = self.config, batch.inputs.row, len(batch.chosen)
+        log_probabilities = log_softmax(score_actions(self.actor, batch.inputs), row, rows)
+        log_ratio = log_probabilities[batch.chosen] - batch.log_probability
+        ratio = log_ratio.exp()
+        clipped = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
+        loss = -torch.min(ratio * batch.advantage, clipped * batch.advantage).mean()
+        probabilities = log_probabilities.exp()
+        entropy = -(probabilities * log_probabilities).sum() / rows
         loss = loss - config.ent_coef * entropy
-        said = {"entropy": entropy.item(), "divergence": (ratio - 1 - change).mean().item()}
+        metrics = {"entropy": entropy.item(), "approx_kl": (ratio - 1 - log_ratio).mean().item()}
         if config.kl_coef > 0:
             with torch.no_grad():
-                of_reference = log_softmax(self.reference(batch.facts, batch.table, batch.row), batch.row, rows)
-            divergence = (probability * (log_probability - of_reference)).sum() / rows
+                of_reference = log_softmax(score_actions(self.reference, batch.inputs), row, rows)
+            divergence = (probabilities * (log_probabilities - of_reference)).sum() / rows
             loss = loss + config.kl_coef * divergence
-            said["divergence from the reference"] = divergence.item()
-        return loss, said
+            metrics["kl_from_reference"] = divergence.item()
+        return loss, metrics
 
     def refresh_reference(self) -> None:
-        """Stay near the actor as it is now, from now on."""
+        """Hold the actor near its average as it is now, from now on."""
         self.reference.load_state_dict(self.average.state_dict())
 
-    # --- Going on later ---------------------------------------------------------------------------------------------
+    def weights(self) -> Weights:
+        """Return copies of the arrays of the actor, by name."""
+        return arrays_of(self.actor)
+
+    def average_weights(self) -> Weights:
+        """Return copies of the arrays of the average, by name."""
+        return arrays_of(self.average)
+
+    # --- Checkpoints ------------------------------------------------------------------------------------------------
     def state(self) -> dict[str, Any]:
-        """Return all that there is to go on from."""
+        """Return the state of all networks and optimisers."""
         return {name: part.state_dict() for name, part in self._parts().items()}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` returned."""
+        """Take back what `state` returned."""
         for name, part in self._parts().items():
             part.load_state_dict(state[name])
 
     def _parts(self) -> dict[str, Any]:
-        return {
-            "actor": self.actor,
-            "reference": self.reference,
-            "average": self.average,
-            "critic": self.critic,
-            "actor_optimiser": self.actor_optimiser,
-            "critic_optimiser": self.critic_optimiser,
-        }
+        names = ("actor", "reference", "average", "critic", "actor_optimiser", "critic_optimiser")
+        return {name: getattr(self, name) for name in names}
 
 
 def log_softmax(logits: Tensor, row: Tensor, rows: int) -> Tensor:

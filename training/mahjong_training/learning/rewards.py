@@ -149,7 +149,7 @@ class Value:
         """
         from mahjong_agents.policy.agent import PolicyAgent
 
-        network = PolicyAgent(self.policy).network
+        network = getattr(PolicyAgent(self.policy).network, "module", None)
         if not hasattr(network, "foresee"):
             raise RewardError(
                 f"the policy {self.policy} has no value head, which only those over whole observations have"

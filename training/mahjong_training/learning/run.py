@@ -12,8 +12,9 @@ from mahjong_agents import Agent, make_agent
 from mahjong_agents.base import present_spec
 from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.greedy import reference_agent
+from mahjong_agents.policy.agent import PolicyAgent
 from mahjong_agents.policy.custom_features import find_features
-from mahjong_agents.policy.file import PolicyFile
+from mahjong_agents.policy.file import TORCH, PolicyFile
 from mahjong_agents.policy.network import ARCHITECTURE, ActionNetwork, widened
 from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_training.config import PpoSettings, TrainConfig
@@ -25,7 +26,7 @@ from mahjong_training.evaluation.results import LineupResult, difference
 from mahjong_training.learning.base_run import BaseRun, find_device, run_or_resume
 from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
-from mahjong_training.learning.self_play import Common, Hands, Weights, agent_of, play_part
+from mahjong_training.learning.self_play import Common, Trajectories, Weights, network_of, play_part
 from mahjong_training.runtime.folders import write_bytes
 from mahjong_training.runtime.limits import check_counts, check_ppo, check_seed
 from mahjong_training.runtime.workers import check_workers, new_executor
@@ -36,6 +37,7 @@ try:
     from torch.utils.tensorboard import SummaryWriter
     from tqdm import tqdm
 
+    from mahjong_agents.policy.torch_network import TorchNetwork, arrays_of, network_header
     from mahjong_training.learning.ppo import Learner
 except ImportError as error:
     if isinstance(error, MissingExtraError):
@@ -89,8 +91,12 @@ class PpoRun(BaseRun[TrainConfig]):
                 f"--critic-hands {config.critic_hands} leaves nothing of --hands {config.hands} for the policy"
             )
         teacher = present_spec(str(config.teacher))
-        if config.teacher is not None and teacher not in TEACHERS and not teacher.startswith(_POLICY):
-            raise TrainingError(f"--teacher is one of {', '.join(TEACHERS)}, {_POLICY}NAME, not {config.teacher!r}")
+        named = TEACHERS if config.network is None else {}
+        if config.teacher is not None and teacher not in named and not teacher.startswith(_POLICY):
+            valid = ", ".join([*named, f"{_POLICY}NAME"])
+            raise TrainingError(f"--teacher is one of {valid}, not {config.teacher!r}")
+        if config.network is not None and config.features is not None:
+            raise TrainingError("--features adds inputs to the small network; one of your own reads what it likes")
         if not config.evaluation_agents:
             raise TrainingError("--evaluation-agents must name at least one agent")
         check_ppo(config)
@@ -103,7 +109,10 @@ class PpoRun(BaseRun[TrainConfig]):
         """
         super().__init__(config, folder)
         self._opponents = {spec: make_agent(spec) for spec in config.opponents if spec != SNAPSHOT}
-        teacher = present_spec(config.teacher or _winner_of_trial(self.rules, config.seed))
+        teacher = config.teacher
+        if teacher is None and config.network is None:
+            teacher = _winner_of_trial(self.rules, config.seed)
+        teacher = None if teacher is None else present_spec(teacher)
         parts = config.parts or max(_FEWEST_PARTS, config.processes)
         critic_hands = config.critic_hands
         if critic_hands is None:
@@ -113,22 +122,27 @@ class PpoRun(BaseRun[TrainConfig]):
         self.parts, self.critic_hands = parts, critic_hands
         self._features = None if config.features is None else find_features(config.features)
         self._added = 0 if self._features is None else len(self._features.facts)
-        start = _weights_of(teacher, config.width, self._added) if teacher.startswith(_POLICY) else None
-        claims = TEACHERS.get(teacher, True)
         plain = config.reward == _POINTS
         self._reward = None if plain else find_reward(config.reward)
-        unit = sigma(self.rules) if plain else 1.0
-        self.learner = Learner(
-            self.config, people=self.rules.people, unit=unit, claims=claims, start=start, features=self._features
-        )
+        try:
+            self.learner = Learner(
+                self.config,
+                people=self.rules.people,
+                unit=sigma(self.rules) if plain else 1.0,
+                claims=TEACHERS.get(str(teacher), True),
+                start=_weights_of(teacher, config, self._added) if teacher and teacher.startswith(_POLICY) else None,
+                features=self._features,
+            )
+        except ValueError as error:
+            raise TrainingError(f"--teacher {teacher}: not a policy of --network {config.network} ({error})") from error
         self._luck = useful_weights(self.rules) if config.control_variates and plain else None
         self.updates = self.hands = self.measurements = self.saved = 0
         self.is_due = True
-        self.best = self.learner.actor.arrays()
+        self.best = self.learner.weights()
         self.snapshots: list[Weights] = []
         self._begun: list[Any] | None = None
         self._begun_with = self.best, self.snapshots
-        self._executor = new_executor(min(config.processes, self.parts), config.ray)
+        self._executor = new_executor(min(config.processes, self.parts), config.ray, config.threads)
         asked = max(config.processes, self._executor.workers)
         if asked > self.parts:
             print(
@@ -222,16 +236,16 @@ class PpoRun(BaseRun[TrainConfig]):
         for name, number in metrics.items():
             self.log(name, number)
 
-    def _play(self) -> Hands:
+    def _play(self) -> Trajectories:
         """Play an update's hands, or wait for those that play them already."""
         if self._begun is None:
             self._begin(self.updates, self.hands)
         begun, self._begun = self._begun, None
-        return Hands.joined(self._executor.gather(begun or []))
+        return Trajectories.joined(self._executor.gather(begun or []))
 
     def _begin(self, update: int, learned: int) -> None:
         """Let the hands of an update that comes after so many hands be played, with the learner as it is."""
-        self._begun_with = self.learner.actor.arrays(), self.snapshots
+        self._begun_with = self.learner.weights(), self.snapshots
         self._hand_out(update, learned)
 
     def _hand_out(self, update: int, learned: int) -> None:
@@ -250,7 +264,10 @@ class PpoRun(BaseRun[TrainConfig]):
             config.opponent_share,
             self._luck,
             self._reward if config.ray or self._reward is None else config.reward,
+            config.gamma,
             self._features if config.ray else config.features,
+            self.learner.average if config.ray and config.network else config.network,
+            "cpu" if config.ray or config.processes > 1 else str(self.learner.device),
         )
         self._begun = self._executor.submit(play_part, common, [(config.seed, update, part) for part in range(parts)])
 
@@ -266,7 +283,11 @@ class PpoRun(BaseRun[TrainConfig]):
 
     def player(self) -> Agent:
         """Return the agent that plays by the averaged weights."""
-        return agent_of(self.learner.average.arrays(), features=self._features)
+        return self._player_of(self.learner.average_weights())
+
+    def _player_of(self, weights: Weights) -> Agent:
+        network = network_of(weights, self.config.network, self._features, self.learner.device)
+        return PolicyAgent.playing(network, name="learner")
 
     def judge(self, learner: Agent, results: Sequence[LineupResult]) -> tuple[bool, list[str]]:
         """Let the learner try to pass the gate, which the first policy need not; see `BaseRun.judge`."""
@@ -279,7 +300,7 @@ class PpoRun(BaseRun[TrainConfig]):
             gain = gate(
                 self.rules,
                 learner,
-                agent_of(self.best, features=self._features),
+                self._player_of(self.best),
                 reference_agent(self.rules),
                 deals=deals,
                 seed=self.config.seed,
@@ -292,25 +313,26 @@ class PpoRun(BaseRun[TrainConfig]):
                 f"gate, on {deals} other deals: {gain.text(2, sign='+')} points a hand more than best.zip; {kept}"
             )
             if is_best:
-                self.best = self.learner.average.arrays()
+                self.best = self.learner.average_weights()
         return is_best, remarks
 
     def measured(self) -> None:
         """Make the learner as it was measured an opponent, and the reference that it is held near."""
         if self.measurements > 1:
-            self.snapshots = [*self.snapshots, self.learner.average.arrays()][-_MOST_SNAPSHOTS:]
+            self.snapshots = [*self.snapshots, self.learner.average_weights()][-_MOST_SNAPSHOTS:]
             self.learner.refresh_reference()
 
     def policy_file(self) -> PolicyFile:
         """Return the policy of the averaged weights."""
         config = self.config
+        own = None if config.network is None else network_header(config.network)
         return PolicyFile(
             variant=self.rules.name,
             variant_version=self.rules.version,
-            network={"width": config.width, "added": self._added},
-            weights=self.learner.average.arrays(),
+            network={"width": config.width, "added": self._added} if own is None else own,
+            weights=self.learner.average_weights(),
             knobs=self.rules.knobs,
-            architecture=ARCHITECTURE,
+            architecture=ARCHITECTURE if own is None else TORCH,
             training={
                 "mahjong_env": __version__,
                 "method": "ppo",
@@ -318,7 +340,7 @@ class PpoRun(BaseRun[TrainConfig]):
                 "hands": self.hands,
                 "seconds": round(self.seconds),
                 "teacher": config.teacher,
-                "teachers": list(dict.fromkeys([str(config.teacher), *TEACHERS])),
+                "teachers": list(dict.fromkeys([config.teacher, *TEACHERS])) if config.teacher else [],
                 "reward": config.reward,
                 "features": config.features,
                 "seed": config.seed,
@@ -402,15 +424,17 @@ def _arrays(weights: dict[str, Any]) -> Weights:
     return {name: array.numpy() for name, array in weights.items()}
 
 
-def _weights_of(spec: str, width: int, added: int) -> Weights:
-    """Return the weights of a policy, with none on added inputs if it has no such inputs itself.
+def _weights_of(spec: str, config: TrainConfig, added: int) -> Weights:
+    """Return the weights of a policy; of the small network with none on added inputs if it has no such inputs itself.
 
     Raises:
         MahjongError: there is none, or it is of another kind or size.
     """
     network = getattr(make_agent(spec), "network", None)
-    if not isinstance(network, ActionNetwork) or len(network.weights["bias"]) != width:
-        raise TrainingError(f"--teacher {spec}: not a policy of `mahjong-env train` with --width {width}")
+    if config.network is not None:
+        return {} if not isinstance(network, TorchNetwork) else arrays_of(network.module)
+    if not isinstance(network, ActionNetwork) or len(network.weights["bias"]) != config.width:
+        raise TrainingError(f"--teacher {spec}: not a policy of `mahjong-env train` with --width {config.width}")
     own = 0 if network.features is None else len(network.features.facts)
     if own not in (0, added):
         raise TrainingError(f"--teacher {spec}: it has {own} added inputs, the learner would have {added}")

@@ -19,6 +19,7 @@ from mahjong_agents.policy.agent import PolicyAgent
 from mahjong_agents.policy.custom_features import find_features
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork, weights_of
+from mahjong_agents.policy.torch_network import TorchNetwork
 from mahjong_env import __version__
 from mahjong_training.config import PpoSettings, TrainSb3Config, check_shares
 from mahjong_training.errors import TrainingError
@@ -114,7 +115,7 @@ class Training(BaseRun[TrainSb3Config]):
             self.model = new_learner(self.env, self.spec, ppo, config.seed, features, device=find_device(config.device))
             # Whoever sits at the tables is on the CPU, and may be sent to other processes.
             self.player_network = self.network if self.model.device.type == "cpu" else deepcopy(self.network).cpu()
-            learner = PolicyAgent.playing(self.player_network, name=SELF, sample=True)
+            learner = PolicyAgent.playing(TorchNetwork(self.player_network), name=SELF, sample=True)
             self.env.opponents = [named.get(spec, learner) for spec in config.opponents]
             self.teacher = self._choose_teacher(teachers)
             on_error.pop_all()
@@ -237,7 +238,7 @@ class Training(BaseRun[TrainSb3Config]):
 
     def player(self) -> Agent:
         """Return the agent that plays the network as it is now."""
-        return PolicyAgent.playing(self.player_network, name="learner")
+        return PolicyAgent.playing(TorchNetwork(self.player_network), name="learner")
 
     def log(self, name: str, number: float) -> None:
         """Show a number in TensorBoard, with the next update."""

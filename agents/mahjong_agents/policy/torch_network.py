@@ -1,0 +1,179 @@
+"""Networks as torch modules: those of a researcher's own, named by an address, and what plays them in batches.
+
+A module is played and learns if it has two methods; ``notebooks/examples/attention_network.py`` is an example::
+
+    class Linear(torch.nn.Module):
+        def __init__(self, width: int = 64): ...
+
+        def inputs(self, view):
+            return {"hand": view.hand}
+
+        def scores(self, inputs):
+            return self.layer(inputs.per_decision["hand"].float())
+
+``inputs`` returns what is shown of the n decisions of a view, in numpy: an array [n, ...], several of them by name, or
+`Inputs`, which may have arrays of the m legal actions as well. ``scores`` is given the same as `Inputs` of tensors on
+the module's device, and returns logits: [n, 109] of all actions, of which the illegal ones are left out, or [m] of the
+legal ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_agents.policy.inputs import Inputs
+from mahjong_env import ACTIONS, AgentError, MissingExtraError, View
+from mahjong_env.environments.agents import Kind, find_maker, make, parse_address
+
+try:
+    import torch
+    from torch import Tensor, nn
+except ImportError as error:
+    raise MissingExtraError("this policy needs torch: pip install 'mahjong-env[train]'") from error
+
+DEVICES: Final = ("auto", "cpu", "cuda")
+_MOST_DECISIONS: Final = 4096  # at once, so that memory stays small
+
+
+def find_network(network: Any) -> nn.Module:
+    """Return the module that a text names, fresh, or a copy of the module itself.
+
+    Args:
+        network: a module; or ``module:Class`` or ``file.py:Class``, with ``?option=value&option=value`` behind it.
+
+    Raises:
+        AgentError: there is none of this name, it cannot be made, or is something else.
+    """
+    found = network
+    if isinstance(network, str):
+        address, options = parse_address(_KIND, network)
+        maker = find_maker(_KIND, network, address)
+        if maker is None:
+            raise AgentError(f"no network is called {network!r}; valid are {_valid()}")
+        found = make(_KIND, network, maker, None, options)
+    if not _is_network(found):
+        raise AgentError(f"a network is a torch module with methods inputs and scores; {found!r} is something else")
+    return deepcopy(found)  # a module that stands ready in its file is used again
+
+
+def network_header(address: str) -> dict[str, Any]:
+    """Return how a policy file names a network: its ``class`` and the ``options`` that it is made with."""
+    name, options = parse_address(_KIND, address)
+    return {"class": name, "options": options}
+
+
+def _is_network(one: Any) -> bool:
+    return isinstance(one, nn.Module) and all(callable(getattr(one, name, None)) for name in ("inputs", "scores"))
+
+
+def _valid() -> str:
+    return "module:Class, file.py:Class, and in Python torch modules with methods inputs and scores"
+
+
+_KIND: Final = Kind("network", "a network", AgentError, "scores", _is_network, _valid)
+
+
+def find_device(name: str) -> torch.device:
+    """Return the device that a setting means: ``auto`` is a GPU if there is one.
+
+    Raises:
+        AgentError: there is no such device, or none here.
+    """
+    if name not in DEVICES:
+        raise AgentError(f"device is {', '.join(DEVICES[:-1])} or {DEVICES[-1]}, not {name!r}")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise AgentError("device cuda: torch finds no such device here; auto takes what there is")
+    return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
+
+
+def arrays_of(module: nn.Module) -> dict[str, NDArray[Any]]:
+    """Return copies of a module's arrays by name, as policy files keep them."""
+    return {name: tensor.detach().cpu().numpy().copy() for name, tensor in module.state_dict().items()}
+
+
+def load_arrays(module: nn.Module, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Give a module its arrays.
+
+    Raises:
+        ValueError: they are not those of this module.
+    """
+    try:
+        module.load_state_dict({name: torch.as_tensor(np.asarray(array)) for name, array in arrays.items()})
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(" ".join(str(error).split())) from error
+
+
+def inputs_of(module: nn.Module, view: View) -> Inputs:
+    """Return what a module is shown of the seats of a view.
+
+    Raises:
+        AgentError: it is shown something else than arrays of the decisions and of their legal actions.
+    """
+    found: Any = module.inputs(view)  # type: ignore[operator]
+    if isinstance(found, np.ndarray):
+        found = {"inputs": found}
+    if isinstance(found, Mapping):
+        row, action = np.nonzero(view.action_mask)
+        found = Inputs(row, action, {}, found)
+    if not isinstance(found, Inputs):
+        raise AgentError(f"inputs of a network are an array, arrays by name, or Inputs, not {type(found).__name__}")
+    for arrays, length in ((found.per_decision, len(view)), (found.per_action, len(found.row))):
+        for name, array in arrays.items():
+            if np.shape(array)[:1] != (length,):
+                raise AgentError(f"the input {name!r} of a network has shape {np.shape(array)}, not [{length}, ...]")
+    return found
+
+
+def score_actions(module: nn.Module, inputs: Inputs) -> Tensor:
+    """Return [m] the logits of the legal actions, for inputs that are tensors.
+
+    Raises:
+        AgentError: the module returns something else than [m] or [n, 109].
+    """
+    scores: Tensor = module.scores(inputs)  # type: ignore[operator]
+    if scores.ndim == 2 and scores.shape[1] == len(ACTIONS):
+        scores = scores[inputs.row, inputs.action]
+    if scores.shape != inputs.row.shape:
+        raise AgentError(
+            f"scores of a network are [m] or [n, {len(ACTIONS)}], not {list(scores.shape)} (m = {len(inputs.row)})"
+        )
+    return scores
+
+
+class TorchNetwork:
+    """A torch module that plays, in batches on the device that it lies on.
+
+    Attributes:
+        module: the module; nothing is copied.
+    """
+
+    def __init__(self, module: nn.Module) -> None:
+        """Play a module as it is now and will be."""
+        self.module = module
+
+    def inputs(self, view: View) -> Inputs:
+        """Return what the network is shown of the seats of a view."""
+        return inputs_of(self.module, view)
+
+    def scores(self, inputs: Inputs) -> NDArray[np.float32]:
+        """Return [m] float32 the logits of all legal actions."""
+        device = next(self.module.parameters()).device
+        decisions = int(inputs.row[-1]) + 1 if len(inputs.row) else 0
+        scores = np.empty(len(inputs.row), np.float32)
+        with torch.inference_mode():
+            for start in range(0, decisions, _MOST_DECISIONS):
+                first, last = np.searchsorted(inputs.row, [start, start + _MOST_DECISIONS])
+                part = inputs.of_actions(slice(first, last))
+                per_decision = {
+                    name: array[start : start + _MOST_DECISIONS] for name, array in part.per_decision.items()
+                }
+                part = Inputs(part.row - start, part.action, part.per_action, per_decision)
+                tensors = part.map(lambda array: torch.from_numpy(np.ascontiguousarray(array)).to(device))
+                scores[first:last] = score_actions(self.module, tensors).float().cpu().numpy()
+        # Where huge weights give minus infinity, some action is still the best.
+        return np.maximum(scores, np.finfo(np.float32).min)
