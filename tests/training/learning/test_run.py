@@ -263,7 +263,7 @@ class TestRuns:
         asked = []
         monkeypatch.setattr(ppo_run, "new_executor", lambda *how: asked.append(how) or LocalExecutor())
         ppo_run.PpoRun(replace(QUICK, processes=16, parts=2), RunFolder(tmp_path))
-        assert asked == [(2, None)]
+        assert asked == [(2, None, 1)]
 
     @pytest.mark.thorough
     def test_learns_from_a_reward_of_ones_own(self, whole, tmp_path):
