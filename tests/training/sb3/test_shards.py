@@ -111,7 +111,7 @@ def test_a_network_that_learns_is_passed_on_when_it_is_assigned_anew(shards):
 
 
 def weight_of_opponent(tables, number):
-    return tables.opponents[0].network.value.bias.item()
+    return tables.opponents[0].network.module.value.bias.item()
 
 
 def test_demonstrations_are_those_of_the_workers(shards):
