@@ -15,7 +15,7 @@ from mahjong_agents.policy.custom_features import find_features
 from mahjong_agents.policy.file import PLANES, SHIPPED, TORCH, PolicyFile, find_policy
 from mahjong_agents.policy.inputs import Inputs
 from mahjong_agents.policy.network import ActionNetwork, Network, draw, greatest_of_rows, log_probabilities
-from mahjong_env import VARIANTS, Rules, View
+from mahjong_env import VARIANTS, MahjongError, Rules, View
 
 
 class PolicyAgent:
@@ -152,5 +152,7 @@ def _network_from(saved: PolicyFile, path: Path, features: str | None, own: str 
 
             module = network_from(saved, path, added)
         return TorchNetwork(module.to(find_device(device)).eval())
+    except MahjongError:
+        raise
     except (TypeError, ValueError) as error:
         raise PolicyFileError(f"{path}: its weights do not fit its network ({error})") from error

@@ -16,7 +16,7 @@ from mahjong_agents.policy.agent import PolicyAgent
 from mahjong_agents.policy.custom_features import find_features
 from mahjong_agents.policy.file import TORCH, PolicyFile
 from mahjong_agents.policy.network import ARCHITECTURE, ActionNetwork, widened
-from mahjong_env import MissingExtraError, Rules, __version__
+from mahjong_env import MahjongError, MissingExtraError, Rules, __version__
 from mahjong_training.config import PpoSettings, TrainConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import Estimate
@@ -133,6 +133,8 @@ class PpoRun(BaseRun[TrainConfig]):
                 start=_weights_of(teacher, config, self._added) if teacher and teacher.startswith(_POLICY) else None,
                 features=self._features,
             )
+        except MahjongError:
+            raise
         except ValueError as error:
             raise TrainingError(f"--teacher {teacher}: not a policy of --network {config.network} ({error})") from error
         self._luck = useful_weights(self.rules) if config.control_variates and plain else None
