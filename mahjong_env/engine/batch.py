@@ -29,7 +29,7 @@ from mahjong_env.engine.arguments import (
     persons_at,
     who_looks,
 )
-from mahjong_env.engine.dealt_ahead import MOST_GAMES, DealtAhead
+from mahjong_env.engine.deal_prefetch import MOST_GAMES, DealPrefetch
 from mahjong_env.engine.outcome import Outcome, StepResult
 from mahjong_env.engine.phases import deal, masks, settle
 from mahjong_env.engine.phases.context import Ended, StepContext
@@ -38,9 +38,9 @@ from mahjong_env.engine.snapshot import Snapshot, describe_games
 from mahjong_env.engine.step import take_step
 from mahjong_env.engine.worlds import Origin
 from mahjong_env.observation import planes as observation
-from mahjong_env.observation.kept import FEW_GAMES, KeptObservations
+from mahjong_env.observation.cache import FEW_GAMES, ObservationCache
 from mahjong_env.observation.view import View
-from mahjong_env.observation.visibility import Sight
+from mahjong_env.observation.visibility import VisibleState
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
 from mahjong_env.state.arrays import NO_SEAT, State
@@ -87,8 +87,8 @@ class Engine:
         self._all_games = numbers_up_to(num_games)
         self._moves_of, self._moves_of_all = np.zeros(num_games, np.int64), 0
         self._views: list[ref[View]] = []
-        self._kept: KeptObservations | None = None
-        self._ahead: DealtAhead | None = None
+        self._kept: ObservationCache | None = None
+        self._ahead: DealPrefetch | None = None
         self.state = State.allocate(axes_of(rules, num_games))
         self._context = self._new_context()
         self.reset(seed=fold_seed(seed) if seed is None else seed)
@@ -158,18 +158,18 @@ class Engine:
         table_seats, present = who_looks(self.state, g, seats)
         if out is not None:
             check_buffer("out", out, (len(g), *self.observation_shape), np.int8)
-        seen = Sight(self.state, self.rules, g, table_seats, present, self.num_hands)
+        seen = VisibleState(self.state, self.rules, g, table_seats, present, self.num_hands)
         if self.num_games > FEW_GAMES or not seen.all_asked:
             return observation.observe(seen, out)
         if self._kept is None:
-            self._kept = KeptObservations(self.state, self.rules, self.num_hands)
+            self._kept = ObservationCache(self.state, self.rules, self.num_hands)
         return self._kept.observe(seen, out)
 
     def view(self, games: Any = None, seats: Any = None) -> View:
         """The same as `observe`, with the action mask and the same facts as named arrays, for agents."""
         g = self._game_numbers(games, repeats=True)
         table_seats, present = who_looks(self.state, g, seats)
-        seen = Sight(self.state, self.rules, g, table_seats, present, self.num_hands)
+        seen = VisibleState(self.state, self.rules, g, table_seats, present, self.num_hands)
         return View.of(seen, Origin(self, g, table_seats, seen.is_asked, self.moves(g)))
 
     def moves(self, games: Games) -> Int64Array:
@@ -282,7 +282,7 @@ class Engine:
             deal.deal_hands(self._context, games, scenes)
         elif games.size:
             if self._ahead is None:
-                self._ahead = DealtAhead(self._context, at_random=at_random)
+                self._ahead = DealPrefetch(self._context, at_random=at_random)
             self._ahead.begin(games)
 
     def reset(

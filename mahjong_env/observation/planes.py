@@ -5,9 +5,9 @@ relative to the one that looks: slot 0 is itself, 1 the next player, 2 the playe
 three-handed tables slot 2 is empty, so that networks carry over. `PIECES` and `FACTS` are the tables; documentation,
 conformance kit and networks follow them. What may be seen at all is decided in visibility.py.
 
-To add a plane, write a piece here (a function below `_piece`), and its place follows; if it shows something that
-views do not have yet, give `visibility.Sight` and `View` an array for it first. Nothing that changes in the course of a
-hand says ``stays=True``: the conformance kit finds out.
+To add a plane, write a piece here (a function below `_piece`), and its place follows; if it shows something that views
+do not have yet, give `visibility.VisibleState` and `View` an array for it first. Nothing that changes in the course of
+a hand says ``stays=True``: the conformance kit finds out.
 """
 
 from __future__ import annotations
@@ -250,5 +250,5 @@ def plane(name: str) -> slice:
 
 
 def observe(seen: Any, out: Int8Array | None = None) -> Int8Array:
-    """[n, C, 34] int8 the observations of n seats: ``out``, or a fresh array; ``seen`` is a `Sight` or a `View`."""
+    """[n, C, 34] int8 observations of n seats: ``out``, or a fresh array; ``seen`` is a `VisibleState` or a `View`."""
     return LAYOUT.write(seen, len(seen), out)

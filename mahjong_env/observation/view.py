@@ -15,7 +15,7 @@ from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, In
 from mahjong_env.hands import encode
 from mahjong_env.observation.declaration import SLOTS
 from mahjong_env.observation.planes import observe
-from mahjong_env.observation.visibility import Sight
+from mahjong_env.observation.visibility import VisibleState
 from mahjong_env.state.arrays import MAX_MELDS, MELD_PLACES, SLOT_OF_OFFSET
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class View:
     points_sitting_out: Int32Array
 
     @classmethod
-    def of(cls, seen: Sight, origin: Origin) -> View:
+    def of(cls, seen: VisibleState, origin: Origin) -> View:
         """Everything that is seen. Arrays are worked out when they are asked for, and stay when the games move on."""
         view = object.__new__(cls)
         view.__dict__.update(rules=seen.rules, _ask=_sealed(seen, origin))
@@ -288,11 +288,11 @@ _ARRAYS: Final = frozenset(_NAMES)
 _ASKED: Final = _ARRAYS | {"codes"}
 
 
-def _look(seen: Sight, name: str) -> Any:
+def _look(seen: VisibleState, name: str) -> Any:
     return observe(seen) if name == "observation" else getattr(seen, name)
 
 
-def _sealed(seen: Sight | None, origin: Origin) -> Callable[..., Any]:
+def _sealed(seen: VisibleState | None, origin: Origin) -> Callable[..., Any]:
     """What a view may ask of its games: arrays as long as they are seen, worlds, a part of itself.
 
     It is a function, as no attribute of a function leads to what it works with; a view that held the games themselves

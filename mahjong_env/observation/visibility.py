@@ -1,4 +1,4 @@
-"""What can be seen by whom: the one place that decides it, for observations, views, redrawn worlds and the leak check.
+"""Visibility: the one place that decides who sees what, for observations, views, redrawn worlds and the leak check.
 
 The rule has three parts.
 
@@ -9,11 +9,15 @@ The rule has three parts.
   it, are seen by the others together with its next action. So nobody can tell from its own observation whether
   somebody else is being asked, or has been asked and has passed. While a kong may still be robbed, those who are not
   asked see it as it will stand, paid for.
+
+
+---
+Seats that look at their tables, and where the others sit from there: slot 0 is the looking seat itself.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -22,7 +26,6 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
 from mahjong_env.observation.declaration import SLOTS
-from mahjong_env.observation.looking import EMPTY_SLOT, SEAT_AFTER, SLOT_OF_SEAT, Looker, by_slot, of_game
 from mahjong_env.state.arrays import (
     DISCARDED,
     LATEST,
@@ -32,10 +35,12 @@ from mahjong_env.state.arrays import (
     MELDED,
     NO_SEAT,
     NUM_PLANES,
+    SLOT_OF_OFFSET,
     Phase,
     State,
     array_fields,
 )
+from mahjong_env.state.seats import Seats
 
 if TYPE_CHECKING:
     from mahjong_env.ruleset.questions import Rules
@@ -49,12 +54,56 @@ _CONCEALED: Final = np.array(MeldType.CONCEALED_KONG, np.int8)
 _NO_ROWS: Final = np.zeros(0, np.intp)
 _NO_KINDS: Final = np.zeros(0, np.int8)
 
+EMPTY_SLOT: Final = 2
+"""The slot where nobody sits at tables for three."""
 
-class Sight(Looker):
-    """What one seat in each of n games may see, as named arrays; each is worked out when it is first asked for.
+# [looking seat, slot] -> seat at the table; the empty slot of three is filled with the looking seat, and then cleared.
+_SEAT_AT_SLOT: Final = {
+    seats: np.array(
+        [
+            [(looker + list(offsets).index(slot)) % seats if slot in offsets else looker for slot in range(SLOTS)]
+            for looker in range(seats)
+        ]
+    )
+    for seats, offsets in SLOT_OF_OFFSET.items()
+}
+# By looking seat and other seat, each row beginning with "nobody" (-1): the slot.
+SLOT_OF_SEAT: Final = {
+    seats: np.array(
+        [[NO_SEAT, *(offsets[(other - looker) % seats] for other in range(seats))] for looker in range(seats)], np.int8
+    ).reshape(-1)
+    for seats, offsets in SLOT_OF_OFFSET.items()
+}
+# [looking seat] where its row begins, without that "nobody".
+_FIRST_SLOT: Final = {seats: np.arange(seats) * (seats + 1) + 1 for seats in SLOT_OF_OFFSET}
+SEAT_AFTER: Final = {seats: np.roll(np.arange(seats, dtype=np.int8), -1) for seats in SLOT_OF_OFFSET}
+
+
+def of_game(name: str) -> property:
+    """[n] an array of the state that is seen by all."""
+    return property(lambda looker: getattr(looker.state, name)[looker.games])
+
+
+def by_slot(name: str, empty: int = 0) -> property:
+    """[n, 4, ...] an array of the state that is seen by all, by slot."""
+    return property(lambda looker: looker._of_slots(getattr(looker.state, name), empty))
+
+
+class VisibleState:
+    """The state as one seat in each of n games sees it: named arrays, each worked out when it is first asked for.
 
     The arrays are those of `mahjong_env.View`, which says what they mean, and some that only observations use. They
     are valid until the games move on.
+
+    Attributes:
+        state: the games.
+        rules: their rules.
+        games: [n] which games.
+        seat: [n] the table seat that looks.
+        present: [n] False for a person who sits out: he sees the table from this seat, but not its hand.
+        is_asked: [n] whether the seat is to act.
+        all_asked: whether all of them are.
+        own: the seats themselves.
     """
 
     wild = of_game("wild")
@@ -71,8 +120,57 @@ class Sight(Looker):
     house_wind = by_slot("house_wind", -1)
     person = by_slot("person_at", NO_SEAT)
 
+    def __init__(
+        self, state: State, rules: Rules, games: Games, seat: Games, present: BoolArray, num_hands: int = 1
+    ) -> None:
+        """Look from one seat in each game; ``num_hands`` are the hands of a match."""
+        self.state, self.rules, self.games, self.seat, self.present = state, rules, games, seat, present
+        self._num_hands = num_hands
+        self.is_asked: BoolArray = state.actor[games] == seat
+        if rules.people > rules.seats:
+            self.is_asked &= present
+        self.all_asked = np.count_nonzero(self.is_asked) == len(games)
+        self.own = state.seats(games, seat)
+        self._phase = state.phase[games]
+
     @lazy
-    def _awaits_rob(self) -> Games:
+    def _order(self) -> Games:
+        """[n, 4] the seats in the order of slots."""
+        order: Games = _SEAT_AT_SLOT[self.state.num_seats].take(self.seat, axis=0)
+        return order
+
+    @lazy
+    def _first_slot(self) -> Games:
+        """[n] where the row of the seat in `SLOT_OF_SEAT` begins."""
+        return _FIRST_SLOT[self.state.num_seats].take(self.seat)
+
+    @lazy
+    def _at(self) -> Seats:
+        """[n, 4] the same."""
+        return self.state.seats(self.games[:, None], self._order)
+
+    def __len__(self) -> int:
+        """The number of seats that look."""
+        return len(self.games)
+
+    def take(self, which: Any) -> Self:
+        """Some of the seats: a boolean mask or indices."""
+        games, seat, present = self.games[which], self.seat[which], self.present[which]
+        return type(self)(self.state, self.rules, games, seat, present, self._num_hands)
+
+    def _of_slots(self, array: Any, empty: int = 0) -> Any:
+        """[n, 4, ...] the rows of an array with a seat axis, by slot."""
+        rows = self._at.of(array)
+        if self.state.num_seats < SLOTS:
+            rows[:, EMPTY_SLOT] = empty
+        return rows
+
+    def _slot(self, seat: Any) -> Int8Array:
+        """[n] the slots of table seats; -1 for nobody."""
+        return SLOT_OF_SEAT[self.state.num_seats].take(self._first_slot + seat)
+
+    @lazy
+    def _robbable(self) -> Games:
         """[m] rows that see a kong which may still be robbed as it will stand."""
         if self.all_asked:
             return _NO_ROWS
@@ -92,13 +190,13 @@ class Sight(Looker):
     @property
     def hand(self) -> Int8Array:
         """[n, 34]."""
-        hand: Int8Array = self._of_own(self.state.hand)
+        hand: Int8Array = self.own.of(self.state.hand)
         return hand if self.rules.people == self.rules.seats else hand * self.present[:, None]
 
     @property
     def codes(self) -> Int32Array:
         """[n, 4] codes of the hand, without wild tiles."""
-        codes: Int32Array = self._of_own(self.state.code)
+        codes: Int32Array = self.own.of(self.state.code)
         return codes if self.rules.people == self.rules.seats else codes * self.present[:, None]
 
     @property
@@ -115,7 +213,7 @@ class Sight(Looker):
     def _public(self) -> Int8Array:
         """[n, 4, L, 34] the public planes of the state."""
         public: Int8Array = self._of_slots(self.state.public)
-        rows = self._awaits_rob
+        rows = self._robbable
         if rows.size:
             slot, kind, meld = self._kongs_to_be
             public[rows, slot, MELDED, kind] += 1
@@ -125,10 +223,10 @@ class Sight(Looker):
     @lazy
     def _kongs_to_be(self) -> tuple[Games, Int8Array, Games]:
         """[m] slot, kind and place among the melds of the pungs that may still be robbed of a fourth tile."""
-        state, games = self.state, self.games[self._awaits_rob]
+        state, games = self.state, self.games[self._robbable]
         seat, kind = state.offered_by[games], state.offered[games]
         is_it = (state.meld_kind[games, seat] == kind[:, None]) & (state.meld_type[games, seat] == MeldType.PUNG)
-        slot = self._slot(self.state.offered_by[self.games])[self._awaits_rob]
+        slot = self._slot(self.state.offered_by[self.games])[self._robbable]
         return slot.astype(np.intp), kind, is_it.argmax(axis=1)
 
     @property
@@ -178,9 +276,9 @@ class Sight(Looker):
     def meld_type(self) -> Int8Array:
         """[n, 4, 5]."""
         types: Int8Array = self._of_slots(self.state.meld_type)
-        if self._awaits_rob.size:
+        if self._robbable.size:
             slot, _, meld = self._kongs_to_be
-            types[self._awaits_rob, slot, meld] = MeldType.ADDED_KONG
+            types[self._robbable, slot, meld] = MeldType.ADDED_KONG
         return types
 
     @lazy
@@ -209,7 +307,7 @@ class Sight(Looker):
         """[m] rows, and [m] the kinds of their own concealed kongs that the others cannot see."""
         if not self.rules.hides_concealed_kongs:
             return _NO_ROWS, _NO_KINDS
-        entry = (self._of_own(self.state.meld_type).reshape(-1) == _CONCEALED).nonzero()[0]
+        entry = (self.own.of(self.state.meld_type).reshape(-1) == _CONCEALED).nonzero()[0]
         if not entry.size:
             return entry, _NO_KINDS
         row, place = np.divmod(entry, MAX_MELDS)
@@ -379,7 +477,7 @@ class Sight(Looker):
     @lazy
     def own_person(self) -> Int8Array:
         """[n]."""
-        own = self._of_own(self.state.person_at)
+        own = self.own.of(self.state.person_at)
         return np.where(self.present, own, self.sitting_out)
 
     @lazy
@@ -390,7 +488,7 @@ class Sight(Looker):
         else:
             points = self.state.points[self.games[:, None], np.maximum(self.person, _ZERO)]
             points[self.person < _ZERO] = 0
-        rows = self._awaits_rob
+        rows = self._robbable
         if rows.size:
             points[rows] += self._kong_payments(rows)
         return points

@@ -312,7 +312,7 @@ class Rules:
         return False
 
     @property
-    def robs_kongs(self) -> bool:
+    def may_rob_kongs(self) -> bool:
         """Whether the tile added to a pung can be won."""
         return True
 

@@ -1,7 +1,7 @@
 """From shapes to readings, to rows, to what the best reading is worth, to who pays: one way for all variants.
 
-`ScoredRules` are rules whose scoring is declared: shapes, rows, bars, how values combine, and who pays. Whether a hand
-may win (`legal`) and what it is worth (`score`) both follow from these declarations.
+`ScoredRules` are rules whose scoring is declared: shapes, rows, restrictions, how values combine, and who pays. Whether
+a hand may win (`legal`) and what it is worth (`score`) both follow from these declarations.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt32Array
 from mahjong_env.hands import sum_summaries
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.scoring.payments import Payment, everyone, owed, paid_by
 from mahjong_env.scoring.readings import SETS_AND_PAIR, Readings, Shape, best_readings
-from mahjong_env.scoring.rows import Bar, ByHand, Row
+from mahjong_env.scoring.rows import ByHand, Restriction, Row
 from mahjong_env.scoring.wins import Scores, Source, Wins
 
 _INCOMPLETE = 1
-"""The index in `reasons` of hands that are not complete; bars follow."""
+"""The index in `reasons` of hands that are not complete; restrictions follow."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +31,8 @@ class ScoredRules(Rules):
     shapes: ClassVar[tuple[Shape, ...]] = (SETS_AND_PAIR,)
     """The shapes of complete hands; of readings worth the same, those of an earlier shape are taken."""
     rows: ClassVar[tuple[Row, ...]] = ()
-    bars: ClassVar[tuple[Bar, ...]] = ()
-    """What may bar a complete hand from winning; the first one that leaves no reading is the reason given."""
+    restrictions: ClassVar[tuple[Restriction, ...]] = ()
+    """Why a complete hand may not win; the first one that leaves no reading is the reason given."""
     payment: ClassVar[Payment] = Payment()
 
     # --- How values combine, and who pays: what variants answer -----------------------------------------------------
@@ -89,9 +89,9 @@ class ScoredRules(Rules):
     # --- What follows -----------------------------------------------------------------------------------------------
 
     @property
-    def reasons(self) -> tuple[str, ...]:  # type: ignore[override]  # follows from the bars
+    def reasons(self) -> tuple[str, ...]:  # type: ignore[override]  # follows from the restrictions
         """Why a hand may not win, in words."""
-        return ("", "the tiles are not a complete hand", *(bar.reason for bar in self.bars))
+        return ("", "the tiles are not a complete hand", *(restriction.reason for restriction in self.restrictions))
 
     def tiles_short(self, summaries: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
         """Fewest tiles that the nearest of the shapes lacks; arguments as for `Rules.tiles_short`."""
@@ -106,17 +106,17 @@ class ScoredRules(Rules):
     def legal(self, wins: Wins) -> BoolArray:
         """[n] whether complete hands may win.
 
-        Most hands are decided without reading them: by bars that nothing lifts, by there being no other bar, or by a
-        row that is known to lift them. The others are read.
+        Most hands are decided without reading them: by restrictions that nothing waives, by there being no other
+        restriction, or by a row that is known to waive them. The others are read.
         """
         wins.rules = self
         table = self._table
-        legal = table.not_barred(wins)
+        legal = table.unrestricted(wins)
         unsure = table.decide_unread(wins, legal)
         if unsure.size:
             legal[unsure] = False
             for part in table.read(wins, unsure):
-                legal[part.owner.compress(~table.bars_of(part).any(axis=0))] = True
+                legal[part.owner.compress(~table.refused(part).any(axis=0))] = True
         return legal
 
     def score(self, wins: Wins) -> Scores:
@@ -125,10 +125,10 @@ class ScoredRules(Rules):
         n, table = len(wins), self._table
         parts = table.read(wins, np.arange(n))
         owner, counts, worth = (_join([getattr(part, name) for part in parts]) for name in ("owner", "counts", "worth"))
-        barred = _join([table.bars_of(part) for part in parts], axis=1)
-        reason = _first_to_leave_nothing(owner, barred, n)
-        if barred.any():
-            free = np.flatnonzero(~barred.any(axis=0))
+        refused = _join([table.refused(part) for part in parts], axis=1)
+        reason = _first_to_leave_nothing(owner, refused, n)
+        if refused.any():
+            free = np.flatnonzero(~refused.any(axis=0))
             owner, counts, worth = (array.take(free, axis=0) for array in (owner, counts, worth))
         best = best_readings(owner, table.rank(worth, counts), n)
         legal = best >= 0
@@ -136,19 +136,16 @@ class ScoredRules(Rules):
         row_count[legal] = counts.take(best[legal], axis=0)
         value[legal] = worth.take(best[legal])
         points = self.points(value) * legal
+        owes = owed(table.payers, wins, self.shares(wins, points), self.liable(wins, row_count))
+        payments = paid_by(everyone(wins), self.limit_payments(wins, owes), wins.seat)
         return Scores(
             legal=legal,
             reason=reason,
             row_count=row_count,
             row_value=wins.once(table.values),
             points=points,
-            payments=self._payments(wins, points, row_count) * legal[:, None],
+            payments=payments * legal[:, None],
         )
-
-    def _payments(self, wins: Wins, points: Int64Array, row_count: Int8Array) -> Int32Array:
-        """[n, S] what each seat receives."""
-        owes = owed(self._table.payers, wins, self.shares(wins, points), self.liable(wins, row_count))
-        return paid_by(everyone(wins), self.limit_payments(wins, owes), wins.seat)
 
 
 def sum_of_rows(counts: Int8Array, values: Any) -> Int64Array:
@@ -167,21 +164,21 @@ def _join(parts: list[Any], axis: int = 0) -> Any:
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=axis)
 
 
-def _first_to_leave_nothing(owner: Games, barred: BoolArray, n: int) -> Int8Array:
-    """[n] indices in `ScoredRules.reasons`: the first bar that leaves a hand without a reading, 0 where none does.
+def _first_to_leave_nothing(owner: Games, refused: BoolArray, n: int) -> Int8Array:
+    """[n] indices in `ScoredRules.reasons`: the first restriction that leaves a hand no reading, 0 where none does.
 
     Args:
         owner: [m] the hand that a reading belongs to.
-        barred: [bars, m] which readings each bar bars.
+        refused: [restrictions, m] which readings each restriction refuses.
         n: the number of hands.
     """
     reason = np.full(n, _INCOMPLETE, np.int8)
     reason[owner] = 0
-    if not barred.any():
+    if not refused.any():
         return reason
     left = np.ones(len(owner), np.bool_)
-    for number, bar in enumerate(barred, start=_INCOMPLETE + 1):
-        left &= ~bar
+    for number, restriction in enumerate(refused, start=_INCOMPLETE + 1):
+        left &= ~restriction
         has_reading = np.zeros(n, np.bool_)
         has_reading[owner.compress(left)] = True
         reason[(reason == 0) & ~has_reading] = number
@@ -189,7 +186,7 @@ def _first_to_leave_nothing(owner: Games, barred: BoolArray, n: int) -> Int8Arra
 
 
 class _Table:
-    """The rows and bars of some rules, with their knobs, sorted by how they are asked."""
+    """The rows and restrictions of some rules, with their knobs, sorted by how they are asked."""
 
     def __init__(self, rules: ScoredRules) -> None:
         self.rules = rules
@@ -211,37 +208,33 @@ class _Table:
             if row.per_reading is not None or row.shape is not None
         }
         self.payers = rules.payment.by_source(rules)
-        self.lifts = np.zeros((len(rules.bars), len(rows)), np.bool_)
-        for number, bar in enumerate(rules.bars):
-            self.lifts[number, self.columns_of(bar.lifted_by)] = True
-        lifting = np.flatnonzero(self.lifts.any(axis=0)).tolist()
-        self.lifting_hands = [column for column in lifting if column in self.per_hand]
-        self.lifting_readings = [
-            column for column in lifting if column in self.per_reading and not self._comes_along(column)
+        self.waives = np.zeros((len(rules.restrictions), len(rows)), np.bool_)
+        for number, restriction in enumerate(rules.restrictions):
+            self.waives[number, self.columns_of(restriction.waived_by)] = True
+
+        def comes_along(row: Row) -> bool:  # with another one that waives the same restrictions
+            own = self.waives[:, self.column_of[row.name]]
+            return row.comes_with is not None and np.array_equal(own, self.waives[:, self.column_of[row.comes_with]])
+
+        waiving = np.flatnonzero(self.waives.any(axis=0)).tolist()
+        self.waiving_hands = [column for column in waiving if column in self.per_hand]
+        self.waiving_readings = [
+            column for column in waiving if column in self.per_reading and not comes_along(rows[column])
         ]
-        unknown = [column for column in self.lifting_readings if rows[column].in_some_reading is None]
+        unknown = [column for column in self.waiving_readings if rows[column].in_some_reading is None]
         self.known_unread = [
-            bar.is_certain_unread and not self.lifts[number, unknown].any() for number, bar in enumerate(rules.bars)
+            restriction.is_certain_unread and not self.waives[number, unknown].any()
+            for number, restriction in enumerate(rules.restrictions)
         ]
-        self._check()
+        for column, replaced in self.replacing:
+            if (self.waives[:, replaced].any(axis=1) & ~self.waives[:, column]).any():
+                raise ValueError(f"{rows[column].name} replaces a row that waives a restriction, and does not waive it")
+        if sum(restriction.in_every_reading is not None for restriction in rules.restrictions) > 1:
+            raise ValueError("only one restriction may be known to refuse every reading: two may refuse different ones")
 
     def columns_of(self, names: tuple[str, ...]) -> list[int]:
         """The columns of rows."""
         return [self.column_of[name] for name in names]
-
-    def _comes_along(self, column: int) -> bool:
-        """Whether a row comes with another one that lifts the same bars."""
-        other = self.rules.rows[column].comes_with
-        return other is not None and np.array_equal(self.lifts[:, column], self.lifts[:, self.column_of[other]])
-
-    def _check(self) -> None:
-        """`ValueError` for declarations that contradict each other."""
-        for column, replaced in self.replacing:
-            if (self.lifts[:, replaced].any(axis=1) & ~self.lifts[:, column]).any():
-                name = self.rules.rows[column].name
-                raise ValueError(f"{name} replaces a row that lifts a bar, and does not lift it")
-        if sum(bar.in_every_reading is not None for bar in self.rules.bars) > 1:
-            raise ValueError("only one bar may be known to bar every reading: two may bar different ones")
 
     # --- Reading and pricing ------------------------------------------------------------------------------------------
 
@@ -299,44 +292,44 @@ class _Table:
             return worth
         return worth * (self.preference.sum() + 1) + (counts > 0) @ self.preference
 
-    # --- Bars ---------------------------------------------------------------------------------------------------------
+    # --- Restrictions -------------------------------------------------------------------------------------------------
 
-    def bars_of(self, part: Readings) -> BoolArray:
-        """[bars, m] which readings each bar bars."""
-        barred = np.ones((len(self.rules.bars), len(part)), np.bool_)
-        for number, bar in enumerate(self.rules.bars):
-            if bar.per_hand is not None:
-                barred[number] = part.of(part.wins.once(bar.per_hand))
-            if bar.per_reading is not None and np.count_nonzero(barred[number]):
-                barred[number] &= bar.per_reading(part)
-            if bar.lifted_by and np.count_nonzero(barred[number]):
-                barred[number] &= ~self._lifted(part, number)
-        return barred
+    def refused(self, part: Readings) -> BoolArray:
+        """[restrictions, m] which readings each restriction refuses."""
+        refused = np.ones((len(self.rules.restrictions), len(part)), np.bool_)
+        for number, restriction in enumerate(self.rules.restrictions):
+            if restriction.per_hand is not None:
+                refused[number] = part.of(part.wins.once(restriction.per_hand))
+            if restriction.per_reading is not None and np.count_nonzero(refused[number]):
+                refused[number] &= restriction.per_reading(part)
+            if restriction.waived_by and np.count_nonzero(refused[number]):
+                refused[number] &= ~self._waived(part, number)
+        return refused
 
-    def _lifted(self, part: Readings, number: int) -> Any:
-        """[m] readings with a row that lifts a bar."""
+    def _waived(self, part: Readings, number: int) -> Any:
+        """[m] readings with a row that waives a restriction."""
         if part.is_priced:
-            return part.counts[:, self.lifts[number]].any(axis=1)
-        lifted = part.of(self._lifted_by_hand(part.wins, number))
-        for column in self.lifting_readings:
-            if self.lifts[number, column]:
-                lifted = lifted | self.per_reading[column](part)
-        return lifted
+            return part.counts[:, self.waives[number]].any(axis=1)
+        waived = part.of(self._waived_by_hand(part.wins, number))
+        for column in self.waiving_readings:
+            if self.waives[number, column]:
+                waived = waived | self.per_reading[column](part)
+        return waived
 
-    def _lifted_by_hand(self, wins: Wins, number: int) -> BoolArray:
-        """[n] hands with a row that lifts a bar and does not depend on how they are read."""
-        lifted = np.zeros(len(wins), np.bool_)
-        for column in self.lifting_hands:
-            if self.lifts[number, column]:
-                lifted |= wins.once(self.per_hand[column])
-        return lifted
+    def _waived_by_hand(self, wins: Wins, number: int) -> BoolArray:
+        """[n] hands with a row that waives a restriction and does not depend on how they are read."""
+        waived = np.zeros(len(wins), np.bool_)
+        for column in self.waiving_hands:
+            if self.waives[number, column]:
+                waived |= wins.once(self.per_hand[column])
+        return waived
 
-    def not_barred(self, wins: Wins) -> BoolArray:
-        """[n] hands without a bar that nothing lifts."""
+    def unrestricted(self, wins: Wins) -> BoolArray:
+        """[n] hands without a restriction that nothing waives."""
         legal = np.ones(len(wins), np.bool_)
-        for bar in self.rules.bars:
-            if bar.per_hand is not None and bar.per_reading is None and not bar.lifted_by:
-                legal &= ~bar.per_hand(wins)
+        for restriction in self.rules.restrictions:
+            if restriction.per_hand is not None and restriction.per_reading is None and not restriction.waived_by:
+                legal &= ~restriction.per_hand(wins)
         return legal
 
     def decide_unread(self, wins: Wins, legal: BoolArray) -> Games:
@@ -344,51 +337,53 @@ class _Table:
 
         Args:
             wins: complete hands.
-            legal: [n] hands without a bar that nothing lifts.
+            legal: [n] hands without a restriction that nothing waives.
 
         Returns:
             Indices of the hands that are still in doubt.
         """
-        concerned, certain = self._bars_left(wins, legal)
+        concerned, certain = self._waivable(wins, legal)
         if not concerned:
             return _NO_HANDS
         doubtful = np.logical_or.reduce(list(certain.values()))
-        lifted = {number: np.zeros(len(wins), np.bool_) for number in concerned}
-        for column in self.lifting_readings:
+        waived = {number: np.zeros(len(wins), np.bool_) for number in concerned}
+        for column in self.waiving_readings:
             known = self.rules.rows[column].in_some_reading
             if known is None or not np.count_nonzero(doubtful):
                 continue
             holds = wins.once(known)
-            lifts_all = holds
+            waives_all = holds
             for number, hands in concerned.items():
-                if self.lifts[number, column]:
-                    lifted[number] |= holds
+                if self.waives[number, column]:
+                    waived[number] |= holds
                 else:
-                    lifts_all = lifts_all & ~hands
-            doubtful = doubtful & ~lifts_all
+                    waives_all = waives_all & ~hands
+            doubtful = doubtful & ~waives_all
         for number, hands in certain.items():
             if self.known_unread[number]:
-                hopeless = doubtful & hands & ~lifted[number]
+                hopeless = doubtful & hands & ~waived[number]
                 legal &= ~hopeless
                 doubtful = doubtful & ~hopeless
         return doubtful.nonzero()[0]
 
-    def _bars_left(self, wins: Wins, legal: BoolArray) -> tuple[dict[int, BoolArray], dict[int, BoolArray]]:
-        """The bars that only a reading can lift, by number: [n] hands that they concern.
+    def _waivable(self, wins: Wins, legal: BoolArray) -> tuple[dict[int, BoolArray], dict[int, BoolArray]]:
+        """The restrictions that only a reading can waive, by number: [n] hands that they concern.
 
         Returns:
-            Hands with a reading that each may bar, and hands of which it bars every reading, as far as is known.
+            Hands with a reading that each may refuse, and hands of which it refuses every reading, as far as is known.
         """
         concerned, certain = {}, {}
-        for number, bar in enumerate(self.rules.bars):
-            if bar.per_reading is None and not bar.lifted_by:
+        for number, restriction in enumerate(self.rules.restrictions):
+            if restriction.per_reading is None and not restriction.waived_by:
                 continue
-            hands = legal if bar.per_hand is None else legal & wins.once(bar.per_hand)
-            if bar.lifted_by and np.count_nonzero(hands):
-                hands = hands & ~self._lifted_by_hand(wins, number)
+            hands = legal if restriction.per_hand is None else legal & wins.once(restriction.per_hand)
+            if restriction.waived_by and np.count_nonzero(hands):
+                hands = hands & ~self._waived_by_hand(wins, number)
             if np.count_nonzero(hands):
                 concerned[number] = hands
-                certain[number] = hands if bar.in_every_reading is None else hands & bar.in_every_reading(wins)
+                certain[number] = (
+                    hands if restriction.in_every_reading is None else hands & restriction.in_every_reading(wins)
+                )
         return concerned, certain
 
 

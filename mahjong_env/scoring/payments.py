@@ -15,14 +15,11 @@ from mahjong_env.scoring.wins import Source, Wins
 
 
 class Payer(Enum):
-    """Who pays the winner. A share is what a player owes where all of them pay."""
+    """Who pays the winner. The giver discarded the tile, or was robbed of it; a share is what each owes if all pay."""
 
     ALL_PAY = "every other player pays a share"
-    DISCARDER_PAYS = "the player who gave the tile pays a share, the others nothing"
-    DISCARDER_PAYS_FOR_ALL = "the player who gave the tile pays the shares of all"
-    # The same, of the player whose kong is robbed.
-    KONGER_PAYS = DISCARDER_PAYS
-    KONGER_PAYS_FOR_ALL = DISCARDER_PAYS_FOR_ALL
+    GIVER_PAYS = "the player who gave the tile pays a share, the others nothing"
+    GIVER_PAYS_FOR_ALL = "the player who gave the tile pays the shares of all"
 
 
 @dataclass(frozen=True)
@@ -37,8 +34,8 @@ class Payment:
     """
 
     draw: Payer | ByKnob = Payer.ALL_PAY
-    discard: Payer | ByKnob = Payer.DISCARDER_PAYS
-    robbed_kong: Payer | ByKnob = Payer.KONGER_PAYS
+    discard: Payer | ByKnob = Payer.GIVER_PAYS
+    robbed_kong: Payer | ByKnob = Payer.GIVER_PAYS
     flowers: Payer | ByKnob = Payer.ALL_PAY
 
     def by_source(self, rules: Rules) -> Payers:
@@ -53,7 +50,7 @@ class Payment:
         chosen = [payer.of(rules) if isinstance(payer, ByKnob) else payer for payer in said]
         return Payers(
             all_pay=np.array([payer is Payer.ALL_PAY for payer in chosen]),
-            for_all=np.array([payer is Payer.DISCARDER_PAYS_FOR_ALL for payer in chosen]),
+            for_all=np.array([payer is Payer.GIVER_PAYS_FOR_ALL for payer in chosen]),
         )
 
 

@@ -1,6 +1,7 @@
-"""What a scoring table is made of: rows that say when they hold and what they are worth, bars that say why not to win.
+"""Scoring tables: rows that say when they hold and what they are worth, restrictions that say why not to win.
 
-A variant lists its rows and bars; `mahjong_env.scoring.driver` asks them. What a row or a bar asks is a function of a
+A variant lists its rows and restrictions; `mahjong_env.scoring.driver` asks them. What a row or a restriction asks is a
+function of a
 batch: of n hands (`Wins`) where the answer does not depend on how the tiles are read, else of m readings (`Readings`).
 Knobs are found at ``hands.rules``.
 """
@@ -66,7 +67,7 @@ class Row:
         per_reading: [m] the same for each reading, where it depends on the reading.
         shape: the only shape in which the row is scored; with neither of the two above, every reading in it has it.
         in_some_reading: [n] whether a complete hand has the row in some reading, found without reading it. Needed for
-            nothing but speed, and only for rows that lift a bar.
+            nothing but speed, and only for rows that waive a restriction.
         comes_with: another row that every reading with this one has too; it then need not be looked for where any of
             the two would do.
         replaces: rows that are not scored beside this one. A row that is itself replaced replaces nothing.
@@ -108,27 +109,27 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
-class Bar:
+class Restriction:
     """Why a complete hand may not win.
 
     Attributes:
         reason: in words, as `score` gives it.
         per_hand: [n] the hands that are concerned; None: all.
-        per_reading: [m] the readings that are barred; None: all readings of those hands.
-        lifted_by: rows whose readings the bar leaves alone; rows that a reading has or has not, no counts.
-        in_every_reading: [n] with ``per_reading``: whether it bars every reading of a complete hand, found without
-            reading it. Needed for nothing but speed; only one bar of a variant may have it.
+        per_reading: [m] the readings that are refused; None: all readings of those hands.
+        waived_by: rows whose readings the restriction leaves alone; rows that a reading has or has not, no counts.
+        in_every_reading: [n] with ``per_reading``: whether it refuses every reading of a complete hand, found without
+            reading it. Needed for nothing but speed; only one restriction of a variant may have it.
     """
 
     reason: str
     per_hand: OfHands | None = None
     per_reading: OfReadings | None = None
-    lifted_by: tuple[str, ...] = ()
+    waived_by: tuple[str, ...] = ()
     in_every_reading: OfHands | None = None
 
     @property
     def is_certain_unread(self) -> bool:
-        """Whether it is known without reading hands which of them have no other reading than barred ones."""
+        """Whether it is known without reading hands which of them have no other reading than refused ones."""
         return self.per_reading is None or self.in_every_reading is not None
 
 

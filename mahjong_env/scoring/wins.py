@@ -135,7 +135,7 @@ class Wins:
         return self.source == _DISCARD
 
     @lazy
-    def robs_kong(self) -> BoolArray:
+    def robbed_kong(self) -> BoolArray:
         """[n] with the tile that another seat was adding to its pung."""
         return self.source == _ROBBED_KONG
 

@@ -96,7 +96,7 @@ class State(Arrays):
     def note_change(self, games: Any) -> None:
         """Note that in these games something has changed that usually stays the same until a hand ends.
 
-        A hand was dealt, somebody was paid, or a kong was declared; observations (observation/kept.py) look it up.
+        A hand was dealt, somebody was paid, or a kong was declared; observations (observation/cache.py) look it up.
         """
         self.has_changed[games] = True
 

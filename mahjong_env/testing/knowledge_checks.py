@@ -14,7 +14,7 @@ from mahjong_env.engine.outcome import StepResult
 from mahjong_env.engine.phases import claims
 from mahjong_env.engine.phases.judge import judge_turn
 from mahjong_env.engine.phases.masks import write_masks
-from mahjong_env.observation.kept import FEW_GAMES
+from mahjong_env.observation.cache import FEW_GAMES
 from mahjong_env.observation.planes import LAYOUT, PIECES, plane
 from mahjong_env.observation.view import View
 from mahjong_env.observation.visibility import hidden_entries

@@ -88,7 +88,7 @@ SITUATION = (
         "搶槓 qiǎng gàng",
         1,
         "won with the tile that another player adds to his pung",
-        per_hand=lambda win: win.robs_kong,
+        per_hand=lambda win: win.robbed_kong,
     ),
 )
 HONOURS_AND_FLOWERS = (

@@ -12,7 +12,7 @@ from mahjong_env.basics.types import BoolArray, Games, Int8Array, UInt32Array
 from mahjong_env.hands import SUIT, encode, pairs, short_of_sets_and_258, short_of_sets_and_pair, suit_summaries
 from mahjong_env.scoring.patterns import SuitRows, count_melds, on_kong_draw, open_melds, suit_rows, suits_present
 from mahjong_env.scoring.readings import SETS_AND_PAIR, Readings, Shape
-from mahjong_env.scoring.rows import Bar, Row, by_knob, names
+from mahjong_env.scoring.rows import Restriction, Row, by_knob, names
 from mahjong_env.scoring.wins import Wins
 
 RED_DISCARDS = 0
@@ -161,7 +161,7 @@ LARGE = (
         "抢杠 qiǎng gàng",
         10,
         "won with the tile that another player adds to his pung",
-        per_hand=lambda win: win.robs_kong,
+        per_hand=lambda win: win.robbed_kong,
     ),
     Row(
         "Wild Card Seven Pairs",
@@ -253,38 +253,38 @@ FACTORS = (
 
 # --- What bars a win (wuhan.md#a-hand-that-may-win) --------------------------------------------------------------
 
-BARS = (
-    Bar(
+RESTRICTIONS = (
+    Restriction(
         "a discarded wild tile can be claimed by nobody, not even to win",
         per_hand=lambda win: ~win.drawn & (win.winning_tile == win.wild),
     ),
-    Bar(
+    Restriction(
         "a discarded Red Dragon can be claimed by nobody, not even to win",
         per_hand=lambda win: ~win.drawn & (win.winning_tile == RED),
     ),
-    Bar(
+    Restriction(
         "a hand with a wild tile can only be won by self-draw",
         per_hand=lambda win: ~win.drawn & (win.wilds > 0) & (not win.rules.wild_hand_discard_win),
     ),
-    Bar(
+    Restriction(
         "the hand has no open meld (chow, pung, exposed or added kong)",
         per_hand=lambda win: open_melds(win) == 0,
-        lifted_by=("Wild Card Seven Pairs",),
+        waived_by=("Wild Card Seven Pairs",),
     ),
-    Bar(
+    Restriction(
         "a Red Dragon in hand bars every win but Big Three Dragons",
         per_hand=lambda win: win.counts[:, RED] > 0,
-        lifted_by=("Big Three Dragons",),
+        waived_by=("Big Three Dragons",),
     ),
-    Bar(
+    Restriction(
         "a small hand may hold one wild tile at most",
         per_hand=lambda win: win.wilds > 1,
-        lifted_by=names(*LARGE),
+        waived_by=names(*LARGE),
     ),
-    Bar(
+    Restriction(
         "the pair of a small hand must be 2, 5 or 8",
         per_reading=lambda reading: ~_IS_258.take(reading.pair),
         in_every_reading=lambda win: short_of_sets_and_258(win.suit_summaries, win.sum_of_summaries) > win.jokers,
-        lifted_by=names(*LARGE),
+        waived_by=names(*LARGE),
     ),
 )

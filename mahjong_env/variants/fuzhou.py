@@ -21,7 +21,7 @@ from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.patterns import count_melds
 from mahjong_env.scoring.payments import Payer, Payment
 from mahjong_env.scoring.readings import SETS_AND_PAIR, SETS_AND_PAIR_AS_ONE, Readings, Shape, best_readings
-from mahjong_env.scoring.rows import Bar, Row, by_hand, by_knob
+from mahjong_env.scoring.rows import Restriction, Row, by_hand, by_knob
 from mahjong_env.scoring.wins import Source, Wins, wins_from_state
 from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
@@ -151,16 +151,16 @@ _IS_SPECIAL = np.isin(_NAMES, [row.name for row in SPECIAL])
 _DOES_NOT_STACK = np.isin(_NAMES, ("Golden Pair", "Three Gold Knockdown", "Golden Dragon"))
 _FACTOR = np.where(_IS_SPECIAL, np.int64(1), np.int64(2))
 
-BARS = (
-    Bar(
+RESTRICTIONS = (
+    Restriction(
         "a kong cannot be robbed (rob_kong=True allows it)",
-        per_hand=lambda win: win.robs_kong & (not win.rules.rob_kong),
+        per_hand=lambda win: win.robbed_kong & (not win.rules.rob_kong),
     ),
-    Bar(
+    Restriction(
         "a discarded gold cannot be claimed, not even to win",
         per_hand=lambda win: ~win.drawn & (win.winning_tile == win.wild),
     ),
-    Bar(
+    Restriction(
         "a player who has discarded a gold can only win by self-draw",
         per_hand=lambda win: ~win.drawn & (win.own_marks[:, _DISCARDED_GOLD] > 0),
     ),
@@ -176,11 +176,11 @@ class Fuzhou(ScoredRules):
     chinese: ClassVar[str] = "福州麻将"
     shapes: ClassVar[tuple[Shape, ...]] = (SETS_WITH_GOLDS,)
     rows: ClassVar[tuple[Row, ...]] = (*BASIC, *SPECIAL)
-    bars: ClassVar[tuple[Bar, ...]] = BARS
+    restrictions: ClassVar[tuple[Restriction, ...]] = RESTRICTIONS
     payment: ClassVar[Payment] = Payment(
         draw=Payer.ALL_PAY,
-        discard=by_knob("discard_payers", {"discarder": Payer.DISCARDER_PAYS, "all": Payer.ALL_PAY}),
-        robbed_kong=by_knob("discard_payers", {"discarder": Payer.KONGER_PAYS, "all": Payer.ALL_PAY}),
+        discard=by_knob("discard_payers", {"discarder": Payer.GIVER_PAYS, "all": Payer.ALL_PAY}),
+        robbed_kong=by_knob("discard_payers", {"discarder": Payer.GIVER_PAYS, "all": Payer.ALL_PAY}),
     )
     circumstances: ClassVar[tuple[Circumstance, ...]] = (
         Circumstance(
@@ -241,7 +241,7 @@ class Fuzhou(ScoredRules):
         return True
 
     @property
-    def robs_kongs(self) -> bool:
+    def may_rob_kongs(self) -> bool:
         """A house rule."""
         return self.rob_kong
 

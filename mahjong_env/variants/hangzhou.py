@@ -21,7 +21,7 @@ from mahjong_env.ruleset.questions import knob
 from mahjong_env.scoring.driver import ScoredRules, product_of_rows
 from mahjong_env.scoring.payments import Payer, Payment, everyone, only
 from mahjong_env.scoring.readings import SETS_AND_PAIR_AS_ONE, SEVEN_PAIRS, Readings, Shape
-from mahjong_env.scoring.rows import Bar, Row, by_knob
+from mahjong_env.scoring.rows import Restriction, Row, by_knob
 from mahjong_env.scoring.wins import Wins
 from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
@@ -75,20 +75,20 @@ ROWS = (
     ),
 )
 
-BARS = (
-    Bar(
+RESTRICTIONS = (
+    Restriction(
         "a fortune that another player discards can be claimed by nobody",
         per_hand=lambda win: ~win.drawn & (win.winning_tile == win.wild),
     ),
-    Bar(
+    Restriction(
         "during his own Fortune Gambit a player wins by self-draw only",
         per_hand=lambda win: ~win.drawn & (win.own_marks[:, _GAMBITS] > 0),
     ),
-    Bar(
+    Restriction(
         "at 1 and 2 Lao hands are won by self-draw only",
         per_hand=lambda win: _wants_the_dealer(win) & (_lao(win) < 3),
     ),
-    Bar(
+    Restriction(
         "the tile of another player wins only for the dealer or from the dealer",
         per_hand=lambda win: _wants_the_dealer(win) & ~win.by_dealer & (win.from_seat != win.dealer),
     ),
@@ -104,13 +104,11 @@ class Hangzhou(ScoredRules):
     chinese: ClassVar[str] = "杭州麻将"
     shapes: ClassVar[tuple[Shape, ...]] = (SETS_AND_PAIR_AS_ONE, SEVEN_PAIRS)
     rows: ClassVar[tuple[Row, ...]] = ROWS
-    bars: ClassVar[tuple[Bar, ...]] = BARS
+    restrictions: ClassVar[tuple[Restriction, ...]] = RESTRICTIONS
     payment: ClassVar[Payment] = Payment(
         draw=Payer.ALL_PAY,
-        discard=by_knob(
-            "discard_payment", {"own_share": Payer.DISCARDER_PAYS, "all_shares": Payer.DISCARDER_PAYS_FOR_ALL}
-        ),
-        robbed_kong=Payer.KONGER_PAYS_FOR_ALL,
+        discard=by_knob("discard_payment", {"own_share": Payer.GIVER_PAYS, "all_shares": Payer.GIVER_PAYS_FOR_ALL}),
+        robbed_kong=Payer.GIVER_PAYS_FOR_ALL,
     )
     circumstances: ClassVar[tuple[Circumstance, ...]] = (
         Circumstance(

@@ -19,7 +19,7 @@ from mahjong_env.scoring.driver import ScoredRules, product_of_rows
 from mahjong_env.scoring.patterns import is_closed, on_kong_draw, suits_of, waits_for_one
 from mahjong_env.scoring.payments import Payer, Payment, paid_by
 from mahjong_env.scoring.readings import SETS_AND_PAIR, SEVEN_PAIRS, THIRTEEN_ORPHANS, Readings, Shape
-from mahjong_env.scoring.rows import Bar, Row, by_knob, names
+from mahjong_env.scoring.rows import Restriction, Row, by_knob, names
 from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
 
@@ -48,7 +48,7 @@ PATTERNS = (
         "抢杠胡 qiǎng gàng hú",
         2,
         "won with the tile that another player adds to his pung",
-        per_hand=lambda win: win.robs_kong,
+        per_hand=lambda win: win.robbed_kong,
     ),
     Row(
         "Kong-Drawn Win",
@@ -157,17 +157,17 @@ class Hebei(ScoredRules):
     chinese: ClassVar[str] = "河北麻将"
     shapes: ClassVar[tuple[Shape, ...]] = (SETS_AND_PAIR, SEVEN_PAIRS, THIRTEEN_ORPHANS)
     rows: ClassVar[tuple[Row, ...]] = (DEALER_WIN, *PATTERNS, PING_HU)
-    bars: ClassVar[tuple[Bar, ...]] = (
-        Bar(
+    restrictions: ClassVar[tuple[Restriction, ...]] = (
+        Restriction(
             "a hand without any scoring pattern (Ping Hu) can only be won by self-draw",
             per_hand=lambda win: ~win.drawn,
-            lifted_by=names(*PATTERNS),
+            waived_by=names(*PATTERNS),
         ),
     )
     payment: ClassVar[Payment] = Payment(
         draw=Payer.ALL_PAY,
-        discard=by_knob("discard_payers", {"discarder": Payer.DISCARDER_PAYS, "all": Payer.ALL_PAY}),
-        robbed_kong=Payer.KONGER_PAYS,
+        discard=by_knob("discard_payers", {"discarder": Payer.GIVER_PAYS, "all": Payer.ALL_PAY}),
+        robbed_kong=Payer.GIVER_PAYS,
     )
 
     base_score: int = knob(1, minimum=1, about="the base point that multipliers multiply")

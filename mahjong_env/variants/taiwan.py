@@ -19,7 +19,7 @@ from mahjong_env.ruleset.questions import knob
 from mahjong_env.scoring.driver import ScoredRules, sum_of_rows
 from mahjong_env.scoring.payments import Payer, Payment
 from mahjong_env.scoring.readings import Readings
-from mahjong_env.scoring.rows import Bar, Row
+from mahjong_env.scoring.rows import Restriction, Row
 from mahjong_env.scoring.wins import Scores, Source, Wins, wins_from_state
 from mahjong_env.state.arrays import NO_SEAT, State
 from mahjong_env.state.seats import Seats
@@ -39,14 +39,14 @@ class Taiwan(ScoredRules):
     title: ClassVar[str] = "Taiwanese 16-tile"
     chinese: ClassVar[str] = "台灣十六張麻將"
     rows: ClassVar[tuple[Row, ...]] = ROWS
-    bars: ClassVar[tuple[Bar, ...]] = (
-        Bar(
+    restrictions: ClassVar[tuple[Restriction, ...]] = (
+        Restriction(
             "a win by flowers needs all eight flowers and seasons exposed",
             per_hand=lambda win: (win.source == int(Source.FLOWERS)) & ~has_all_flowers(win.flowers),
         ),
     )
     payment: ClassVar[Payment] = Payment(
-        draw=Payer.ALL_PAY, discard=Payer.DISCARDER_PAYS, robbed_kong=Payer.KONGER_PAYS, flowers=Payer.ALL_PAY
+        draw=Payer.ALL_PAY, discard=Payer.GIVER_PAYS, robbed_kong=Payer.GIVER_PAYS, flowers=Payer.ALL_PAY
     )
     circumstances: ClassVar[tuple[Circumstance, ...]] = (
         Circumstance(

@@ -20,11 +20,11 @@ from mahjong_env.ruleset.questions import knob
 from mahjong_env.scoring.driver import ScoredRules, product_of_rows
 from mahjong_env.scoring.payments import Payer, Payment
 from mahjong_env.scoring.readings import SETS_AND_PAIR, Shape
-from mahjong_env.scoring.rows import Bar, Row, by_knob
+from mahjong_env.scoring.rows import Restriction, Row, by_knob
 from mahjong_env.scoring.wins import Wins
 from mahjong_env.state.arrays import NO_SEAT, State
 from mahjong_env.state.seats import Seats
-from mahjong_env.variants._wuhan_hands import BARS, FACTORS, FLAT, LARGE, RED_DISCARDS, WILD_CARD_SEVEN_PAIRS
+from mahjong_env.variants._wuhan_hands import FACTORS, FLAT, LARGE, RED_DISCARDS, RESTRICTIONS, WILD_CARD_SEVEN_PAIRS
 
 _ROWS = (FLAT, *LARGE, *FACTORS)
 _NAMES = [row.name for row in _ROWS]
@@ -44,11 +44,11 @@ class Wuhan(ScoredRules):
     chinese: ClassVar[str] = "武汉麻将"
     shapes: ClassVar[tuple[Shape, ...]] = (SETS_AND_PAIR, WILD_CARD_SEVEN_PAIRS)
     rows: ClassVar[tuple[Row, ...]] = _ROWS
-    bars: ClassVar[tuple[Bar, ...]] = BARS
+    restrictions: ClassVar[tuple[Restriction, ...]] = RESTRICTIONS
     payment: ClassVar[Payment] = Payment(
         draw=Payer.ALL_PAY,
-        discard=by_knob("discard_payers", {"all": Payer.ALL_PAY, "discarder": Payer.DISCARDER_PAYS}),
-        robbed_kong=Payer.KONGER_PAYS_FOR_ALL,
+        discard=by_knob("discard_payers", {"all": Payer.ALL_PAY, "discarder": Payer.GIVER_PAYS}),
+        robbed_kong=Payer.GIVER_PAYS_FOR_ALL,
     )
     circumstances: ClassVar[tuple[Circumstance, ...]] = (
         Circumstance("red_discards", "Red Dragons that the winner has discarded", discarded=RED, chinese="打出红中"),

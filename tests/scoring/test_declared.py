@@ -39,18 +39,20 @@ def test_a_row_that_replaces_one_that_lifts_a_bar_must_lift_it():
             replace(Hebei.rows[-1], unless=names(*PATTERNS)),
         )
 
-    with pytest.raises(ValueError, match="Tide replaces a row that lifts a bar"):
+    with pytest.raises(ValueError, match="Tide replaces a row that waives a restriction"):
         score(Contradictory(), **SIMPLE)
 
 
-def test_only_one_bar_may_be_known_to_bar_every_reading():
-    bar = replace(Hebei.bars[0], per_reading=lambda reading: reading.all_runs, in_every_reading=lambda win: win.drawn)
+def test_only_one_restriction_may_be_known_to_refuse_every_reading():
+    restriction = replace(
+        Hebei.restrictions[0], per_reading=lambda reading: reading.all_runs, in_every_reading=lambda win: win.drawn
+    )
 
     @dataclass(frozen=True, kw_only=True)
     class Contradictory(Hebei):
-        bars: ClassVar[Any] = (bar, replace(bar, reason="another reason for the same"))
+        restrictions: ClassVar[Any] = (restriction, replace(restriction, reason="another reason for the same"))
 
-    with pytest.raises(ValueError, match="only one bar"):
+    with pytest.raises(ValueError, match="only one restriction"):
         score(Contradictory(), **SIMPLE)
 
 
@@ -87,10 +89,8 @@ class _Wins:
     ("payer", "expected"),
     [
         (Payer.ALL_PAY, [[0, 1, 2, 3]]),
-        (Payer.DISCARDER_PAYS, [[0, 0, 2, 0]]),
-        (Payer.KONGER_PAYS, [[0, 0, 2, 0]]),
-        (Payer.DISCARDER_PAYS_FOR_ALL, [[0, 0, 6, 0]]),
-        (Payer.KONGER_PAYS_FOR_ALL, [[0, 0, 6, 0]]),
+        (Payer.GIVER_PAYS, [[0, 0, 2, 0]]),
+        (Payer.GIVER_PAYS_FOR_ALL, [[0, 0, 6, 0]]),
     ],
 )
 def test_each_way_to_pay(payer, expected):

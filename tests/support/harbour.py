@@ -24,7 +24,7 @@ from mahjong_env.ruleset.circumstances import Circumstance
 from mahjong_env.ruleset.questions import knob
 from mahjong_env.scoring.driver import ScoredRules, sum_of_rows
 from mahjong_env.scoring.payments import Payer, Payment, paid_by
-from mahjong_env.scoring.rows import Bar, Row
+from mahjong_env.scoring.rows import Restriction, Row
 from mahjong_env.scoring.wins import Wins
 from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
@@ -67,15 +67,15 @@ class Harbour(ScoredRules):
     title: ClassVar[str] = "Harbour"
     chinese: ClassVar[str] = "海港麻将"
     rows: ClassVar[tuple[Row, ...]] = ROWS
-    bars: ClassVar[tuple[Bar, ...]] = (
-        Bar(
+    restrictions: ClassVar[tuple[Restriction, ...]] = (
+        Restriction(
             "a hand that is worth so little can only be won by self-draw",
             per_hand=lambda win: ~win.drawn,
             per_reading=lambda reading: reading.worth < reading.wins.rules.least_on_discard,
         ),
     )
     payment: ClassVar[Payment] = Payment(
-        draw=Payer.ALL_PAY, discard=Payer.DISCARDER_PAYS_FOR_ALL, robbed_kong=Payer.KONGER_PAYS_FOR_ALL
+        draw=Payer.ALL_PAY, discard=Payer.GIVER_PAYS_FOR_ALL, robbed_kong=Payer.GIVER_PAYS_FOR_ALL
     )
     circumstances: ClassVar[tuple[Circumstance, ...]] = (
         Circumstance("winds_cast", "South, West and North tiles that the winner has discarded"),

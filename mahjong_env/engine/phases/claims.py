@@ -57,7 +57,7 @@ def offer_discards(context: StepContext, offer: Offer | None) -> Seats | None:
 
 def offer_added_tiles(context: StepContext, offer: Offer | None) -> Offer | None:
     """Ask who robs the tiles that are being added to pungs; those that nobody can rob come back."""
-    if offer is None or not context.rules.robs_kongs:
+    if offer is None or not context.rules.may_rob_kongs:
         return offer
     state, (givers, kind) = context.state, offer
     state.offered[givers.game] = kind

@@ -14,7 +14,7 @@ from mahjong_env.scoring.driver import ScoredRules, product_of_rows
 from mahjong_env.scoring.patterns import on_kong_draw, suits_of
 from mahjong_env.scoring.payments import Payer, Payment, paid_by
 from mahjong_env.scoring.readings import SETS_AND_PAIR, SEVEN_PAIRS, THIRTEEN_ORPHANS
-from mahjong_env.scoring.rows import Bar, Row, names
+from mahjong_env.scoring.rows import Restriction, Row, names
 
 _KONGS = {MeldType.CONCEALED_KONG: 2, MeldType.EXPOSED_KONG: 3, MeldType.ADDED_KONG: 1}
 
@@ -37,7 +37,7 @@ PATTERNS = (
         "抢杠胡 qiǎng gàng hú",
         2,
         "won with the tile that another player adds to his pung",
-        per_hand=lambda win: win.robs_kong,
+        per_hand=lambda win: win.robbed_kong,
     ),
 )
 """Rows that are multiplied with each other."""
@@ -65,13 +65,13 @@ class Guangdong(ScoredRules):
     chinese: ClassVar[str] = "广东推倒胡"
     shapes: ClassVar[Any] = (SETS_AND_PAIR, SEVEN_PAIRS, THIRTEEN_ORPHANS)
     rows: ClassVar[tuple[Row, ...]] = (*PATTERNS, CHICKEN, HORSE)
-    bars: ClassVar[tuple[Bar, ...]] = (
-        Bar(
+    restrictions: ClassVar[tuple[Restriction, ...]] = (
+        Restriction(
             "a discard does not win at this table",
             per_hand=lambda win: win.on_discard & (not win.rules.discards_win),
         ),
     )
-    payment: ClassVar[Payment] = Payment(robbed_kong=Payer.KONGER_PAYS_FOR_ALL)
+    payment: ClassVar[Payment] = Payment(robbed_kong=Payer.GIVER_PAYS_FOR_ALL)
 
     discards_win: bool = knob(True, choices=(True, False), about="whether a hand may win with a discard")
     horses: int = knob(2, choices=(2, 4, 6, 0), about="tiles that are turned up after a win")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mahjong_env import VARIANTS, make_engine
-from mahjong_env.observation.kept import FEW_GAMES
+from mahjong_env.observation.cache import FEW_GAMES
 from mahjong_env.state.arrays import State
 from mahjong_env.testing.play import choose_actions
 

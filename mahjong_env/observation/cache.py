@@ -1,4 +1,4 @@
-"""Observations of which what stays the same in the course of a hand is kept, so that only the rest is written.
+"""A cache of observations: what stays the same in the course of a hand is kept, so that only the rest is written.
 
 For every seat its observation is kept as far as it stays the same until a hand is dealt, somebody is paid or a kong is
 declared (`Piece.stays`, `Fact.stays`). Looking is then one copy, into which the rest is written. That pays for few
@@ -13,7 +13,7 @@ import numpy as np
 
 from mahjong_env.basics.types import Int8Array
 from mahjong_env.observation.planes import LAYOUT, SHAPE
-from mahjong_env.observation.visibility import Sight
+from mahjong_env.observation.visibility import VisibleState
 from mahjong_env.state.arrays import State
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ FEW_GAMES: Final = 8
 """Batches of so many games at most are kept."""
 
 
-class KeptObservations:
+class ObservationCache:
     """The observations of all seats of a batch, as far as they stay."""
 
     def __init__(self, state: State, rules: Rules, num_hands: int) -> None:
@@ -34,7 +34,7 @@ class KeptObservations:
         self._kept: Int8Array = np.zeros((games * seats, *SHAPE), np.int8)  # [B * S, C, 34]
         state.note_change(slice(None))
 
-    def observe(self, seen: Sight, out: Int8Array | None = None) -> Int8Array:
+    def observe(self, seen: VisibleState, out: Int8Array | None = None) -> Int8Array:
         """[n, C, 34] int8 what seats see all of which are asked: ``out``, or a fresh array."""
         if np.count_nonzero(self._state.has_changed):
             self._catch_up()
@@ -47,7 +47,7 @@ class KeptObservations:
         changed = self._state.has_changed.nonzero()[0]
         self._state.has_changed[changed] = False
         games, seat = changed.repeat(len(self._seats)), np.tile(self._seats, len(changed))
-        seen = Sight(self._state, self._rules, games, seat, np.ones(len(games), np.bool_), self._num_hands)
+        seen = VisibleState(self._state, self._rules, games, seat, np.ones(len(games), np.bool_), self._num_hands)
         written = np.zeros((len(games), *SHAPE), np.int8)
         LAYOUT.write_what_stays(seen, written)
         self._kept[seen.own.index] = written

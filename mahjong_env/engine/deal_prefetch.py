@@ -23,7 +23,7 @@ _AT_ONCE: Final = 16
 """Fewer games than this are dealt several matches ahead."""
 
 
-class DealtAhead:
+class DealPrefetch:
     """The next matches of the games of a batch, as far as they have been dealt."""
 
     def __init__(self, context: StepContext, *, at_random: bool) -> None:
