@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,3 +20,5 @@ IntArray: TypeAlias = NDArray[np.signedinteger[Any]]
 """Any signed integers; arrays of game numbers and seats are ``np.intp``."""
 Games: TypeAlias = NDArray[np.intp]
 """[n] numbers of games in the batch, each at most once."""
+Seeds: TypeAlias = int | Sequence[int | None] | None
+"""One seed for all games, one (or None) for each, or None: the next hands of the same seed."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from mahjong_env.basics.chance import fold_seed
 from mahjong_env.basics.errors import ActionError, SnapshotError
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, Seeds
 from mahjong_env.engine import hidden
 from mahjong_env.engine.arguments import (
     MOST_HANDS,
@@ -287,7 +287,7 @@ class Engine:
 
     def reset(
         self,
-        seed: int | Sequence[int | None] | None = None,
+        seed: Seeds = None,
         deals: Deal | Sequence[Deal] | None = None,
         games: Any = None,
     ) -> None:

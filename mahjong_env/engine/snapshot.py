@@ -59,11 +59,21 @@ class Snapshot:
             if not isinstance(found, Mapping):
                 raise SnapshotError(f"the snapshot has no {what}, only {found!r}")
         for name, value in header.items():
-            if not _is_equal(self.header.get(name), value):
+            own = self.header.get(name)
+            if repr(own) != repr(value):  # of whatever type it is in a snapshot that somebody has made by hand
+                raise SnapshotError(f"the snapshot does not fit this engine: its {name} is {own!r}, not {value!r}")
+        if set(self.arrays) != set(arrays):
+            odd = ", ".join(sorted(set(self.arrays) ^ set(arrays)))
+            raise SnapshotError(f"the snapshot's arrays are not those of the state; they differ in: {odd}")
+        for name, array in arrays.items():
+            kept = self.arrays[name]
+            if not isinstance(kept, np.ndarray):
+                raise SnapshotError(f"the snapshot's array {name!r} is no array: {kept!r}")
+            if kept.shape != array.shape or kept.dtype != array.dtype:
                 raise SnapshotError(
-                    f"the snapshot does not fit this engine: its {name} is {self.header.get(name)!r}, not {value!r}"
+                    f"the snapshot's array {name!r} is {kept.dtype} of shape {kept.shape}, "
+                    f"not {array.dtype} of shape {array.shape}"
                 )
-        _check_arrays(self.arrays, arrays)
         for name, array in arrays.items():
             array[...] = self.arrays[name]
 
@@ -112,13 +122,6 @@ def describe_games(rules: Rules, num_games: int, num_hands: int) -> dict[str, An
     }
 
 
-def _is_equal(found: Any, value: Any) -> bool:
-    try:
-        return bool(found == value)
-    except ValueError:  # arrays, in a snapshot that somebody has made by hand
-        return False
-
-
 def _freeze(header: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> Snapshot:
     for array in arrays.values():
         array.flags.writeable = False
@@ -148,17 +151,3 @@ def _content(data: bytes) -> bytes:
     if hashlib.sha256(content).digest() != digest:
         raise SnapshotError("these bytes are not a snapshot, or are damaged: their checksum is wrong")
     return content
-
-
-def _check_arrays(arrays: Mapping[str, np.ndarray[Any, Any]], wanted: Mapping[str, np.ndarray[Any, Any]]) -> None:
-    if set(arrays) != set(wanted):
-        odd = ", ".join(sorted(set(arrays) ^ set(wanted)))
-        raise SnapshotError(f"the snapshot's arrays are not those of the state; they differ in: {odd}")
-    for name, array in wanted.items():
-        if not isinstance(arrays[name], np.ndarray):
-            raise SnapshotError(f"the snapshot's array {name!r} is no array: {arrays[name]!r}")
-        if arrays[name].shape != array.shape or arrays[name].dtype != array.dtype:
-            raise SnapshotError(
-                f"the snapshot's array {name!r} is {arrays[name].dtype} of shape {arrays[name].shape}, "
-                f"not {array.dtype} of shape {array.shape}"
-            )

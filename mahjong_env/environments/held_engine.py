@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mahjong_env.basics.types import Seeds
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.engine.scene import Deal
@@ -60,7 +61,7 @@ class HeldEngine(Engine):
 
     def deal_anew(
         self,
-        seed: int | Sequence[int | None] | None = None,
+        seed: Seeds = None,
         deals: Deal | Sequence[Deal] | None = None,
         games: Any = None,
     ) -> None:
@@ -78,7 +79,7 @@ class HeldEngine(Engine):
 
     def reset(
         self,
-        seed: int | Sequence[int | None] | None = None,
+        seed: Seeds = None,
         deals: Deal | Sequence[Deal] | None = None,
         games: Any = None,
     ) -> None:

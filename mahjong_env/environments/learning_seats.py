@@ -12,7 +12,7 @@ It alone says what an episode is and what its learner is paid:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import ActionError, DealError, MahjongError, RulesError
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, Seeds
 from mahjong_env.engine.arguments import MOST_HANDS, as_array, check_count, check_room
 from mahjong_env.engine.outcome import Outcome, StepResult, hand_info
 from mahjong_env.engine.phases.settle import most_hands
@@ -182,7 +182,7 @@ class LearningSeats:
         games: Games,
         rng: np.random.Generator,
         *,
-        seed: int | Sequence[int | None] | None = None,
+        seed: Seeds = None,
         deal: Deal | None = None,
     ) -> None:
         """Begin episodes: deal, seat the learning persons, and play until they are asked.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import ActionError, RulesError
-from mahjong_env.basics.types import BoolArray, Games, Int8Array
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Seeds
 from mahjong_env.engine.arguments import as_array, check_count, fold_seeds
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.arguments import (
@@ -146,9 +146,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
     def opponents(self, opponents: Any) -> None:
         self._seats.opponents = opponents
 
-    def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode at every table, or at some.
 
         Args:
@@ -169,9 +167,10 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         if not self._has_begun and games.size < self.num_envs:
             raise ResetNeeded("no table has begun: the first reset() is one of all tables")
         if isinstance(seed, Sequence | np.ndarray):
-            folded = [each for each in fold_seeds(seed, self.num_envs) if each is not None]
-            self.np_random = np.random.default_rng(folded) if folded else self.np_random
-            seed = [seed[game] for game in games]
+            folded = fold_seeds(seed, self.num_envs)
+            given = [each for each in folded if each is not None]
+            self.np_random = np.random.default_rng(given) if given else self.np_random
+            seed = [folded[game] for game in games]
         else:
             super().reset(seed=seed)
         self._seats.begin(games, self.np_random, seed=seed, deal=chosen.get("deal"))
@@ -200,16 +199,16 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         if self._mode is AutoresetMode.SAME_STEP:
             seats.step(self._all, actions, self.np_random, on_end=self._keep_final)
         else:
-            self._step_without_renewal(actions)
+            self._step_or_begin(actions)
         rewards = np.where(seats.illegal, seats.forfeited, seats.earned)
         truncated = seats.truncated.copy()
         infos = self._final_infos() | self._infos(self._all)
         return self._observe(self._all), rewards, seats.ended & ~truncated, truncated, infos
 
-    def _step_without_renewal(self, actions: Any) -> None:
-        seats, is_over = self._seats, self._is_over()
+    def _step_or_begin(self, actions: Any) -> None:
+        is_over = self._seats.illegal | (self.engine.seat_to_act < 0)
         if not is_over.any():
-            seats.step(self._all, actions, self.np_random)
+            self._seats.step(self._all, actions, self.np_random)
             return
         over, playing = np.flatnonzero(is_over), np.flatnonzero(~is_over)
         if self._mode is AutoresetMode.DISABLED:
@@ -220,7 +219,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         chosen = as_array("actions", actions)
         if chosen.shape != (self.num_envs,):
             raise ActionError(f"actions are {self.num_envs} integers (one for each game), not of shape {chosen.shape}")
-        seats.step(playing, chosen[playing], self.np_random, beginning=over)
+        self._seats.step(playing, chosen[playing], self.np_random, beginning=over)
 
     def action_masks(self) -> BoolArray:
         """[num_envs, 109] bool legal actions, all False where an episode is over."""
@@ -250,9 +249,6 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
             self._seats.engine.close_record()
 
     # --- What is answered -------------------------------------------------------------------------------------
-    def _is_over(self) -> BoolArray:
-        return self._seats.illegal | (self.engine.seat_to_act < 0)
-
     def _masks(self, games: Games) -> Int8Array:
         masks = self._seats.action_masks(games)
         if self._mode is not AutoresetMode.SAME_STEP:  # where new episodes begin at once, they may play
