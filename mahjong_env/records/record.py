@@ -149,8 +149,8 @@ def _values(line: str) -> dict[str, Any]:
         missing, unknown = names - set(values) - set(_OPTIONAL), set(values) - names
         if missing or unknown:
             raise RecordError(
-                f"a record has the fields {', '.join(sorted(names))}; missing: {_listed(missing)}, "
-                f"unknown: {_listed(unknown)}"
+                f"a record has the fields {', '.join(sorted(names))}; missing: {', '.join(sorted(missing)) or 'none'}, "
+                f"unknown: {', '.join(sorted(unknown)) or 'none'}"
             )
         for name, value in values.items():
             valid, what = _CHECKS[name]
@@ -209,20 +209,14 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, dict) and _is_plain(value)
 
 
-def _is_deal(value: Any) -> bool:
-    return value is None or (_is_object(value) and set(value) <= {item.name for item in fields(Deal)})
-
-
-def _is_notes(value: Any) -> bool:
-    return _is_object(value) and all(
-        _NUMBER_OF_AN_ACTION.fullmatch(key) and _is_note(note) for key, note in value.items()
-    )
-
-
 def _is_note(note: Any) -> bool:
     if not isinstance(note, dict) or not _is_real(note.get("value", 0)):
         return False
-    by_action = {"probabilities": _is_real, "values": _is_real, "intervals": _is_interval}
+    by_action: dict[str, Any] = {
+        "probabilities": _is_real,
+        "values": _is_real,
+        "intervals": lambda value: _is_list(value, _is_real) and len(value) == 3,
+    }
     return all(
         isinstance(numbers := note.get(key, {}), dict)
         and all(name in ACTIONS and valid(number) for name, number in numbers.items())
@@ -235,10 +229,6 @@ def _is_real(value: Any) -> bool:
     return is_number and abs(value) <= sys.float_info.max  # `math.isfinite` fails for integers beyond that
 
 
-def _is_interval(value: Any) -> bool:
-    return _is_list(value, _is_real) and len(value) == 3
-
-
 # For each field: what is valid, and how it is called in messages.
 _CHECKS: Final[Mapping[str, tuple[Any, str]]] = {
     "variant": (_is_text, "a name"),
@@ -249,7 +239,10 @@ _CHECKS: Final[Mapping[str, tuple[Any, str]]] = {
     "seed": (lambda value: _is_number(value, 0, 2**64), "an integer of 64 bits"),
     "stream": (_is_number, "an integer from 0"),
     "hand": (lambda value: _is_number(value, 0, _MOST_HAND + 1), f"an integer from 0 to {_MOST_HAND}"),
-    "deal": (_is_deal, "an object with the fields of mahjong_env.Deal"),
+    "deal": (
+        lambda value: value is None or (_is_object(value) and set(value) <= {item.name for item in fields(Deal)}),
+        "an object with the fields of mahjong_env.Deal",
+    ),
     "actions": (
         lambda value: _is_list(value, lambda action: _is_number(action, 0, NUM_ACTIONS)),
         f"a list of actions, 0 to {NUM_ACTIONS - 1}",
@@ -258,7 +251,10 @@ _CHECKS: Final[Mapping[str, tuple[Any, str]]] = {
     "is_complete": (lambda value: isinstance(value, bool), "true or false"),
     "agents": (lambda value: _is_list(value, _is_text), "a list of names"),
     "notes": (
-        _is_notes,
+        lambda value: (
+            _is_object(value)
+            and all(_NUMBER_OF_AN_ACTION.fullmatch(key) and _is_note(note) for key, note in value.items())
+        ),
         "an object of objects by number of the action, whose value, probabilities, values and intervals are as in "
         "record.schema.json",
     ),
@@ -275,10 +271,6 @@ _READ: Final[Mapping[str, Any]] = {
 
 def _tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
-
-
-def _listed(names: set[str]) -> str:
-    return ", ".join(sorted(names)) or "none"
 
 
 def _shortened(value: Any) -> str:

@@ -105,7 +105,11 @@ class Recorder:
         played = np.full(engine.num_games, _OVER)
         played[which] = actions
         played[~is_live] = _OVER
-        for game, note in self._told(which, notes):
+        told = [(game, note) for game, note in zip(which.tolist(), notes or (), strict=False) if note]
+        if self.thoughts:
+            told += self.thoughts.items()
+            self.thoughts.clear()
+        for game, note in told:
             self._notes.setdefault(game, {})[int(self._lengths[game])] = dict(note)
         self._lengths += played >= 0
         self._steps.append(played)
@@ -114,16 +118,11 @@ class Recorder:
             self._write(*self._records(ended[self._is_known[ended]], result))
             self._begin(ended)
         if len(self._steps) > _MOST_STEPS_KEPT:
-            self._drop_old_steps()
+            kept = self._dropped + len(self._steps)
+            needed = int(self._first_step[engine.state.actor != NO_SEAT].min(initial=kept))
+            del self._steps[: needed - self._dropped]
+            self._dropped = needed
         return result
-
-    def _told(self, games: Games, notes: Sequence[Any] | None) -> list[tuple[int, Mapping[str, Any]]]:
-        """What is noted about the actions of a step: by number of the game."""
-        told = [(game, note) for game, note in zip(games.tolist(), notes or (), strict=False) if note]
-        if self.thoughts:
-            told += self.thoughts.items()
-            self.thoughts.clear()
-        return told
 
     def forget(self, games: Any = None) -> None:
         """Write nothing of the matches of these games (None: of all) any more: they have been changed otherwise."""
@@ -149,10 +148,6 @@ class Recorder:
             self._deals.pop(game, None)
         self._first_hand[games] = state.hands_dealt[games] - 1
 
-    def _actions(self, game: int) -> list[int]:
-        first = int(self._first_step[game]) - self._dropped
-        return [int(step[game]) for step in self._steps[first:] if step[game] >= 0]
-
     def _records(self, games: Games, result: StepResult) -> list[GameRecord]:
         """The matches of games that have just ended; their points are those after their last hand."""
         if not games.size:
@@ -170,6 +165,9 @@ class Recorder:
         self, game: int, *, actions: list[int] | None = None, points: list[int] | None = None, is_complete: bool = True
     ) -> GameRecord:
         engine = self.engine
+        if actions is None:
+            first = int(self._first_step[game]) - self._dropped
+            actions = [int(step[game]) for step in self._steps[first:] if step[game] >= 0]
         return GameRecord(
             variant=engine.rules.name,
             rules_version=engine.rules.version,
@@ -180,14 +178,9 @@ class Recorder:
             stream=int(engine.state.stream[game]),
             hand=int(self._first_hand[game]),
             deal=self._deals.get(game),
-            actions=tuple(self._actions(game) if actions is None else actions),
+            actions=tuple(actions),
             points=tuple(engine.state.points[game].tolist() if points is None else points),
             is_complete=is_complete,
             agents=tuple(self._agents(game)),
             notes=self._notes.get(game, {}),
         )
-
-    def _drop_old_steps(self) -> None:
-        needed = int(self._first_step[self.engine.state.actor != NO_SEAT].min(initial=self._dropped + len(self._steps)))
-        del self._steps[: needed - self._dropped]
-        self._dropped = needed

@@ -31,7 +31,10 @@ class RecordWriter:
         Raises:
             RecordError: the file cannot be written, or holds something else.
         """
-        self.path = _as_path(path)
+        try:
+            self.path = Path(path)
+        except TypeError:
+            raise RecordError(f"a file of records is named by its path, not by {path!r}") from None
         self.written = 0
         try:
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)
@@ -66,20 +69,17 @@ class RecordWriter:
         Raises:
             RecordError: as `write`.
         """
-        missing = lines[_overlap(self._tail(len(lines)), lines) :]
+        tail = b""
+        if size := os.fstat(self._file).st_size:  # pipes have no length
+            try:
+                with self.path.open("rb") as file:
+                    file.seek(max(0, size - len(lines)))
+                    tail = file.read(len(lines))
+            except OSError as error:
+                raise RecordError(f"records cannot be read from {self.path}: {error.strerror}") from None
+        missing = lines[_overlap(tail, lines) :]
         self._append(missing)
         self.written += missing.count(b"\n")
-
-    def _tail(self, most: int) -> bytes:
-        """The last bytes of the file, at most so many; none of what has no length, such as a pipe."""
-        if not (size := os.fstat(self._file).st_size):
-            return b""
-        try:
-            with self.path.open("rb") as file:
-                file.seek(max(0, size - most))
-                return file.read(most)
-        except OSError as error:
-            raise RecordError(f"records cannot be read from {self.path}: {error.strerror}") from None
 
     def _append(self, lines: bytes) -> None:
         before = os.fstat(self._file).st_size
@@ -109,35 +109,23 @@ class RecordWriter:
         self.close()
 
     def _cut_torn_line(self) -> None:
+        """Cut a last line that was not written whole; refuse to append to a file that is not one of records."""
         size = os.fstat(self._file).st_size
         if not size:
             return
         with self.path.open("rb") as file:
             first = file.readline()
-            _check_first_line(first, self.path)
-            file.seek(0)
-            end = size if _ends_with_newline(self.path, size) else sum(len(line) for line in file if line[-1:] == b"\n")
-        if end != size:
-            os.ftruncate(self._file, end)
-
-
-def _as_path(path: str | os.PathLike[str]) -> Path:
-    try:
-        return Path(path)
-    except TypeError:
-        raise RecordError(f"a file of records is named by its path, not by {path!r}") from None
-
-
-def _check_first_line(line: bytes, path: Path) -> None:
-    """Refuse to append to a file that is not one of records; a torn only line is no such sign."""
-    if not line.endswith(b"\n"):
-        if not line.startswith(b'{"format":"mahjong_env.record"'[: len(line)]):
-            raise RecordError(f"{path} is not a file of records; it is left as it is")
-        return
-    try:
-        GameRecord.from_json(line.decode("utf-8"))
-    except (RecordError, UnicodeDecodeError) as error:
-        raise RecordError(f"{path} is not a file of records, and is left as it is: {error}") from None
+            if first.endswith(b"\n"):
+                try:
+                    GameRecord.from_json(first.decode("utf-8"))
+                except (RecordError, UnicodeDecodeError) as error:
+                    raise RecordError(f"{self.path} is not a file of records, and is left as it is: {error}") from None
+            elif not first.startswith(b'{"format":"mahjong_env.record"'[: len(first)]):
+                raise RecordError(f"{self.path} is not a file of records; it is left as it is")
+            file.seek(size - 1)
+            if file.read(1) != b"\n":
+                file.seek(0)
+                os.ftruncate(self._file, sum(len(line) for line in file if line[-1:] == b"\n"))
 
 
 def _overlap(tail: bytes, lines: bytes) -> int:
@@ -149,12 +137,6 @@ def _overlap(tail: bytes, lines: bytes) -> int:
             return len(tail) - at
         at = tail.find(first, at + 1)
     return 0
-
-
-def _ends_with_newline(path: Path, size: int) -> bool:
-    with path.open("rb") as file:
-        file.seek(size - 1)
-        return file.read(1) == b"\n"
 
 
 def read_records(path: str | os.PathLike[str]) -> Iterator[GameRecord]:
