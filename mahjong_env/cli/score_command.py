@@ -10,8 +10,7 @@ from typing import Any
 
 from mahjong_env.basics.errors import HandError
 from mahjong_env.cli.arguments import add_rules, check_writable, read_rules, write_text
-from mahjong_env.scoring.described import score
-from mahjong_env.scoring.situation import known_circumstances
+from mahjong_env.scoring.described import known_circumstances, score
 from mahjong_env.viewer import Explained
 
 # Option, type, help; the values are given to `score` under the same name.

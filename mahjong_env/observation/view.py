@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Origin(Protocol):
-    """The games that a view was taken of (`mahjong_env.engine.worlds.Origin`)."""
+    """The games that a view was taken of (`mahjong_env.engine.hidden.Origin`)."""
 
     def take(self, which: Any) -> Origin:
         """Some of them."""

@@ -8,16 +8,159 @@ from typing import Any
 
 import numpy as np
 
-from mahjong_env.basics.errors import HandError
+from mahjong_env.basics.errors import HandError, RulesError
 from mahjong_env.basics.notation import Meld, MeldType, check_supply, count_tiles, parse_kind, parse_meld, parse_tiles
-from mahjong_env.basics.tiles import KIND_NAMES, NO_TILE, NUM_ALL_KINDS, NUM_KINDS
-from mahjong_env.basics.types import Int8Array, Int16Array
-from mahjong_env.ruleset.circumstances import THE_WILD_KIND
+from mahjong_env.basics.tiles import EAST, KIND_NAMES, NO_TILE, NORTH, NUM_ALL_KINDS, NUM_KINDS
+from mahjong_env.basics.types import Int8Array
+from mahjong_env.ruleset.circumstances import MOST, MOST_POINTS, THE_WILD_KIND, Circumstance, are_points, is_count
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.ruleset.registry import rules
-from mahjong_env.scoring.situation import Situation, check_seat, take_circumstances, wind_number
+from mahjong_env.ruleset.registry import VARIANTS, rules
 from mahjong_env.scoring.wins import Source, Wins
 from mahjong_env.state.arrays import MAX_MELDS
+
+_COUNTS = ("kong_draws", "dealer_streak")
+_FLAGS = ("flower_draw", "last_tile", "first_draw")
+_TEXTS = ("source", "flowers", "turned_up")
+_OWN_DRAWS = ("kong_draws", "flower_draw", "first_draw")
+
+
+@dataclass(frozen=True)
+class Situation:
+    """The arguments of `score` other than hand, melds and knobs; see there."""
+
+    source: str
+    from_seat: int | None
+    seat: int
+    dealer: int
+    dealer_streak: int
+    wild: str | None
+    flowers: str
+    kong_draws: int
+    flower_draw: bool
+    last_tile: bool
+    first_draw: bool
+    turned_up: str
+    round_wind: str
+    house_wind: str | None
+    running_points: Sequence[int] | None
+    circumstances: Mapping[str, int | bool]
+    """What the variant knows beyond these (`Rules.circumstances`), as far as it was given."""
+
+    def value_of(self, name: str) -> Any:
+        """The value of an argument, or of a circumstance (0 if it was not given)."""
+        return getattr(self, name) if name in self.__dataclass_fields__ else self.circumstances.get(name, 0)
+
+    def check(self, rules: Rules) -> None:
+        """`HandError` for what contradicts itself, and for what these rules do not know."""
+        for name in _COUNTS:
+            value = getattr(self, name)
+            if not is_count(value):
+                raise HandError(f"{name} is an integer from 0 to {MOST}, not {value!r}")
+        for name in _FLAGS:
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise HandError(f"{name} is True or False, not {getattr(self, name)!r}")
+        for name in _TEXTS:
+            if not isinstance(getattr(self, name), str):
+                raise HandError(f"{name} is a text, not {getattr(self, name)!r}")
+        self._check_source(rules)
+        for item in rules.circumstances:
+            if not self.circumstances.get(item.name, 0):
+                continue
+            if not item.is_mark and self.source != Source.DRAW.word:
+                raise HandError(f"{item.name} is about a tile that is turned up (source='draw')")
+            for other in item.excludes:
+                if self.value_of(other):
+                    raise HandError(f"{item.name} and {other} contradict each other: {item.about}")
+        unknown = {
+            "wild": self.wild is not None and not rules.has_wild,
+            "flowers": bool(self.flowers) and not rules.uses_flowers,
+            "flower_draw": self.flower_draw and not rules.uses_flowers,
+            "source='flowers'": self.source == Source.FLOWERS.word and not rules.wins_by_flowers,
+            "turned_up": bool(self.turned_up) and not rules.turned_up_after_win,
+        }
+        for name, is_unknown in unknown.items():
+            if is_unknown:
+                raise HandError(f"{rules.name} knows no {name}")
+        points = self.running_points
+        if points is not None and not are_points(points, rules.seats):
+            raise HandError(
+                f"running_points are {rules.seats} integers, one for each seat, from {-MOST_POINTS} to {MOST_POINTS}, "
+                f"not {points!r}"
+            )
+
+    def _check_source(self, rules: Rules) -> None:
+        words = [source.word for source in Source]
+        if self.source not in words:
+            raise HandError(f"source={self.source!r} is not valid; valid are {', '.join(words)}")
+        check_seat(rules, "seat", self.seat)
+        check_seat(rules, "dealer", self.dealer)
+        if self.source in (Source.DISCARD.word, Source.ROBBED_KONG.word):
+            if self.from_seat is None:
+                raise HandError(f"source={self.source!r} needs from_seat, the seat that gave the tile")
+            check_seat(rules, "from_seat", self.from_seat)
+            if self.from_seat == self.seat:
+                raise HandError(f"from_seat={self.from_seat} is the winner himself")
+        elif self.from_seat is not None:
+            raise HandError(f"source={self.source!r} has no from_seat")
+        for name in _OWN_DRAWS:
+            if getattr(self, name) and self.source != Source.DRAW.word:
+                raise HandError(f"{name} is about a tile drawn by oneself (source='draw')")
+        if self.flower_draw and not self.flowers and rules.uses_flowers:
+            raise HandError("flower_draw says that a flower was replaced, but flowers names none")
+
+
+def take_circumstances(rules: Rules, given: dict[str, Any]) -> dict[str, Any]:
+    """Take out of keyword arguments what is a circumstance, so that the knobs are left.
+
+    Circumstances of other variants are taken too if they say nothing (0 or False).
+
+    Raises:
+        HandError: a value that a circumstance cannot have, or a circumstance that the variant does not know.
+    """
+    own = {item.name: item for item in rules.circumstances}
+    taken = {}
+    for name in [name for name in given if name not in rules.knobs]:
+        items = [own[name]] if name in own else [*known_circumstances().get(name, {}).values()]
+        if not items:
+            continue
+        value = given.pop(name)
+        if not any(item.accepts(value) for item in items):
+            raise HandError(f"{name} is {items[0].valid}, not {value!r}")
+        if name in own:
+            taken[name] = value
+        elif value:
+            raise HandError(f"{rules.name} knows no {name}")
+    return taken
+
+
+def known_circumstances() -> dict[str, dict[str, Circumstance]]:
+    """The circumstances of all variants: by name, what each variant that knows it says about it.
+
+    Those of a variant that cannot be loaded are left out.
+    """
+    known: dict[str, dict[str, Circumstance]] = {}
+    for variant in VARIANTS:
+        try:
+            items = VARIANTS[variant].circumstances
+        except RulesError:
+            continue  # whoever asks for that variant is told why
+        for item in items:
+            known.setdefault(item.name, {})[variant] = item
+    return known
+
+
+def check_seat(rules: Rules, name: str, value: Any) -> None:
+    """`HandError` for what is no seat at the table; ``name`` is what it stands for."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < rules.seats:
+        raise HandError(f"{name} is a seat from 0 to {rules.seats - 1}, not {value!r}")
+
+
+def wind_number(name: str, text: str) -> int:
+    """0 East to 3 North; `HandError` for another tile."""
+    kind = parse_kind(text)
+    if not EAST <= kind <= NORTH:
+        raise HandError(f"{name} is '1z', '2z', '3z' or '4z', not {text!r}")
+    return kind - EAST
 
 
 @dataclass(frozen=True)
@@ -119,33 +262,23 @@ def score(
         running_points=running_points,
         circumstances=circumstances,
     )
-    return _score(rules(variant, **more), hand, winning_tile, melds, other_melds, situation)
-
-
-def _score(
-    rules: Rules,
-    hand: str,
-    winning_tile: str | None,
-    melds: Sequence[str],
-    other_melds: Mapping[int, Sequence[str]] | None,
-    situation: Situation,
-) -> HandScore:
-    situation.check(rules)
-    all_melds = _read_melds(rules, situation.seat, melds, {} if other_melds is None else other_melds)
-    if situation.first_draw and any(all_melds):
+    played = rules(variant, **more)
+    situation.check(played)
+    all_melds = _read_melds(played, seat, melds, {} if other_melds is None else other_melds)
+    if first_draw and any(all_melds):
         raise HandError("first_draw says that nobody has claimed a tile or declared a kong, but there are melds")
-    kongs = sum(meld.type not in (MeldType.CHOW, MeldType.PUNG) for meld in all_melds[situation.seat])
-    if situation.kong_draws > kongs:
-        raise HandError(f"kong_draws={situation.kong_draws}, but the winner has {kongs} kongs")
-    concealed = _read_tiles(rules, hand, winning_tile, all_melds[situation.seat], situation)
+    kongs = sum(meld.type not in (MeldType.CHOW, MeldType.PUNG) for meld in all_melds[seat])
+    if kong_draws > kongs:
+        raise HandError(f"kong_draws={kong_draws}, but the winner has {kongs} kongs")
+    concealed = _read_tiles(played, hand, winning_tile, all_melds[seat], situation)
     tile = NO_TILE if winning_tile is None else parse_kind(winning_tile)
-    wild = _wild_kind(rules, situation)
-    _check_tiles(rules, concealed, tile, wild, all_melds, situation)
-    scores = rules.score(_describe(rules, concealed, tile, wild, all_melds, situation))
+    wild_kind = _wild_kind(played, situation)
+    _check_tiles(played, concealed, tile, wild_kind, all_melds, situation)
+    scores = played.score(_describe(played, concealed, tile, wild_kind, all_melds, situation))
     return HandScore(
         legal=bool(scores.legal[0]),
-        reason=rules.reasons[int(scores.reason[0])],
-        rows=tuple(scores.rows_of(0, rules.rows)),
+        reason=played.reasons[int(scores.reason[0])],
+        rows=tuple(scores.rows_of(0, played.rows)),
         points=int(scores.points[0]),
         payments=tuple(int(amount) for amount in scores.payments[0]),
     )
@@ -250,7 +383,11 @@ def _check_tiles(
                 f"the robbed kong of seat {situation.from_seat} has three {KIND_NAMES[tile]} beside the winning tile: "
                 "no other can be in the hand, the melds or elsewhere"
             )
-    _check_melds(melds, rules, wild)
+    for meld in (meld for listed in melds for meld in listed):
+        if rules.never_melded[meld.tiles].any():
+            raise HandError(f"the meld '{meld}' cannot be made in {rules.name}")
+        if wild in meld.tiles and meld.type is not MeldType.CONCEALED_KONG:
+            raise HandError(f"the meld '{meld}' contains the wild tile, which is never claimed nor claims")
 
 
 def _discarded(rules: Rules, wild: int, situation: Situation) -> list[int]:
@@ -280,15 +417,6 @@ def _indicator(rules: Rules, tile: int, wild: int, situation: Situation) -> list
     return [int(leads[0])] if len(leads) == 1 else []
 
 
-def _check_melds(melds: list[list[Meld]], rules: Rules, wild: int) -> None:
-    for listed in melds:
-        for meld in listed:
-            if rules.never_melded[meld.tiles].any():
-                raise HandError(f"the meld '{meld}' cannot be made in {rules.name}")
-            if wild in meld.tiles and meld.type is not MeldType.CONCEALED_KONG:
-                raise HandError(f"the meld '{meld}' contains the wild tile, which is never claimed nor claims")
-
-
 # --- As a batch of one win --------------------------------------------------------------------------------------------
 
 
@@ -297,7 +425,18 @@ def _describe(
 ) -> Wins:
     seat, house_wind, points = situation.seat, situation.house_wind, situation.running_points
     house = (seat - situation.dealer) % rules.seats if house_wind is None else wind_number("house_wind", house_wind)
-    meld_type, meld_kind, meld_from = _meld_arrays(rules, melds)
+    shape = (1, rules.seats, MAX_MELDS)
+    meld_type, meld_kind, meld_from = (np.full(shape, empty, np.int8) for empty in (MeldType.NONE, NO_TILE, -1))
+    for owner, listed in enumerate(melds):
+        for number, meld in enumerate(listed):
+            at = 0, owner, number
+            meld_type[at], meld_kind[at], meld_from[at] = meld.type, meld.kind, meld.from_seat
+    marks = np.zeros((1, rules.seats, len(rules.marks)), np.int16)  # only the winner's are known
+    marks[0, seat] = [situation.circumstances.get(name, 0) for name in rules.marks]
+    turned_up = parse_tiles(situation.turned_up)
+    if len(turned_up) > rules.turned_up_after_win:
+        raise HandError(f"turned_up names {len(turned_up)} tiles; {rules.name} turns up {rules.turned_up_after_win}")
+    turned_up += [NO_TILE] * (rules.turned_up_after_win - len(turned_up))  # those that the wall no longer had
     is_opening = any(situation.circumstances.get(item.name) for item in rules.circumstances if not item.is_mark)
     return Wins(
         counts=count_tiles(concealed)[None],
@@ -318,42 +457,16 @@ def _describe(
         last_tile=_one(situation.last_tile, np.bool_),
         first_draw=_one(situation.first_draw, np.bool_),
         opening=_one(is_opening, np.bool_),
-        marks=_marks(rules, situation),
+        marks=marks,
         round_wind=_one(wind_number("round_wind", situation.round_wind)),
         house_wind=_one(house),
         dice=_one(0),
         points=_one([0] * rules.seats if points is None else points, np.int32),
         floor=_one(points is not None, np.bool_),
-        turned_up=_turned_up(rules, situation),
+        turned_up=_one(turned_up),
     )
 
 
 def _one(value: Any, dtype: Any = np.int8) -> Any:
     """[1, ...] an array with one entry."""
     return np.array([value], dtype)
-
-
-def _meld_arrays(rules: Rules, melds: list[list[Meld]]) -> tuple[Int8Array, Int8Array, Int8Array]:
-    """[1, S, M] types, kinds and origins."""
-    shape = (1, rules.seats, MAX_MELDS)
-    types, kinds, origins = (np.full(shape, empty, np.int8) for empty in (MeldType.NONE, NO_TILE, -1))
-    for owner, listed in enumerate(melds):
-        for number, meld in enumerate(listed):
-            types[0, owner, number], kinds[0, owner, number] = meld.type, meld.kind
-            origins[0, owner, number] = meld.from_seat
-    return types, kinds, origins
-
-
-def _marks(rules: Rules, situation: Situation) -> Int16Array:
-    """[1, S, K] what the variant counts, of which only the winner's is known."""
-    marks = np.zeros((1, rules.seats, len(rules.marks)), np.int16)
-    marks[0, situation.seat] = [situation.circumstances.get(name, 0) for name in rules.marks]
-    return marks
-
-
-def _turned_up(rules: Rules, situation: Situation) -> Int8Array:
-    """[1, X] tiles turned up after the win, -1 for those that the wall no longer had."""
-    kinds = parse_tiles(situation.turned_up)
-    if len(kinds) > rules.turned_up_after_win:
-        raise HandError(f"turned_up names {len(kinds)} tiles; {rules.name} turns up {rules.turned_up_after_win}")
-    return np.array([kinds + [NO_TILE] * (rules.turned_up_after_win - len(kinds))], np.int8)
