@@ -1,1 +1,1 @@
-"""What everything else speaks of: tiles, actions, text notation, array types, errors, chance."""
+"""Tiles, actions, text notation, array types, errors and chance, which everything else uses."""

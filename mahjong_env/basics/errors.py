@@ -16,7 +16,7 @@ _LEFT_OUT: Final = " [...] "
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:
-    """How a message goes on that has refused a name: ". Did you mean 'hebei'?", or "" where nothing is near."""
+    """The end of a message that has refused a name: ". Did you mean 'hebei'?", or "" where nothing is near."""
     close = get_close_matches(str(given).lower(), list(known), 1)
     return f". Did you mean {close[0]!r}?" if close else ""
 

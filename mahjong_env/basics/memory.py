@@ -1,4 +1,4 @@
-"""How much memory may still be taken, as far as the system tells."""
+"""Free memory, as far as the system reports it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _free_of_machine() -> int | None:
 
 
 def free_of_group(root: Path = Path("/sys/fs/cgroup")) -> int | None:
-    """What the control group (a container, a batch job) leaves, in bytes; files that are cached do not count."""
+    """The bytes that the control group (a container, a batch job) leaves; files that are cached do not count."""
     for limit, used, cached in (
         ("memory.max", "memory.current", "inactive_file "),
         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file "),

@@ -24,11 +24,11 @@ LEGEND: Final = (
     "tiles: 1-9m characters, 1-9p dots, 1-9s bamboo; 1-7z East South West North White Green Red;\n"
     "F1-F4 flowers, S1-S4 seasons; 123m 55z is 1m 2m 3m 5z 5z; pung 555m@2 was claimed from player_2"
 )
-"""How tiles are written, for those who meet it for the first time."""
+"""A legend of the notation of tiles."""
 
 
 class MeldType(IntEnum):
-    """What a declared set is; the numbers are those of the state's arrays."""
+    """The type of a declared set; the numbers are those of the state's arrays."""
 
     NONE = 0
     CHOW = 1

@@ -1,4 +1,4 @@
-"""What distributions register in an entry-point group: names that are known before anything is loaded."""
+"""Entry points that distributions register: their names are known before anything is loaded."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def installed(group: str) -> dict[str, list[EntryPoint]]:
 
 
 def _registered(group: str) -> Iterator[EntryPoint]:
-    """What is installed, but for a checkout of this distribution what its pyproject.toml says now.
+    """The installed entry points; for a checkout of this distribution, those of its pyproject.toml as it is now.
 
     A checkout may be used without being installed, or be newer than what was said when it was.
     """

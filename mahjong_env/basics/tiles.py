@@ -52,7 +52,7 @@ RANK: Final[Int8Array] = np.where(IS_SUITED, np.arange(NUM_ALL_KINDS) % 9 + 1, 0
 
 
 def deck(*, flowers: bool) -> Int8Array:
-    """How many tiles of each kind a set has.
+    """The number of tiles of each kind in a set.
 
     Args:
         flowers: whether the four flowers and four seasons are part of it.

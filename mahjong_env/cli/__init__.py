@@ -36,7 +36,7 @@ class Command(Protocol):
 
     @property
     def summary(self) -> str:
-        """What the list of commands says of it, in one line."""
+        """One line about the command for the list of commands."""
         ...
 
     def __call__(self, arguments: Sequence[str], prog: str) -> int:

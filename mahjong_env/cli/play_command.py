@@ -93,7 +93,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _seated(chosen: argparse.Namespace, rules: Rules) -> tuple[list[Opponent | None], Opponent]:
-    """Who plays, by person, None being the person at the table; and who is asked for hints."""
+    """The agents by person, None for the person at the table, and the agent that is asked for hints."""
     others = read_agents(chosen.agents, rules.people - 1)
     hints = find_agent(chosen.hints or (_HINTS if _HINTS in agent_names() else "random"))
     return [*others[: chosen.seat], None, *others[chosen.seat :]], hints
@@ -138,7 +138,7 @@ class _Kept:
             return self.match
 
     def told(self) -> str:
-        """How the last match can be looked at."""
+        """The commands that show and review the last match."""
         if self.match is None:
             return f"nothing was played, and nothing was added to {self._path}"
         return "\n".join(
@@ -241,7 +241,7 @@ def matching(text: str, legal: list[str]) -> list[str]:
 
 
 def _refusal(engine: Engine, text: str) -> str:
-    """Why what a person has written cannot be done."""
+    """The reason why the written action is refused."""
     meant = matching(text, list(ACTIONS))
     if not meant:
         return f"{text!r} is neither a tile nor an action; ? explains what can be written"

@@ -88,7 +88,7 @@ def _silence_if_broken(stream: TextIO | None) -> None:
 
 
 def _legible(error: UnicodeError) -> tuple[str, int]:
-    """What is written for the characters that cannot be: ASCII."""
+    """ASCII in place of characters that cannot be written."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(map(_ascii, error.object[error.start : error.end])), error.end
@@ -109,5 +109,5 @@ def say(*lines: Any, colour: bool = False) -> None:
 
 
 def width(most: int = 100) -> int:
-    """How many columns to use."""
+    """The number of columns to use."""
     return max(20, min(most, shutil.get_terminal_size().columns))

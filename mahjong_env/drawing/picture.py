@@ -56,7 +56,7 @@ def table_svg(table: Table, *, theme: str = "light", event: str = "") -> str:
 
 
 class DrawsTiles(Protocol):
-    """What draws the tiles of a row."""
+    """Draws the tiles of a row."""
 
     def tile(self, kind: int) -> str:
         """One tile as SVG."""

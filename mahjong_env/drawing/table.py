@@ -43,7 +43,7 @@ class ShownMeld:
 
 @dataclass(frozen=True)
 class Place:
-    """What lies before one person at the table.
+    """One person's side of the table.
 
     Attributes:
         person: who it is.
@@ -228,7 +228,7 @@ class _Reader:
 
 
 def event_text(outcome: Mapping[str, Any] | None) -> str:
-    """How the last hand ended, in one line; empty if none has.
+    """The end of the last hand, in one line; empty if none has ended.
 
     Args:
         outcome: see `mahjong_env.engine.outcome.hand_info`.

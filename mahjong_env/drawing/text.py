@@ -33,7 +33,7 @@ _YOU: Final = re.compile(r"^you\b|(?<=; )you\b|(?<=^> )\w+|(?<=^  )you\b", re.MU
 
 
 def columns(text: str) -> int:
-    """How many columns a text takes: Chinese characters take two, combining ones none."""
+    """The columns that a text takes: two for a Chinese character, none for a combining one."""
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
     return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))
 
@@ -44,7 +44,7 @@ def padded(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Lines of so many columns; words that are longer are broken."""
+    """Lines of at most ``width`` columns; longer words are broken."""
     lines: list[str] = []
     for word in text.split():
         if lines and columns(f"{lines[-1]} {word}") <= width:
@@ -145,7 +145,7 @@ class Reader:
         return "your" if person == self.person else f"{person_name(person)}'s"
 
     def verb(self, person: int, verb: str) -> str:
-        """What somebody does: "discards", "passes", "has"; or "discard", where it is "you" who does it."""
+        """The verb for somebody's action: "discards", "passes", "has"; "discard" for "you"."""
         return verb if person == self.person else {"have": "has", "pass": "passes"}.get(verb, f"{verb}s")
 
     def does(self, person: int, verb: str) -> str:
@@ -158,7 +158,7 @@ class Reader:
 
 
 def outcome_text(outcome: Mapping[str, Any], reader: Reader | None = None, rules: Rules | None = None) -> str:
-    """How a hand ended: who won by what, the rows scored, payments and points.
+    """The end of a hand: the winner, the winning tile, the rows scored, payments and points.
 
     Args:
         outcome: see `mahjong_env.engine.outcome.hand_info`.
@@ -257,7 +257,7 @@ def last_event(engine: Engine, game: int = 0, reader: Reader | None = None) -> s
 
 
 class _Names:
-    """Who sits where, and what the reader calls them."""
+    """The persons in their seats, by the names that the reader uses."""
 
     def __init__(self, engine: Engine, game: int, reader: Reader) -> None:
         self.persons, self.reader = engine.state.person_at[game].tolist(), reader
@@ -364,7 +364,7 @@ def _wind(name: str) -> str:
 
 
 def _side(table: Table, slot: int, place: Place, reader: Reader) -> list[str]:
-    """Who sits there on the left, what lies there on the right."""
+    """One side: the person on the left, the tiles on the right."""
     mark = "> " if table.turn == slot else "  "
     left = [
         f"{mark}{reader.name(place.person)}",
@@ -417,7 +417,7 @@ def _absent(engine: Engine, game: int) -> list[tuple[int, int]]:
 
 
 def _question(engine: Engine, game: int, reader: Reader) -> str:
-    """What the game waits for; what may be answered is known to the seat that is asked alone."""
+    """The question that the game waits for; the possible answers are told to the seat that is asked only."""
     state, persons = engine.state, engine.state.person_at[game].tolist()
     if int(state.phase[game]) == Phase.OVER:
         return "the match is over"

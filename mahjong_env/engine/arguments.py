@@ -44,7 +44,7 @@ def check_count(name: str, value: Any, most: int | None = None) -> None:
 
 
 def fold_seeds(seeds: Sequence[Any], number: int) -> list[int | None]:
-    """The seeds of so many games as the state keeps them, None where none is given; `MahjongError` if they are not."""
+    """The seeds of games as the state keeps them, None where none is given; `MahjongError` if they are not."""
     if len(seeds) != number:
         raise MahjongError(
             f"seed is an integer from 0, or None, or a list with one for each of the {number} games, not {seeds!r}"
@@ -78,7 +78,7 @@ def check_start(start: Any) -> None:
 
 
 def check_room(rules: Rules, num_games: int, *, redrawn: bool = False) -> None:
-    """Raise `RulesError` if so many games, dealt or ``redrawn`` as worlds, cannot fit into the memory that is free."""
+    """Raise `RulesError` if these games, dealt or ``redrawn`` as worlds, do not fit into the memory that is free."""
     axes = axes_of(rules, 1)
     for_a_tile = _BYTES_TO_REDRAW_A_TILE if redrawn else _BYTES_TO_DEAL_A_TILE
     needed = int(num_games) * (State.bytes_of(axes) + for_a_tile * axes["W"])
@@ -228,7 +228,7 @@ def check_buffer(what: str, array: Any, shape: tuple[int, ...], dtype: type[np.g
 
 
 def check_step_buffers(out: Any, games: int, people: int) -> None:
-    """Raise `ActionError` unless these are arrays that a step of so many games can fill; see `Engine.step`."""
+    """Raise `ActionError` unless these are arrays that a step of ``games`` games can fill; see `Engine.step`."""
     if not isinstance(out, Mapping):
         raise ActionError(f"out is a dictionary of arrays to be filled ({', '.join(_BUFFERS)}), not {out!r}")
     unknown = [name for name in out if name not in _BUFFERS]

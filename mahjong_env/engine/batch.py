@@ -141,7 +141,7 @@ class Engine:
 
     # --- Looking -------------------------------------------------------------------------------------------------
     def observe(self, games: Any = None, seats: Any = None, *, out: Int8Array | None = None) -> Int8Array:
-        """What seats may see, as planes.
+        """The observations of seats, as planes.
 
         Args:
             games: [n] game numbers; None: all.

@@ -1,4 +1,4 @@
-"""Who may claim a tile, who is asked next, and who gets it: the rules of claims, on plain arrays and without any games.
+"""The rules of claims, on plain arrays without games: who may claim a tile, who is asked next, who gets it.
 
 Arrays are [m, n]: m seats, in their order after the one that gave the tile, for each of n tiles. Row 0 is the next
 player. Before the first turn the giver himself may be asked, and is the last row.

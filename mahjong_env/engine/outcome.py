@@ -91,7 +91,7 @@ class Outcome:
 
 
 def _persons(person_at: Int8Array, seat: Int8Array) -> Int8Array:
-    """[n] who sits on the seats [n], -1 for no seat; ``person_at`` [n, S]."""
+    """[n] the persons on the seats [n], -1 for no seat; ``person_at`` [n, S]."""
     place = np.arange(0, person_at.size, person_at.shape[1]) + np.maximum(seat, 0)
     return np.where(seat >= 0, person_at.reshape(-1).take(place), np.int8(NO_SEAT))
 
@@ -155,7 +155,7 @@ def _nothing(people: int) -> Outcome:
 
 @dataclass(frozen=True)
 class StepResult:
-    """What one step did, one row for each game stepped.
+    """The result of a step, one row for each game stepped.
 
     Attributes:
         rewards: [n, P] int32 points that changed hands, by person; each row sums to zero.

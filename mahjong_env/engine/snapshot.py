@@ -129,7 +129,7 @@ def _freeze(header: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> 
 
 
 def _most_bytes(num_games: Any) -> int:
-    """What a snapshot of so many games may take when it is unpacked."""
+    """The bytes that a snapshot of ``num_games`` games may take when it is unpacked."""
     if not isinstance(num_games, int) or num_games < 1:
         raise SnapshotError(f"the snapshot's number of games is an integer from 1, not {num_games!r}")
     free = free_memory()
@@ -138,7 +138,7 @@ def _most_bytes(num_games: Any) -> int:
 
 
 def _content(data: bytes) -> bytes:
-    """What stands behind the checksum."""
+    """The content behind the checksum, which is verified."""
     if not isinstance(data, bytes | bytearray | memoryview):
         raise SnapshotError(f"a snapshot is read from bytes, not from {type(data).__name__}")
     data = bytes(data)

@@ -50,7 +50,7 @@ def take_step(context: StepContext, games: Games, actions: Int64Array) -> list[E
 
 
 def _act(context: StepContext, games: Games, actions: Int64Array) -> tuple[Acted, Answered, StrandedAnswers]:
-    """What every game was waiting for is done."""
+    """Carry out the action that each game was waiting for."""
     phase = context.state.phase[games]
     is_turn, is_stranded = phase == _TURN, phase == _STRANDED
     in_turn = is_turn.nonzero()[0]

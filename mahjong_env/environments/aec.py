@@ -196,7 +196,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
             self.render()
 
     def observe(self, agent: str) -> Observation:
-        """What an agent sees, in fresh arrays.
+        """The observation of an agent, in fresh arrays.
 
         Raises:
             MahjongError: there is no such agent.
@@ -207,7 +207,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         return {"observation": self.engine.observe(seats=person)[0], "action_mask": np.zeros(NUM_ACTIONS, np.int8)}
 
     def view(self, agent: str) -> View:
-        """What an agent sees as named arrays of one row, for inputs of one's own, agents and search; fresh arrays.
+        """The view of an agent, named arrays of one row, for inputs of one's own, agents and search; fresh arrays.
 
         Raises:
             MahjongError: there is no such agent.
@@ -300,7 +300,7 @@ def make_env(variant: str | Rules, **arguments: Any) -> Wrapped:
 
 
 def no_attribute(name: str) -> Any:
-    """What a module `<variant>_v0` says of names that it does not have (its ``__getattr__``)."""
+    """Refuse a name that a module `<variant>_v0` does not have (its ``__getattr__``)."""
     parallel = "; players act in turns here: pettingzoo.utils.conversions.turn_based_aec_to_parallel(env())"
     raise AttributeError(f"there is no attribute {name!r}{parallel if name == 'parallel_env' else ''}")
 

@@ -92,7 +92,7 @@ def choose_at_random(mask: BoolArray, rng: np.random.Generator) -> Int64Array:
 
 
 def agent_name(agent: Any) -> str:
-    """What messages call an agent: its ``name``, or that of its class."""
+    """The name of an agent for messages: its ``name``, or that of its class."""
     name = getattr(agent, "name", None)
     return name if isinstance(name, str) else type(agent).__name__
 
@@ -487,7 +487,7 @@ def find_agent(agent: Any) -> Opponent:
 
 
 def _maker(text: str, address: str) -> tuple[Maker, str | None]:
-    """What makes the agent, and the argument behind its name, if there is one."""
+    """The maker of an agent, and the argument behind its name, if there is one."""
     name, colon, argument = address.partition(":")
     entries = plugins.installed(ENTRY_POINTS).get(name, [])
     owners = ["mahjong_env itself"] if name in _BUILT_IN else []
@@ -518,7 +518,7 @@ def _is_agent(one: Any) -> bool:
 
 
 KIND: Final = Kind("agent", "an agent", AgentError, "act", _is_agent, _valid)
-"""What messages call agents, and what counts as one."""
+"""Agents, as messages call them."""
 
 
 class OpponentPool:

@@ -1,4 +1,4 @@
-"""What the environments accept: their arguments, the options of ``reset``, and the forms of an observation."""
+"""Arguments of the environments, options of ``reset``, and forms of an observation."""
 
 from __future__ import annotations
 

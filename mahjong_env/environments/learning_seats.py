@@ -32,7 +32,7 @@ from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import NO_SEAT
 
 ON_ILLEGAL: Final = ("end", "raise")
-"""What may happen on an illegal action: the episode ends, or `IllegalActionError` is raised."""
+"""The responses to an illegal action: the episode ends, or `IllegalActionError` is raised."""
 
 ILLEGAL_REWARD: Final = -3.0
 """Sigma for each hand that is left. Random legal play among greedy players loses 0.2 to 0.8, house rules included, so
@@ -43,10 +43,10 @@ ROTATE: Final = "rotate"
 
 MOST_ATTEMPTS: Final = 10_000
 MOST_ATTEMPTS_OF_A_DEAL: Final = 100
-"""How often matches are dealt anew because they ended before the learning person was asked."""
+"""The most times that matches are dealt anew because they ended before the learning person was asked."""
 
 _FEW: Final = 8
-"""Tables that are over wait for their next deal until no more than one in so many is still playing."""
+"""Tables that are over wait for their next deal until at most one table in `_FEW` is still playing."""
 
 OnEnd = Callable[[Games], None]
 
@@ -131,7 +131,7 @@ class LearningSeats:
     # --- Who plays --------------------------------------------------------------------------------------------
     @property
     def opponents(self) -> tuple[Opponent, ...] | OpponentPool:
-        """Who plays the other seats: one agent for each, the next person's first, or the pool they are drawn from.
+        """The opponents: one agent for each other seat, the next person's first, or the pool they are drawn from.
 
         New opponents sit down at once and play the next decision, in hands that are under way as well. In a pool of
         the same size each agent takes over the seats of the one in its place; else all are drawn anew.
@@ -143,7 +143,7 @@ class LearningSeats:
         self._seating.replace(opponents)
 
     def names(self, game: int) -> tuple[str, ...]:
-        """Who plays in a game, by person: "learner", and the names of the others."""
+        """The players of a game, by person: "learner", and the names of the others."""
         learner = int(self.learner[game])
         agents, who = self._seating.agents, self._seating.who[game].tolist()
         return tuple(

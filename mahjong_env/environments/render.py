@@ -1,4 +1,4 @@
-"""Render modes of environments: the table as text, as pixels, or shown to whoever is watching.
+"""Render modes of environments: the table as text, as pixels, or shown on the screen.
 
 The mode "human" opens a window, which needs a screen, Tk (which comes with most Pythons) and the extra `render`.
 Without one of them, and wherever ``MAHJONG_ENV_WINDOW=0`` asks for it, the table is text: drawn in its place on a
@@ -29,7 +29,7 @@ from mahjong_env.drawing.text import (
 from mahjong_env.engine.batch import Engine
 
 RENDER_MODES: Final = ("ansi", "rgb_array", "human")
-"""What environments of one game can render: text, pixels, and a picture or text that is shown."""
+"""The render modes of environments of one game: text, pixels, and a picture or text that is shown."""
 RENDER_FPS: Final = 2
 """Frames a second that a person can follow."""
 _PICTURE_WIDTH: Final = 750
@@ -42,7 +42,7 @@ def check_render_mode(mode: str | None, valid: Sequence[str]) -> None:
 
 
 def warn_without_render_mode() -> None:
-    """What environments say when they are asked to render without a mode."""
+    """Warn that an environment without a render mode shows nothing."""
     warnings.warn(
         'render() shows nothing without a render mode: give render_mode="ansi", "rgb_array" or "human"', stacklevel=4
     )
@@ -51,7 +51,7 @@ def warn_without_render_mode() -> None:
 def render_game(
     engine: Engine, game: int, mode: str | None, outcome: Mapping[str, Any] | None
 ) -> str | NDArray[np.uint8] | None:
-    """What `render` of an environment gives, all hands open.
+    """Render one game, all hands open.
 
     Args:
         engine: the games.
@@ -92,7 +92,7 @@ _HOME_AND_CLEAR: Final = "\x1b[H\x1b[J"
 
 
 def show(picture: Callable[[], str], text: Callable[[], str], width: int, fps: float) -> None:
-    """Show a table to whoever is watching.
+    """Show a table on the screen.
 
     Args:
         picture: draws it as an SVG document.

@@ -119,7 +119,7 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
 
     @property
     def opponents(self) -> Any:
-        """Who plays the other seats; to be replaced at any time, see `LearningSeats.opponents`."""
+        """The agents on the other seats; to be replaced at any time, see `LearningSeats.opponents`."""
         return self._seats.opponents
 
     @opponents.setter
@@ -169,7 +169,7 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
         return self._masks()[0].view(np.bool_)
 
     def view(self) -> View:
-        """What the learning seat sees as named arrays of one row, for inputs and rewards of one's own; fresh arrays."""
+        """The learning seat's view, named arrays of one row, for inputs and rewards of one's own; fresh arrays."""
         return self.engine.view(seats=self._seats.learner)
 
     def render(self) -> Any:

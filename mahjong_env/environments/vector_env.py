@@ -134,7 +134,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
 
     @property
     def opponents(self) -> Any:
-        """Who plays the other seats, to be replaced at any time: ``envs.unwrapped.opponents = ...``.
+        """The agents on the other seats, to be replaced at any time: ``envs.unwrapped.opponents = ...``.
 
         New opponents play from the next decision on, in hands that are under way as well. Of an `OpponentPool` of as
         many agents as before, each takes over the seats of the agent in its place; from other pools all seats are
@@ -226,7 +226,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         return self._masks(self._all).view(np.bool_)
 
     def view(self) -> View:
-        """What the learning seats see as named arrays, a row for each table, for inputs of one's own; fresh arrays."""
+        """The learning seats' view, named arrays with a row for each table, for inputs of one's own; fresh arrays."""
         return self.engine.view(seats=self._seats.learner)
 
     def render(self) -> tuple[Any, ...] | None:
@@ -326,7 +326,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
 
 @dataclass(frozen=True)
 class _Final:
-    """What is told of n episodes that ended: their games, last observations, masks, learners and last hands."""
+    """The ends of n episodes: their games, last observations, masks, learners and last hands."""
 
     games: Games
     seen: Any

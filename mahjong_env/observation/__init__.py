@@ -1,1 +1,1 @@
-"""What a seat may see: planes for networks, named arrays for agents."""
+"""Observations of a seat: planes for networks, named arrays for agents."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mahjong_env.ruleset.questions import Rules
 
 FEW_GAMES: Final = 8
-"""Batches of so many games at most are kept."""
+"""The largest batch whose observations are kept."""
 
 
 class ObservationCache:

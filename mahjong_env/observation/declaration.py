@@ -1,4 +1,4 @@
-"""How an observation is declared: pieces, facts, and the layout that follows from them.
+"""Declarations of an observation: pieces, facts, and the layout that follows from them.
 
 A piece is declared together with the function that writes it, and knows nothing of its neighbours: where it stands
 follows from the order of declaration, and so do the tables of the documentation, the ranges that the conformance
@@ -94,12 +94,12 @@ class Fact:
 
     @property
     def places(self) -> int:
-        """How many places it takes."""
+        """The number of places that it takes."""
         return SLOTS if self.by_slot else 1
 
 
 class Layout:
-    """Where pieces stand in an observation, and how it is written.
+    """The places of pieces in an observation, which it writes.
 
     Attributes:
         pieces: the pieces, in order.
@@ -139,7 +139,7 @@ class Layout:
         return self._planes[name]
 
     def write(self, seen: Any, number: int, out: Int8Array | None = None) -> Int8Array:
-        """[number, C, 34] int8 the observations of so many seats: ``out``, or a fresh array."""
+        """[number, C, 34] int8 the observations of ``number`` seats: ``out``, or a fresh array."""
         if out is None:
             out = np.empty((number, *self.shape), np.int8)  # not zeros: every piece writes all of its places, once
         for write, planes in self._writers:

@@ -24,7 +24,7 @@ def _is_dealer(seen: Any) -> Any:
 
 
 def _marks_of(place: int) -> Any:
-    """Reads one mark of each slot, if the variant has so many."""
+    """Reads one mark of each slot, if the variant has it."""
     return lambda seen: seen.marks[:, :, place] if place < len(seen.rules.marks) else None
 
 

@@ -1,4 +1,4 @@
-"""What agents are given: observations, masks, and the same facts as named arrays."""
+"""Views, which agents are given: observations, masks, and the same facts as named arrays."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Origin(Protocol):
-    """The games that a view was taken of (`mahjong_env.engine.hidden.Origin`)."""
+    """The games that a view was taken of (`mahjong_env.engine.worlds.Origin`)."""
 
     def take(self, which: Any) -> Origin:
         """Some of them."""
@@ -46,7 +46,7 @@ class Origin(Protocol):
 
 @dataclass(frozen=True)
 class View:
-    """What n seats may see. Slots: 0 the seat itself, 1 next, 2 across (empty at tables for three), 3 previous.
+    """The view of n seats. Slots: 0 the seat itself, 1 next, 2 across (empty at tables for three), 3 previous.
 
     No attribute of a view leads to the games that it was taken of: `worlds` draws them anew.
 
@@ -293,7 +293,7 @@ def _look(seen: VisibleState, name: str) -> Any:
 
 
 def _sealed(seen: VisibleState | None, origin: Origin) -> Callable[..., Any]:
-    """What a view may ask of its games: arrays as long as they are seen, worlds, a part of itself.
+    """The requests that a view may make of its games: arrays as long as they are seen, worlds, a part of itself.
 
     It is a function, as no attribute of a function leads to what it works with; a view that held the games themselves
     would hand all tiles to whoever looks around. What Python opens nevertheless is said in docs/evaluation.md.

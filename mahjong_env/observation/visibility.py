@@ -494,7 +494,7 @@ class VisibleState:
         return points
 
     def _kong_payments(self, rows: Games) -> Any:
-        """[m, 4] what the kongs that may still be robbed will be paid."""
+        """[m, 4] payments for the kongs that may still be robbed."""
         state, games = self.state, self.games[rows]
         seat = state.offered_by[games]
         giver = state.meld_from[games, seat, self._kongs_to_be[2]]

@@ -77,7 +77,7 @@ def _quoted(file: str) -> str:
 
 Frame = dict[str, Any]
 DOWNLOAD: Final = "match.jsonl"
-"""What a page calls the record that it saves."""
+"""The name of the record that a page saves."""
 
 
 class PersonsMatch:
@@ -159,7 +159,7 @@ class PersonsMatch:
         self._start_hand()
 
     def hint(self, position: int) -> dict[str, Any]:
-        """What an agent would do, what each action leads to, and what a win is worth now.
+        """An agent's advice, the prospects of each action, and the value of a win now.
 
         Raises:
             StaleError: another question is being asked by now.
@@ -194,7 +194,7 @@ class PersonsMatch:
         }
 
     def _afterwards(self) -> dict[str, Any]:
-        """How the match can be looked at: in the file that it was written to, or in the one that the page saves."""
+        """The commands that show and review the match: in its file, or in the one that the page saves."""
         file, match = (self._file, self.written) if self.written is not None else (DOWNLOAD, 1)
         return {
             "file": self._file,
@@ -250,7 +250,7 @@ class PersonsMatch:
                 self._show(self._claim(claimer, place))
 
     def _own_turn(self, seat: int, person: int, action: int) -> dict[str, Any]:
-        """What somebody did in the own turn; a concealed kong may stay hidden."""
+        """The event of an own turn; a concealed kong may stay hidden."""
         kind = action % 34
         if CONCEALED_KONG <= action < ADDED_KONG and self.rules.hides_concealed_kongs and person != self.person:
             kind = -1

@@ -199,7 +199,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise
 
     def _told(self, method: str, parts: list[str], body: dict[str, Any]) -> dict[str, Any]:
-        """What is answered to a request about games."""
+        """The answer to a request about games."""
         if parts == ["games"] and method == "POST":
             name = self.server.begin()
             match, lock = self.server.game(name)
@@ -256,7 +256,7 @@ class _Handler(BaseHTTPRequestHandler):
         return address.split("/")
 
     def _text(self) -> bytes | None:
-        """What stands behind the headers; None: it is too long to be read."""
+        """The body of the request; None: it is too long to be read."""
         length = self.headers.get("Content-Length", "")
         is_number = length.isdecimal() and len(length) <= len(str(_MOST_BYTES))
         return self.rfile.read(int(length)) if is_number and int(length) <= _MOST_BYTES else None
@@ -298,7 +298,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _about(match: PersonsMatch) -> dict[str, Any]:
-    """What stays the same through a match."""
+    """Facts that stay the same through a match."""
     rules = match.rules
     return {
         "title": rules.title,

@@ -34,7 +34,7 @@ class Story:
         self._flowers = np.zeros_like(self._state.flowers[0])
 
     def opening(self) -> list[str]:
-        """What the table knows when a hand begins: the flowers that have been laid open."""
+        """The flowers that have been laid open when a hand begins."""
         return [
             f"{self.reader.does(self._person(seat), 'lay')} open {self._tiles(new)}"
             for seat in range(self._engine.num_seats)
@@ -64,7 +64,7 @@ class Story:
 
     # --- turns -------------------------------------------------------------------------------------------------
     def draw(self) -> list[str]:
-        """What the seat in its turn has drawn, as far as the reader sees it: flowers, and the tile itself."""
+        """The draw of the seat in its turn, as far as the reader sees it: flowers, and the tile itself."""
         state, seat = self._state, int(self._state.actor[0])
         if seat < 0 or state.phase[0] != Phase.TURN:
             return []
@@ -99,7 +99,7 @@ class Story:
 
     # --- claims ------------------------------------------------------------------------------------------------
     def _answer(self, seat: int, action: int) -> list[str]:
-        """What a seat says to an offered tile: nobody else at the table hears it."""
+        """The answer of a seat to an offered tile: nobody else at the table hears it."""
         person = self._person(seat)
         if self.reader.person not in (None, person):
             return []
@@ -140,7 +140,7 @@ class Story:
 
 
 def _aim(rules: Rules) -> list[str]:
-    """What one is trying to do."""
+    """The aim of the game."""
     sets = {4: "four", 5: "five"}.get(rules.sets, rules.sets)
     shapes: tuple[Any, ...] = getattr(rules, "shapes", ())
     others = "".join(f", or {shape.name}" for shape in shapes[1:])
@@ -152,7 +152,7 @@ def _aim(rules: Rules) -> list[str]:
 
 
 def situation_text(engine: Engine, reader: Reader) -> str:
-    """What a hand is about, and what its headline means: the order of turns, the winds, the streak, the wild tile."""
+    """The aim of a hand, and the meaning of its headline: the order of turns, the winds, the streak, the wild tile."""
     state, rules = engine.state, engine.rules
     persons = state.person_at[0].tolist()
     order = " -> ".join(reader.name(person) for person in persons)

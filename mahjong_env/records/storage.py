@@ -129,7 +129,7 @@ class RecordWriter:
 
 
 def _overlap(tail: bytes, lines: bytes) -> int:
-    """How many bytes of the beginning of some lines stand at the end of a file."""
+    """The number of bytes at the end of a file that are the beginning of some lines."""
     first = lines[: lines.find(b"\n") + 1]
     at = tail.find(first) if first else -1
     while at >= 0:
@@ -159,7 +159,7 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[GameRecord]:
 
 
 def count_records(path: str | os.PathLike[str]) -> int:
-    """How many records a file has; they are not read.
+    """The number of records in a file; they are not read.
 
     Raises:
         RecordError: the file cannot be read.

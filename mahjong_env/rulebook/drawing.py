@@ -37,14 +37,14 @@ _SITUATION: Final[Mapping[str, str]] = {
     "discarded_wild": "you have discarded a wild tile in this hand",
     "flower_draw": "the winning tile replaced a flower",
 }
-"""What an argument of `score` that is True means at the table."""
+"""The meanings at the table of arguments of `score` that are True."""
 _COUNTED: Final[Mapping[str, str]] = {
     "kong_draws": "kongs in a row just before the winning tile",
     "red_discards": "Red Dragons that you have discarded",
     "gambits": "wild tiles that you have just discarded in a row",
     "dealer_streak": "hands for which the dealer has already kept the deal",
 }
-"""What an argument of `score` that is a number counts."""
+"""The things that arguments of `score` count."""
 
 
 def read_block(rules: Rules, block: str) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class _Drawing:
         return f"{signs}   {_MELDS[meld.type]} {format_tiles(meld.tiles)}, from {origin}"
 
     def origin(self) -> str:
-        """Where the winning tile comes from."""
+        """The origin of the winning tile."""
         source = self.arguments["source"]
         if source == "draw":
             return "turned up before the first turn" if self.arguments.get("robbing_gold") else "drawn by yourself"
@@ -136,7 +136,7 @@ class _Drawing:
         return f"discarded by {giver}" if source == "discard" else f"robbed: {giver} was adding it to a pung"
 
     def situation(self) -> list[tuple[str, str]]:
-        """Who deals, what is wild, and whatever else the score depends on."""
+        """The dealer, the wild tile, and whatever else the score depends on."""
         dealer = self.who(self.arguments.get("dealer", 0))
         lines = [("dealer", dealer)]
         wild = self.arguments.get("wild")
@@ -172,7 +172,7 @@ class _Drawing:
         ]
 
     def payers(self, payments: tuple[int, ...]) -> str:
-        """Who pays how much, seat by seat unless all pay the same."""
+        """The payments, seat by seat unless all pay the same."""
         owed = {seat: -paid for seat, paid in enumerate(payments) if seat}
         amounts = set(owed.values())
         if len(amounts) == 1:

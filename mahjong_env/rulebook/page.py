@@ -105,7 +105,7 @@ def knobs_by_section(source: str, rules: Rules) -> dict[str, list[str]]:
 
 
 def worth(rules: Rules, row_name: str) -> str:
-    """What one entry of a scoring row is worth with these rules."""
+    """The value of one entry of a scoring row with these rules."""
     row = next((row for row in rules.rows if row.name == row_name), None)
     if row is None:
         raise RulesError(f"the page of {rules.name} speaks of the row {row_name!r}, which is not scored")
@@ -249,7 +249,7 @@ def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 
 COMMON: Final = Path(__file__).with_name("common.md")
-"""What all variants have in common."""
+"""The page of the rules that all variants have in common."""
 
 
 def describe_rules(variant: str | Rules) -> str:

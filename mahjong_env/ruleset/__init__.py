@@ -1,1 +1,1 @@
-"""What a variant is: the questions that it answers, its knobs, the registry of all."""
+"""Variants: the questions that they answer, their knobs, the registry of all."""

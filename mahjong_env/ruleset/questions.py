@@ -72,9 +72,9 @@ class Rules:
     rows: ClassVar[tuple[Row, ...]] = ()
     """The scoring table."""
     reasons: ClassVar[tuple[str, ...]] = ("", "the tiles are not a complete hand")
-    """Why a hand may not win, in words; 0 is "it may", 1 "it is not complete"."""
+    """Reasons why a hand may not win, in words; 0 is "it may", 1 "it is not complete"."""
     circumstances: ClassVar[tuple[Circumstance, ...]] = ()
-    """What the variant wants to know about a win, beyond what every variant does."""
+    """Facts that the variant asks for about a win, beyond those that all ask for."""
     wins_by_flowers: ClassVar[bool] = False
     """Whether exposed flowers alone can win a hand."""
     turned_up_after_win: ClassVar[int] = 0
@@ -89,7 +89,7 @@ class Rules:
     dealer_draws_last: ClassVar[bool] = False
     """The dealer's extra tile is drawn after the opening flowers are replaced, instead of before."""
     opening_stages: ClassVar[int] = 0
-    """How many questions are asked before the first turn (`opening_options`)."""
+    """The number of questions before the first turn (`opening_options`)."""
     max_hands: ClassVar[int | None] = None
 
     # --- Knobs ------------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ class Rules:
 
     @cached_property
     def marks(self) -> tuple[str, ...]:
-        """What the variant counts for each seat during a hand, seen by all (the K axis of `State.marks`).
+        """The counters of each seat during a hand, seen by all (the K axis of `State.marks`).
 
         At most `MAX_MARKS`.
         """
@@ -237,7 +237,7 @@ class Rules:
         state.house_wind[games] = (seats - state.dealer[games][:, None]) % self.seats
 
     def opening_options(self, state: State, games: Games, stage: int) -> tuple[BoolArray, Int8Array]:
-        """Who may win before the first turn.
+        """The seats that may win before the first turn.
 
         Returns:
             [n, S] seats to be asked, and [n] the seat after which the order of asking begins (that seat is last).
@@ -245,7 +245,7 @@ class Rules:
         raise NotImplementedError
 
     def opening_tiles(self, state: State, seats: Seats, stage: Int8Array) -> tuple[Any, Any]:
-        """What seats that may win before the first turn are shown.
+        """The tiles shown to seats that may win before the first turn.
 
         Returns:
             [n] kinds that they are offered, and [n] kinds that they would give up for them; -1, or [n] of it: none.
@@ -257,7 +257,7 @@ class Rules:
         raise NotImplementedError
 
     def deal_words(self, streak: int, dice: int) -> tuple[str, str]:
-        """What is said at the table of how long the dealer has kept the deal, in English and in Chinese.
+        """The table's words for how long the dealer has kept the deal, in English and in Chinese.
 
         Args:
             streak: hands for which the dealer has already kept it.
@@ -318,7 +318,7 @@ class Rules:
 
     # --- Kongs ------------------------------------------------------------------------------------------------
     def kong_payments(self, state: State, seats: Seats, meld_type: int, from_seat: Any) -> Int32Array | None:
-        """[n, S] what is paid at once for kongs that stand; None: nothing."""
+        """[n, S] payments made at once for kongs that stand; None: nothing."""
         return None
 
     def after_kong(self, state: State, seats: Seats, meld_type: int) -> None:
@@ -343,7 +343,7 @@ class Rules:
         return self.tiles_short(wins.suit_summaries, wins.jokers, wins.own_melds) <= wins.jokers
 
     def score(self, wins: Wins) -> Scores:
-        """Whether each hand may win, what it is worth and who pays: the one place that settles wins."""
+        """Score hands: legality, value and payments. The one place that settles wins."""
         raise NotImplementedError
 
     def legal(self, wins: Wins) -> BoolArray:

@@ -34,7 +34,7 @@ _SHIPPED_BY: Final = "mahjong_env itself"
 
 @dataclass(frozen=True)
 class _Source:
-    """Where a variant comes from: a module of this package, or an entry point."""
+    """The source of a variant: a module of this package, or an entry point."""
 
     module: str = ""
     entry: EntryPoint | None = None

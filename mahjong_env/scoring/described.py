@@ -44,7 +44,7 @@ class Situation:
     house_wind: str | None
     running_points: Sequence[int] | None
     circumstances: Mapping[str, int | bool]
-    """What the variant knows beyond these (`Rules.circumstances`), as far as it was given."""
+    """The variant's own circumstances (`Rules.circumstances`), as far as they were given."""
 
     def value_of(self, name: str) -> Any:
         """The value of an argument, or of a circumstance (0 if it was not given)."""
@@ -165,7 +165,7 @@ def wind_number(name: str, text: str) -> int:
 
 @dataclass(frozen=True)
 class HandScore:
-    """What a hand is worth.
+    """The score of a described hand.
 
     Attributes:
         legal: whether it may win.
@@ -207,7 +207,7 @@ def score(
     running_points: Sequence[int] | None = None,
     **more: Any,
 ) -> HandScore:
-    """What is this hand worth, and who pays?
+    """Score a described hand: its value, and who pays.
 
     Args:
         variant: a name in `mahjong_env.VARIANTS`, or rules.

@@ -32,7 +32,7 @@ class ScoredRules(Rules):
     """The shapes of complete hands; of readings worth the same, those of an earlier shape are taken."""
     rows: ClassVar[tuple[Row, ...]] = ()
     restrictions: ClassVar[tuple[Restriction, ...]] = ()
-    """Why a complete hand may not win; the first one that leaves no reading is the reason given."""
+    """Restrictions on complete hands; the first one that leaves no reading is the reason given."""
     payment: ClassVar[Payment] = Payment()
 
     # --- How values combine, and who pays: what variants answer -----------------------------------------------------
@@ -51,7 +51,7 @@ class ScoredRules(Rules):
         return counts
 
     def worth(self, counts: Int8Array, values: Any) -> Int64Array:
-        """[m] what readings are worth together: `sum_of_rows`, `product_of_rows` or something else.
+        """[m] the value of the rows of each reading together: `sum_of_rows`, `product_of_rows` or something else.
 
         Arguments as for `rows_that_count`.
         """
@@ -62,11 +62,11 @@ class ScoredRules(Rules):
         return worth
 
     def shares(self, wins: Wins, points: Int64Array) -> Any:
-        """[n] or [n, S] what each other player owes for hands worth so many points, were all to pay."""
+        """[n] or [n, S] the share that each other player owes for hands of these points, were all to pay."""
         return points
 
     def liable(self, wins: Wins, counts: Int8Array) -> Int8Array | None:
-        """[n] the seat that pays the shares of all, whoever gave the tile; -1 for none, None: never any.
+        """[n] the seat that pays the shares of all, no matter who gave the tile; -1 for none, None: never any.
 
         Args:
             wins: the hands.
@@ -75,7 +75,7 @@ class ScoredRules(Rules):
         return None
 
     def limit_payments(self, wins: Wins, owed: Int64Array) -> Int64Array:
-        """[n, S] what each seat pays of what it owes."""
+        """[n, S] the part that each seat pays of what it owes."""
         return owed
 
     @cached_property
@@ -90,7 +90,7 @@ class ScoredRules(Rules):
 
     @property
     def reasons(self) -> tuple[str, ...]:  # type: ignore[override]  # follows from the restrictions
-        """Why a hand may not win, in words."""
+        """Reasons why a hand may not win, in words."""
         return ("", "the tiles are not a complete hand", *(restriction.reason for restriction in self.restrictions))
 
     def tiles_short(self, summaries: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
@@ -120,7 +120,7 @@ class ScoredRules(Rules):
         return legal
 
     def score(self, wins: Wins) -> Scores:
-        """Whether each hand may win, what its best reading is worth, and who pays."""
+        """Score hands: legality, the value of the best reading, and payments."""
         wins.rules = self
         n, table = len(wins), self._table
         parts = table.read(wins, np.arange(n))
@@ -239,7 +239,7 @@ class _Table:
     # --- Reading and pricing ------------------------------------------------------------------------------------------
 
     def values(self, wins: Wins) -> Any:
-        """[n, rows] what one entry of each row is worth."""
+        """[n, rows] the value of one entry of each row."""
         values = self.fixed_values[None].repeat(len(wins), axis=0)
         for column, row in enumerate(self.rules.rows):
             if isinstance(row.value, ByHand):

@@ -30,7 +30,7 @@ class SuitRows(NamedTuple):
 
 
 def suit_rows(present: BoolArray) -> SuitRows:
-    """What `suits_present` makes of hands."""
+    """The suit rows of hands, from `suits_present`."""
     one, two, three, honours = present.T
     suits = one + two.astype(np.int8) + three
     one_suit = suits == 1
@@ -47,7 +47,7 @@ def _suits_of(wins: Wins) -> SuitRows:
 
 
 def open_melds(wins: Wins) -> Int8Array:
-    """[n] how many chows, pungs, exposed kongs and added kongs the winner has; all of them were claimed."""
+    """[n] the number of the winner's chows, pungs, exposed and added kongs, all of which were claimed."""
     return wins.once(_open_melds)
 
 
@@ -56,7 +56,7 @@ def _open_melds(wins: Wins) -> Int8Array:
 
 
 def count_melds(wins: Wins, *types: MeldType) -> Int8Array:
-    """[n] how many of the winner's melds are of these types."""
+    """[n] the number of the winner's melds of these types."""
     counts = wins.melded.types[:, types[0]]
     for meld_type in types[1:]:
         counts = counts + wins.melded.types[:, meld_type]

@@ -1,4 +1,4 @@
-"""Who pays for a win: the ways that variants know, by name, and the arithmetic that they share."""
+"""Payments for a win: the ways that variants know, by name, and the arithmetic that they share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mahjong_env.scoring.wins import Source, Wins
 
 
 class Payer(Enum):
-    """Who pays the winner. The giver discarded the tile, or was robbed of it; a share is what each owes if all pay."""
+    """Ways to pay the winner. The giver discarded the tile, or was robbed of it; a share is owed by each if all pay."""
 
     ALL_PAY = "every other player pays a share"
     GIVER_PAYS = "the player who gave the tile pays a share, the others nothing"
@@ -24,7 +24,7 @@ class Payer(Enum):
 
 @dataclass(frozen=True)
 class Payment:
-    """Who pays for a win, by where the winning tile came from.
+    """The way to pay for a win, by the source of the winning tile.
 
     Attributes:
         draw: for a self-draw.
@@ -39,7 +39,7 @@ class Payment:
     flowers: Payer | ByKnob = Payer.ALL_PAY
 
     def by_source(self, rules: Rules) -> Payers:
-        """Who pays under these rules."""
+        """The payers under these rules."""
         payers = {
             Source.DRAW: self.draw,
             Source.DISCARD: self.discard,
@@ -55,14 +55,14 @@ class Payment:
 
 
 class Payers(NamedTuple):
-    """Who pays, by `Source`."""
+    """The payers, by `Source`."""
 
     all_pay: BoolArray  # [4] every other player pays his share
     for_all: BoolArray  # [4] one player pays the shares of all
 
 
 def owed(payers: Payers, wins: Wins, shares: Any, liable: Int8Array | None = None) -> Int64Array:
-    """[n, S] what each seat owes the winner.
+    """[n, S] the amount that each seat owes the winner.
 
     Args:
         payers: who pays (`Payment.by_source`).

@@ -53,7 +53,7 @@ class Shape:
 
 
 class Sets(NamedTuple):
-    """How the concealed tiles of m readings are sets and a pair."""
+    """The sets and pairs of the concealed tiles of m readings."""
 
     pair: Int8Array  # [m] kind of the pair
     triplets: Int8Array  # [m, T] concealed triplets of each kind
@@ -85,11 +85,11 @@ class Readings:
         return len(self.owner)
 
     def of(self, per_hand: Any) -> Any:
-        """[m, ...] what is known of hands [n, ...], for each reading."""
+        """[m, ...] values of hands [n, ...], repeated for each of their readings."""
         return per_hand.take(self.owner, axis=0)
 
     def once(self, ask: Callable[[Readings], Any]) -> Any:
-        """What a function says of these readings; it is called once, however often this is asked."""
+        """The answer of a function for these readings, which is called only once."""
         if ask not in self._answers:
             self._answers[ask] = ask(self)
         return self._answers[ask]
@@ -114,7 +114,7 @@ class Readings:
 
     @property
     def worth(self) -> Int64Array:
-        """[m] what each reading is worth."""
+        """[m] the value of each reading."""
         return self._priced[1]
 
     # --- Sets and a pair; none of it in other shapes ------------------------------------------------------------

@@ -31,7 +31,7 @@ class ByKnob:
     choices: Mapping[Any, Any] | None = None
 
     def of(self, rules: Rules) -> Any:
-        """What these rules have chosen."""
+        """The choice of these rules."""
         value = getattr(rules, self.knob)
         return value if self.choices is None else self.choices[value]
 
@@ -89,19 +89,19 @@ class Row:
     preference: int = 0
 
     def holds_in(self, reading: Readings) -> Any:
-        """[m] how many entries readings have, or one answer for all; for rows that ask about readings."""
+        """[m] the number of entries of readings, or one answer for all; for rows that ask about readings."""
         if self.shape is not None and reading.shape is not self.shape:
             return False
         return True if self.per_reading is None else self.per_reading(reading)
 
     def value_in(self, rules: Rules) -> int | float:
-        """What one entry is worth under these rules; 0 where that depends on the hand."""
+        """The value of one entry under these rules; 0 where it depends on the hand."""
         if isinstance(self.value, ByHand):
             return 0
         return self.value.of(rules) if isinstance(self.value, ByKnob) else self.value
 
     def value_text(self, rules: Rules) -> str:
-        """What one entry is worth, as the page of rules prints it."""
+        """The value of one entry, as the page of rules prints it."""
         if isinstance(self.value, ByHand):
             return self.value.text
         knob = f" (knob {self.value.knob})" if isinstance(self.value, ByKnob) else ""
@@ -110,7 +110,7 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Restriction:
-    """Why a complete hand may not win.
+    """A reason why a complete hand may not win.
 
     Attributes:
         reason: in words, as `score` gives it.

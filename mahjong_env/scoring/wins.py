@@ -1,4 +1,4 @@
-"""What describes a win, and what scoring it gives: the batches that pass between engine, `score` and variants."""
+"""Wins and their scores: the batches that pass between engine, `score` and variants."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Answer = TypeVar("_Answer")
 
 
 class Source(IntEnum):
-    """Where the winning tile came from; the numbers are those of `Wins.source`."""
+    """The source of the winning tile; the numbers are those of `Wins.source`."""
 
     DRAW = 0
     DISCARD = 1
@@ -115,7 +115,7 @@ class Wins:
     # What follows from the arrays is worked out once: nothing may be changed in them after it has been asked for.
 
     def once(self, ask: Callable[[Wins], _Answer]) -> _Answer:
-        """What a function says of these wins; it is called once, however often this is asked."""
+        """The answer of a function for these wins, which is called only once."""
         if ask not in self._answers:
             self._answers[ask] = ask(self)
         return self._answers[ask]
@@ -170,7 +170,7 @@ class Wins:
 
     @lazy
     def own_melds(self) -> Int8Array:
-        """[n] how many melds the winner has."""
+        """[n] the number of the winner's melds."""
         return self._own(self.num_melds)
 
     @lazy
@@ -247,7 +247,7 @@ _MELDED_STARTS: Final = range(0, 4 * NUM_KINDS, NUM_KINDS)
 
 @cache
 def _melds() -> Int8Array:
-    """[types * 35, 142] what each meld is: a row of `Melded` for each type and each kind from -1 on."""
+    """[types * 35, 142] a description of each meld: a row of `Melded` for each type and each kind from -1 on."""
     rows = np.zeros((_TYPES, NUM_KINDS + 1, 4 * NUM_KINDS + _TYPES), np.int8)
     for meld_type in MeldType:
         rows[meld_type, :, 4 * NUM_KINDS + meld_type] = 1

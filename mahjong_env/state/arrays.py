@@ -275,7 +275,7 @@ class State(Arrays):
         return flat.meld_from[place]
 
     def melds_made(self, seats: Seats) -> Int8Array:
-        """[n] how many melds seats have on the table."""
+        """[n] the number of melds of seats."""
         return self._flat.num_melds[seats.index]
 
     def has_open_pung(self, seats: Seats, kind: Any) -> BoolArray:

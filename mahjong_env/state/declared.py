@@ -43,7 +43,7 @@ S N <= D + m + S - 1 + m S (S - 1) / 2 + m (S - 2), because a claim skips the dr
 for three players with 144 tiles and five melds each, and less at every table that is played.
 """
 CLAIMED: Final = NUM_KINDS
-"""What is added to a discard in `State.river` once it is claimed."""
+"""The number added to a discard in `State.river` once it is claimed."""
 MAX_MARKS: Final = 4
 """Marks that a variant can declare (`Rules.marks`): observations have a place for each."""
 NO_SEAT: Final = -1
@@ -66,7 +66,7 @@ _LENGTHS: Final = {
 
 
 class Phase:
-    """What a game waits for; the numbers of `State.phase`."""
+    """The phase of a game: the decision that it waits for; the numbers of `State.phase`."""
 
     OVER: Final = 0
     """The game is over."""

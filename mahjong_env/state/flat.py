@@ -27,7 +27,7 @@ _WILD_ROWS: Final = np.arange(NUM_KINDS + 1) * NUM_KINDS
 
 
 def _row_starts(rows: int, length: int, first: int = 0) -> Callable[[Any], Any]:
-    """Where rows begin in the memory of an array, by their numbers, if the first one begins at ``first``.
+    """The offsets of rows in the memory of an array, by their numbers, if the first one begins at ``first``.
 
     Few numbers are read three times faster from a table than multiplied; many are multiplied three times faster.
     """
@@ -38,7 +38,7 @@ def _row_starts(rows: int, length: int, first: int = 0) -> Callable[[Any], Any]:
 
 
 def code_steps(wild: Any, kind: Any, count: int) -> Int32Array:
-    """[n] what ``count`` tiles of a kind add to the code of their suit, in games with these wild kinds (-1: none)."""
+    """[n] the code of ``count`` tiles of a kind in their suit, in games with these wild kinds (-1: none)."""
     return _CODE_STEPS[count][_WILD_ROWS.take(wild) + kind]
 
 
@@ -96,35 +96,35 @@ class Flat:
         return index - self._first_seats(games)
 
     def tile(self, index: Games, kind: Any) -> Games:
-        """Where kinds stand in `hand` and `open_pung`."""
+        """Offsets of kinds in `hand` and `open_pung`."""
         return self._tiles(index) + kind
 
     def suit(self, index: Games, kind: Any) -> Games:
-        """Where the suits of kinds stand in `code`."""
+        """Offsets of the suits of kinds in `code`."""
         return self._codes(index) + _GROUP[kind]
 
     def flower(self, index: Games, kind: Any) -> Games:
-        """Where kinds stand in `flowers`."""
+        """Offsets of kinds in `flowers`."""
         return self._flowers(index) + kind
 
     def meld(self, index: Games, number: Any) -> Games:
-        """Where melds, counted from 0, stand in `meld_type` and its like."""
+        """Offsets of melds, counted from 0, in `meld_type` and its like."""
         return self._melds(index) + number
 
     def discard(self, index: Games, number: Any) -> Games:
-        """Where discards, counted from 0, stand in `river`."""
+        """Offsets of discards, counted from 0, in `river`."""
         return self._rivers(index) + number
 
     def seen(self, index: Games, plane: int, number: Any) -> Games:
-        """Where kinds, or numbers of the meld list, stand in a plane of `public`."""
+        """Offsets of kinds, or numbers of the meld list, in a plane of `public`."""
         return self._planes[plane](index) + number
 
     def wall_tile(self, games: Games, number: Any) -> Games:
-        """Where tiles of the wall, counted from its front, stand in `wall`."""
+        """Offsets of tiles of the wall, counted from its front, in `wall`."""
         return self._walls(games) + number
 
     def action(self, games: Games, action: Any) -> Games:
-        """Where actions stand in `mask`."""
+        """Offsets of actions in `mask`."""
         return self._masks(games) + action
 
     def set_masks(self, games: Games, masks: BoolArray) -> None:

@@ -39,7 +39,7 @@ class Seats:
         return len(self.game)
 
     def of(self, array: NDArray[_Kind]) -> NDArray[_Kind]:
-        """[n, ...] what these seats have in an array [B, S, ...] of the state; a copy."""
+        """[n, ...] the rows of these seats in an array [B, S, ...] of the state; a copy."""
         games, seats, *rest = array.shape
         if rest:
             return array.reshape(games * seats, *rest).take(self.index, axis=0)

@@ -114,6 +114,6 @@ def check_variant(variant: str | Rules, *, games: int = 32, seed: int = 0, offic
 
 
 def _tell(text: str) -> None:
-    """Say how far it is to whoever waits at a terminal, for half a minute; logs stay without it."""
+    """Report progress to a terminal, which waits for half a minute; logs stay without it."""
     if sys.stderr.isatty():
         print(text, file=sys.stderr)

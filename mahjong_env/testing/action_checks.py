@@ -141,7 +141,7 @@ def _check_possible(engine: Engine) -> None:
 
 
 def _possible_in_turn(engine: Engine, games: Games) -> BoolArray:
-    """[n, 109] what the tiles in the hand allow."""
+    """[n, 109] the actions that the tiles in the hand allow."""
     state = engine.state
     seat = state.actor[games]
     held = state.hand[games, seat]
@@ -157,7 +157,7 @@ def _possible_in_turn(engine: Engine, games: Games) -> BoolArray:
 
 
 def _kept_in_turn(engine: Engine, games: Games) -> BoolArray:
-    """[n, 109] what the rules leave of all actions in a turn."""
+    """[n, 109] the actions that the rules leave in a turn."""
     copies = engine.select(games)
     state, rows, rules = copies.state, np.arange(len(games)), engine.rules
     state.mask[:] = True
@@ -168,7 +168,7 @@ def _kept_in_turn(engine: Engine, games: Games) -> BoolArray:
 
 
 def _kept_claims(engine: Engine, games: Games) -> BoolArray:
-    """[n, 109] what the rules leave of all claims for a discard."""
+    """[n, 109] the claims for a discard that the rules leave."""
     copies = engine.select(games)
     state, rows, rules = copies.state, np.arange(len(games)), engine.rules
     options = np.full((1, len(games)), -1, np.int8)  # all bits
@@ -180,7 +180,7 @@ def _kept_claims(engine: Engine, games: Games) -> BoolArray:
 
 
 def _possible_claims(engine: Engine, games: Games) -> BoolArray:
-    """[n, 109] what the tiles in the hand allow for the tile that lies there."""
+    """[n, 109] the claims that the tiles in the hand allow."""
     state = engine.state
     seat, kind, giver = state.actor[games], state.offered[games], state.offered_by[games]
     rows = np.arange(len(games))

@@ -80,7 +80,7 @@ def _copied(env: Any, way: str, make_copy: Callable[[Any], Any]) -> Any:
 
 
 def _difference(told: dict[str, Any], twin: Any, play: Play, lots: float) -> str:
-    """What a copy tells after the same action that the original does not tell, in words."""
+    """The first difference between a copy and the original after the same action, in words."""
     try:
         other, _ = play(twin, lots)
     except Exception as error:  # whatever a copy raises that is not in the same place

@@ -58,7 +58,7 @@ def _check_observation_of(engine: Engine, seed: int) -> None:
 
 
 def _check_seen(engine: Engine, games: Games, person: int | None) -> None:
-    """What one person sees in each game; None: the person who is to act."""
+    """Check one person's observations; None: those of the persons to act."""
     seen = engine.observe(games, person)
     if seen.shape != (len(games), *engine.observation_shape) or seen.dtype != np.int8:
         raise ConformanceError(f"an observation is {seen.dtype} of shape {seen.shape}")
@@ -156,7 +156,7 @@ def _noise(array: Any, rng: np.random.Generator) -> Any:
 
 
 def _check_masks(engine: Engine, games: Games, person: int, rng: np.random.Generator) -> None:
-    """What a person may do follows from what it sees: with other hidden tiles it may do the same."""
+    """Check that a person's legal actions follow from what it sees: they are the same with other hidden tiles."""
     asked = games[engine.seat_to_act[games] == person]
     if not asked.size:
         return

@@ -1,4 +1,4 @@
-"""How the checks of the kit play: at random and towards wins, alone and beside each other."""
+"""Play for the checks of the kit: at random and towards wins, alone and beside each other."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class MakeEngine(Protocol):
     """Makes the engine that is checked."""
 
     def __call__(self, num_games: int, *, seed: int, **options: Any) -> Engine:
-        """An engine of so many games."""
+        """An engine of ``num_games`` games."""
 
 
 Look = Callable[[StepResult | None], None]
-"""What a check does before the first step (with None) and after each one."""
+"""The look of a check before the first step (with None) and after each one."""
 
 
 def most_actions(rules: Rules) -> int:

@@ -145,7 +145,7 @@ def _made_up_wins(engine: Engine, games: Games, rng: np.random.Generator) -> Win
 
 
 def _complete_hands(sets: Int8Array, kinds: BoolArray, rng: np.random.Generator) -> Int8Array:
-    """[n, 34] so many random sets of these kinds and a pair, sometimes with more than four of a kind."""
+    """[n, 34] the given numbers of random sets of these kinds and a pair, sometimes with more than four of a kind."""
     n, row = len(sets), np.arange(len(sets))
     starts = kinds & IS_SUITED[:NUM_KINDS] & (np.arange(NUM_KINDS) % 9 < 7)
     counts = np.zeros((n, NUM_KINDS), np.int8)

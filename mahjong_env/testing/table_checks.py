@@ -110,7 +110,7 @@ def require_tiles(engine: Engine) -> None:
 
 
 def check_bookkeeping(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
-    """What the state keeps twice agrees: codes, public planes, lists of melds and discards, "one tile away" flags."""
+    """What is kept twice agrees: codes, public planes, lists of melds and discards, "one tile away" flags."""
     engine = make(games, seed=seed, num_hands=2)
     play_games(engine, seed, lambda _: require_books(engine))
 

@@ -285,7 +285,7 @@ def _honours(wins: Wins) -> _Honours:
 
 
 def _may_be_peaceful(wins: Wins) -> BoolArray:
-    """[n] what Peaceful Win asks beside the sets."""
+    """[n] the conditions of Peaceful Win beside the sets."""
     may_be = ~wins.drawn & ~wins.once(waits_for_one)
     return may_be & ~wins.flowers.any(axis=1) if wins.rules.strict_peaceful else may_be
 

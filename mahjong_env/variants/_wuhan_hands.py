@@ -58,7 +58,7 @@ WILD_CARD_SEVEN_PAIRS = Shape(
 
 
 def _suits_of_naturals(wins: Wins) -> SuitRows:
-    """What the suits of the melds and the natural tiles are; wild tiles can always stay within them."""
+    """The suit rows of the melds and the natural tiles; wild tiles can always stay within them."""
     return suit_rows(suits_present(wins.melded.tiles + wins.natural))
 
 

@@ -315,7 +315,7 @@ class Fuzhou(ScoredRules):
 
     # --- Play -----------------------------------------------------------------------------------------------------
     def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
-        """Who discards a gold wins by self-draw only (fuzhou.md#discarding-a-gold)."""
+        """A player who discards a gold wins by self-draw only (fuzhou.md#discarding-a-gold)."""
         is_gold = kind == state.wild[seats.game]
         state.marks[seats.game[is_gold], seats.seat[is_gold], _DISCARDED_GOLD] = 1
 

@@ -181,7 +181,7 @@ class Hangzhou(ScoredRules):
             state.dice[games] = np.where(one == other, one + other, 0)
 
     def deal_words(self, streak: int, dice: int) -> tuple[str, str]:
-        """How many Lao it is; `lao_dice` may have made it 3."""
+        """The number of Lao; `lao_dice` may have made it 3."""
         lao = int(_lao_of(streak, dice))
         return f"{lao} Lao", f"{lao} 老"
 

@@ -28,7 +28,7 @@ from mahjong_env.variants._taiwan_rows import ALONE, EIGHT_FLOWERS, ROWS, has_al
 _EIGHT_FLOWERS_MARK: Final = 0
 """The index of the only mark of a seat: 1 in the turn in which it has exposed its eighth flower."""
 _MOST_DEAD_TILES: Final = 71
-"""What the wall of 144 holds after the deal of 65 and eight replacements."""
+"""The tiles of the wall of 144 after the deal of 65 and eight replacements."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -126,11 +126,11 @@ class Wuhan(ScoredRules):
         return np.ceil(base * product_of_rows(counts[:, _FACTORS], values[:, _FACTORS])).astype(np.int64)
 
     def points(self, worth: Int64Array) -> Int64Array:
-        """What one payer owes, at most the cap."""
+        """The amount that one payer owes, at most the cap."""
         return worth if self.cap is None else np.minimum(worth, self.cap)
 
     def liable(self, wins: Wins, counts: Int8Array) -> Int8Array:
-        """[n] who is fully responsible, beside a player whose kong is robbed (wuhan.md#full-responsibility)."""
+        """[n] the fully responsible seat, beside a player whose kong is robbed (wuhan.md#full-responsibility)."""
         full_demand = counts[:, _NAMES.index("Full Demand")] > 0
         liable = np.where(wins.on_discard & full_demand, wins.from_seat, _NOBODY)
         pure = counts[:, _NAMES.index("Pure One Suit")] > 0

@@ -17,7 +17,7 @@ from mahjong_env.records import GameRecord, nth_record
 from mahjong_env.viewer.story import DEALERS_SHARE, REASONS, frames_of
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-"""What a page may load: nothing but what it holds."""
+"""The content policy of a page: it loads nothing but what it holds."""
 
 
 def viewer_html(record: GameRecord) -> str:

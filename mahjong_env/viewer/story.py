@@ -42,7 +42,7 @@ def reason_in_words(reason: Reason, language: int = 0) -> str:
 def reasons_of_a_win(
     payments: Sequence[int], winner: int, source: str, giver: int, dealer: int, held: Mapping[int, int]
 ) -> list[Reason]:
-    """Why each person pays for a win.
+    """The reason why each person pays for a win.
 
     Args:
         payments: [P] what the win moved.
@@ -77,7 +77,7 @@ def reasons_of_a_win(
 
 
 def reasons_of_a_kong(payments: Sequence[int], event: Mapping[str, Any]) -> list[Reason]:
-    """Why each person pays for a kong that is paid at once: "kong", "for kong" or "gave kong".
+    """The reason why each person pays for a kong that is paid at once: "kong", "for kong" or "gave kong".
 
     Args:
         payments: [P] what was paid.
@@ -147,7 +147,7 @@ def _plain(table: Table) -> dict[str, Any]:
 
 
 def _event(person: int, action: int, offered: int) -> dict[str, Any]:
-    """What somebody did: the verb of the action, and the tile that it is about."""
+    """The event of an action: its verb, and the tile that it is about."""
     verb, _, last = ACTIONS[action].rpartition(" ")
     if last in KIND_NAMES:
         return {"type": verb, "person": person, "tile": KIND_NAMES.index(last)}
@@ -156,7 +156,7 @@ def _event(person: int, action: int, offered: int) -> dict[str, Any]:
 
 
 def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str, Any] | None = None) -> Frame:
-    """How a hand ended: its rows, and who pays what and why.
+    """The end of a hand: its rows, and who pays what and why.
 
     Args:
         result: of the step in which it ended.

@@ -197,7 +197,7 @@ def _ask_the_rest(context: StepContext, seats: Seats, options: Int8Array, keeps_
 
 
 class Answered(NamedTuple):
-    """What the answers of this step lead to; games in which another seat is asked are in none of these."""
+    """The results of this step's answers; games in which another seat is asked are in none of these."""
 
     granted: Games = NO_GAMES
     """[n] games whose best answer is granted."""

@@ -1,4 +1,4 @@
-"""What all phases of a step share, and what one phase hands on to the next."""
+"""The context that the phases of a step share, and the values that one hands on to the next."""
 
 from __future__ import annotations
 

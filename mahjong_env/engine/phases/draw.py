@@ -119,7 +119,7 @@ def _strand(context: StepContext, seats: Seats) -> list[Games]:
 
 
 class StrandedAnswers(NamedTuple):
-    """What seats that were stranded have answered."""
+    """The answers of seats that were stranded."""
 
     wins: tuple[Won, ...] = ()
     passed: tuple[Games, ...] = ()

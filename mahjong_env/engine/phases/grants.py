@@ -20,7 +20,7 @@ _CHOW_STEPS = np.array(CHOW_STEPS, np.int8)
 
 
 class Granted(NamedTuple):
-    """What granted claims lead to, beside the turns of those who claimed a chow or a pung."""
+    """The results of granted claims, beside the turns of those who claimed a chow or a pung."""
 
     wins: tuple[Won, ...] = ()
     kongs: tuple[Kongs, ...] = ()

@@ -1,4 +1,4 @@
-"""What hands allow: who is one tile away, which hands are complete, and who may win with the tile just drawn."""
+"""Judgements of hands: one tile away, complete, or allowed to win with the tile just drawn."""
 
 from __future__ import annotations
 

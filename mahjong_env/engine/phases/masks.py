@@ -1,4 +1,4 @@
-"""What the seat to act may do."""
+"""The action masks of the seats to act."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _NO_DISCARD = np.array(CONCEALED_KONG)  # an array, as numpy turns plain numbers
 
 
 class Acted(NamedTuple):
-    """What the seats in their turn have done."""
+    """The actions of the seats in their turn."""
 
     discards: Offer | None = None
     added: Offer | None = None
