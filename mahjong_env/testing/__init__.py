@@ -20,11 +20,22 @@ from mahjong_env.engine.batch import Engine, make_engine
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.testing.action_checks import check_legal_actions, check_length, check_mask_exact
 from mahjong_env.testing.cases import check_cases, check_complete, check_hand, check_scene
-from mahjong_env.testing.chance_checks import check_batch_independent, check_seeds
-from mahjong_env.testing.copy_checks import check_copies, check_deals, check_notation, check_snapshots
-from mahjong_env.testing.environment_checks import check_copies_of_environments, check_environment_copies
+from mahjong_env.testing.copy_checks import (
+    check_batch_independent,
+    check_copies,
+    check_deals,
+    check_notation,
+    check_seeds,
+    check_snapshots,
+)
+from mahjong_env.testing.environment_checks import (
+    check_copies_of_environments,
+    check_environment_copies,
+    check_gymnasium,
+    check_official,
+    check_pettingzoo,
+)
 from mahjong_env.testing.knowledge_checks import check_no_leak, check_observation, check_resampling
-from mahjong_env.testing.official_checks import check_gymnasium, check_official, check_pettingzoo
 from mahjong_env.testing.play import ConformanceError, MakeEngine, eager_actions, most_actions, random_actions
 from mahjong_env.testing.point_checks import check_scores, check_zero_sum
 from mahjong_env.testing.table_checks import check_bookkeeping, check_tiles_conserved, count_all_tiles

@@ -43,17 +43,14 @@ def check_mask_exact(make: MakeEngine, *, games: int = 32, seed: int = 0) -> Non
     """Every action in the mask is applied, every other one is refused, and a refusal changes nothing."""
     engine = make(games, seed=seed)
     rng = np.random.default_rng(seed)
-    turns = 0
 
     def look(_: StepResult | None) -> None:
-        nonlocal turns
-        turns += 1
-        if turns % _SAMPLED == 1 and (live := live_games(engine)).size:
+        if (live := live_games(engine)).size:
             _check_applied(engine)
             for game in rng.choice(live, min(2, len(live)), replace=False):
                 _check_refused(engine, int(game), rng)
 
-    play_games(engine, seed, look)
+    play_games(engine, seed, look, every=_SAMPLED)
 
 
 def _check_applied(engine: Engine) -> None:

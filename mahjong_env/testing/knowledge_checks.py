@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -39,22 +40,15 @@ def check_observation(make: MakeEngine, *, games: int = 32, seed: int = 0) -> No
 
     Small batches keep a part of their observations from one look to the next (`Piece.stays`), and are looked at too.
     """
-    for number in {games, min(games, FEW_GAMES)}:
-        _check_observation_of(make(number, seed=seed, num_hands=2), seed)
-
-
-def _check_observation_of(engine: Engine, seed: int) -> None:
-    turns = 0
 
     def look(_: StepResult | None) -> None:
-        nonlocal turns
-        turns += 1
-        live = live_games(engine)
-        if turns % _SAMPLED == 1 and live.size:
+        if (live := live_games(engine)).size:
             for person in (None, *range(engine.num_people)):
                 _check_seen(engine, live, person)
 
-    play_games(engine, seed, look)
+    for number in {games, min(games, FEW_GAMES)}:
+        engine = make(number, seed=seed, num_hands=2)
+        play_games(engine, seed, look, every=_SAMPLED)
 
 
 def _check_seen(engine: Engine, games: Games, person: int | None) -> None:
@@ -107,13 +101,9 @@ def check_no_leak(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
     """
     engine = make(games, seed=seed, num_hands=2)
     rng = np.random.default_rng(seed)
-    turns = 0
 
     def look(_: StepResult | None) -> None:
-        nonlocal turns
-        turns += 1
-        live = live_games(engine)
-        if turns % _SAMPLED == 0 and live.size:
+        if (live := live_games(engine)).size:
             for person in range(engine.num_people):
                 twin = engine.select(live)
                 before = twin.view(seats=person)
@@ -122,7 +112,7 @@ def check_no_leak(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
                 _check_masks(engine, live, person, rng)
             _check_passes(engine, live)
 
-    play_games(engine, seed, look)
+    play_games(engine, seed, look, every=_SAMPLED, first=_SAMPLED - 1)
 
 
 def _require_same_view(before: View, twin: Engine, games: Games, person: int) -> None:
@@ -147,12 +137,9 @@ def _replace_hidden(engine: Engine, person: int, rng: np.random.Generator) -> No
     state.actor[unknown] = elsewhere[unknown]
     for name, hidden in hidden_entries(state, engine.rules, games, seat, present).items():
         array = getattr(state, name)
-        array[hidden] = _noise(array, rng)[hidden]
-
-
-def _noise(array: Any, rng: np.random.Generator) -> Any:
-    """Numbers that occur in hands, codes, walls and masks."""
-    return rng.integers(0, 2 if array.dtype == np.bool_ else 4, array.shape).astype(array.dtype)
+        # Numbers that occur in hands, codes, walls and masks.
+        noise = rng.integers(0, 2 if array.dtype == np.bool_ else 4, array.shape).astype(array.dtype)
+        array[hidden] = noise[hidden]
 
 
 def _check_masks(engine: Engine, games: Games, person: int, rng: np.random.Generator) -> None:
@@ -203,16 +190,13 @@ def check_resampling(make: MakeEngine, *, games: int = 32, seed: int = 0) -> Non
     """`Engine.resample_hidden` changes what a seat cannot see, nothing that it sees, and leaves games that go on."""
     engine = make(games, seed=seed)
     rng = np.random.default_rng(seed)
-    turns = 0
+    persons = cycle(range(engine.num_people))
 
     def look(_: StepResult | None) -> None:
-        nonlocal turns
-        turns += 1
-        live = live_games(engine)
-        if turns % _SAMPLED == 0 and live.size:
-            _check_resampled(engine, live, turns // _SAMPLED % engine.num_people, rng)
+        if (live := live_games(engine)).size:
+            _check_resampled(engine, live, next(persons), rng)
 
-    play_games(engine, seed, look)
+    play_games(engine, seed, look, every=_SAMPLED, first=_SAMPLED - 1)
 
 
 def _check_resampled(engine: Engine, games: Games, person: int, rng: np.random.Generator) -> None:

@@ -88,15 +88,24 @@ def live_games(engine: Engine) -> Games:
     return np.flatnonzero(engine.seat_to_act != NO_SEAT)
 
 
-def play_games(engine: Engine, seed: int, look: Look) -> None:
+def play_games(engine: Engine, seed: int, look: Look, *, every: int = 1, first: int = 0) -> None:
     """Play as `choose_actions` says, for as many actions as the hands of a match can take, or until all games are over.
+
+    Args:
+        engine: the games.
+        seed: of the choices.
+        look: is called before the first step and after each one,
+        every: or only each so many times,
+        first: beginning with this one.
 
     Raises:
         ConformanceError: a game waits for an action and has none, or a finished one has some.
     """
     rng = np.random.default_rng(seed)
-    look(None)
-    for _ in range(most_actions(engine.rules) * engine.num_hands):
+    result: StepResult | None = None
+    for step in range(most_actions(engine.rules) * engine.num_hands + 1):
+        if step >= first and (step - first) % every == 0:
+            look(result)
         live = engine.seat_to_act != NO_SEAT
         if not live.any():
             return
@@ -106,7 +115,7 @@ def play_games(engine: Engine, seed: int, look: Look) -> None:
         stuck = np.flatnonzero(live & ~mask.any(axis=1))
         if stuck.size:
             raise ConformanceError(f"game {stuck[0]}: seat {engine.seat_to_act[stuck[0]]} has no legal action")
-        look(engine.step(choose_actions(engine, rng)))
+        result = engine.step(choose_actions(engine, rng))
 
 
 def play_together(small: Engine, big: Engine, seed: int, games: Games, what: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -66,14 +67,12 @@ def check_scores(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
     """
     engine = make(games, seed=seed)
     rng = np.random.default_rng(seed)
-    turns = 0
+    turns = count()
 
     def look(_: StepResult | None) -> None:
-        nonlocal turns
-        turns += 1
         _check_wins_in_mask(engine)
         live = live_games(engine)
-        if turns % _SAMPLED == 1 and live.size:
+        if next(turns) % _SAMPLED == 0 and live.size:
             wins = _made_up_wins(engine, np.repeat(live, 4), rng)
             if len(wins):
                 _check_scores_of(engine, wins, rng)
