@@ -213,18 +213,32 @@ class _Reader:
         return tuple(np.repeat(np.arange(len(counts)), counts).tolist()), kind if has_drawn else None
 
     def meld(self, seat: int, number: int) -> ShownMeld:
-        at = self.game, seat, number
-        meld_type, kind = MeldType(int(self.state.meld_type[at])), int(self.state.meld_kind[at])
-        tiles = (
-            (kind, kind + 1, kind + 2) if meld_type is MeldType.CHOW else (kind,) * (4 - (meld_type is MeldType.PUNG))
-        )
-        if meld_type is MeldType.CONCEALED_KONG:
-            tiles = (HIDDEN, kind, kind, HIDDEN)
-        giver = int(self.state.meld_from[at])
-        offset = 0 if giver < 0 else (giver - seat) % self.rules.seats
-        # At tables for three the second player after the owner is the one before him.
-        giver_slot = 3 if self.rules.seats == 3 and offset == 2 else offset
-        return ShownMeld(meld_type, tiles, giver_slot, int(self.state.meld_claimed[at]))
+        at, state = (self.game, seat, number), self.state
+        giver = int(state.meld_from[at])
+        steps = 0 if giver < 0 else (giver - seat) % self.rules.seats
+        meld_type, kind, claimed = (int(array[at]) for array in (state.meld_type, state.meld_kind, state.meld_claimed))
+        return shown_meld(MeldType(meld_type), kind, claimed, steps, self.rules.seats)
+
+
+def shown_meld(meld_type: MeldType, kind: int, claimed: int, steps: int, seats: int) -> ShownMeld:
+    """A meld as it lies on the table.
+
+    Args:
+        meld_type: its type.
+        kind: its lowest kind, `HIDDEN` if it is not seen.
+        claimed: the kind that was claimed, -1 for none.
+        steps: how many players after its owner the giver sits, 0 for nobody.
+        seats: at the table; at tables for three the second player after the owner is the one before him.
+    """
+    if kind < 0:
+        tiles: tuple[int, ...] = (HIDDEN,) * 4
+    elif meld_type is MeldType.CONCEALED_KONG:
+        tiles = (HIDDEN, kind, kind, HIDDEN)
+    elif meld_type is MeldType.CHOW:
+        tiles = (kind, kind + 1, kind + 2)
+    else:
+        tiles = (kind,) * (3 if meld_type is MeldType.PUNG else 4)
+    return ShownMeld(meld_type, tiles, 3 if seats == 3 and steps == 2 else steps, claimed)
 
 
 def event_text(outcome: Mapping[str, Any] | None) -> str:
@@ -305,18 +319,8 @@ def _place(view: View, row: int, slot: int) -> Place:
 
 
 def _meld(view: View, row: int, slot: int, number: int) -> ShownMeld:
-    at = row, slot, number
-    meld_type, kind = MeldType(int(view.meld_type[at])), int(view.meld_kind[at])
-    if kind < 0:
-        tiles: tuple[int, ...] = (HIDDEN,) * 4
-    elif meld_type is MeldType.CONCEALED_KONG:
-        tiles = (HIDDEN, kind, kind, HIDDEN)
-    elif meld_type is MeldType.CHOW:
-        tiles = (kind, kind + 1, kind + 2)
-    else:
-        tiles = (kind,) * (3 if meld_type is MeldType.PUNG else 4)
-    giver = int(view.meld_from[at])
+    at, giver = (row, slot, number), int(view.meld_from[row, slot, number])
     taken = [other for other in range(4) if view.person[row, other] >= 0]
     steps = 0 if giver < 0 else (taken.index(giver) - taken.index(slot)) % len(taken)
-    # At tables for three the second player after the owner is the one before him.
-    return ShownMeld(meld_type, tiles, 3 if len(taken) == 3 and steps == 2 else steps, int(view.meld_claimed[at]))
+    meld_type, kind, claimed = (int(array[at]) for array in (view.meld_type, view.meld_kind, view.meld_claimed))
+    return shown_meld(MeldType(meld_type), kind, claimed, steps, len(taken))

@@ -238,57 +238,32 @@ def last_event(engine: Engine, game: int = 0, reader: Reader | None = None) -> s
     phase, turn = int(state.phase[game]), int(state.turn[game])
     if phase == Phase.OVER:
         return ""
-    who = _Names(engine, game, reader)
+    persons = state.person_at[game].tolist()
+    is_yours = persons[turn] == reader.person
     offered, giver = int(state.offered[game]), int(state.offered_by[game])
     if phase == Phase.ROB:
-        return f"{who.does(giver, 'add')} {reader.tiles([offered])} to {'your' if who.is_you(giver) else 'a'} pung"
-    if phase == Phase.OPENING:
-        return "the hand has been dealt"
-    told = _last_discard(engine, game, who)
-    drawn, is_seen = int(state.drawn[game]), reader.person is None or who.is_you(turn)
+        adds = reader.does(persons[giver], "add")
+        return f"{adds} {reader.tiles([offered])} to {'your' if persons[giver] == reader.person else 'a'} pung"
+    number = int(state.num_discards[game])
+    if phase == Phase.OPENING or not number:
+        told = "the hand has been dealt"
+    else:
+        seat, kind = (int(place[0]) for place in np.nonzero(state.public[game, :, LATEST] == number))
+        tile, last = reader.tiles([kind]), int(state.river_size[game, seat]) - 1
+        told = f"{reader.does(persons[seat], 'discard')} {tile}"
+        if state.river[game, seat, last] > CLAIMED:
+            place = max(int(state.num_melds[game, turn]) - 1, 0)
+            made = _MADE.get(MeldType(int(state.meld_type[game, turn, place])), "kong")
+            told = f"{reader.does(persons[turn], 'claim')} {tile} from {reader.name(persons[seat])}: {made}"
+    drawn = int(state.drawn[game])
     if phase != Phase.TURN or drawn < 0:
         return told
-    tile = f" {reader.tiles([drawn])}" if is_seen else ""
+    tile = f" {reader.tiles([drawn])}" if reader.person is None or is_yours else ""
     if state.kong_draws[game]:
-        draws = f"{who.verb(turn, 'draw')}{tile or ' a tile'} from the end of the wall"
-        return f"{who.does(turn, 'declare')} a kong and {draws}"
+        draws = f"{reader.verb(persons[turn], 'draw')}{tile or ' a tile'} from the end of the wall"
+        return f"{reader.does(persons[turn], 'declare')} a kong and {draws}"
     replaced = " in place of a flower" if state.flower_draw[game] else ""
-    return f"{told}; {who.does(turn, 'draw')}{tile or ' a tile'}{replaced}"
-
-
-class _Names:
-    """The persons in their seats, by the names that the reader uses."""
-
-    def __init__(self, engine: Engine, game: int, reader: Reader) -> None:
-        self.persons, self.reader = engine.state.person_at[game].tolist(), reader
-
-    def is_you(self, seat: int) -> bool:
-        return self.persons[seat] == self.reader.person
-
-    def name(self, seat: int) -> str:
-        return self.reader.name(self.persons[seat])
-
-    def does(self, seat: int, verb: str) -> str:
-        return self.reader.does(self.persons[seat], verb)
-
-    def verb(self, seat: int, verb: str) -> str:
-        return self.reader.verb(self.persons[seat], verb)
-
-
-def _last_discard(engine: Engine, game: int, who: _Names) -> str:
-    """The last discard of the hand and, if it was claimed, what was made of it."""
-    state = engine.state
-    number = int(state.num_discards[game])
-    if not number:
-        return "the hand has been dealt"
-    seat, kind = (int(place[0]) for place in np.nonzero(state.public[game, :, LATEST] == number))
-    tile, last = who.reader.tiles([kind]), int(state.river_size[game, seat]) - 1
-    if state.river[game, seat, last] <= CLAIMED:
-        return f"{who.does(seat, 'discard')} {tile}"
-    claimer = int(state.turn[game])
-    place = max(int(state.num_melds[game, claimer]) - 1, 0)
-    made = _MADE.get(MeldType(int(state.meld_type[game, claimer, place])), "kong")
-    return f"{who.does(claimer, 'claim')} {tile} from {who.name(seat)}: {made}"
+    return f"{told}; {reader.does(persons[turn], 'draw')}{tile or ' a tile'}{replaced}"
 
 
 WIDTH: Final = 80
@@ -333,7 +308,9 @@ def table_text(
     for slot, place in enumerate(table.places):
         if place is not None:
             lines += _side(table, slot, place, reader)
-    lines += [f"{reader.does(absent, 'sit')} out  {points} points" for absent, points in _absent(engine, game)]
+    present, points = engine.state.person_at[game].tolist(), engine.state.points[game].tolist()
+    absent = [one for one in range(engine.num_people) if one not in present]
+    lines += [f"{reader.does(one, 'sit')} out  {points[one]} points" for one in absent]
     lines += [rule, _question(engine, game, reader)]
     text = "\n".join(part for line in lines for part in folded(line, WIDTH))
     return paint(text, table.wild) if colour else text
@@ -408,12 +385,6 @@ def _meld(table: Table, slot: int, meld: ShownMeld, reader: Reader) -> str:
         kinds = meld.tiles if meld.type is MeldType.CHOW else [kind] * len(meld.tiles)
         text = f"{verb} {reader.tiles(kinds)}{''.join(rest.partition('@')[1:])}"
     return f"{text} ({reader.tiles([meld.claimed])})" if meld.type is MeldType.CHOW else text
-
-
-def _absent(engine: Engine, game: int) -> list[tuple[int, int]]:
-    present = engine.state.person_at[game].tolist()
-    points = engine.state.points[game].tolist()
-    return [(person, points[person]) for person in range(engine.num_people) if person not in present]
 
 
 def _question(engine: Engine, game: int, reader: Reader) -> str:

@@ -167,10 +167,9 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         if not self._has_begun and games.size < self.num_envs:
             raise ResetNeeded("no table has begun: the first reset() is one of all tables")
         if isinstance(seed, Sequence | np.ndarray):
-            folded = fold_seeds(seed, self.num_envs)
-            given = [each for each in folded if each is not None]
-            self.np_random = np.random.default_rng(given) if given else self.np_random
-            seed = [folded[game] for game in games]
+            folded = [each for each in fold_seeds(seed, self.num_envs) if each is not None]
+            self.np_random = np.random.default_rng(folded) if folded else self.np_random
+            seed = [seed[game] for game in games]
         else:
             super().reset(seed=seed)
         self._seats.begin(games, self.np_random, seed=seed, deal=chosen.get("deal"))

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mahjong_env.basics.notation import MeldType, parse_kind, parse_meld, parse_tiles
+from mahjong_env.basics.notation import parse_kind, parse_meld, parse_tiles
 from mahjong_env.drawing.picture import ShownHand, hand_svg
-from mahjong_env.drawing.table import HIDDEN, ShownMeld
+from mahjong_env.drawing.table import HIDDEN, ShownMeld, shown_meld
 from mahjong_env.drawing.text import chinese_names, columns, padded, tiles_text
 from mahjong_env.drawing.tiles import tile_name
 from mahjong_env.ruleset.questions import Rules
@@ -64,7 +64,8 @@ class Explained:
     def page(self) -> str:
         """One self-contained page with the hand drawn, its rows in English and Chinese, and the payments."""
         title = html.escape(f"{self.rules.title} {self.rules.chinese}")
-        label = html.escape(self._hand_label(), quote=True)
+        kinds = sorted(parse_tiles(self.described["hand"]))
+        label = html.escape(", ".join(map(tile_name, kinds)), quote=True)
         drawn = hand_svg(self._hand()).replace("<svg ", f'<svg aria-label="{label}" style="max-width:100%" ', 1)
         if self.scored.legal:
             rows = [*self._rows(), ("The hand is worth", "", self.scored.points)]
@@ -126,9 +127,6 @@ class Explained:
         told += [f"wild {self.described['wild']}"] if self.described.get("wild") else []
         return ", ".join(told)
 
-    def _hand_label(self) -> str:
-        return ", ".join(tile_name(kind) for kind in sorted(parse_tiles(self.described["hand"])))
-
     def _hand(self) -> ShownHand:
         winning, wild = self.described.get("winning_tile"), self.described.get("wild")
         fixed = self.rules.fixed_wild if self.rules.has_wild else None
@@ -141,13 +139,9 @@ class Explained:
         )
 
     def _meld(self, text: str) -> ShownMeld:
-        meld = parse_meld(text)
-        tiles = tuple(meld.tiles)
-        if meld.type is MeldType.CONCEALED_KONG:
-            tiles = (HIDDEN, meld.kind, meld.kind, HIDDEN)
-        steps = 0 if meld.from_seat < 0 else (meld.from_seat - self._seat) % self.rules.seats
-        giver = 3 if self.rules.seats == 3 and steps == 2 else steps
-        return ShownMeld(meld.type, tiles, giver, meld.kind if giver else HIDDEN)
+        meld, seats = parse_meld(text), self.rules.seats
+        steps = 0 if meld.from_seat < 0 else (meld.from_seat - self._seat) % seats
+        return shown_meld(meld.type, meld.kind, meld.kind if steps else HIDDEN, steps, seats)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -126,7 +126,7 @@ def frames_of(record: GameRecord) -> Iterator[Frame]:
 
 def _frame(replay: Replay, event: dict[str, Any], rewards: list[int] | None = None) -> Frame:
     frame: Frame = {
-        "table": _plain(read_table(replay.engine)),
+        "table": asdict(read_table(replay.engine)),
         "event": event,
         "points": replay.engine.points[0].tolist(),
         "to_act": int(replay.engine.seat_to_act[0]),
@@ -140,10 +140,6 @@ def _frame(replay: Replay, event: dict[str, Any], rewards: list[int] | None = No
         frame["note"] = dict(note)
         frame["chosen"] = ACTIONS[actions[replay.position]] if replay.position < len(actions) else ""
     return frame
-
-
-def _plain(table: Table) -> dict[str, Any]:
-    return asdict(table)
 
 
 def _event(person: int, action: int, offered: int) -> dict[str, Any]:
@@ -181,7 +177,7 @@ def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str,
         "payments": payments,
         "reasons": reasons_of_a_win(payments, winner, str(outcome.source[0]), giver, dealer, held),
     }
-    points, table = outcome.points[0].tolist(), _plain(before)
+    points, table = outcome.points[0].tolist(), asdict(before)
     for place in filter(None, table["places"]):
         place["points"] = points[place["person"]]
     persons = [place and place["person"] for place in table["places"]]
