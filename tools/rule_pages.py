@@ -1,4 +1,4 @@
-"""The rule pages of docs/rules and the glossary: ``make rules`` writes them, test_sheet.py compares them.
+"""The rule pages of docs/rules and the glossary: ``make rules`` writes them, test_page.py compares them.
 
 The pages are the pages that are shipped with the package, filled with the default rules of each variant.
 """

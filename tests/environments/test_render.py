@@ -1,18 +1,31 @@
-"""The table as text."""
+"""The table as text, as pixels, and shown in a window or on a terminal."""
 
+from __future__ import annotations
+
+import io
+import os
 import re
+import shutil
+import subprocess
+import sys
+import textwrap
 import unicodedata
 
+import gymnasium
 import numpy as np
 import pytest
+from gymnasium.wrappers import RenderCollection
+from pettingzoo.test import render_test
 
-from mahjong_env import VARIANTS, Deal, action, make_engine
+import mahjong_env
+from mahjong_env import VARIANTS, Deal, MissingExtraError, action, hebei_v0, make_engine
 from mahjong_env.basics.notation import parse_tiles
 from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES
 from mahjong_env.drawing.text import legal_text, outcome_text, table_text, tiles_text
 from mahjong_env.engine.outcome import hand_info
+from mahjong_env.environments import render as screen
 from mahjong_env.environments.agents import choose_at_random
-from mahjong_env.environments.render import check_render_mode
+from mahjong_env.environments.render import RENDER_FPS, check_render_mode
 
 SCENE = Deal(
     hands=("1111m 258p 369s 1234z", "555m 147p 147s 5667z", "34m 2225p 258s 6777z"),
@@ -163,3 +176,176 @@ def test_modes():
     check_render_mode("ansi", ["ansi"])
     with pytest.raises(ValueError, match="'svg' is not valid; valid are 'ansi' and None"):
         check_render_mode("svg", ["ansi"])
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def pauses(monkeypatch):
+    waited = []
+    monkeypatch.setattr(screen, "_window", [None])
+    monkeypatch.setattr(screen.time, "sleep", waited.append)
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    return waited
+
+
+def play(steps=3):
+    env = gymnasium.make("mahjong_env/Hebei-v0", render_mode="human")
+    _, info = env.reset(seed=2)
+    for _ in range(steps):
+        env.step(info["action_mask"].argmax())
+        info = {"action_mask": env.unwrapped.action_masks()}
+    return env
+
+
+def test_a_terminal_is_drawn_in_its_place_and_given_time(monkeypatch, pauses):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stdout", terminal)
+    play()
+    frames = terminal.getvalue().split("\x1b[H\x1b[J")
+    assert frames[0] == ""
+    assert len(frames) == 5
+    assert all("Hebei 河北麻将" in frame for frame in frames[1:])
+    assert len(pauses) == 4
+    assert 0.5 / RENDER_FPS < max(pauses) <= 1 / RENDER_FPS
+
+
+def test_a_file_gets_one_table_after_the_other_at_once(monkeypatch, pauses):
+    file = io.StringIO()
+    monkeypatch.setattr("sys.stdout", file)
+    play()
+    assert "\x1b" not in file.getvalue()
+    assert file.getvalue().count("Hebei 河北麻将: hand 1") == 4
+    assert pauses == []
+
+
+def test_a_dumb_terminal_is_not_cleared(monkeypatch, pauses):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stdout", terminal)
+    monkeypatch.setenv("TERM", "dumb")
+    play()
+    assert "\x1b" not in terminal.getvalue()
+
+
+def test_no_window_without_a_screen(monkeypatch):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert screen._open_window() is None
+    monkeypatch.setenv("DISPLAY", ":77777")  # a screen that is not there
+    assert screen._open_window() is None
+
+
+@pytest.mark.skipif(shutil.which("Xvfb") is None, reason="no Xvfb to be looked at")
+@pytest.mark.thorough
+def test_a_window_shows_the_picture(tmp_path):
+    pytest.importorskip("resvg_py")
+    pytest.importorskip("tkinter")
+    code = """
+        import gymnasium, mahjong_env
+        from mahjong_env.environments import render as screen
+        env = gymnasium.make("mahjong_env/Hebei-v0", render_mode="human")
+        _, info = env.reset(seed=2)
+        env.step(info["action_mask"].argmax())
+        window = screen._the_window()
+        print(window._root.winfo_width(), window._root.winfo_height(), window._image.get(5, 5))
+        window._close()
+        env.render()
+    """
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", "1", "-screen", "0", "1000x900x24"],
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
+    try:
+        display = f":{server.stdout.readline().strip()}"
+        settings = {**os.environ, "DISPLAY": display}
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(code)],
+            capture_output=True,
+            text=True,
+            env=settings,
+            timeout=100,
+            encoding="utf-8",
+        )
+    finally:
+        server.terminate()
+        server.wait()
+    assert done.stderr == ""
+    first, *after = done.stdout.splitlines()
+    assert first == "750 804 (228, 239, 230)"
+    assert after[0].startswith("Hebei 河北麻将")  # closed by the person: text from then on
+
+
+pytest.importorskip("resvg_py")
+
+HEBEI = "mahjong_env/Hebei-v0"
+
+
+def is_picture(frame):
+    return frame.dtype == np.uint8 and frame.shape == (804, 750, 3) and len(np.unique(frame)) > 50
+
+
+def test_each_interface_renders_pixels():
+    env = hebei_v0.env(render_mode="rgb_array")
+    env.reset(seed=1)
+    assert is_picture(env.render())
+    single = gymnasium.make(HEBEI, render_mode="rgb_array")
+    single.reset(seed=1)
+    assert is_picture(single.render())
+    envs = gymnasium.make_vec(HEBEI, num_envs=2, render_mode="rgb_array")
+    envs.reset(seed=1)
+    assert [is_picture(frame) for frame in envs.render()] == [True, True]
+
+
+def test_frames_can_be_collected_for_a_video():
+    env = RenderCollection(gymnasium.make(HEBEI, render_mode="rgb_array"))
+    _, info = env.reset(seed=3)
+    for _ in range(4):
+        _, _, over, _, info = env.step(env.action_space.sample(info["action_mask"]))
+        if over:
+            break
+    frames = env.render()
+    assert len(frames) >= 2
+    assert all(is_picture(frame) for frame in frames)
+    assert (frames[0] != frames[1]).any()
+    assert env.metadata["render_fps"] <= 4
+
+
+@pytest.mark.thorough
+def test_gymnasium_records_a_video(tmp_path):
+    moviepy = pytest.importorskip("moviepy")
+    env = gymnasium.wrappers.RecordVideo(gymnasium.make(HEBEI, render_mode="rgb_array"), str(tmp_path))
+    _, info = env.reset(seed=3)
+    steps = 0
+    for _ in range(6):
+        _, _, over, _, info = env.step(info["action_mask"].argmax())
+        steps += 1
+        if over:
+            break
+    env.close()
+    (file,) = tmp_path.glob("*.mp4")
+    with moviepy.VideoFileClip(str(file)) as video:
+        assert video.size == [750, 804]
+        assert video.fps == env.metadata["render_fps"]
+        assert round(video.duration * video.fps) == steps + 1
+
+
+def test_pettingzoo_renders():
+    render_test(hebei_v0.env)
+
+
+def test_without_the_extra_only_rendering_fails(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    env = mahjong_env.wuhan_v0.env(render_mode="rgb_array")
+    env.reset(seed=1)
+    with pytest.raises(MissingExtraError, match=r"pip install 'mahjong-env\[render\]'"):
+        env.render()

@@ -1,15 +1,95 @@
-"""Views have no attribute that leads to the games behind them, and worlds nothing that tells of them."""
+"""Views: worked out when asked, sealed off from the games behind them, and the same from every environment."""
 
 from __future__ import annotations
+
+import copy
+import gc
+import pickle
 
 import gymnasium
 import numpy as np
 import pytest
 
-from mahjong_env import ViewError, make_engine, wuhan_v0
-from mahjong_env.testing.play import choose_actions
+from mahjong_env import MahjongError, View, ViewError, make_engine, wuhan_v0
+from mahjong_env.testing import random_actions
+from mahjong_env.testing.play import choose_actions, view_differences
 from observation.test_worlds import ALL, positions
 from support.reach import reached, ways_to_the_table
+
+RNG = np.random.default_rng
+
+
+def arrays(view):
+    return {name: getattr(view, name).copy() for name in View.array_names()}
+
+
+def same(view, wanted):
+    for name, array in wanted.items():
+        np.testing.assert_array_equal(getattr(view, name), array, err_msg=name)
+
+
+def step(engine):
+    engine.step(random_actions(engine.action_mask, RNG(5)))
+
+
+def snapshot_and_back(engine):
+    before = engine.snapshot()
+    step(engine)
+    engine.restore(before)
+    step(engine)
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        step,
+        lambda engine: engine.reset(seed=9),
+        lambda engine: engine.reset(games=[1, 2]),
+        lambda engine: engine.resample_hidden(0, RNG(1)),
+        snapshot_and_back,
+    ],
+    ids=["step", "reset", "reset of some", "resample", "restore"],
+)
+@pytest.mark.parametrize("variant", ["hebei", "fuzhou"])
+def test_a_view_stays_as_it_was(variant, move):
+    engine = make_engine(variant, 20, seed=3, auto_reset=True)
+    for _ in range(30):
+        step(engine)
+    wanted = arrays(engine.view())
+    late, part = engine.view(), engine.view().take([4, 7])
+    copied, thawed = copy.deepcopy(engine.view()), pickle.loads(pickle.dumps(engine.view()))
+    move(engine)
+    for view in (late, copied, thawed):
+        same(view, wanted)
+    same(part, {name: array[[4, 7]] for name, array in wanted.items()})
+    np.testing.assert_array_equal(late.codes, copied.codes)
+
+
+def test_what_nobody_asks_for_is_not_worked_out():
+    engine = make_engine("taiwan", 5, seed=0)
+    view = engine.view()
+    view.hand  # noqa: B018
+    assert "hand" in vars(view)
+    assert "observation" not in vars(view)
+    with pytest.raises(AttributeError, match="no attribute 'hands'"):
+        view.hands  # noqa: B018
+
+
+def test_views_that_are_no_longer_used_are_forgotten():
+    engine = make_engine("wuhan", 2, seed=0)
+    for _ in range(500):
+        engine.view()
+    gc.collect()
+    assert len(engine._views) <= 64
+
+
+def test_engines_with_views_are_copied_and_pickled():
+    engine = make_engine("hangzhou", 3, seed=1)
+    view = engine.view()
+    for twin in (copy.deepcopy(engine), pickle.loads(pickle.dumps(engine))):
+        step(twin)
+        assert "observation" not in vars(view)
+        np.testing.assert_array_equal(twin.view().hand.shape, view.hand.shape)
 
 
 @pytest.mark.parametrize("variant", ALL)
@@ -125,3 +205,41 @@ def test_whoever_holds_the_engine_knows_which_games_a_view_shows():
     assert moves.tolist() == engine.moves(games).tolist()
     with pytest.raises(ViewError, match="was not taken of this engine"):
         make_engine("hebei", 24, seed=3).games_of(view)
+
+
+def test_pettingzoo():
+    env = wuhan_v0.env()
+    env.reset(seed=3)
+    for _ in range(40):
+        for person, agent in enumerate(env.possible_agents):
+            view = env.view(agent)
+            assert len(view) == 1
+            assert view_differences(view, env.unwrapped.engine.view(seats=person)) == []
+            assert np.array_equal(view.observation[0], env.observe(agent)["observation"])
+        assert env.view(env.agent_selection).worlds(2, np.random.default_rng(0)).num_games == 2
+        env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
+    with pytest.raises(MahjongError, match="there is no agent 'nobody'; the agents are player_0"):
+        env.view("nobody")
+
+
+def test_one_learning_seat():
+    env = gymnasium.make("mahjong_env/Wuhan-v0", seat=2)
+    _, info = env.reset(seed=3)
+    for _ in range(10):
+        view = env.unwrapped.view()
+        assert view.own_person.tolist() == [2]
+        assert view.action_mask[0].tolist() == info["action_mask"].astype(bool).tolist()
+        assert view.worlds(3, np.random.default_rng(0)).num_games == 3
+        _, _, over, _, info = env.step(int(info["action_mask"].argmax()))
+        if over:
+            _, info = env.reset()
+
+
+def test_many_learning_seats():
+    envs = gymnasium.make_vec("mahjong_env/Wuhan-v0", num_envs=5)
+    _, infos = envs.reset(seed=3)
+    for _ in range(10):
+        view = envs.unwrapped.view()
+        assert view.own_person.tolist() == infos["seat"].tolist()
+        assert np.array_equal(view.action_mask, infos["action_mask"].astype(bool))
+        _, _, _, _, infos = envs.step(infos["action_mask"].argmax(axis=1))

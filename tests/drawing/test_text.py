@@ -1,5 +1,7 @@
 """The table as text: 80 columns, aligned with Chinese characters too, in colour where the terminal has it."""
 
+from __future__ import annotations
+
 import io
 import re
 
