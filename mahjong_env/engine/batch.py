@@ -30,13 +30,13 @@ from mahjong_env.engine.arguments import (
     who_looks,
 )
 from mahjong_env.engine.deal_prefetch import MOST_GAMES, DealPrefetch
-from mahjong_env.engine.worlds import Origin
 from mahjong_env.engine.outcome import Outcome, StepResult
 from mahjong_env.engine.phases import deal, masks, settle
 from mahjong_env.engine.phases.context import Ended, StepContext
 from mahjong_env.engine.scene import Deal, Scenes
 from mahjong_env.engine.snapshot import Snapshot, describe_games
 from mahjong_env.engine.step import take_step
+from mahjong_env.engine.worlds import Origin
 from mahjong_env.observation import planes as observation
 from mahjong_env.observation.cache import FEW_GAMES, ObservationCache
 from mahjong_env.observation.view import View

@@ -12,7 +12,7 @@ from mahjong_env.engine.phases import claims, masks
 from mahjong_env.engine.phases.context import StepContext
 from mahjong_env.engine.phases.judge import judge_turn, update_tenpai
 from mahjong_env.hands import encode
-from mahjong_env.observation.visibility import Sight
+from mahjong_env.observation.visibility import VisibleState
 from mahjong_env.state.arrays import NO_SEAT, Phase, State
 
 
@@ -35,7 +35,7 @@ def resample(
         return
     state = context.state
     kept = _kept_hands(state, games, seats)
-    sight = Sight(state, context.rules, games, seats, np.ones(len(games), np.bool_))
+    sight = VisibleState(state, context.rules, games, seats, np.ones(len(games), np.bool_))
     # Flowers stay where they are, also those that another seat has just laid open and this one does not see yet.
     unseen = sight.unseen_tiles + sight.flowers.sum(axis=1, dtype=np.int8) - state.flowers[games].sum(axis=1)
     unseen = unseen.astype(np.int8)
