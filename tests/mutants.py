@@ -218,7 +218,12 @@ FAULTS = (
     *faults(
         "agents/mahjong_agents/policy/plane_network.py",
         "agents/test_policy.py",
-        ("mask-ignored-by-networks", "np.where(mask, np.maximum", "np.where(mask | True, np.maximum", "most_probable"),
+        (
+            "mask-ignored-by-networks",
+            "np.where(view.action_mask, np",
+            "np.where(view.action_mask | True, np",
+            "most_probable",
+        ),
     ),
     *faults(
         "agents/mahjong_agents/policy/agent.py",

@@ -1,7 +1,8 @@
 """What cannot be done, on every public entry, and the message that each gives: a table.
 
 An error is a `MahjongError` (or what gymnasium, pettingzoo and argparse say themselves), names what is wrong and what
-would be valid, and comes before anything has been done.
+would be valid, and comes before anything has been done. That no value of another kind brings about another error is
+shown by tests/fuzz/test_fuzz_values.py.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ from mahjong_env import (
     RulesError,
     Snapshot,
     SnapshotError,
-    describe_rules,
     hebei_v0,
     make_engine,
     rules,
@@ -108,44 +108,29 @@ def set_opponents(envs, opponents):
 
 RULES = [
     ("another variant", lambda: rules("bridge"), RulesError, "no variant 'bridge'; valid are fuzhou, hangzhou, hebei"),
-    ("no variant", lambda: rules(None), RulesError, "no variant None; valid are"),
     ("a class", lambda: rules(type(rules("hebei"))), RulesError, "no variant <class"),
-    ("a capital letter", lambda: rules("Hebei"), RulesError, "Did you mean 'hebei'?"),
     ("an environment", lambda: make_engine("hebei_v0"), RulesError, "Did you mean 'hebei'?"),
     ("a slip", lambda: rules("hebei", base_scores=2), RulesError, "Did you mean 'base_score'?"),
     ("an action elsewhere", lambda: mahjong_env.action("pong"), NotationError, "Did you mean 'pung'?"),
-    (
-        "another knob",
-        lambda: rules("hebei", lid=3),
-        RulesError,
-        "no knob 'lid'; its knobs are: base_score (any",
-    ),
+    ("another knob", lambda: rules("hebei", lid=3), RulesError, "no knob 'lid'; its knobs are: base_score (any"),
     ("another value", lambda: rules("hebei", cap="x"), RulesError, "cap='x' is not valid; valid are None, any integer"),
     ("a knob too large", lambda: rules("hebei", cap=10**6), RulesError, "any integer from 1 to 100000"),
     ("a truth for a number", lambda: rules("hebei", cap=True), RulesError, "cap=True is not valid"),
-    ("a sheet of nothing", lambda: describe_rules("bridge"), RulesError, "no variant 'bridge'"),
     ("the kit on nothing", lambda: check_variant("bridge"), RulesError, "no variant 'bridge'"),
-    ("an action by number", lambda: mahjong_env.action(5), NotationError, "no action is called 5; valid are 'discard"),
     ("an unknown action", lambda: mahjong_env.action("discard 9z"), NotationError, "no action is called 'discard 9z'"),
 ]
 
 ENGINE = [
     ("no games", lambda: engine(num_games=0), RulesError, "num_games is an integer from 1, not 0"),
-    ("half a game", lambda: engine(num_games=1.5), RulesError, "num_games is an integer from 1, not 1.5"),
     ("True games", lambda: engine(num_games=True), RulesError, "num_games is an integer from 1, not True"),
     ("a billion games", lambda: engine(num_games=10**11), RulesError, "100000000000 games would take about"),
-    ("more than can be", lambda: engine(num_games=10**20), RulesError, "TiB of memory; "),
     ("no hands", lambda: engine(num_hands=0), RulesError, "num_hands is an integer from 1 to 32767, not 0"),
-    ("endless hands", lambda: engine(num_hands=10**9), RulesError, "num_hands is an integer from 1 to 32767"),
     ("another start", lambda: engine(start="middle"), RulesError, "start='middle' is not valid; valid are 'first'"),
     ("a word for a flag", lambda: engine(auto_reset="no"), RulesError, "auto_reset is True or False, not 'no'"),
     ("a seed below 0", lambda: engine(seed=-1), MahjongError, "a seed is an integer from 0 or None, not -1"),
-    ("half a seed", lambda: engine(seed=0.5), MahjongError, "a seed is an integer from 0 or None, not 0.5"),
-    ("reset: seed", lambda: engine().reset(seed="x"), MahjongError, "a seed is an integer from 0 or None, not 'x'"),
     ("reset: no such game", lambda: engine().reset(games=[5]), ActionError, "there is no game 5; games are 0 to 1"),
     ("reset: one twice", lambda: engine().reset(games=[0, 0]), ActionError, "games must not be named twice"),
     ("step: too few", lambda: engine().step([1]), ActionError, "actions are 2 integers (one for each game), not"),
-    ("step: words", lambda: engine().step(["a", "b"]), ActionError, "actions are 2 integers"),
     ("step: fractions", lambda: engine().step([1.0, 2.0]), ActionError, "actions are 2 integers"),
     ("step: ragged", lambda: engine().step([[1], [1, 2]]), ActionError, "actions are one number, or as many"),
     ("step: illegal", lambda: engine().step([108, 108]), IllegalActionError, "game 0, seat 0: the action 'pass' (108)"),
@@ -160,18 +145,9 @@ ENGINE = [
     ),
     ("step: out of bounds", lambda: engine().step([109, 0]), IllegalActionError, "the action 109 is not legal"),
     ("step: below 0", lambda: engine().step([-1, -1]), IllegalActionError, "the action -1 is not legal"),
-    ("step: no such game", lambda: engine().step([1], games=[9]), ActionError, "there is no game 9"),
     ("observe: no such seat", lambda: engine().observe(seats=7), ActionError, "seats are integers from 0 to 2, not 7"),
-    ("observe: no such game", lambda: engine().observe(games=[7]), ActionError, "there is no game 7"),
     ("observe: too many", lambda: engine().observe(seats=[0, 1, 2]), ActionError, "seats are one for all games or 2"),
-    ("view: a word", lambda: engine().view(seats="a"), ActionError, "seats are integers from 0 to 2, not 'a'"),
-    (
-        "view: two axes",
-        lambda: engine().view(games=[[0]]),
-        ActionError,
-        "games are a one-dimensional array",
-    ),
-    ("select: no such game", lambda: engine().select([3]), ActionError, "there is no game 3"),
+    ("view: two axes", lambda: engine().view(games=[[0]]), ActionError, "games are a one-dimensional array"),
     (
         "select: more copies than there is room for",
         lambda: engine().select(np.broadcast_to(0, 2**40)),
@@ -197,7 +173,6 @@ ENGINE = [
         ActionError,
         "games must not be named twice",
     ),
-    ("resample: seat", lambda: engine().resample_hidden(9, RNG), ActionError, "seats are integers from 0 to 2, not 9"),
     ("worlds: none", lambda: engine().view().worlds(0, RNG), ViewError, "worlds is an integer from 1, not 0"),
     ("worlds: a number", lambda: engine().view().worlds(1, 5), ViewError, "a numpy.random.Generator, not with"),
     ("snapshot: one bit", flipped, SnapshotError, "not a snapshot, or are damaged"),
@@ -227,19 +202,13 @@ ENGINE = [
         SnapshotError,
         "its knobs is {",
     ),
-    ("restore: no header", lambda: engine().restore(Snapshot(5, {})), SnapshotError, "has no header"),
     (
         "restore: no arrays",
         lambda: engine().restore(Snapshot(engine().snapshot().header, 5)),
         SnapshotError,
         "has no arrays",
     ),
-    (
-        "restore: a number",
-        lambda: engine().restore(5),
-        SnapshotError,
-        "are restored from a Snapshot, not from int",
-    ),
+    ("restore: a number", lambda: engine().restore(5), SnapshotError, "are restored from a Snapshot, not from int"),
     (
         "restore: another variant",
         lambda: engine().restore(make_engine("wuhan", 2).snapshot()),
@@ -256,30 +225,12 @@ ENGINE = [
 
 DEALS = [
     ("a fifth tile", lambda: deal(hands=("11111m",)), DealError, "the deal names 5 tiles 1m (a fifth tile)"),
-    (
-        "no tile",
-        lambda: deal(hands=("1x",)),
-        NotationError,
-        "cannot read '1x' in '1x' as tiles; valid are",
-    ),
+    ("no tile", lambda: deal(hands=("1x",)), NotationError, "cannot read '1x' in '1x' as tiles; valid are"),
     ("too many tiles", lambda: deal(hands=("", "123456789m 123456789p")), DealError, "tiles"),
-    (
-        "a long streak",
-        lambda: deal(dealer_streak=2**31 - 1),
-        DealError,
-        "from 0 to 1000 or None, not 2147483647",
-    ),
-    ("no such dealer", lambda: deal(dealer=7), DealError, "dealer is an integer from 0 to 2 or None, not 7"),
-    ("a long wall", lambda: deal(tiles_left=500), DealError, "tiles_left is an integer from 0 to 84 or None, not 500"),
-    (
-        "points of one",
-        lambda: deal(running_points=[1]),
-        DealError,
-        "3 integers, one for each person, from",
-    ),
+    ("a long streak", lambda: deal(dealer_streak=2**31 - 1), DealError, "from 0 to 1000 or None, not 2147483647"),
+    ("points of one", lambda: deal(running_points=[1]), DealError, "3 integers, one for each person, from"),
     ("no wind", lambda: deal(round_wind="5z"), DealError, "a wind is '1z', '2z', '3z' or '4z', not '5z'"),
     ("a wild tile", lambda: deal(wild="1m"), DealError, "hebei turns up no tile"),
-    ("a text", lambda: engine().reset(deals="123m"), DealError, "deals are one Deal, or a list of 2"),
     ("too many", lambda: engine().reset(deals=[Deal()] * 3), DealError, "deals are one Deal, or a list of 2"),
 ]
 
@@ -296,26 +247,15 @@ SCORES = [
     ("another source", lambda: worth(source="gift"), HandError, "valid are draw, discard, kong, flowers"),
     ("a discard of nobody", lambda: worth(source="discard"), HandError, "source='discard' needs from_seat"),
     ("a draw of somebody", lambda: worth(from_seat=1), HandError, "source='draw' has no from_seat"),
-    (
-        "a discard of oneself",
-        lambda: worth(source="discard", from_seat=0),
-        HandError,
-        "from_seat=0 is the winner",
-    ),
+    ("a discard of oneself", lambda: worth(source="discard", from_seat=0), HandError, "from_seat=0 is the winner"),
     ("a meld of gaps", lambda: worth(melds=["chow 135m@2"]), NotationError, "is not three tiles in a row of one suit"),
     ("a chow from the right", lambda: worth(melds=["chow 234m@1"]), HandError, "does not come from the left"),
-    ("no such seat", lambda: worth(seat=4), HandError, "seat is a seat from 0 to 2, not 4"),
     ("a truth for a seat", lambda: worth(seat=True), HandError, "seat is a seat from 0 to 2, not True"),
     ("a long streak", lambda: worth(dealer_streak=2**31 - 1), HandError, "an integer from 0 to 1000, not 2147483647"),
     ("a number for a flag", lambda: worth(last_tile=1), HandError, "last_tile is True or False, not 1"),
     ("a situation not known", lambda: worth(robbing_gold=True), MahjongError, "robbing_gold"),
     ("no wind", lambda: worth(round_wind="5z"), HandError, "round_wind is '1z', '2z', '3z' or '4z', not '5z'"),
-    (
-        "points of one",
-        lambda: worth(running_points=[1]),
-        HandError,
-        "3 integers, one for each seat, from",
-    ),
+    ("points of one", lambda: worth(running_points=[1]), HandError, "3 integers, one for each seat, from"),
 ]
 
 ENVIRONMENTS = [
@@ -325,19 +265,13 @@ ENVIRONMENTS = [
     ("aec: illegal", lambda: table().step(108), IllegalActionError, "the action 'pass' (108) is not legal; legal are"),
     ("aec: no such agent", lambda: table().observe("me"), MahjongError, "no agent 'me'; the agents are player_0"),
     ("aec: no agent's space", lambda: table().action_space("bob"), MahjongError, "no agent 'bob'; the agents are"),
-    ("aec: nor this", lambda: table().observation_space("bob"), MahjongError, "no agent 'bob'; the agents are"),
     ("aec: agents", lambda: table().observe(["player_0"]), MahjongError, "no agent ['player_0']; the agents are"),
     ("aec: view", lambda: table().view(["player_0"]), MahjongError, "no agent ['player_0']; the agents are"),
     ("aec: in parallel", lambda: hebei_v0.parallel_env(), AttributeError, "turn_based_aec_to_parallel(env())"),
     ("aec: another function", lambda: hebei_v0.environment(), AttributeError, "no attribute 'environment'"),
     ("aec: no deal", lambda: table().reset(options={"deal": 5}), DealError, "is a mahjong_env.Deal, not 5"),
     ("aec: a list", lambda: table().reset(options=[1]), OptionError, "options are a dictionary"),
-    (
-        "seat: a slip",
-        lambda: seat(opponent="random"),
-        RulesError,
-        "Did you mean 'opponents'?",
-    ),
+    ("seat: a slip", lambda: seat(opponent="random"), RulesError, "Did you mean 'opponents'?"),
     ("seat: a number as a file", lambda: seat(record=1.5), RecordError, "is named by its path, not by 1.5"),
     ("seat: no such seat", lambda: seat(seat=9), RulesError, "seat=9 is not valid; valid are 0 to 2, None"),
     ("seat: True", lambda: seat(seat=True), RulesError, "seat=True is not valid"),
@@ -346,18 +280,11 @@ ENVIRONMENTS = [
     ("seat: an opponent", lambda: seat(opponents="nobody"), AgentError, "no agent is called 'nobody'; valid are"),
     ("seat: one of two", lambda: seat(opponents=["random"]), AgentError, "one agent, or a list of 2"),
     ("seat: a list", lambda: seat().unwrapped.reset(options=[1]), OptionError, "options are a dictionary"),
-    (
-        "seat: a slip in reset",
-        lambda: seat().reset(options={"dael": 1}),
-        OptionError,
-        "no option 'dael'; its",
-    ),
+    ("seat: a slip in reset", lambda: seat().reset(options={"dael": 1}), OptionError, "no option 'dael'; its"),
     ("seats: none", lambda: seats(0), RulesError, "num_envs is an integer from 1, not 0"),
     ("seats: a billion", lambda: seats(10**11), RulesError, "TiB of memory"),
-    ("seats: a slip", lambda: seats(opponent="random"), RulesError, "Did you mean 'opponents'?"),
     ("seats: seeds", lambda: seats().reset(seed=[1]), MahjongError, "one for each of the 2 games, not [1]"),
     ("seats: a seed", lambda: seats().reset(seed=[1, "x"]), MahjongError, "from 0 or None, not 'x'"),
-    ("seats: too few", lambda: seats().step([1]), ActionError, "actions are 2 integers"),
     ("seats: masked", lambda: seats().step(MASKED), ActionError, "actions are a plain array, not a masked one"),
     (
         "seats: a masked mask",
@@ -391,14 +318,7 @@ AGENTS = [
     ("an illegal answer", lambda: seat(opponents=Cheat(), seat=1), AgentError, "the agent 'cheat' answered"),
 ]
 
-EVERY = {
-    "rules": RULES,
-    "engine": ENGINE,
-    "deal": DEALS,
-    "score": SCORES,
-    "environment": ENVIRONMENTS,
-    "agent": AGENTS,
-}
+EVERY = {"rules": RULES, "engine": ENGINE, "deal": DEALS, "score": SCORES, "environment": ENVIRONMENTS, "agent": AGENTS}
 
 
 @pytest.mark.filterwarnings("ignore:.*The environment is being initialised with render_mode")

@@ -1,6 +1,6 @@
 """Whatever is written on the command line or at the table, and tables drawn in any position.
 
-``FUZZ=50 pytest tests/fuzz/test_fuzz_cli.py`` tries fifty times as many examples, other ones each time.
+``FUZZ=50 pytest tests/fuzz`` tries fifty times as many examples, other ones each time.
 """
 
 from __future__ import annotations
@@ -14,18 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mahjong_env
-from mahjong_env import VARIANTS, ActionError, DealError, MahjongError, make_engine
+from mahjong_env import VARIANTS, make_engine
 from mahjong_env.basics.tiles import GLYPHS
 from mahjong_env.cli import main
 from mahjong_env.cli.play_command import play
 from mahjong_env.drawing.text import WIDTH, columns, table_text
-from mahjong_env.environments.aec import MahjongAEC
 from mahjong_env.environments.agents import RandomAgent
-from mahjong_env.environments.single_seat import SingleSeatEnv
-from mahjong_env.environments.vector_env import MahjongVectorEnv
 from mahjong_env.testing import eager_actions
 from mahjong_env.testing.play import changed_array, frozen_arrays
-from support.fuzz_strategies import INTEGERS, SEEDS, TEXTS, VALUES, examples, possible_win
+from support.fuzz_strategies import INTEGERS, SEEDS, TEXTS, examples, possible_win
 
 NAMES = sorted(VARIANTS)
 
@@ -87,12 +84,6 @@ def test_seats_of_other_melds(seat):
     words += ["--meld=chow 123s@2", "--meld=pung 999s@1", "--meld=kong 7777p"]
     assert run([*words, "--other-meld=1:pung 444p@0"])[0] == 0
     assert run([*words, f"--other-meld={seat}:pung 444p@0"])[0] == 2
-
-
-@pytest.mark.parametrize("name", ["start", "render_mode", "on_illegal", "num_hands"])
-def test_an_array_is_no_word(name):
-    with pytest.raises(MahjongError):
-        SingleSeatEnv("hebei", **{name: np.arange(3)})
 
 
 GAME_OPTIONS = ("--knob", "--seed", "--agents", "--tables", "--seat", "--variant")
@@ -182,67 +173,3 @@ def test_tables_in_any_position(variant, seed, steps):
                 assert unicode or not set(text) & set(GLYPHS)
                 assert max(map(columns, text.splitlines())) <= WIDTH
     assert changed_array(engine, before) is None
-
-
-# --- Environments ------------------------------------------------------------------------------------------------
-
-ENVS = (MahjongAEC, SingleSeatEnv, MahjongVectorEnv)
-OPTIONS = {
-    MahjongAEC: ("render_mode", "num_hands", "start", "players", "more"),
-    SingleSeatEnv: ("opponents", "seat", "num_hands", "start", "on_illegal", "illegal_reward", "render_mode", "cap"),
-    MahjongVectorEnv: ("opponents", "seat", "num_hands", "start", "on_illegal", "illegal_reward", "render_mode", "cap"),
-}
-
-
-def make_env(kind, **options):
-    return kind(2, "hebei", **options) if kind is MahjongVectorEnv else kind("hebei", **options)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("kind", ENVS, ids=lambda kind: kind.__name__)
-@examples(80)
-@given(st.data())
-def test_environments_of_anything(kind, data):
-    names = data.draw(st.lists(st.sampled_from(OPTIONS[kind]), min_size=1, max_size=2, unique=True))
-    value = st.one_of(VALUES, st.sampled_from(["ansi", "human", "random", "end", "raise", 0, 2]))
-    options = {name: data.draw(value) for name in names}
-    try:
-        env = make_env(kind, **options)
-    except MahjongError:
-        return
-    assert options.get("render_mode") in (None, *env.metadata["render_modes"])
-    with contextlib.redirect_stdout(io.StringIO()):
-        env.reset(seed=1)
-        if env.render_mode is not None:
-            env.render()
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("kind", ENVS, ids=lambda kind: kind.__name__)
-@examples(80)
-@given(st.one_of(VALUES, st.lists(VALUES, min_size=2, max_size=2)))
-def test_steps_of_environments(kind, action):
-    """An action that is none changes nothing."""
-    env = make_env(kind, **({} if kind is MahjongAEC else {"on_illegal": "raise"}))
-    env.reset(seed=1)
-    before = frozen_arrays(env.engine)
-    try:
-        env.step(action)
-    except ActionError:
-        assert changed_array(env.engine, before) is None
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("kind", ENVS, ids=lambda kind: kind.__name__)
-@examples(60)
-@given(VALUES)
-def test_deals_of_environments(kind, deal):
-    env = make_env(kind)
-    env.reset(seed=1)
-    before = frozen_arrays(env.engine)
-    try:
-        env.reset(options={"deal": deal})
-    except DealError:
-        assert changed_array(env.engine, before) is None
-        return
-    assert deal is None

@@ -1,0 +1,194 @@
+"""Whatever is passed in: nothing but the documented errors, and what is refused changes nothing.
+
+``FUZZ=50 pytest tests/fuzz`` tries fifty times as many examples, other ones each time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from dataclasses import fields
+from inspect import signature
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import mahjong_env
+from mahjong_agents import make_agent
+from mahjong_env import NUM_ACTIONS, VARIANTS, Deal, MahjongError, Snapshot, make_engine, score
+from mahjong_env.basics.notation import parse_kind, parse_meld, parse_tiles
+from mahjong_env.environments.aec import MahjongAEC
+from mahjong_env.environments.single_seat import SingleSeatEnv
+from mahjong_env.environments.vector_env import MahjongVectorEnv
+from mahjong_env.testing import count_all_tiles
+from mahjong_env.testing.play import changed_array, frozen_arrays
+from support.fuzz_strategies import INTEGERS, SEEDS, TEXTS, VALUES, examples, possible_deal, possible_win
+
+NAMES = sorted(VARIANTS)
+ARRAYS = st.one_of(
+    VALUES,
+    st.lists(st.integers(-2, NUM_ACTIONS + 1), max_size=4),
+    st.lists(st.one_of(INTEGERS, TEXTS, st.lists(INTEGERS, max_size=2)), max_size=4),
+    st.lists(st.booleans(), max_size=4),
+    st.lists(st.integers(0, 3), max_size=4).map(np.array),
+    st.lists(st.integers(0, 2**64 - 1), max_size=4).map(lambda numbers: np.array(numbers, np.uint64)),
+)
+AGENTS = st.from_regex(r"(random|greedy|nobody)(:[a-z./]*)?(\?[a-z=&0-9]*)?", fullmatch=True)
+
+
+# --- Functions -------------------------------------------------------------------------------------------------------
+
+
+def new_engine(games, seed, hands, start):
+    assume(not isinstance(games, int | np.integer) or games < 1000)
+    engine = make_engine("hebei", games, seed=seed, num_hands=hands, start=start)
+    assert (engine.num_games, engine.num_hands) == (games, hands)
+
+
+def rules_of(variant, name, value):
+    rules = mahjong_env.rules(variant, **({name: value} if isinstance(name, str) else {}))
+    assert rules.name in VARIANTS
+
+
+def agent(spec):
+    assert str(spec).partition("?")[0].partition(":")[0].strip() == make_agent(spec).name
+
+
+FUNCTIONS = (parse_tiles, parse_kind, parse_meld, mahjong_env.action, Snapshot.from_bytes, new_engine, rules_of, agent)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+@examples(80)
+@given(st.data())
+def test_functions(function, data):
+    value = st.one_of(VALUES, AGENTS, st.sampled_from([*NAMES, "cap", "players", "first"]))
+    arguments = [data.draw(value) for _ in signature(function).parameters]
+    with contextlib.suppress(MahjongError):
+        function(*arguments)
+
+
+SCORE_ARGUMENTS = [name for name, about in signature(score).parameters.items() if about.kind is about.KEYWORD_ONLY]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("variant", NAMES)
+@examples(60)
+@given(SEEDS, st.data())
+def test_described_hands(variant, seed, data):
+    """A possible description with one or two of its arguments replaced by anything."""
+    told = possible_win(mahjong_env.rules(variant), seed)
+    lists = st.dictionaries(st.integers(-1, 4), st.lists(TEXTS, max_size=2), max_size=2)
+    names = [*SCORE_ARGUMENTS, *mahjong_env.rules(variant).knobs]
+    for name in data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=2)):
+        told[name] = data.draw(st.one_of(VALUES, st.lists(VALUES, max_size=3), lists))
+    with contextlib.suppress(MahjongError):
+        assert sum(score(variant, **told).payments) == 0
+
+
+# --- Engines ---------------------------------------------------------------------------------------------------------
+
+ENGINES = {variant: make_engine(variant, 2, seed=3) for variant in NAMES}
+TAKEN = ENGINES["wuhan"].snapshot()
+
+
+def deal_with(engine, number, seed, place, value):
+    """A possible deal in which one part is anything."""
+    deal, _ = possible_deal(engine.rules, seed if isinstance(seed, int) and seed >= 0 else 0)
+    item = fields(Deal)[place % len(fields(Deal)) if isinstance(place, int) else 0]
+    engine.reset(deals=Deal(**{one.name: getattr(deal, one.name) for one in fields(Deal)} | {item.name: value}))
+
+
+def restore_with(engine, header, place, value):
+    """A snapshot in which an array is anything, one with any header, and anything at all."""
+    name = sorted(TAKEN.arrays)[place % len(TAKEN.arrays) if isinstance(place, int) else 0]
+    for snapshot in (header, Snapshot(header, {}), Snapshot(TAKEN.header, {**TAKEN.arrays, name: value})):
+        with pytest.raises(MahjongError):
+            engine.restore(snapshot)
+
+
+METHODS = {
+    "deals": lambda engine, deals: engine.reset(deals=deals),
+    "a deal": deal_with,
+    "reset": lambda engine, seed, games: engine.reset(seed=seed, games=games),
+    "step": lambda engine, actions, games: engine.step(actions, games),
+    "observe": lambda engine, games, seats: engine.observe(games, seats),
+    "view": lambda engine, games, seats: engine.view(games, seats),
+    "select": lambda engine, games: engine.select(games),
+    "restore": restore_with,
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("variant", ["wuhan", "taiwan"])
+@pytest.mark.parametrize("method", METHODS)
+@examples(100)
+@given(st.data())
+def test_methods_of_engines(method, variant, data):
+    """What is refused changes nothing; what is taken leaves a table with all its tiles, where somebody is to act."""
+    engine = ENGINES[variant]
+    engine.reset(seed=5)
+    before = frozen_arrays(engine)
+    number = len(signature(METHODS[method]).parameters) - 1
+    try:
+        METHODS[method](engine, *(data.draw(ARRAYS) for _ in range(number)))
+    except MahjongError:
+        assert changed_array(engine, before) is None
+    assert (count_all_tiles(engine) == engine.rules.deck).all()
+    assert (engine.seat_to_act >= 0).all()
+
+
+# --- Environments ----------------------------------------------------------------------------------------------------
+
+ENVS = (MahjongAEC, SingleSeatEnv, MahjongVectorEnv)
+COMMON = ("render_mode", "num_hands", "start", "cap")
+
+
+def make_env(kind, **options):
+    return kind(2, "hebei", **options) if kind is MahjongVectorEnv else kind("hebei", **options)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", ENVS, ids=lambda kind: kind.__name__)
+@examples(80)
+@given(st.data())
+def test_options_of_environments(kind, data):
+    own = ("players", "more") if kind is MahjongAEC else ("opponents", "seat", "on_illegal", "illegal_reward")
+    names = data.draw(st.lists(st.sampled_from([*COMMON, *own]), min_size=1, max_size=2, unique=True))
+    value = st.one_of(VALUES, st.sampled_from(["ansi", "human", "random", "end", "raise", 0, 2]))
+    options = {name: data.draw(value) for name in names}
+    try:
+        env = make_env(kind, **options)
+    except MahjongError:
+        return
+    assert options.get("render_mode") in (None, *env.metadata["render_modes"])
+    with contextlib.redirect_stdout(io.StringIO()):
+        env.reset(seed=1)
+        if env.render_mode is not None:
+            env.render()
+
+
+@pytest.mark.parametrize("name", ["start", "render_mode", "on_illegal", "num_hands"])
+def test_an_array_is_no_word(name):
+    with pytest.raises(MahjongError):
+        SingleSeatEnv("hebei", **{name: np.arange(3)})
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", ENVS, ids=lambda kind: kind.__name__)
+@examples(80)
+@given(st.one_of(VALUES, st.lists(VALUES, min_size=2, max_size=2)), st.booleans())
+def test_steps_and_deals_of_environments(kind, value, is_deal):
+    env = make_env(kind, **({} if kind is MahjongAEC else {"on_illegal": "raise"}))
+    env.reset(seed=1)
+    before = frozen_arrays(env.engine)
+    try:
+        if is_deal:
+            env.reset(options={"deal": value})
+            assert value is None
+        else:
+            env.step(value)
+    except MahjongError:
+        assert changed_array(env.engine, before) is None
