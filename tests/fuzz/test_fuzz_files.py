@@ -128,17 +128,19 @@ class RecordFile:
 
     def check(self, data):
         self.path.write_bytes(data + b"\n")
+        found = 0
         try:
-            for record in read_records(self.path):
+            for found, record in enumerate(read_records(self.path), start=1):  # noqa: B007
                 assert GameRecord.from_json(record.to_json()) == record
                 viewer_html(record).encode()
         except RecordError as error:
             assert "games.jsonl" in str(error)  # noqa: PT017
             assert len(str(error)) < 1000  # noqa: PT017
             return False
-        with RecordWriter(self.path) as writer:  # what can be read can be added to
-            writer.write()
-        return True
+        if found:  # what can be read can be added to
+            with RecordWriter(self.path) as writer:
+                writer.write()
+        return found > 0
 
 
 class BenchFile:
@@ -280,9 +282,9 @@ def test_damage(sound, kind, damages):
 @example("steps\n")
 @example("a,b\n1,2\n")
 def test_other_content(sound, kind, content):
-    """It is refused, empty files of lines aside."""
+    """It is refused; a curve without a line is an empty one."""
     taken = sound(kind).check(as_bytes(content))
-    assert not taken or (kind in (RecordFile, CurveFile) and not as_bytes(content).strip(b"\0\n\r\t "))
+    assert not taken or (kind is CurveFile and not as_bytes(content).strip(b"\0\n\r\t "))
 
 
 # --- Fields of JSON --------------------------------------------------------------------------------------------------
