@@ -209,7 +209,7 @@ FAULTS = (
     ),
     # What is recorded.
     *faults(
-        "training/mahjong_training/datasets/playing.py",
+        "training/mahjong_training/datasets/recording.py",
         "training/datasets/test_datasets.py",
         ("return-of-another-seat", '[hand, rows["seat"]] - before', '[hand, rows["seat"] - 1] - before', "rows_are"),
         ("reward-until-the-end", '"reward"] = rows["return"] - ', '"reward"] = rows["return"] - 0 * ', "sum_to"),
