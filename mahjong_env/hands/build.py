@@ -64,7 +64,7 @@ def build() -> dict[str, Table]:
     * ``distance_costs`` [states, 2, 6] uint8: tiles missing in one group, without and with a pair, for 0 to 5 sets.
     * ``distance_rest`` [states, joint states] uint16: the joint state of a group and two joined groups.
     * ``distance_shares`` [joint states, states, 6] uint16: what a group may contribute to a cheapest hand when the
-      other three are in a joint state, see `mahjong_env.hands.shares`.
+      other three are in a joint state, see `mahjong_env.hands.distance`.
     """
     return _facts_tables() | _distance_tables()
 
