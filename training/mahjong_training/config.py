@@ -369,6 +369,43 @@ class TrainRllibConfig(VariantConfig):
     HOST:PORT."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ValueModelConfig:
+    """Learn the network of the agent `value` for a variant."""
+
+    variant: str
+    """The variant to learn, as its rules are by default."""
+    hands: int = 60_000
+    """Hands of a round."""
+    rounds: int = 2
+    """Rounds: the first with the reference agent in all seats, later ones with what was learned."""
+    player: str | None = None
+    """The player of the first round's hands; by default the reference agent. No model learns the worth of a plan from
+    hands in which no one follows it."""
+    epochs: int = 3
+    """Passes over the decisions of all rounds."""
+    margins: tuple[float, ...] = (0.0, 0.02, 0.04)
+    """Sigma that another action must promise more than the usual one: the best of these is kept."""
+    deals: int = 1500
+    """Deals on which rounds and margins are compared."""
+    seed: int = 0
+    """Of the hands that are learned from, and of the weights."""
+    out: Path | None = None
+    """The file of networks, which keeps those of the other variants; the one that is shipped if not given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpponentHandsConfig:
+    """Count the distances from a win of the reference agent's hands, in every variant."""
+
+    hands: int = 4096
+    """Hands for each variant."""
+    seed: int = 0
+    """Of the deals and choices."""
+    out: Path | None = None
+    """The file of counts; the one that is shipped if not given."""
+
+
 def check_shares(tables: int, processes: int) -> None:
     """Check that each process gets as many tables.
 

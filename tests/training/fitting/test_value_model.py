@@ -7,8 +7,8 @@ import pytest
 
 from mahjong_agents.greedy import reference_agent
 from mahjong_env import rules
+from mahjong_env.cli import main
 from mahjong_training.evaluation.matches import sigma
-from mahjong_training.fitting import opponent_hands, value_model
 from mahjong_training.fitting.opponent_hands import count
 from mahjong_training.fitting.value_model import Experience, collect, learn, write
 
@@ -54,13 +54,11 @@ def test_where_nothing_can_be_written_nothing_is_learned(name, tmp_path, monkeyp
     (tmp_path / "folder").mkdir()
     monkeypatch.setattr("mahjong_training.fitting.value_model.collect", None)
     monkeypatch.setattr("mahjong_training.fitting.opponent_hands.count", None)
-    monkeypatch.setattr("sys.argv", ["value_model", "--variant", "hebei", "--out", str(tmp_path / name)])
-    assert value_model.main() == 2
+    assert main(["fit-value-model", "--variant", "hebei", "--out", str(tmp_path / name)]) == 2
     assert capsys.readouterr().err.startswith(f"error: {tmp_path / name}: ")
     assert (tmp_path / "foreign.npz").read_bytes() == b"no numbers"
     if name == "folder":
-        monkeypatch.setattr("sys.argv", ["opponent_hands", "--out", str(tmp_path / name)])
-        assert opponent_hands.main() == 2
+        assert main(["fit-opponent-hands", "--out", str(tmp_path / name)]) == 2
         assert capsys.readouterr().err.startswith(f"error: {tmp_path / name}: ")
 
 

@@ -1,15 +1,8 @@
-"""Count how near to a win hands are, by turns and melds, for search.
-
-Run as ``python -m mahjong_training.fitting.opponent_hands``.
-"""
+"""``mahjong-env fit-opponent-hands``: count the distances of hands from a win, by turns and melds, for search."""
 
 from __future__ import annotations
 
 import io
-import sys
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -18,28 +11,15 @@ from numpy.typing import NDArray
 from mahjong_agents.greedy import reference_agent
 from mahjong_agents.search.opponent_hands import COUNTS_PATH
 from mahjong_env import VARIANTS, Engine, Rules, make_engine
-from mahjong_env.cli.terminal import as_long_as_read
 from mahjong_env.engine.opponent_hands import distances_of_hands
 from mahjong_env.environments.agents import play_to_end
-from mahjong_training.runtime.console import status_of
+from mahjong_training.config import OpponentHandsConfig
 from mahjong_training.runtime.folders import check_file, write_bytes
 from mahjong_training.runtime.limits import check_counts, check_seed
 from mahjong_training.seeds import training_seed
 
 _GAMES: Final = 1024
 _TURNS, _MELDS, _DISTANCES = 25, 6, 10
-
-
-@dataclass(frozen=True, kw_only=True)
-class OpponentHandsConfig:
-    """Count the distances from a win of the reference agent's hands, in every variant."""
-
-    hands: int = 4096
-    """Hands for each variant."""
-    seed: int = 0
-    """Of the deals and choices."""
-    out: Path = COUNTS_PATH
-    """File for the counts."""
 
 
 def count(rules: Rules, *, hands: int, seed: int) -> NDArray[np.int64]:
@@ -81,25 +61,12 @@ def run(config: OpponentHandsConfig) -> None:
     """
     check_counts(hands=config.hands)
     check_seed(config.seed)
-    check_file(config.out)
+    out = config.out or COUNTS_PATH
+    check_file(out)
     counts: dict[str, Any] = {}
     for name, rules in VARIANTS.items():
         counts[name] = count(rules, hands=config.hands, seed=config.seed).astype(np.uint32)
         print(f"{rules.title}: {counts[name].sum():,} hands seen")
     data = io.BytesIO()
     np.savez_compressed(data, **counts)
-    write_bytes(config.out, data.getvalue())
-
-
-def main() -> int:
-    """Run the command line."""
-    import tyro
-
-    settings = partial(
-        tyro.cli, OpponentHandsConfig, prog="python -m mahjong_training.fitting.opponent_hands", description=__doc__
-    )
-    return as_long_as_read(lambda: status_of(lambda: run(settings())))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    write_bytes(out, data.getvalue())

@@ -1,20 +1,15 @@
-"""Learn what afterstates lead to, for the value agent.
+"""``mahjong-env fit-value-model``: learn the network of the agent `value`.
 
-Run as ``python -m mahjong_training.fitting.value_model --variant hebei``.
-
-Rounds of three steps: play hands, all seats alike, at first the reference agent (or --player) and then what was learned
-so far; learn from all hands up to now; try what was learned against the reference agent, with several margins, on deals
-that are used for nothing else, and keep the best round. What is kept is written beside `mahjong_agents.value.agent`, or
-to another file.
+Rounds of three steps: play hands with one player in all seats, first the reference agent (or --player) and then the
+learned one; learn from all hands up to now; try the result against the reference agent, with several margins, on deals
+that are used for nothing else. The best round is written beside `mahjong_agents.value.agent`, or to another file.
 """
 
 from __future__ import annotations
 
 import io
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -33,14 +28,13 @@ from mahjong_agents.value.agent import MOST_BYTES, NUMBERS_PATH, OutcomeNetwork,
 from mahjong_env import Rules, View, make_engine
 from mahjong_env.basics.actions import CONCEALED_KONG, WIN
 from mahjong_env.basics.files import read_arrays
-from mahjong_env.cli.terminal import as_long_as_read
 from mahjong_env.environments.agents import play_to_end
 from mahjong_env.ruleset.knobs import read_rules
+from mahjong_training.config import ValueModelConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import in_sigma, measure, sigma
-from mahjong_training.runtime.console import status_of
 from mahjong_training.runtime.folders import check_file, write_bytes
 from mahjong_training.runtime.limits import check_counts, check_seed
 from mahjong_training.seeds import curve_seed, training_seed
@@ -64,31 +58,6 @@ _STEP_BACK: Final = 0.25
 """Of the explored decisions, those that may leave the hand farther from a win than it could be."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ValueModelConfig:
-    """Learn the numbers of the agent `value`."""
-
-    variant: str
-    """The variant to learn, as its rules are by default."""
-    hands: int = 60_000
-    """Hands of a round."""
-    rounds: int = 2
-    """Rounds: the first with the reference agent in all seats, later ones with what was learned."""
-    player: str | None = None
-    """The player of the first round's hands; by default the reference agent. No model learns the worth of a plan from
-    hands in which no one follows it."""
-    epochs: int = 3
-    """Passes over the decisions of all rounds."""
-    margins: tuple[float, ...] = (0.0, 0.02, 0.04)
-    """Sigma that another action must promise more than the usual one: the best of these is kept."""
-    deals: int = 1500
-    """Deals on which rounds and margins are compared."""
-    seed: int = 0
-    """Of the hands that are learned from, and of the weights."""
-    out: Path = NUMBERS_PATH
-    """File for the numbers; those of other variants in it are kept."""
-
-
 def run(config: ValueModelConfig) -> OutcomeNetwork:
     """Learn, print what each round came to, and write the best.
 
@@ -97,9 +66,9 @@ def run(config: ValueModelConfig) -> OutcomeNetwork:
     """
     check_counts(hands=config.hands, rounds=config.rounds, epochs=config.epochs, deals=config.deals)
     check_seed(config.seed)
-    rules = read_rules(config.variant, ())
-    check_file(config.out)
-    _others(rules, config.out)  # before there is anything to write
+    rules, out = read_rules(config.variant, ()), config.out or NUMBERS_PATH
+    check_file(out)
+    _others(rules, out)  # before there is anything to write
     agent = reference_agent(rules) if config.player is None else make_agent(config.player)
     best, most = None, -np.inf
     known: list[Experience] = []
@@ -116,7 +85,7 @@ def run(config: ValueModelConfig) -> OutcomeNetwork:
         assert best is not None
         agent = ValueAgent.of(best)
     assert best is not None
-    write(best, rules, config.out)
+    write(best, rules, out)
     return best
 
 
@@ -339,17 +308,3 @@ def _explore(view: View, actions: NDArray[np.int64], rng: np.random.Generator, s
     np.maximum.at(best, left.row, lot)
     at = np.flatnonzero(lot == best[left.row])
     actions[left.row[at]] = left.action[at]
-
-
-def main() -> int:
-    """Run the command line."""
-    import tyro
-
-    settings = partial(
-        tyro.cli, ValueModelConfig, prog="python -m mahjong_training.fitting.value_model", description=__doc__
-    )
-    return as_long_as_read(lambda: status_of(lambda: run(settings())))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
