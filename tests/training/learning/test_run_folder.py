@@ -169,7 +169,7 @@ class TestStopped:
             assert "learned from 128 decisions" in capsys.readouterr().out
 
     def test_interrupted_in_an_update_only_what_was_learned_from_is_counted(self, tmp_path, monkeypatch, capsys):
-        step, calls = train_run._Watch._on_step, []
+        step, calls = train_run._Measuring._on_step, []
 
         def interrupted(watch):
             calls.append(watch.num_timesteps)
@@ -178,7 +178,7 @@ class TestStopped:
             return step(watch)
 
         with monkeypatch.context() as patch:
-            patch.setattr(train_run._Watch, "_on_step", interrupted)
+            patch.setattr(train_run._Measuring, "_on_step", interrupted)
             assert train(tmp_path / "run") == 130
         assert "interrupted after 64 decisions" in capsys.readouterr().err
         assert train(tmp_path / "run", "--resume") == 0
