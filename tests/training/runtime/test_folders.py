@@ -67,7 +67,7 @@ class TestLock:
         path = tmp_path / "run.lock"
         with locked(path):
             words = [sys.executable, "-c", code, str(path)]
-            waiting = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+            waiting = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, encoding="utf-8")
             assert waiting.stdout.readline() == "ready\n"
             time.sleep(0.2)
         assert waiting.communicate(timeout=60)[0] == "True\n"
