@@ -18,7 +18,6 @@ from mahjong_agents import RandomAgent, make_agent
 from mahjong_env.cli import main
 from mahjong_training.config import EvaluateConfig
 from mahjong_training.evaluation import command as evaluation_command
-from mahjong_training.evaluation import matches
 from mahjong_training.evaluation import tables as report
 from mahjong_training.evaluation.command import evaluate
 from mahjong_training.evaluation.references import with_references
@@ -243,16 +242,14 @@ class TestInterrupted:
         assert whole == again
 
     def test_the_time_that_is_left(self, monkeypatch):
+        """Of three line-ups: 100 s for the first part, 60 s for the second."""
         told, now = [], iter([0.0, 100.0, 160.0])
         monkeypatch.setattr(console.time, "monotonic", lambda: next(now))
-        clock = evaluation_command._Clock(5, 3, ("a", "b"), told.append)
-        for number in (3, 4, 5):
-            clock.begin(number, matches.Block((0, 1, 1), 0, 0, 1))
-            clock.end()
-        assert told == [
-            "part 3 of 5: a, b, b",
-            "part 4 of 5: a, b, b; about 3 min left",
-            "part 5 of 5: a, b, b; about 80 s left",
+        evaluate(EvaluateConfig(variant="wuhan", agents=TRIO, deals=1, lineups="pairs"), told.append)
+        assert told[1:] == [
+            "part 1 of 3: random, random, greedy, greedy",
+            "part 2 of 3: random, random, closed-greedy, closed-greedy; about 3 min left",
+            "part 3 of 3: greedy, greedy, closed-greedy, closed-greedy; about 80 s left",
         ]
 
     def test_ctrl_c_in_a_leaderboard(self, monkeypatch, capsys):

@@ -157,7 +157,7 @@ class TestRecords:
             count.append(given)
 
         with monkeypatch.context() as patch:
-            patch.setattr(evaluate._Clock, "end", interrupted)
+            patch.setattr(evaluate.TimeLeft, "done", interrupted)
             with pytest.raises(KilledError):
                 main(words)
 

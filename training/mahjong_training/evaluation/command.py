@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +29,7 @@ from mahjong_training.evaluation.results import Evaluation, summarise
 from mahjong_training.runtime.cache import ResultCache
 from mahjong_training.runtime.console import TimeLeft, exit_status, status, stopping_in_order
 from mahjong_training.runtime.digests import agent_digests
-from mahjong_training.runtime.executors import Executor, set_threads
+from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_bytes
 from mahjong_training.runtime.limits import check_counts, check_evaluation, check_lineups, check_seed
 from mahjong_training.runtime.workers import check_workers, new_executor
@@ -43,7 +42,7 @@ __all__ = ["Evaluation", "evaluate", "run"]
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is played and who plays, once everything that a user can get wrong has been looked at."""
+    """The blocks to play and the agents that play them, checked."""
 
     rules: Rules
     entrants: tuple[Entrant, ...]
@@ -120,7 +119,7 @@ def _blind_test(plan: _Plan, config: EvaluateConfig) -> Iterator[None]:
 
 
 def _prepare(config: EvaluateConfig) -> tuple[_Plan, EvaluateConfig]:
-    """Look at everything that a user can get wrong; returns what is played, and the settings with the seed of it."""
+    """Check the settings; returns the plan, and the settings with the seed that is played."""
     check_counts(deals=config.deals)
     check_workers(config)
     check_seed(config.seed)
@@ -152,35 +151,41 @@ def _prepare(config: EvaluateConfig) -> tuple[_Plan, EvaluateConfig]:
 def _play(
     plan: _Plan, config: EvaluateConfig, kept: ResultCache[Block, Played], progress: Callable[[str], object]
 ) -> Evaluation:
+    """Play the blocks that are not kept, up to the look at which the result is decided."""
     every = plan.every_block
-    clock = _Clock(len(every), sum(kept.get(block) is None for block in every), plan.names, progress)
+    played = {block: part for block in every if (part := kept.get(block)) is not None}
+    left = TimeLeft(len(every) - len(played))
     progress("sigma: greedy among greedy players")
     unit = sigma(plan.rules)
-    played: list[list[Played]] = [[] for _ in plan.todo]
+    config_of_all = replace(config, agents=tuple(entrant.spec for entrant in plan.entrants))
+    state = _State(plan.rules, plan.agents, config_of_all)
     found = None
     with new_executor(config.processes, config.ray, config.threads) as executor:
-        for before, look in zip((0, *plan.looks), plan.looks, strict=False):
-            now = [[block for block in of_lineup if before < block.last <= look] for of_lineup in plan.todo]
-            todo = [block for of_lineup in now for block in of_lineup]
-            missing = [block for block in todo if kept.get(block) is None]
-            with closing(_fresh(executor, plan, config, missing)) as fresh:
-                parts = _parts(todo, every.index, kept, fresh, clock)
-                for of_lineup, blocks_now in zip(played, now, strict=True):
-                    of_lineup += islice(parts, len(blocks_now))
-            found = _found(plan, config, look, played, unit)
+        for look in plan.looks:
+            missing = [block for block in every if block.last <= look and block not in played]
+            with closing(executor.map(_play_block, state, missing, partial(_state_of, config_of_all))) as done:
+                for block in missing:
+                    who = ", ".join(plan.names[agent] for agent in block.lineup)
+                    progress(f"part {every.index(block) + 1} of {len(every)}: {who}{left}")
+                    place, part = next(done)
+                    kept.put(missing[place], part)
+                    played[missing[place]] = part
+                    left.done()
+            parts = [[played[block] for block in of_lineup if block.last <= look] for of_lineup in plan.todo]
+            found = _found(plan, config, look, parts, unit)
             if look < config.deals and _is_decided(found, config):
                 break
     assert found is not None
     if config.record is not None:
         with RecordWriter(config.record) as writer:
-            writer.complete(b"".join(part.records.tobytes() for of_lineup in played for part in of_lineup))
+            writer.complete(b"".join(part.records.tobytes() for of_lineup in parts for part in of_lineup))
     return replace(found, ratings=rate(found.results, len(plan.names)))
 
 
 def _found(
     plan: _Plan, config: EvaluateConfig, deals: int, played: Sequence[Sequence[Played]], unit: float
 ) -> Evaluation:
-    """Return what is known after so many deals; without ratings, which take their time."""
+    """Return the results after a number of deals; without ratings, which take their time."""
     level = confidence(plan.looks)
     results = [
         summarise(plan.rules, of_lineup[0].lineup, parts, config.seatings, level)
@@ -204,7 +209,7 @@ def _found(
 
 
 def _is_decided(found: Evaluation, config: EvaluateConfig) -> bool:
-    """Whether all points are known as well as was asked for."""
+    """True if all points are known as precisely as the settings ask for."""
     points = (
         [found.overall(agent) for agent in range(len(found.agents))]
         if config.lineups == "league"
@@ -214,73 +219,24 @@ def _is_decided(found: Evaluation, config: EvaluateConfig) -> bool:
     return is_narrow and (not config.until_clear or all(one.is_clear_of_zero for one in points))
 
 
-def _fresh(
-    executor: Executor, plan: _Plan, config: EvaluateConfig, missing: Sequence[Block]
-) -> Generator[tuple[Block, Played], None, None]:
-    """Play blocks, in this process or wherever the settings say, and yield them as they are done."""
-    config = replace(config, agents=tuple(entrant.spec for entrant in plan.entrants))
-    state = _Common(plan.rules, plan.agents, config)
-    with closing(executor.map(_play_shard, state, missing, partial(_again, config))) as done:
-        for place, played in done:
-            yield missing[place], played
-
-
 @dataclass(frozen=True)
-class _Common:
-    """What all blocks need."""
+class _State:
+    """The shared state of all blocks."""
 
     rules: Rules
     agents: Sequence[Agent]
     config: EvaluateConfig
 
 
-def _again(config: EvaluateConfig) -> _Common:
-    return _Common(read_rules(config.variant, config.knobs), [make_agent(spec) for spec in config.agents], config)
+def _state_of(config: EvaluateConfig) -> _State:
+    return _State(read_rules(config.variant, config.knobs), [make_agent(spec) for spec in config.agents], config)
 
 
-def _play_shard(common: _Common, block: Block) -> Played:
-    config = common.config
+def _play_block(state: _State, block: Block) -> Played:
+    config = state.config
     return play_block(
-        common.rules, common.agents, block, config.seed, record=config.record is not None, thoughts=config.thoughts
+        state.rules, state.agents, block, config.seed, record=config.record is not None, thoughts=config.thoughts
     )
-
-
-def _parts(
-    todo: list[Block],
-    place: Callable[[Block], int],
-    kept: ResultCache[Block, Played],
-    fresh: Iterator[tuple[Block, Played]],
-    clock: _Clock,
-) -> Iterator[Played]:
-    """Return the parts of blocks in order: those that are kept, and those that are played now, kept as they arrive."""
-    early: dict[Block, Played] = {}
-    for block in todo:
-        part = early.pop(block, None) or kept.get(block)
-        while part is None:
-            clock.begin(place(block) + 1, block)
-            arrived, played = next(fresh)
-            kept.put(arrived, played)
-            clock.end()
-            if arrived == block:
-                part = played
-            else:
-                early[arrived] = played
-        yield part
-
-
-class _Clock:
-    """Tells what is being played, and how much longer all of it will take."""
-
-    def __init__(self, parts: int, missing: int, names: tuple[str, ...], progress: Callable[[str], object]) -> None:
-        self._parts, self._names, self._progress = parts, names, progress
-        self._left = TimeLeft(missing)
-
-    def begin(self, number: int, block: Block) -> None:
-        who = ", ".join(self._names[agent] for agent in block.lineup)
-        self._progress(f"part {number} of {self._parts}: {who}{self._left}")
-
-    def end(self) -> None:
-        self._left.done()
 
 
 def run(config: EvaluateConfig) -> Evaluation:
@@ -298,31 +254,26 @@ def run(config: EvaluateConfig) -> Evaluation:
     with alone_in(config.out):
         kept = _cache(plan, config, config.out)
         with _blind_test(plan, config):
+
+            def how_far() -> str:
+                done, every = sum(kept.get(block) is not None for block in plan.every_block), len(plan.every_block)
+                return f"{done} of {every} parts are kept in {config.out}: the same command goes on with them"
+
             try:
                 with stopping_in_order(), status() as progress:
                     found = _play(plan, config, kept, progress)
             except KeyboardInterrupt as interrupt:
-                raise InterruptedRunError(_how_far(plan, kept, config.out), exit_status(interrupt)) from None
+                text = "interrupted" if config.out is None else f"interrupted; {how_far()}"
+                raise InterruptedRunError(text, exit_status(interrupt)) from None
             except AgentError as error:
                 if config.out is None:
                     raise
-                raise AgentError(f"{error}.\n{_kept(plan, kept, config.out)}") from error
+                raise AgentError(f"{error}.\n{how_far()}") from error
         report.print_tables(found, details=config.details)
         if config.out is not None:
             _write(found, config.out)
             kept.remove()
     return found
-
-
-def _how_far(plan: _Plan, kept: ResultCache[Block, Played], out: Path | None) -> str:
-    if out is None:
-        return "interrupted"
-    return f"interrupted; {_kept(plan, kept, out)}"
-
-
-def _kept(plan: _Plan, kept: ResultCache[Block, Played], out: Path) -> str:
-    done = sum(kept.get(block) is not None for block in plan.every_block)
-    return f"{done} of {len(plan.every_block)} parts are kept in {out}: the same command goes on with them"
 
 
 def _write(found: Evaluation, folder: Path) -> None:
