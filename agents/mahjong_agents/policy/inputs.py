@@ -11,31 +11,50 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.plans import FAR_PLANS
+from mahjong_agents.plans import FAR_PLANS, PAIRS, PUNGS, far_plans, melds_after, weigh
 from mahjong_agents.policy.custom_features import Features, added_inputs
-from mahjong_agents.policy.seat_facts import GROUPS, MARKS, OTHERS, PLACES, PLANS, Seats
+from mahjong_agents.value.completions import next_draws
 from mahjong_env import View
+from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.hands.codes import NUM_KINDS, RANKS, SUIT
+from mahjong_env.hands.kind_sets import BIT_OF_KIND, count_planes
+from mahjong_env.hands.shanten import Hands
+from mahjong_env.observation.acceptance import FAR, concealed, hands_after, look_ahead, tiles_after
+
+_GROUPS: Final = ("discard", "concealed kong", "added kong", "chow", "pung", "kong", "win", "pass")
+_GROUP_STARTS: Final = (0, CONCEALED_KONG, ADDED_KONG, CHOW_LOW, PUNG, KONG, WIN, PASS)
+_PLANS: Final = ("one suit", "one suit and honours", "pungs", "pairs")
+_PLACES: Final = {"two below": -2, "below": -1, "above": 1, "two above": 2}
+_NEVER: Final = 9  # the distance of a plan that is no longer possible
+_OTHERS: Final = (1, 2, 3)
+_MARKS: Final = 4
+_HONOUR: Final = 3  # the group of honours
+_SUIT: Final = SUIT.astype(np.intp)
+_RANK: Final = np.arange(NUM_KINDS) % RANKS
+_EDGE: Final = np.where(_SUIT == _HONOUR, 0, np.minimum(_RANK, RANKS - 1 - _RANK)).astype(np.int8)
+_IS_258: Final = (_SUIT != _HONOUR) & (_RANK % 3 == 1)
 
 VERSION: Final = 2
 """Raised when inputs are added at the end, or when the meaning of one changes; then `SIZES` and `READABLE` lose what
 came before, so that older policy files are refused. Planes that are added to observations change nothing here."""
 
 ACTION_FACTS: Final[Mapping[str, float]] = {
-    **dict.fromkeys(GROUPS, 1.0),
+    **dict.fromkeys(_GROUPS, 1.0),
     "behind": 1.0,
     "behind at all": 1.0,
     "help": 0.05,
     "help lacking": 0.1,
     "distance": 0.3,
     "opens the hand": 1.0,
-    **{f"distance to {plan}": 0.2 for plan in PLANS},
-    **{f"away from {plan}": 1.0 for plan in PLANS},
+    **{f"distance to {plan}": 0.2 for plan in _PLANS},
+    **{f"away from {plan}": 1.0 for plan in _PLANS},
     "wild": 1.0,
     "honour": 1.0,
     "from the edge": 0.3,
@@ -49,8 +68,8 @@ ACTION_FACTS: Final[Mapping[str, float]] = {
     "just drawn": 1.0,
     "lying": 0.5,
     "lately discarded": 0.2,
-    **{f"discarded by {slot}": 1.0 for slot in OTHERS},
-    **{f"in the suit of {slot}": 0.5 for slot in OTHERS},
+    **{f"discarded by {slot}": 1.0 for slot in _OTHERS},
+    **{f"in the suit of {slot}": 0.5 for slot in _OTHERS},
     "held of the suit": 0.2,
     "in the longest suit": 1.0,
     "round wind": 1.0,
@@ -58,8 +77,8 @@ ACTION_FACTS: Final[Mapping[str, float]] = {
     "dragon": 1.0,
     "never melded": 1.0,
     # Version 2:
-    **{f"held {place}": 0.5 for place in PLACES},
-    **{f"unseen {place}": 0.3 for place in PLACES},
+    **{f"held {place}": 0.5 for place in _PLACES},
+    **{f"unseen {place}": 0.3 for place in _PLACES},
     **{f"distance to {plan}": 0.2 for plan in FAR_PLANS},
     **{f"away from {plan}": 1.0 for plan in FAR_PLANS},
     "next help": 0.05,
@@ -88,17 +107,17 @@ TABLE_FACTS: Final[Mapping[str, float]] = {
     "pairs of 2, 5 or 8": 0.5,
     "triplets": 0.5,
     "never melded": 0.5,
-    **{f"distance to {plan}": 0.2 for plan in PLANS},
+    **{f"distance to {plan}": 0.2 for plan in _PLANS},
     **{f"phase {phase}": 1.0 for phase in range(1, 6)},
     **{f"opening {stage}": 1.0 for stage in range(1, 4)},
-    **{f"offered by {slot}": 1.0 for slot in OTHERS},
+    **{f"offered by {slot}": 1.0 for slot in _OTHERS},
     **{f"dealer {slot}": 1.0 for slot in range(4)},
     "streak": 0.3,
-    **{f"melds of {slot}": 0.5 for slot in OTHERS},
-    **{f"flowers of {slot}": 0.2 for slot in OTHERS},
-    **{f"one suit of {slot}": 0.5 for slot in OTHERS},
-    **{f"own mark {number}": 0.5 for number in range(MARKS)},
-    **{f"most of mark {number}": 0.5 for number in range(MARKS)},
+    **{f"melds of {slot}": 0.5 for slot in _OTHERS},
+    **{f"flowers of {slot}": 0.2 for slot in _OTHERS},
+    **{f"one suit of {slot}": 0.5 for slot in _OTHERS},
+    **{f"own mark {number}": 0.5 for number in range(_MARKS)},
+    **{f"most of mark {number}": 0.5 for number in range(_MARKS)},
     "kongs in a row": 1.0,
     "closing": 1.0,
     # Version 2:
@@ -107,7 +126,7 @@ TABLE_FACTS: Final[Mapping[str, float]] = {
     "best wait by draw": 0.03,
     "best wait by discard": 0.03,
     "own pungs": 0.5,
-    **{f"pungs of {slot}": 0.5 for slot in OTHERS},
+    **{f"pungs of {slot}": 0.5 for slot in _OTHERS},
 }
 """The numbers for each row of a view, by name, with their scales: C in all."""
 
@@ -169,12 +188,11 @@ def action_inputs(view: View, features: Features | None = None) -> Inputs:
         AgentError: the added inputs are not what they should be.
     """
     row, action = np.nonzero(view.action_mask)
-    seats = Seats(view)
-    facts = seats.of_actions(row, action) | seats.late_facts(row, action)
-    table = _columns(seats.of_table() | seats.late_table(row), TABLE_FACTS)
+    found = _ActionFeatures(view, row, action)
+    facts, table = _columns(found.of_actions(), ACTION_FACTS), _columns(found.of_table(), TABLE_FACTS)
     if features is not None:
         table = np.concatenate([table, added_inputs(features, view)], axis=1)
-    return Inputs(row, action, {"facts": _columns(facts, ACTION_FACTS)}, {"table": table})
+    return Inputs(row, action, {"facts": facts}, {"table": table})
 
 
 def fingerprint(version: int = VERSION) -> str:
@@ -201,3 +219,230 @@ def _columns(numbers: Mapping[str, Any], names: Mapping[str, float]) -> NDArray[
     for column, name in zip(columns, names, strict=True):
         column[:] = numbers[name]
     return np.ascontiguousarray(columns.T)
+
+
+class _ActionFeatures:
+    """The facts by name of the n rows of a view and of their m legal actions."""
+
+    def __init__(self, view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> None:
+        n = len(view)
+        self.view, self.every, self.row, self.action = view, np.arange(n), row, action
+        self.ahead = look_ahead(view)
+        self.nearest = self.ahead.distance.min(axis=1)
+        self.best_help = self.ahead.help.max(axis=1)
+        self.natural = view.natural_hand
+        self.wild = view.wild.astype(np.intp)
+        # The kind that each action is about: the tile given up, or the one offered.
+        offered = np.maximum(view.offered, view.drawn)[row]
+        self.kind = np.where(action < CHOW_LOW, action % NUM_KINDS, np.maximum(offered, 0)).astype(np.intp)
+        exists = view.meld_type > MeldType.NONE
+        group = np.where(exists, _SUIT[np.maximum(view.meld_kind, 0)], -1)
+        self.melds_of_suit = np.stack([(group == suit).sum(axis=2) for suit in range(4)], axis=2)  # [n, slot, group]
+        # [n, slots] the melds of each slot if they are all of one suit, else 0
+        number = view.num_melds
+        self.single_suits = np.where(self.melds_of_suit[:, :, :3].max(axis=2) == number, number, 0)
+        self.has_chow = (view.meld_type[:, 0] == MeldType.CHOW).any(axis=1)
+        suits = self.natural[:, : 3 * RANKS].reshape(n, 3, RANKS).sum(axis=2)
+        self.of_suit = suits + 3 * self.melds_of_suit[:, 0, :3]
+        self.honours = self.natural[:, 3 * RANKS :].sum(axis=1) + 3 * self.melds_of_suit[:, 0, 3]
+        self.longest = self.of_suit.argmax(axis=1)
+        self.hands = replace(concealed(view, self.every), counts=count_planes(self.natural))
+        self.plan_distance, self.spare = self._plans(self.hands, self.every, self.melds_of_suit[:, 0], self.has_chow)
+        self.far = far_plans(
+            self.hands, self.natural, view.meld_type[:, 0], view.meld_kind[:, 0], has_wild=view.rules.has_wild
+        )
+        distance = self.ahead.distance[row, action]
+        draws = next_draws(view, row, action, distance, distance == self.nearest[row])
+        self._draws = {"next help": draws.next_help, "wait by draw": draws.by_draw, "wait by discard": draws.by_discard}
+
+    def _best(self, numbers: NDArray[np.int8], start: int, better: Any) -> NDArray[np.int8]:
+        """Return [n, ...] the best of the numbers [m, ...] of each row's actions, at least ``start``."""
+        best = np.full((len(self.every), *numbers.shape[1:]), start, np.int8)
+        better.at(best, self.row, numbers)
+        return best
+
+    # --- Plans --------------------------------------------------------------------------------------------------
+    def _plans(
+        self, hands: Hands, row: NDArray[np.intp], melds: NDArray[Any], has_chow: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int8], NDArray[np.uint64]]:
+        """Return [k, 4] distances of hands to the plans, and the kinds that may go without raising them.
+
+        Args:
+            hands: k hands.
+            row: [k] their rows.
+            melds: [k, 4] own melds of each group.
+            has_chow: [k] there is a chow among them.
+        """
+        suit = self.longest[row]
+        plan = np.stack([1 + suit, 4 + suit, np.full_like(suit, PUNGS), np.full_like(suit, PAIRS)], axis=1)
+        found = weigh(hands, np.repeat(np.arange(len(row)), len(_PLANS)), plan.ravel())
+        of_suit, every = melds[np.arange(len(melds)), suit], melds.sum(axis=1)
+        possible = np.stack([every == of_suit, every == of_suit + melds[:, _HONOUR], ~has_chow, hands.closed], axis=1)
+        distance = np.where(possible, found.distance.reshape(plan.shape), _NEVER)
+        return np.minimum(distance, _NEVER).astype(np.int8), found.spare.reshape(plan.shape)
+
+    def _plan_facts(
+        self, plans: Sequence[str], distance: NDArray[np.int8], spare: NDArray[np.uint64], changed: NDArray[np.int8]
+    ) -> dict[str, Any]:
+        """Return how far plans are after each action.
+
+        Args:
+            plans: k of them.
+            distance: [n, k] before.
+            spare: [n, k] kinds that may go without raising it.
+            changed: [c, k] after the claims and kongs among the actions.
+        """
+        spared = (spare[self.row] & BIT_OF_KIND[self.kind][:, None]) != 0
+        is_discard = self.action < CONCEALED_KONG
+        # A wild tile is never to spare, whatever it would stand for.
+        lost = is_discard[:, None] & (~spared | (self.kind == self.wild[self.row])[:, None])
+        after = np.minimum(distance[self.row] + lost, _NEVER).astype(np.int8)
+        after[self._claims_and_kongs()] = changed
+        away = np.minimum(after - self._best(after, _NEVER, np.minimum)[self.row], 3)
+        return {f"distance to {plan}": after[:, place] for place, plan in enumerate(plans)} | {
+            f"away from {plan}": away[:, place] for place, plan in enumerate(plans)
+        }
+
+    def _claims_and_kongs(self) -> NDArray[np.intp]:
+        return np.flatnonzero((self.action >= CONCEALED_KONG) & (self.action < WIN))
+
+    def _plans_after(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Return the distances [c, 4] to the plans and [c, 3] to the far plans after claims and kongs."""
+        which = self._claims_and_kongs()
+        row, action = self.row[which], self.action[which]
+        natural = tiles_after(self.view, row, action)
+        some = np.flatnonzero(self.wild[row] >= 0)
+        natural[some, self.wild[row[some]]] = 0
+        hands = hands_after(self.view, row, action)
+        melds = melds_after(self.view, row, action)
+        far = far_plans(hands, natural, melds.type, melds.kind, has_wild=self.view.rules.has_wild)
+        melds_of_suit = self.melds_of_suit[row, 0].copy()
+        melds_of_suit[np.arange(len(row)), _SUIT[self.kind[which]]] += 1
+        has_chow = self.has_chow[row] | ((action >= CHOW_LOW) & (action < PUNG))
+        distance, _ = self._plans(replace(hands, counts=count_planes(natural)), row, melds_of_suit, has_chow)
+        return distance, far.distance
+
+    # --- Actions ------------------------------------------------------------------------------------------------
+    def of_actions(self) -> dict[str, Any]:
+        """Return the numbers of `ACTION_FACTS`, [m] each."""
+        view, row, action, kind = self.view, self.row, self.action, self.kind
+        group = np.searchsorted(_GROUP_STARTS, action, side="right") - 1
+        facts: dict[str, Any] = {name: group == number for number, name in enumerate(_GROUPS)}
+        distance, help_ = self.ahead.distance[row, action], self.ahead.help[row, action]
+        behind = np.minimum(distance - self.nearest[row], 4)
+        facts |= {
+            "behind": behind,
+            "behind at all": behind > 0,
+            "help": np.minimum(help_, FAR),
+            "help lacking": np.where(behind > 0, 0, np.minimum(self.best_help[row] - help_, FAR)),
+            "distance": distance,
+            "opens the hand": (action >= CHOW_LOW) & (action <= KONG) & self.hands.closed[row],
+        }
+        for name, number in self._draws.items():
+            facts[name] = number
+            facts[f"{name} lacking"] = np.where(number > 0, self._best(number, 0, np.maximum)[row] - number, 0)
+        near, far = self._plans_after()
+        facts |= self._plan_facts(_PLANS, self.plan_distance, self.spare, near)
+        facts |= self._plan_facts(FAR_PLANS, self.far.distance, self.far.spare, far)
+        # The tile.
+        suit = _SUIT[kind]
+        lengths = np.concatenate([self.of_suit, self.honours[:, None]], axis=1)
+        held, unseen = _beside(self.natural), _beside(view.unseen)
+        facts |= {
+            "wild": kind == self.wild[row],
+            "honour": suit == _HONOUR,
+            "from the edge": _EDGE[kind],
+            "2, 5 or 8": _IS_258[kind],
+            "held": view.hand[row, kind],
+            "held beside": held[0][row, kind],
+            "held two away": held[1][row, kind],
+            "unseen": view.unseen[row, kind],
+            "unseen beside": unseen[0][row, kind],
+            "unseen two away": unseen[1][row, kind],
+            "held of the suit": lengths[row, suit],
+            "in the longest suit": suit == self.longest[row],
+            "just drawn": view.drawn[row] == kind,
+            "round wind": view.round_wind[row] == kind - 3 * RANKS,
+            "own wind": view.house_wind[row, 0] == kind - 3 * RANKS,
+            "dragon": kind >= 3 * RANKS + 4,
+            "never melded": view.rules.never_melded[kind],
+        }
+        for name, step in _PLACES.items():
+            there = kind + step
+            same = (there >= 0) & (there < 3 * RANKS) & (kind < 3 * RANKS)
+            there = np.where(same, there, 0)
+            same &= _SUIT[there] == suit
+            facts[f"held {name}"] = self.natural[row, there] * same
+            facts[f"unseen {name}"] = view.unseen[row, there] * same
+        # The discards of its kind, and who wants its suit.
+        latest = view.latest.max(axis=1)[row, kind]
+        since = np.where(latest > 0, np.minimum(view.num_discards[row] - latest, 20), 20)
+        facts |= {"lying": view.discards.sum(axis=1)[row, kind], "lately discarded": 20 - since}
+        for slot in _OTHERS:
+            facts[f"discarded by {slot}"] = view.latest[row, slot, kind] > 0
+            is_of_suit = self.melds_of_suit[row, slot, suit] == view.num_melds[row, slot]
+            facts[f"in the suit of {slot}"] = self.single_suits[row, slot] * is_of_suit
+        return facts
+
+    # --- The table ----------------------------------------------------------------------------------------------
+    def of_table(self) -> dict[str, Any]:
+        """Return the numbers of `TABLE_FACTS`, [n] each."""
+        view, n = self.view, len(self.every)
+        suits = np.sort(self.of_suit, axis=1)
+        is_pair = self.natural == 2
+        has_wild = self.wild >= 0
+        facts: dict[str, Any] = {f"distance {distance}": self.nearest == distance for distance in range(7)}
+        facts["distance 7"] = (self.nearest >= 7) & (self.nearest < FAR)
+        facts |= {
+            "best help": np.minimum(self.best_help, FAR),
+            "left": np.minimum(view.left, 127),
+            "discards": view.num_discards,
+            "closed": self.hands.closed,
+            "melds": view.num_melds[:, 0],
+            "wilds": self.hands.wilds,
+            "wilds unseen": view.unseen[self.every, self.wild] * has_wild,
+            "wild": has_wild,
+            "suit longest": suits[:, 2],
+            "suit second": suits[:, 1],
+            "suit third": suits[:, 0],
+            "honours": self.honours,
+            "pairs": is_pair.sum(axis=1),
+            "pairs of 2, 5 or 8": is_pair[:, _IS_258].sum(axis=1),
+            "triplets": (self.natural >= 3).sum(axis=1),
+            "never melded": view.hand[:, view.rules.never_melded[:NUM_KINDS]].sum(axis=1),
+            "streak": np.minimum(view.streak, 10),
+            "kongs in a row": np.minimum(view.kong_draws, 4),
+            "closing": view.closing,
+        }
+        facts |= {f"distance to {plan}": self.plan_distance[:, place] for place, plan in enumerate(_PLANS)}
+        facts |= {f"distance to {plan}": self.far.distance[:, place] for place, plan in enumerate(FAR_PLANS)}
+        facts |= {f"best {name}": self._best(number, 0, np.maximum) for name, number in self._draws.items()}
+        facts |= {f"phase {phase}": view.phase == phase for phase in range(1, 6)}
+        facts |= {f"opening {stage}": view.opening == stage for stage in range(1, 4)}
+        facts |= {f"dealer {slot}": view.dealer == slot for slot in range(4)}
+        flowers, pungs = view.flowers.sum(axis=2), (view.meld_type > MeldType.CHOW).sum(axis=2)
+        facts["flowers"], facts["own pungs"] = flowers[:, 0], pungs[:, 0]
+        for slot in _OTHERS:
+            facts[f"offered by {slot}"] = view.offered_from == slot
+            facts[f"melds of {slot}"] = view.num_melds[:, slot]
+            facts[f"flowers of {slot}"] = flowers[:, slot]
+            facts[f"one suit of {slot}"] = self.single_suits[:, slot]
+            facts[f"pungs of {slot}"] = pungs[:, slot]
+        marks = np.zeros((n, 4, _MARKS), np.int8)
+        marks[:, :, : view.marks.shape[2]] = np.minimum(view.marks, 10)
+        for number in range(_MARKS):
+            facts[f"own mark {number}"] = marks[:, 0, number]
+            facts[f"most of mark {number}"] = marks[:, 1:, number].max(axis=1)
+        return facts
+
+
+def _beside(counts: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Return [n, 34] how many tiles of each suit kind's neighbours there are, one and two ranks away."""
+    near, far = np.zeros_like(counts), np.zeros_like(counts)
+    suits = counts[:, : 3 * RANKS].reshape(-1, 3, RANKS)
+    for array, step in ((near, 1), (far, 2)):
+        sums = array[:, : 3 * RANKS].reshape(-1, 3, RANKS)
+        sums[..., step:] += suits[..., :-step]
+        sums[..., :-step] += suits[..., step:]
+        array[:, : 3 * RANKS] = sums.reshape(-1, 3 * RANKS)
+    return near, far
