@@ -216,14 +216,9 @@ FAULTS = (
     ),
     # Agents.
     *faults(
-        "agents/mahjong_agents/policy/plane_network.py",
+        "agents/mahjong_agents/policy/torch_network.py",
         "agents/test_policy.py",
-        (
-            "mask-ignored-by-networks",
-            "np.where(view.action_mask, np",
-            "np.where(view.action_mask | True, np",
-            "most_probable",
-        ),
+        ("mask-ignored-by-networks", "nonzero(view.action_mask)", "nonzero(view.action_mask | True)", "most_probable"),
     ),
     *faults(
         "agents/mahjong_agents/policy/agent.py",
