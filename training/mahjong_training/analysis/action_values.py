@@ -22,7 +22,7 @@ from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import student_t
 
 ENDS: Final = ("drawn", "won by draw", "won on another's tile", "dealt in", "won by others")
-"""The ways in which a hand ends for the person who acted; "won by others": with a tile from another person."""
+"""The ways in which a hand ends for the person who acted; "won by others": not with a tile of this person."""
 
 DRAWN: Final = 0
 SELF_DRAWN: Final = 1
