@@ -143,20 +143,20 @@ class TrainConfig(RunConfig, PpoSettings):
     tables: int = 4096
     """Hands that are played between two updates, at most: --hands are shared out evenly."""
     parts: int | None = None
-    """The hands of an update are played in so many parts, which processes share. Another number is another run. Not
-    given: 2, or as many as there are --processes when the run begins."""
+    """Parts that the hands of an update are played in, which processes share. Another number is another run. Not given:
+    2, or the number of --processes when the run begins."""
     opponents: tuple[str, ...] = ("greedy", "closed-greedy", "snapshot")
-    """Who plays against the learner at a share of the tables; "snapshot" is the learner as it was at its last
+    """Agents that play against the learner at a share of the tables; "snapshot" is the learner as it was at its last
     measurements."""
     opponent_share: float = 0.2
-    """At so many of the tables, from 0 to 1, one of them has all seats but one, drawn anew for each of the --parts of
-    an update; at the rest the learner has all."""
+    """Share of the tables, from 0 to 1, at which one of them has all seats but one, drawn anew for each of the --parts
+    of an update; at the rest the learner has all."""
     teacher: str | None = None
-    """As whom the learner begins: greedy, closed-greedy, or a policy of this kind (policy:hebei, policy:FILE) of
-    any variant. Not given: the one of the first two that wins from the other."""
+    """Agent that the learner plays like when it begins: greedy, closed-greedy, or a policy of this kind (policy:hebei,
+    policy:FILE) of any variant. Not given: the one of the first two that wins from the other."""
     critic_hands: int | None = None
-    """So many of the hands come first, and only the critic learns from them. Not given: 12288, but no more than a
-    quarter of --hands."""
+    """Hands at the beginning that only the critic learns from. Not given: 12288, but no more than a quarter of
+    --hands."""
     width: int = 64
     """Units of each layer of the small network that plays; of no other --network."""
     network: str | None = None
@@ -173,10 +173,10 @@ class TrainConfig(RunConfig, PpoSettings):
     ent_coef: float = 0.0
     """Weight of the entropy bonus."""
     reward: str = "points"
-    """What the learner is paid: points (in sigma), sigma, clipped?limit=2, ranked, distance?weight=0.1, or FILE.py:NAME
+    """Reward: points (in sigma), sigma, clipped?limit=2, ranked, distance?weight=0.1, or FILE.py:NAME
     of your own; see docs/rewards_and_features.md. Luck is taken off points alone."""
     reward_limit: float = 10.0
-    """What is paid between two decisions counts up to so many sigma."""
+    """Limit, in sigma, of what a reward between two decisions counts."""
     control_variates: bool = True
     """Take the luck of the draws off what is paid (agents/mahjong_agents/control_variates.py): the same mean, and less
     noise to learn from. It is left out where luck explains less than a third of the spread of points (Wuhan)."""
@@ -188,7 +188,7 @@ class TrainConfig(RunConfig, PpoSettings):
     evaluation_deals: int = 500
     """Deals of each of these measurements, played from every seat against each of --evaluation-agents."""
     evaluation_agents: tuple[str, ...] = ("greedy", "closed-greedy")
-    """Whom it is measured against, one at a time, in all other seats."""
+    """Agents that it is measured against, one at a time, in all other seats."""
     gate_deals: int = 1000
     """Deals of each gate: other deals every time, on which the learner must win more from the reference agent than what
     best.zip is."""

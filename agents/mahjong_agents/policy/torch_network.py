@@ -165,7 +165,7 @@ class TorchNetwork:
         device = next(self.module.parameters()).device
         decisions = int(inputs.row[-1]) + 1 if len(inputs.row) else 0
         scores = np.empty(len(inputs.row), np.float32)
-        with torch.inference_mode():
+        with torch.no_grad():
             for start in range(0, decisions, _MOST_DECISIONS):
                 first, last = np.searchsorted(inputs.row, [start, start + _MOST_DECISIONS])
                 part = inputs.of_actions(slice(first, last))

@@ -18,6 +18,7 @@ from mahjong_env.cli import main
 from mahjong_training.config import TrainConfig
 from mahjong_training.learning import run as ppo_run
 from mahjong_training.learning.base_run import BaseRun
+from support.fake_device import fake_device
 
 EXAMPLES = Path(__file__).parents[3] / "notebooks" / "examples"
 ATTENTION = f"{EXAMPLES / 'attention_network.py'}:Attention"
@@ -116,6 +117,14 @@ class TestProtocol:
         np.testing.assert_allclose(played.scores(played.inputs(view)), whole, rtol=1e-5)
         assert sizes[0] == len(view) > 3
         assert sizes[1:] == [min(3, len(view) - start) for start in range(0, len(view), 3)]
+
+    def test_a_network_plays_where_it_lies(self):
+        torch.manual_seed(0)
+        view, module = late_view(), find_network(ATTENTION)
+        here = TorchNetwork(module).scores(TorchNetwork(module).inputs(view))
+        with fake_device() as device:
+            there = TorchNetwork(module.to(device))
+            np.testing.assert_allclose(there.scores(there.inputs(view)), here, rtol=1e-4, atol=1e-4)
 
     @pytest.mark.parametrize(
         ("network", "message"),
