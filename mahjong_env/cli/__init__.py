@@ -64,23 +64,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     prepare_output()
     words = list(sys.argv[1:] if arguments is None else arguments)
-    return as_long_as_read(lambda: _status(words))
 
+    def run() -> int:
+        try:
+            added = plugins.installed(ENTRY_POINTS)
+            if words and words[0] in added:
+                return _added(added[words[0]])(words[1:], f"{_name()} {words[0]}")
+            chosen = _parsed(words)
+            return int(chosen.run(chosen))
+        except MahjongError as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 2
+        except KeyboardInterrupt:
+            print("\ninterrupted", file=sys.stderr)
+            return INTERRUPTED
 
-def _status(words: list[str]) -> int:
-    try:
-        added = plugins.installed(ENTRY_POINTS)
-        if words and words[0] in added:
-            return _added(added[words[0]])(words[1:], f"{_name()} {words[0]}")
-        chosen = _parsed(words)
-        status: int = chosen.run(chosen)
-    except MahjongError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("\ninterrupted", file=sys.stderr)
-        return INTERRUPTED
-    return status
+    return as_long_as_read(run)
 
 
 def _name() -> str:

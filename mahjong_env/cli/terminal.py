@@ -9,7 +9,7 @@ import sys
 import unicodedata
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
 from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES
 from mahjong_env.drawing.text import has_colour, paint
@@ -74,17 +74,12 @@ def as_long_as_read(command: Callable[[], int]) -> int:
         return 2
     finally:
         for stream in (sys.stdout, sys.stderr):
-            _silence_if_broken(stream)
-
-
-def _silence_if_broken(stream: TextIO | None) -> None:
-    """Where nothing more can be written, let the interpreter not try again at its exit, and complain."""
-    if stream is None:
-        return
-    try:
-        stream.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if stream is None:
+                continue
+            try:
+                stream.flush()
+            except OSError:  # nothing more can be written: the interpreter is not to try again at its exit
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _legible(error: UnicodeError) -> tuple[str, int]:

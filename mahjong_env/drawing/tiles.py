@@ -212,14 +212,10 @@ def _tile(kind: int | None, theme: Theme, is_wild: bool) -> str:
     tint = (
         f'<rect x="3" y="3" width="54" height="74" rx="5" fill="{theme.wild}" fill-opacity="0.12"/>' if is_wild else ""
     )
-    corner = text_svg(_CORNERS[kind], 5.5, 17, 14, theme.wild if is_wild else _corner_colour(kind, theme))
+    own = {WHITE: theme.blue, GREEN: theme.green, RED: theme.red}.get(kind, theme.black)
+    colour = (theme.red, theme.blue, theme.green)[kind // 9] if kind < FIRST_HONOUR else own
+    corner = text_svg(_CORNERS[kind], 5.5, 17, 14, theme.wild if is_wild else colour)
     return frame + tint + "".join(_face(kind, theme)) + corner
-
-
-def _corner_colour(kind: int, theme: Theme) -> str:
-    if kind < FIRST_HONOUR:
-        return (theme.red, theme.blue, theme.green)[kind // 9]
-    return {WHITE: theme.blue, GREEN: theme.green, RED: theme.red}.get(kind, theme.black)
 
 
 def _face(kind: int, theme: Theme) -> Iterator[str]:

@@ -13,6 +13,7 @@ import time
 import warnings
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -153,17 +154,9 @@ class _Window:
             time.sleep(0.02)
 
 
-_window: list[_Window | None] = []
-
-
+@cache
 def _the_window() -> _Window | None:
-    """The window, opened when it is first asked for; None where there can be none."""
-    if not _window:
-        _window.append(_open_window())
-    return _window[0]
-
-
-def _open_window() -> _Window | None:
+    """The window of this process, opened when it is first asked for; None where there can be none."""
     has_screen = sys.platform in ("win32", "darwin") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if os.environ.get(_SWITCH) == "0" or not has_screen:
         return None

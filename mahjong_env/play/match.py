@@ -182,7 +182,11 @@ class PersonsMatch:
 
     def state(self) -> dict[str, Any]:
         """Everything that the page shows, as plain values: the frames since the last answer, and the question."""
-        asked = self._is_asked()
+        asked, afterwards = self._is_asked(), None
+        if self.waits_for == "over":  # in the file that it was written to, or in the one that the page saves
+            file, match = (self._file, self.written) if self.written is not None else (DOWNLOAD, 1)
+            look, review = show_command(file, match), review_command(file, match, self.person)
+            afterwards = {"file": self._file, "match": self.written, "look": look, "review": review}
         return {
             "position": self.position,
             "waitsFor": self.waits_for,
@@ -190,17 +194,7 @@ class PersonsMatch:
             "legal": self.legal() if asked else [],
             "phase": int(self.engine.state.phase[0]) if asked else Phase.OVER,
             "pointsByHand": self.points_by_hand,
-            "afterwards": self._afterwards() if self.waits_for == "over" else None,
-        }
-
-    def _afterwards(self) -> dict[str, Any]:
-        """The commands that show and review the match: in its file, or in the one that the page saves."""
-        file, match = (self._file, self.written) if self.written is not None else (DOWNLOAD, 1)
-        return {
-            "file": self._file,
-            "match": self.written,
-            "look": show_command(file, match),
-            "review": review_command(file, match, self.person),
+            "afterwards": afterwards,
         }
 
     def _is_asked(self) -> bool:

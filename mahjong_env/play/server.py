@@ -33,23 +33,17 @@ PAGE_POLICY: Final = f"{POLICY}; connect-src 'self'"
 
 def play_html() -> str:
     """The page; it loads nothing, and asks the server that it came from for everything that happens."""
-    data = {
-        "agents": [],
-        "hidesConcealedKongs": False,  # what is hidden has not been sent
-    }
+    own = resources.files("mahjong_env.play")
+    main, style, script = (own.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
     return page_html(
         "mahjong_env: play",
         choice="pace",
-        main=_own("page.html"),
-        style=part("page.css") + _own("page.css"),
-        data=data,
-        script=part("table.js") + _own("page.js"),
+        main=main,
+        style=part("page.css") + style,
+        data={"agents": [], "hidesConcealedKongs": False},  # what is hidden has not been sent
+        script=part("table.js") + script,
         policy=PAGE_POLICY,
     )
-
-
-def _own(name: str) -> str:
-    return resources.files("mahjong_env.play").joinpath(name).read_text("utf-8")
 
 
 HOST: Final = "127.0.0.1"

@@ -108,7 +108,17 @@ class Rules:
             if isinstance(value, np.generic):  # an element of an array is as good as the Python value that it holds
                 value = value.item()
                 object.__setattr__(self, item.name, value)
-            _check_knob(self.name, item.name, value, item.metadata)
+            limits = item.metadata
+            if limits["choices"] is not None:
+                valid = any(type(value) is type(choice) and value == choice for choice in limits["choices"])
+            elif value is None:
+                valid = limits["none"]
+            else:
+                valid = isinstance(value, int) and not isinstance(value, bool)
+                valid = valid and limits["minimum"] <= value <= limits["maximum"]
+            if not valid:
+                listed = _valid_values(limits)
+                raise RulesError(f"{self.name}: {item.name}={value!r} is not valid; valid are {listed}")
 
     @property
     def knobs(self) -> dict[str, Any]:
@@ -383,18 +393,6 @@ def _valid_values(metadata: Any) -> str:
         return ", ".join(repr(choice) for choice in metadata["choices"])
     integers = f"any integer from {metadata['minimum']} to {metadata['maximum']}"
     return f"None, {integers}" if metadata["none"] else integers
-
-
-def _check_knob(variant: str, name: str, value: Any, metadata: Any) -> None:
-    if metadata["choices"] is not None:
-        valid = any(type(value) is type(choice) and value == choice for choice in metadata["choices"])
-    elif value is None:
-        valid = metadata["none"]
-    else:
-        valid = isinstance(value, int) and not isinstance(value, bool)
-        valid = valid and metadata["minimum"] <= value <= metadata["maximum"]
-    if not valid:
-        raise RulesError(f"{variant}: {name}={value!r} is not valid; valid are {_valid_values(metadata)}")
 
 
 def with_knobs(rules: Rules, knobs: dict[str, Any]) -> Rules:

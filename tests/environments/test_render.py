@@ -236,9 +236,9 @@ def test_no_window_without_a_screen(monkeypatch):
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
-    assert screen._open_window() is None
+    assert screen._the_window.__wrapped__() is None
     monkeypatch.setenv("DISPLAY", ":77777")  # a screen that is not there
-    assert screen._open_window() is None
+    assert screen._the_window.__wrapped__() is None
 
 
 @pytest.mark.skipif(shutil.which("Xvfb") is None, reason="no Xvfb to be looked at")
