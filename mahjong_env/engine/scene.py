@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,8 +26,8 @@ class Deal:
 
     Attributes:
         hands: tiles of each seat, in text; partial hands are filled at random. The dealer may name one tile more
-            than the
-            others: the last one is his first draw. Flowers named in a hand are replaced as in play.
+            than the others:
+            the last one is his first draw. Flowers named in a hand are replaced as in play.
         draws: the next tiles of the wall, in order, after the dealer's first.
         replacements: the tiles drawn as replacements, in order.
         indicator: the tile turned up (where several are turned up because of flowers, all of them in order).
@@ -163,7 +163,21 @@ def _fill(wall: Int8Array, shuffled: Int8Array, rules: Rules, scene: _Scene) -> 
 
 
 def _read(deal: Deal, rules: Rules) -> _Scene:
-    _check_numbers(deal, rules)
+    left = int(rules.deck.sum()) - rules.seats * rules.hand_size - 1 - rules.reserve - rules.turns_indicator
+    for name, value, high in (
+        ("dealer", deal.dealer, rules.seats - 1),
+        ("dealer_streak", deal.dealer_streak, 1000),
+        ("tiles_left", deal.tiles_left, left),
+    ):
+        is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if value is not None and not (is_integer and 0 <= value <= high):
+            raise DealError(f"{name} is an integer from 0 to {high} or None, not {value!r}")
+    points = deal.running_points
+    if points is not None and not are_points(points, rules.people):
+        raise DealError(
+            f"running_points are {rules.people} integers, one for each person, from {-MOST_POINTS} to {MOST_POINTS}, "
+            f"not {points!r}"
+        )
     if not isinstance(deal.hands, Sequence):
         raise DealError(f"hands are a list of texts, one for each seat, not {deal.hands!r}")
     hands = [parse_tiles(text) for text in ([deal.hands] if isinstance(deal.hands, str) else deal.hands)]
@@ -180,14 +194,27 @@ def _read(deal: Deal, rules: Rules) -> _Scene:
         raise DealError(f"two seats name {size + 1} tiles; only the dealer has one more")
     if full:
         deal = replace(deal, dealer=full[0])
+    round_wind = None
+    if deal.round_wind is not None:
+        kinds = parse_tiles(deal.round_wind)
+        if len(kinds) != 1 or not EAST <= kinds[0] <= NORTH:
+            raise DealError(f"a wind is '1z', '2z', '3z' or '4z', not {deal.round_wind!r}")
+        round_wind = kinds[0] - EAST
+    house_winds = None
+    if deal.house_winds is not None:
+        house_winds = [kind - EAST for kind in parse_tiles(deal.house_winds)]
+        if sorted(house_winds) != list(range(rules.seats)):
+            raise DealError(
+                f"house_winds names each of {rules.seats} winds once, such as '1z 2z 3z 4z', not {deal.house_winds!r}"
+            )
     scene = _Scene(
         deal,
         hands,
         parse_tiles(deal.draws),
         parse_tiles(deal.replacements),
         _indicators(deal, rules),
-        _wind(deal.round_wind),
-        None if deal.house_winds is None else _house_winds(deal.house_winds, rules),
+        round_wind,
+        house_winds,
     )
     everything = [kind for hand in hands for kind in hand] + scene.draws + scene.replacements + scene.indicators
     check_supply(everything, rules.deck, "the deal", DealError)
@@ -200,25 +227,6 @@ def _read(deal: Deal, rules: Rules) -> _Scene:
             f"{len(scene.draws)} draws and {len(scene.replacements)} replacements: the wall has {room} tiles"
         )
     return scene
-
-
-def _check_numbers(deal: Deal, rules: Rules) -> None:
-    _check_range("dealer", deal.dealer, 0, rules.seats - 1)
-    _check_range("dealer_streak", deal.dealer_streak, 0, 1000)
-    left = int(rules.deck.sum()) - rules.seats * rules.hand_size - 1 - rules.reserve - rules.turns_indicator
-    _check_range("tiles_left", deal.tiles_left, 0, left)
-    points = deal.running_points
-    if points is not None and not are_points(points, rules.people):
-        raise DealError(
-            f"running_points are {rules.people} integers, one for each person, from {-MOST_POINTS} to {MOST_POINTS}, "
-            f"not {points!r}"
-        )
-
-
-def _check_range(name: str, value: Any, low: int, high: int) -> None:
-    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if value is not None and not (is_integer and low <= value <= high):
-        raise DealError(f"{name} is an integer from {low} to {high} or None, not {value!r}")
 
 
 def _indicators(deal: Deal, rules: Rules) -> list[int]:
@@ -242,19 +250,3 @@ def _indicators(deal: Deal, rules: Rules) -> list[int]:
         valid = ", ".join(KIND_NAMES[kind] for kind in np.unique(rules.wild_kinds(kinds)))
         raise DealError(f"wild={deal.wild!r} cannot be the wild kind; valid are {valid}")
     return [int(leads[0])]
-
-
-def _wind(text: str | None) -> int | None:
-    if text is None:
-        return None
-    kinds = parse_tiles(text)
-    if len(kinds) != 1 or not EAST <= kinds[0] <= NORTH:
-        raise DealError(f"a wind is '1z', '2z', '3z' or '4z', not {text!r}")
-    return kinds[0] - EAST
-
-
-def _house_winds(text: str, rules: Rules) -> list[int]:
-    winds = [kind - EAST for kind in parse_tiles(text)]
-    if sorted(winds) != list(range(rules.seats)):
-        raise DealError(f"house_winds names each of {rules.seats} winds once, such as '1z 2z 3z 4z', not {text!r}")
-    return winds

@@ -180,7 +180,13 @@ def _value_of_hole(hole: str, rules: Rules, heading: str, source: str) -> str:
         return _WORDS[number] if 0 <= number < len(_WORDS) else str(number)
     name, asks, choices = hole.partition("?")
     value = _number(rules, name.strip())
-    return _chosen(name.strip(), value, choices) if asks else str(value)
+    if not asks:
+        return str(value)
+    for choice in _split_choices(choices):
+        labels, _, text = choice.partition(":")
+        if str(value) in [label.strip() for label in labels.split(",")] or labels.strip() == "else":
+            return text.strip()
+    raise RulesError(f"the page has no text for {name.strip()}={value!r}: {choices.strip()}")
 
 
 def _number(rules: Rules, name: str) -> Any:
@@ -189,14 +195,6 @@ def _number(rules: Rules, name: str) -> Any:
     if name in ("seats", "people", "reserve", "hand_size", "drawable"):
         return getattr(rules, name)
     raise RulesError(f"the page of {rules.name} asks for {name!r}, which is neither a knob nor a number of the rules")
-
-
-def _chosen(name: str, value: Any, choices: str) -> str:
-    for choice in _split_choices(choices):
-        labels, _, text = choice.partition(":")
-        if str(value) in [label.strip() for label in labels.split(",")] or labels.strip() == "else":
-            return text.strip()
-    raise RulesError(f"the page has no text for {name}={value!r}: {choices.strip()}")
 
 
 def _split_choices(text: str) -> list[str]:
