@@ -186,7 +186,7 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def pauses(monkeypatch):
     waited = []
-    monkeypatch.setattr(screen, "_window", [None])
+    monkeypatch.setattr(screen, "_the_window", lambda: None)
     monkeypatch.setattr(screen.time, "sleep", waited.append)
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
