@@ -120,6 +120,7 @@ class TestCode:
         for package in (mahjong_env, mahjong_agents, mahjong_training):
             source = Path(package.__file__).parent
             shutil.copytree(source, tmp_path / source.name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(Path(__file__).parents[3] / "pyproject.toml", tmp_path)  # the agents by name
 
         def found(out):
             command = [sys.executable, "-m", "mahjong_env", *LEADERBOARD, str(tmp_path / out)]
