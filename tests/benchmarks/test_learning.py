@@ -117,12 +117,12 @@ class TestContender:
 
     def test_the_fast_path_leaves_its_policy_alone(self):
         contender = FastPath(BenchLearningConfig(variant="hebei"), rules("hebei"), Setting(SELF_PLAY, 8))
-        before = contender._learner.actor.arrays()
+        before = contender._learner.weights()
         laps = contender.measure(1e-6)
         assert set(laps) == set(KINDS)
         assert laps["rollout"].decisions == laps["training"].decisions > 8 * 10
         assert laps["rollout"].wall < laps["training"].wall
-        for name, weights in contender._learner.actor.arrays().items():
+        for name, weights in contender._learner.weights().items():
             np.testing.assert_array_equal(weights, before[name])
 
 
