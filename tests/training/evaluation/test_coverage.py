@@ -8,7 +8,7 @@ import pytest
 from experiments.interval_coverage import POPULATIONS, matches, play, studies
 from mahjong_agents import GreedyAgent
 from mahjong_env import rules
-from mahjong_training.evaluation import seating as designs
+from mahjong_training.evaluation import lineups as designs
 from mahjong_training.evaluation.estimates import FEWEST, interval, ratio
 from mahjong_training.evaluation.matches import Block, play_block
 from mahjong_training.evaluation.results import summarise
