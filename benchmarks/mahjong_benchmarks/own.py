@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from mahjong_benchmarks.peers import RIICHI, RIICHI_SEEN, RLCARD, RLCARD_AEC
-from mahjong_benchmarks.timing import Clock, Contender, Meter, play_aec
+from mahjong_benchmarks.timing import Clock, Contender, Meter, Player, play_aec
 from mahjong_env.basics.types import Games, Int64Array
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.aec import MahjongAEC, wrapped
@@ -112,7 +112,7 @@ def choose(engine: Engine, agent: Opponent, rng: np.random.Generator, games: Gam
     return np.asarray(agent.act(engine.view(games), rng))
 
 
-class EnginePlayer:
+class EnginePlayer(Player):
     """Games on an engine that deals anew within its steps.
 
     Attributes:
@@ -153,7 +153,7 @@ class EnginePlayer:
         return clock.seconds / _RESETS * dealt_at_once * steps / meter.environment.seconds
 
 
-class AECPlayer:
+class AECPlayer(Player):
     """Random games in the environment that `<variant>_v0.env` makes, as its users play them: `last` and `step`."""
 
     def __init__(self, rules: Rules, seed: int) -> None:
@@ -164,6 +164,3 @@ class AECPlayer:
     def play(self, decisions: int, meter: Meter) -> None:
         """Play some decisions; see `mahjong_benchmarks.timing.Player`."""
         play_aec(self._env, decisions, meter, self._rng)
-
-    def dealing_share(self, meter: Meter) -> None:
-        """Not known."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mahjong_benchmarks.timing import Contender, Meter, play_aec
+from mahjong_benchmarks.timing import Contender, Meter, Player, play_aec
 from mahjong_env.basics.errors import MissingExtraError
 from mahjong_env.environments.aec import wrapped
 
@@ -45,7 +45,7 @@ def peer_contenders() -> list[Contender]:
     return found
 
 
-class RLCardPlayer:
+class RLCardPlayer(Player):
     """Random games in RLCard's mahjong; its step gives the observation and the legal actions of the next player."""
 
     def __init__(self, seed: int) -> None:
@@ -71,11 +71,8 @@ class RLCardPlayer:
                         meter.hands += 1
         meter.decisions += decisions
 
-    def dealing_share(self, meter: Meter) -> None:
-        """Not known."""
 
-
-class RLCardAECPlayer:
+class RLCardAECPlayer(Player):
     """Random games in RLCard's mahjong behind PettingZoo's wrappers."""
 
     def __init__(self, seed: int) -> None:
@@ -86,9 +83,6 @@ class RLCardAECPlayer:
         """Play that many decisions; see `mahjong_benchmarks.timing.Player`."""
         with redirect_stdout(io.StringIO()):
             play_aec(self.env, decisions, meter, self.rng)
-
-    def dealing_share(self, meter: Meter) -> None:
-        """Not known."""
 
 
 def rlcard_aec(seed: int) -> Any:
@@ -113,7 +107,7 @@ def rlcard_aec(seed: int) -> Any:
     return env
 
 
-class RiichiPlayer:
+class RiichiPlayer(Player):
     """Random hands of riichi in RiichiEnv; several players may be asked at once, and each answer is a decision."""
 
     def __init__(self, seed: int, *, observes: bool) -> None:
@@ -143,6 +137,3 @@ class RiichiPlayer:
                     self.asked = env.reset()
                     meter.hands += 1
         meter.decisions += played
-
-    def dealing_share(self, meter: Meter) -> None:
-        """Not known."""

@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 
 from mahjong_benchmarks.peers import RLCardPlayer
-from mahjong_benchmarks.timing import Contender, Meter
+from mahjong_benchmarks.timing import Contender, Meter, Player
 from mahjong_env.environments.aec import MahjongAEC, wrapped
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.ruleset.questions import Rules
@@ -53,7 +53,7 @@ def plain_contenders(rules: Rules) -> list[Contender]:
     ]
 
 
-class PlainPettingZoo:
+class PlainPettingZoo(Player):
     """PettingZoo's usual loop over `env()`: `agent_iter`, `last`, `step`."""
 
     def __init__(self, rules: Rules, seed: int) -> None:
@@ -62,7 +62,7 @@ class PlainPettingZoo:
         self._rng = np.random.default_rng(seed)
 
     def play(self, decisions: int, meter: Meter) -> None:
-        """Play hands to their end until there have been so many decisions."""
+        """Play hands to their end until enough decisions have been made."""
         env, rng, played = self._env, self._rng, 0
         with meter.environment:
             while played < decisions:
@@ -78,11 +78,8 @@ class PlainPettingZoo:
                 meter.hands += 1
         meter.decisions += played
 
-    def dealing_share(self, meter: Meter) -> None:
-        """Not known."""
 
-
-class PlainGymnasium:
+class PlainGymnasium(Player):
     """Gymnasium's usual loop over one learning seat."""
 
     def __init__(self, rules: Rules, seed: int) -> None:
@@ -109,15 +106,12 @@ class PlainGymnasium:
                 meter.hands += 1
         meter.decisions += played
 
-    def dealing_share(self, meter: Meter) -> None:
-        """Not known."""
-
 
 class PlainRLCard(RLCardPlayer):
     """RLCard's own loop: `step` gives the next player's observation and legal actions."""
 
     def play(self, decisions: int, meter: Meter) -> None:
-        """Play hands to their end until there have been so many decisions."""
+        """Play hands to their end until enough decisions have been made."""
         env, rng, played = self.env, self.rng, 0
         with redirect_stdout(io.StringIO()), meter.environment:  # it prints when somebody has no legal action
             while played < decisions:

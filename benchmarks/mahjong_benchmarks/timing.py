@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, median
 from time import perf_counter, process_time
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
@@ -55,20 +56,20 @@ class Meter:
         self.time = time
 
 
-class Player(Protocol):
+class Player(ABC):
     """Games in progress."""
 
+    @abstractmethod
     def play(self, decisions: int, meter: Meter) -> None:
         """Play on for at least some decisions; all that is played is counted and timed."""
-        ...
 
     def dealing_share(self, meter: Meter) -> float | None:
-        """The share of the environment's time that dealing took, from 0 to 1; None where nobody can tell.
+        """Return the share of the environment's time that dealing took, from 0 to 1; None where it cannot be measured.
 
         Args:
             meter: what has been measured of this player.
         """
-        ...
+        return None
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class Reading:
         hands: hands that ended in a thousand decisions.
         agent: seconds of the agent for one decision, its view included.
         with_choosing: decisions per second if the agent's time is counted too.
-        dealing: share of the environment's time that dealing took, None where nobody can tell.
+        dealing: share of the environment's time that dealing took, None where it cannot be measured.
     """
 
     rate: float
