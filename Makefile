@@ -141,7 +141,7 @@ distributed:
 	$(Q)$(MAKE) --no-print-directory VENV=$(VENV)-distributed distributed-here
 
 distributed-here: $(DISTRIBUTED)
-	$(Q)$(BIN)/python -m mahjong_training.runtime.versions
+	$(Q)$(BIN)/python -m mahjong_training.runtime
 	@echo 'an evaluation in one process, and the same on a local cluster of two workers'
 	$(Q)for way in '' '--ray local --processes 2'; do \
 	  $(BIN)/mahjong-env evaluate --variant $(VARIANT) --agents greedy random --deals 200 $$way \

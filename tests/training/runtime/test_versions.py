@@ -17,7 +17,7 @@ def test_those_of_this_process():
 
 
 def test_another_process_finds_the_same(capsys):
-    command = [sys.executable, "-m", "mahjong_training.runtime.versions"]
+    command = [sys.executable, "-m", "mahjong_training.runtime"]
     said = subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8").stdout
     main()
     assert said == capsys.readouterr().out

@@ -1,6 +1,6 @@
 """The versions that results depend on: the same on every node of a cluster, and in the key of every kept result.
 
-``python -m mahjong_training.runtime.versions`` prints them, and those of the packages that Ray pins.
+``python -m mahjong_training.runtime`` prints them, and those of the packages that Ray pins.
 """
 
 from __future__ import annotations
@@ -74,7 +74,3 @@ def code_of(folders: Iterable[Path]) -> str:
             digest.update(file.relative_to(folder).as_posix().encode())
             digest.update(file.read_bytes().replace(b"\r\n", b"\n"))
     return digest.hexdigest()[:12]
-
-
-if __name__ == "__main__":
-    main()
