@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
+from numpy.typing import NDArray
 
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, NUM_KINDS
+from mahjong_env.basics.tiles import NO_TILE, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array
 from mahjong_env.engine.opponent_hands import OpponentHands, bring_nearer
 from mahjong_env.engine.phases import claims, masks
@@ -39,9 +42,8 @@ def resample(
     # Flowers stay where they are, also those that another seat has just laid open and this one does not see yet.
     unseen = sight.unseen_tiles + sight.flowers.sum(axis=1, dtype=np.int8) - state.flowers[games].sum(axis=1)
     unseen = unseen.astype(np.int8)
-    unseen[:, :NUM_KINDS] -= np.where(kept[..., None], state.hand[games], 0).sum(axis=1)
-    rows = np.arange(len(games))
-    unseen[rows, :NUM_KINDS] += state.hand[games, seats]  # the looker's own hand was taken off twice
+    row, asked = np.nonzero(kept & (np.arange(state.num_seats) != seats[:, None]))  # at most one in each row
+    unseen[row, :NUM_KINDS] -= state.hand[games[row], asked]
     _redraw_hidden_kongs(context, games, seats, unseen, rng)
     _redistribute(context, games, kept, unseen, rng)
     if opponent_hands is not None:
@@ -86,31 +88,69 @@ def _redistribute(
 ) -> None:
     """Deal the unseen tiles to the hands that change, then to the wall from its front to its back."""
     state, is_flower = context.state, context.rules.flower_kinds
-    n, length = len(games), state.wall.shape[1]
-    sizes = np.where(kept, 0, state.hand[games].sum(axis=2))
-    kinds = np.repeat(np.arange(NUM_ALL_KINDS, dtype=np.int8), 4)
-    is_there = np.tile(np.arange(4), NUM_ALL_KINDS) < unseen[:, kinds]
-    order = np.argsort(rng.random(is_there.shape) + 2.0 * ~is_there + 1.0 * is_flower[kinds], axis=1)
-    tiles = kinds[order]  # unseen tiles that can stand in hands first, then unseen flowers
-    given = np.zeros(n, np.intp)
-    for seat in range(state.num_seats):
-        place = np.arange(tiles.shape[1])
-        takes = (place >= given[:, None]) & (place < (given + sizes[:, seat])[:, None])
-        row, which = np.nonzero(takes)
-        counts = np.bincount(row * NUM_KINDS + tiles[row, which], minlength=n * NUM_KINDS).reshape(n, NUM_KINDS)
-        changed = ~kept[:, seat]
-        state.hand[games[changed], seat] = counts[changed]
-        given += sizes[:, seat]
-    row, which = np.nonzero(
-        (np.arange(tiles.shape[1]) >= given[:, None]) & (np.arange(tiles.shape[1]) < is_there.sum(axis=1)[:, None])
-    )
-    rest = tiles[row, which]
-    rest = rest[np.lexsort((rng.random(rest.size), row))]
+    n, length, seats = len(games), state.wall.shape[1], state.num_seats
+    hands = state.hand[games]
+    upto = np.where(kept, 0, hands.sum(axis=2, dtype=np.int8)).cumsum(axis=1)
+    keys = _keys(unseen, np.flatnonzero(~is_flower), np.zeros(n), rng)  # flowers are in no hand
+    tiles, place = _tiles(keys), np.arange(keys.shape[1])
+    # All hands are counted at once; what lies behind their tiles counts for one seat more, absent tiles (-1) for none.
+    in_hand = int(upto[:, -1].max(initial=0))
+    cell = np.arange(0, n * (seats + 1), seats + 1)[:, None] + np.zeros(in_hand, np.intp)
+    for seat in range(seats):
+        cell += place[:in_hand] >= upto[:, seat, None]
+    cell = cell * (NUM_KINDS + 1) + tiles[:, :in_hand]
+    counts = np.bincount(cell.ravel(), minlength=n * (seats + 1) * (NUM_KINDS + 1))
+    dealt = counts.reshape(n, seats + 1, NUM_KINDS + 1)[:, :seats, :NUM_KINDS]
+    state.hand[games] = np.where(kept[..., None], hands, dealt)
+
+    is_rest = place >= upto[:, -1:]
+    if is_flower.any():
+        # Numbers behind the last one dealt are uniform from there on: flowers with such numbers mix evenly with them.
+        last = np.where(upto[:, -1] > 0, keys[np.arange(n), upto[:, -1] - 1] >> np.uint64(8), 0)
+        flowers = _keys(unseen, np.flatnonzero(is_flower), last / _NUMBERS, rng)
+        keys[~is_rest] = _ABSENT
+        tiles = _tiles(np.sort(np.concatenate([keys, flowers], axis=1), axis=1))
+        is_rest = np.True_
     front, end = state.front[games], length - state.back[games]
     is_left = (np.arange(length) >= front[:, None]) & (np.arange(length) < end[:, None])
     walls = np.full((n, length), NO_TILE, np.int8)  # what has been drawn would tell who was dealt what
-    walls[is_left] = rest
+    walls[is_left] = tiles[is_rest & (tiles != NO_TILE)]
     state.wall[games] = walls
+
+
+_NUMBERS: Final = 2**52
+_ABSENT: Final = np.iinfo(np.uint64).max
+
+
+def _keys(
+    counts: Int8Array, kinds: NDArray[np.intp], above: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.uint64]:
+    """Shuffle many short rows of tiles at once: each tile is the low byte of a random number, and numbers are sorted.
+
+    Args:
+        counts: [n, 42] how many tiles of each kind there are, at most 4.
+        kinds: [k] the kinds that are shuffled; others are left out.
+        above: [n] the numbers of each row are uniform from here to 1.
+        rng: where chance comes from.
+
+    Returns:
+        [n, m] the numbers, times 2**52, above the tile's kind; `_ABSENT` behind those of shorter rows.
+    """
+    counts = counts[:, kinds]
+    is_tile = np.repeat(counts, 4, axis=1) > np.tile(np.arange(4, dtype=np.int8), len(kinds))
+    tiles = np.tile(kinds.astype(np.uint8).repeat(4), len(counts)).take(np.flatnonzero(is_tile))
+    number = counts.sum(axis=1, dtype=np.intp)
+    above = np.repeat(above, number)
+    numbers = ((above + (1 - above) * rng.random(len(tiles))) * _NUMBERS).astype(np.uint64)
+    keys = np.full((len(counts), number.max(initial=0)), _ABSENT)
+    keys[np.arange(keys.shape[1]) < number[:, None]] = numbers << np.uint64(8) | tiles
+    keys.sort(axis=1)
+    return keys
+
+
+def _tiles(keys: NDArray[np.uint64]) -> Int8Array:
+    """[n, m] int8 the tiles of `_keys`; `NO_TILE` where there is none."""
+    return keys.astype(np.uint8).view(np.int8)
 
 
 def _follow_up(context: StepContext, games: Games, kept: BoolArray, rng: np.random.Generator) -> None:
