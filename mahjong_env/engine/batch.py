@@ -9,7 +9,7 @@ from weakref import ref
 import numpy as np
 
 from mahjong_env.basics.chance import fold_seed
-from mahjong_env.basics.errors import ActionError, SnapshotError
+from mahjong_env.basics.errors import ActionError, RulesError, SnapshotError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, Seeds
 from mahjong_env.engine import hidden
 from mahjong_env.engine.arguments import (
@@ -334,25 +334,68 @@ class Engine:
         twin._context = twin._new_context()
         return twin
 
-    def snapshot(self) -> Snapshot:
-        """Everything about the games, frozen."""
-        return Snapshot.take(self._header(), self.state.arrays())
+    def put(self, games: Any, other: Engine, rows: Any = None) -> None:
+        """Write games of another engine into this one, in place: a tree search keeps all its nodes in one engine.
 
-    def _header(self) -> dict[str, Any]:
-        return describe_games(self.rules, self.num_games, self.num_hands)
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot.
+        Args:
+            games: [n] games of this engine, none of them twice; None: all.
+            other: an engine of the same rules and number of hands; this one as well.
+            rows: [n] its games, repeats allowed; None: all.
 
         Raises:
-            SnapshotError: it is of another variant, other knobs, another number of games or another version.
+            ActionError: there are no such games, or not as many of the one as of the other; nothing has been changed.
+            RulesError: ``other`` plays by other rules or another number of hands; nothing has been changed.
+        """
+        if not isinstance(other, Engine):
+            raise ActionError(f"games are put from an engine, not from {type(other).__name__}")
+        if describe_games(other.rules, 1, other.num_hands) != describe_games(self.rules, 1, self.num_hands):
+            raise RulesError(
+                f"games of {other!r} cannot be put into {self!r}: rules, knobs and number of hands must be the same"
+            )
+        g, theirs = self._game_numbers(games), other._game_numbers(rows, repeats=True)
+        if g.size != theirs.size:
+            raise ActionError(f"{theirs.size} games cannot be put in the place of {g.size}")
+        self._note_moves(games, g)
+        found = other.state.arrays()
+        for name, array in self.state.arrays().items():
+            array[g] = found[name][theirs]
+        self.state.note_change(g)
+
+    def snapshot(self, games: Any = None) -> Snapshot:
+        """Everything about the games, frozen.
+
+        Args:
+            games: [n] some of the games, in this order, repeats allowed; None: all.
+
+        Raises:
+            ActionError: there are no such games.
+        """
+        if games is None:
+            return Snapshot.take(describe_games(self.rules, self.num_games, self.num_hands), self.state.arrays())
+        g = self._game_numbers(games, repeats=True)
+        return Snapshot.take(describe_games(self.rules, g.size, self.num_hands), self.state.rows(g).arrays())
+
+    def restore(self, snapshot: Snapshot, games: Any = None) -> None:
+        """Go back to a snapshot.
+
+        Args:
+            snapshot: of as many games.
+            games: [n] the games that become those of the snapshot, none of them twice; None: all.
+
+        Raises:
+            SnapshotError: it is of another variant, other knobs, another number of games or another version; nothing
+                has been changed.
+            ActionError: there are no such games.
         """
         if not isinstance(snapshot, Snapshot):
             raise SnapshotError(f"games are restored from a Snapshot, not from {type(snapshot).__name__}")
-        self._keep_views()
-        snapshot.put_back(self._header(), self.state.arrays())
-        self.state.note_change(slice(None))
-        self._moves_of_all += 1
+        g = self._game_numbers(games)
+        arrays = self.state.arrays()
+        snapshot.check_fits(describe_games(self.rules, g.size, self.num_hands), arrays)
+        self._note_moves(games, g)
+        for name, array in arrays.items():
+            array[g] = snapshot.arrays[name]
+        self.state.note_change(g)
 
     def resample_hidden(self, seats: Any, rng: np.random.Generator, games: Any = None) -> None:
         """Redistribute, in place, all that these seats have not seen: other hands, hidden kongs, the wall.

@@ -103,18 +103,18 @@ def _redistribute(
     dealt = counts.reshape(n, seats + 1, NUM_KINDS + 1)[:, :seats, :NUM_KINDS]
     state.hand[games] = np.where(kept[..., None], hands, dealt)
 
-    is_rest = place >= upto[:, -1:]
+    is_rest = (place >= upto[:, -1:]) & (tiles != NO_TILE)
     if is_flower.any():
         # Numbers behind the last one dealt are uniform from there on: flowers with such numbers mix evenly with them.
         last = np.where(upto[:, -1] > 0, keys[np.arange(n), upto[:, -1] - 1] >> np.uint64(8), 0)
         flowers = _keys(unseen, np.flatnonzero(is_flower), last / _NUMBERS, rng)
         keys[~is_rest] = _ABSENT
         tiles = _tiles(np.sort(np.concatenate([keys, flowers], axis=1), axis=1))
-        is_rest = np.True_
+        is_rest = tiles != NO_TILE
     front, end = state.front[games], length - state.back[games]
     is_left = (np.arange(length) >= front[:, None]) & (np.arange(length) < end[:, None])
     walls = np.full((n, length), NO_TILE, np.int8)  # what has been drawn would tell who was dealt what
-    walls[is_left] = tiles[is_rest & (tiles != NO_TILE)]
+    walls[is_left] = tiles[is_rest]
     state.wall[games] = walls
 
 

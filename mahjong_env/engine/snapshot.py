@@ -45,15 +45,15 @@ class Snapshot:
         """Freeze copies of the arrays of games that the header describes (`describe_games`)."""
         return _freeze(dict(header), {name: array.copy() for name, array in arrays.items()})
 
-    def put_back(self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
-        """Write the frozen games into the arrays of a batch.
+    def check_fits(self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        """Check that the frozen games can be written into some games of a batch.
 
         Args:
-            header: what describes the batch (`describe_games`).
-            arrays: its arrays by name, which are written to.
+            header: what describes those games (`describe_games`).
+            arrays: the batch's arrays by name.
 
         Raises:
-            SnapshotError: the snapshot does not fit; nothing has been written.
+            SnapshotError: the snapshot does not fit.
         """
         for what, found in (("header", self.header), ("arrays", self.arrays)):
             if not isinstance(found, Mapping):
@@ -69,13 +69,12 @@ class Snapshot:
             kept = self.arrays[name]
             if not isinstance(kept, np.ndarray):
                 raise SnapshotError(f"the snapshot's array {name!r} is no array: {kept!r}")
-            if kept.shape != array.shape or kept.dtype != array.dtype:
+            shape = (header["num_games"], *array.shape[1:])
+            if kept.shape != shape or kept.dtype != array.dtype:
                 raise SnapshotError(
                     f"the snapshot's array {name!r} is {kept.dtype} of shape {kept.shape}, "
-                    f"not {array.dtype} of shape {array.shape}"
+                    f"not {array.dtype} of shape {shape}"
                 )
-        for name, array in arrays.items():
-            array[...] = self.arrays[name]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles and copies hold plain dictionaries, and are frozen again."""

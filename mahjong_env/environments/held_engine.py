@@ -87,11 +87,19 @@ class HeldEngine(Engine):
         self.deal_anew(seed, deals, games)
         self._tell()
 
-    def restore(self, snapshot: Snapshot) -> None:
+    def restore(self, snapshot: Snapshot, games: Any = None) -> None:
         """See `Engine.restore`; the environment is told. Matches that were under way are not recorded."""
-        super().restore(snapshot)
+        super().restore(snapshot, games)
+        self._forget(games)
+
+    def put(self, games: Any, other: Engine, rows: Any = None) -> None:
+        """See `Engine.put`; the environment is told. Matches that were under way are not recorded."""
+        super().put(games, other, rows)
+        self._forget(games)
+
+    def _forget(self, games: Any) -> None:
         if self._recorder is not None:
-            self._recorder.forget()
+            self._recorder.forget(games)
         self._tell()
 
     def resample_hidden(self, seats: Any, rng: np.random.Generator, games: Any = None) -> None:
