@@ -89,7 +89,7 @@ class PlainGymnasium(Player):
         self._rng = np.random.default_rng(seed)
 
     def play(self, decisions: int, meter: Meter) -> None:
-        """Play hands to their end until all players together have made so many decisions."""
+        """Play hands to their end until all players together have made that many decisions."""
         env, rng, played = self._env, self._rng, 0
         bare: SingleSeatEnv = env.unwrapped
         with meter.environment:

@@ -1,8 +1,8 @@
 """Where the time of a step goes: the self time of every function, given to the part of the step that it belongs to.
 
 A function of the engine belongs to a part by its module, a few public ones by their names. What belongs to no part of
-its own (numpy, the state's arithmetic, what a variant does in a phase) is given to whoever called it, in proportion to
-the time that each caller spent there. Looking hands up is a part of its own, whoever asks.
+its own (numpy, the state's arithmetic, what a variant does in a phase) is given to its callers, in proportion to
+the time that each caller spent there. Looking hands up is a part of its own.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def prepare_output() -> None:
 def as_long_as_read(command: Callable[[], int]) -> int:
     """Run a command and return its exit status.
 
-    That is 0 if whoever reads its output has gone (``| head``), and 2 if the output, or a file, fails in a way that the
+    That is 0 if the reader of its output has gone (``| head``), and 2 if the output, or a file, fails in a way that the
     command has no words for, as on a full disk: one line on stderr says so.
     """
     try:

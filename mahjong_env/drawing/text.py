@@ -228,8 +228,8 @@ def last_event(engine: Engine, game: int = 0, reader: Reader | None = None) -> s
     Args:
         engine: the games.
         game: which one.
-        reader: for whom. A person who is not asked may not see what has been drawn: give spectators, or whoever is
-            to act.
+        reader: for whom. A person who is not asked may not see what has been drawn: give spectators, or the person
+            who is to act.
 
     Returns:
         For example "player_1 discards 5m; player_2 draws 9s"; empty when the match is over.

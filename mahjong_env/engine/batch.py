@@ -45,7 +45,7 @@ from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
 from mahjong_env.state.arrays import NO_SEAT, State
 
-_MANY_VIEWS: Final = 64  # so many are watched before those no longer in use are forgotten
+_MANY_VIEWS: Final = 64  # views that are watched before those no longer in use are forgotten
 
 
 class Engine:
@@ -179,7 +179,7 @@ class Engine:
     def games_of(self, view: View) -> tuple[Games, Int64Array]:
         """[n] the games that a view of this engine shows, and [n] their `moves` when it was taken.
 
-        Views themselves do not tell: this is for whoever deals the games.
+        Views themselves do not tell: this is for the code that deals the games.
 
         Raises:
             ViewError: the view was taken of another engine, or is a copy.

@@ -48,7 +48,7 @@ def resample(
     _redistribute(context, games, kept, unseen, rng)
     if opponent_hands is not None:
         bring_nearer(state, context.rules, games, kept, opponent_hands, rng)
-    # Where the cards came from would tell all of them to whoever knows the seed.
+    # Where the cards came from would tell all of them to anyone who knows the seed.
     state.seed[games] = rng.integers(0, 2**63, len(games), dtype=np.uint64)
     state.stream[games], state.hands_dealt[games] = 0, 0
     state.best_seat[games], state.best_action[games] = NO_SEAT, 0  # what others have answered is known to nobody

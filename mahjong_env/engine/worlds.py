@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Origin:
     """Where a view was taken: n positions of an engine, each with the seat that looks. Nothing is copied.
 
-    Whoever has one has the table: views keep theirs where no attribute leads to it (`mahjong_env.observation.view`).
+    To have one is to have the table: views keep theirs where no attribute leads to it (`mahjong_env.observation.view`).
 
     Attributes:
         engine: the engine.
@@ -71,7 +71,7 @@ class Origin:
             raise ViewError(f"row {waiting[0]}: the seat is not to act; worlds are drawn for seats that are")
         number = int(count) * len(self.games)
         try:
-            # Before numpy is asked: it ends the interpreter where so many numbers cannot be counted.
+            # Before numpy is asked: it ends the interpreter where numbers are too many to be counted.
             check_room(self.engine.rules, number, redrawn=True)
             worlds = self.engine.select(np.repeat(self.games, count))
             worlds.auto_reset = False

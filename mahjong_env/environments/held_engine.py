@@ -20,7 +20,7 @@ from mahjong_env.ruleset.questions import Rules
 class HeldEngine(Engine):
     """The games of an environment, as an engine.
 
-    The environment plays with `play` and `deal_anew`. Whoever calls `step`, `reset` or `restore` instead changes the
+    The environment plays with `play` and `deal_anew`. A call of `step`, `reset` or `restore` instead changes the
     games behind its back; it is told, and goes on from there.
 
     With `record_to` every match is appended to a file of records when it ends. Copies of the engine do not record.

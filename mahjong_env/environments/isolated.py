@@ -1,6 +1,6 @@
 """Agents in a process of their own, in which there is no table to read: `isolated:AGENT`.
 
-No attribute of a view leads to its table, but Python keeps nothing of one process from whoever looks for it (closures,
+No attribute of a view leads to its table, but Python keeps nothing in a process from code that looks for it (closures,
 frames, the garbage collector). So agents that nobody has read are asked elsewhere. What goes over is one world of each
 position (`View.worlds`), on which everything that the seat has not seen has been drawn anew. Its views are those of the
 table, and so are the worlds drawn from it, as they depend on what the seat has seen alone; whatever else an agent digs

@@ -259,7 +259,7 @@ class LearningSeats:
     def catch_up(self) -> None:
         """Take over what the engine's games wait for, if somebody else has changed them.
 
-        The learner of a game is then whoever is to act in it. What was paid is not known: its episode counts from here.
+        The learner of a game is then its seat to act. What was paid is not known: its episode counts from here.
         """
         person = self.engine.seat_to_act
         self.learner = np.where(person >= 0, person, self.learner).astype(np.int8)

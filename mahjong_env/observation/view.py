@@ -296,7 +296,7 @@ def _sealed(seen: VisibleState | None, origin: Origin) -> Callable[..., Any]:
     """The requests that a view may make of its games: arrays as long as they are seen, worlds, a part of itself.
 
     It is a function, as no attribute of a function leads to what it works with; a view that held the games themselves
-    would hand all tiles to whoever looks around. What Python opens nevertheless is said in docs/evaluation.md.
+    would hand all tiles to an agent that looks around. What Python opens nevertheless is said in docs/evaluation.md.
     """
 
     def ask(what: str, *rest: Any) -> Any:

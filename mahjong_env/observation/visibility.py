@@ -4,7 +4,7 @@ The rule has three parts.
 
 * An array of the state is seen as its declaration says (``seen_by`` in `mahjong_env.state.arrays`).
 * A question (who may claim this tile, rob this kong, win before the first turn) is seen by the seat that is asked.
-* Whoever is not asked sees the table as the last action that all could see left it. A pass is no such action, and
+* A seat that is not asked sees the table as the last action that all could see left it. A pass is no such action, and
   neither is a draw: the tile that the seat in turn has drawn since then, and the flowers that it has laid open for
   it, are seen by the others together with its next action. So nobody can tell from its own observation whether
   somebody else is being asked, or has been asked and has passed. While a kong may still be robbed, those who are not

@@ -147,7 +147,7 @@ def _aim(rules: Rules) -> list[str]:
     return [
         f"draw a tile and discard one until your hand is complete: {sets} sets and a pair{others}",
         "a set is three alike (a pung; with the fourth tile a kong) or three in a row of one suit (a chow)",
-        f"whoever is complete first may win; which hands may, and what they pay: rules --variant {rules.name}",
+        f"the first complete hand may win; which hands may, and what they pay: rules --variant {rules.name}",
     ]
 
 

@@ -45,7 +45,7 @@ class GameRecord:
         stream: the number of the game in its batch.
         hand: the number of the first hand since the seed.
         deal: the scene that the first hand began with; None: everything was left to chance.
-        actions: the actions in order, by whoever was to act.
+        actions: the actions in order, each by the seat that was to act.
         points: points of each person at the end.
         is_complete: whether the match was played to its end.
         agents: who played, by person; empty: not said.

@@ -61,7 +61,7 @@ class RecordWriter:
     def complete(self, lines: bytes) -> None:
         """Append lines of records, but for those with which the file ends already.
 
-        Whoever was killed while lines were being appended appends the same lines again: each of them is there once.
+        A process that was killed while it appended lines appends the same lines again: each of them is there once.
 
         Args:
             lines: what `GameRecord.to_json` has given, each with a newline behind it.

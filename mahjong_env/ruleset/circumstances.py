@@ -27,7 +27,7 @@ class Circumstance:
         type: ``int``, a count from 0, or ``bool``.
         is_mark: whether it is counted for each seat while a hand is played (`Rules.marks`); else it says that the win
             was before the first turn, with the tile that is turned up (`Wins.opening`).
-        discarded: the kind of which the winner has discarded so many, or `THE_WILD_KIND`; None: it says nothing of
+        discarded: the kind of which the winner has discarded that many, or `THE_WILD_KIND`; None: it says nothing of
             the sort.
         excludes: arguments of `score` that contradict it.
         chinese: how pages call it beside its count at a seat, if it is a mark.
@@ -58,7 +58,7 @@ MOST_POINTS: Final = 100_000_000
 
 
 def are_points(value: Any, number: int) -> bool:
-    """Whether these are so many running points: integers within `MOST_POINTS`, in a list or an array."""
+    """Whether these are that many running points: integers within `MOST_POINTS`, in a list or an array."""
     listed = value.tolist() if isinstance(value, np.ndarray) else value
     if not isinstance(listed, list | tuple) or len(listed) != number:
         return False

@@ -143,7 +143,7 @@ def known_circumstances() -> dict[str, dict[str, Circumstance]]:
         try:
             items = VARIANTS[variant].circumstances
         except RulesError:
-            continue  # whoever asks for that variant is told why
+            continue  # a user who asks for that variant is told why
         for item in items:
             known.setdefault(item.name, {})[variant] = item
     return known

@@ -57,7 +57,7 @@ _ZERO, _ONE, _NO_TILE = (np.array(number, np.int8) for number in (0, 1, NO_TILE)
 _ONE_MORE: Final = np.array(1, np.int16)
 _CLAIMED: Final = np.array(CLAIMED, np.int8)
 _COUNTS: Final = {count: np.array(count, np.int8) for count in range(-4, 5)}
-# By seats at the table and a number of them: [number, S] so many seats after each seat, in their order.
+# By seats at the table and a number of them: [number, S] that many seats after each seat, in their order.
 _SEATS_AFTER: Final = {
     (seats, number): (np.arange(seats) + np.arange(1, number + 1)[:, None]) % seats
     for seats in (3, 4)

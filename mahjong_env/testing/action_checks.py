@@ -36,7 +36,7 @@ from mahjong_env.testing.play import (
 )
 from mahjong_env.testing.table_checks import require_tiles
 
-_SAMPLED = 7  # every so many steps, a check that is dear looks
+_SAMPLED = 7  # every how many steps an expensive check looks
 
 
 def check_mask_exact(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:

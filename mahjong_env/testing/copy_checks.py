@@ -98,7 +98,7 @@ def _check_neighbours_of_resets(make: MakeEngine, games: int, seed: int) -> None
 # What a deal does not name: chance, and what is left over from earlier hands.
 _NOT_NAMED = ("seed", "stream", "hands_dealt", "turnover", "points", "dice")
 _STEPS = 40  # steps after which a copy is taken: hands are in their middle, some games may be over
-_SAMPLED = 8  # every so many games, texts are written and read
+_SAMPLED = 8  # every how many games texts are written and read
 
 
 def _play(engine: Engine, seed: int, steps: int) -> None:

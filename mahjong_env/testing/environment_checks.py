@@ -27,7 +27,7 @@ _WAYS: Final[dict[str, Callable[[Any], Any]]] = {
     "copy.deepcopy": copy.deepcopy,
     "pickle": lambda env: pickle.loads(pickle.dumps(env)),
 }
-_EVERY: Final = 5  # so many actions apart copies are taken, and so many actions each of them is followed
+_EVERY: Final = 5  # actions between two copies, and actions for which each copy is followed
 _STEPS: Final = 60  # of environments that never end
 _MOST_STEPS: Final = 600  # of a match: some go on for hundreds of hands
 _HANDS: Final = 2
@@ -43,7 +43,7 @@ def check_environment_copies(make_env: Callable[[], Any], *, seed: int = 0, ever
     Args:
         make_env: makes a PettingZoo environment, a Gymnasium one, or a Gymnasium vector environment.
         seed: where the cards and the actions come from.
-        every: so many actions apart copies are taken, and so many actions each of them is followed.
+        every: actions between two copies, and actions for which each copy is followed.
 
     Raises:
         ConformanceError: a copy differs, or cannot be made.

@@ -30,7 +30,7 @@ from mahjong_env.testing.play import (
 )
 from mahjong_env.testing.table_checks import require_books, require_tiles
 
-_SAMPLED = 5  # every so many steps, a check that is dear looks
+_SAMPLED = 5  # every how many steps an expensive check looks
 _UNWRITTEN = 99  # what stands where nothing has been written yet; in no piece it means anything
 _QUESTIONS = (Phase.CLAIM, Phase.ROB, Phase.OPENING)
 
@@ -164,7 +164,7 @@ def _check_masks(engine: Engine, games: Games, person: int, rng: np.random.Gener
 
 
 def _check_passes(engine: Engine, games: Games) -> None:
-    """A pass is seen by nobody: whoever is neither asked nor next in turn sees the same after it."""
+    """A pass is seen by nobody: a seat that is neither asked nor next in turn sees the same after it."""
     state = engine.state
     games = games[np.isin(state.phase[games], _QUESTIONS) & (state.best_precedence[games] == 0)]
     if not games.size:

@@ -20,7 +20,7 @@ from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import NO_SEAT, Phase
 
 _FAR: Final = 200.0  # more than the tiles that any hand lacks
-_WILD: Final = 127  # as if a hand without one of its wild tiles lacked so many
+_WILD: Final = 127  # as if a hand without one of its wild tiles lacked this many
 
 
 class ConformanceError(AssertionError):
@@ -95,7 +95,7 @@ def play_games(engine: Engine, seed: int, look: Look, *, every: int = 1, first: 
         engine: the games.
         seed: of the choices.
         look: is called before the first step and after each one,
-        every: or only each so many times,
+        every: or only every this many times,
         first: beginning with this one.
 
     Raises:

@@ -19,7 +19,7 @@ from mahjong_env.state.arrays import Phase
 from mahjong_env.testing.play import ConformanceError, MakeEngine, live_games, play_games
 
 _WORDS = {source.word for source in Source}
-_SAMPLED = 10  # every so many steps, hands are made up
+_SAMPLED = 10  # every how many steps hands are made up
 
 
 def check_zero_sum(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:

@@ -88,7 +88,7 @@ def _can_be_big_three_dragons(wins: Wins) -> BoolArray:
 
 # --- Rows -------------------------------------------------------------------------------------------------------------
 
-# Of readings that are worth the same, Pure One Suit comes first: whoever is responsible for it pays at least as much
+# Of readings that are worth the same, Pure One Suit comes first: who is responsible for it pays at least as much
 # as would be paid otherwise.
 LARGE = (
     Row(

@@ -62,7 +62,9 @@ class Taiwan(ScoredRules):
     base_score: int = knob(3, minimum=0, about="what a payer pays beside the tai")
     unit: int = knob(1, minimum=1, about="points for one tai")
     dealer_bonus: bool = knob(
-        True, choices=(True, False), about="1 + 2N tai more between the dealer and whoever he pays or is paid by"
+        True,
+        choices=(True, False),
+        about="1 + 2N tai more between the dealer and each player he pays or is paid by",
     )
     add_discard_to_pung: bool = knob(
         True, choices=(True, False), about="whether a discard may be added to an exposed pung"

@@ -307,7 +307,7 @@ class RecordConfig(VariantConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class LeaderboardConfig:
-    """Write the standing table: every level, and agents of your own, alone against copies of every level."""
+    """Write the leaderboard: every level, and agents of your own, alone against copies of every level."""
 
     variants: tuple[str, ...] = ()
     """The variants; all that are shipped if not given."""

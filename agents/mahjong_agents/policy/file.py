@@ -130,7 +130,7 @@ class PolicyFile:
     def check_features(self, path: Path, features: Features | None) -> None:
         """Check that exactly those inputs are added that the network was trained with.
 
-        They are somebody's code, which a policy file never runs by itself: whoever loads the policy names them.
+        They are somebody's code, which a policy file never runs by itself: the caller who loads the policy names them.
 
         Raises:
             PolicyFileError: others are added, or none; or the file does not say what its network is.

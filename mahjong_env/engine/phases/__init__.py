@@ -8,7 +8,7 @@
     kongs    kongs that stand: what they pay at once
     settle   wins and drawn hands become points; dealer and match go on
     masks    what the seat to act may do
-    judge    what hands allow, whoever asks: one tile away, complete, a win in one's turn
+    judge    what hands allow: one tile away, complete, a win in one's turn
 
 A phase is a function of a `StepContext` and of seats or games. What follows from it is returned, as one of the values
 declared in `context`, and `step` hands it on to the next phase.

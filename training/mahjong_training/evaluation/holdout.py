@@ -1,6 +1,6 @@
 """Blind tests: deals that nothing else is played on, each of them once for the same agents.
 
-Whoever tries many agents on the same deals, and keeps the one that did best, has fitted it to these deals. The deals of
+An agent that was kept because it did best of many on some deals has been fitted to those deals. The deals of
 a blind test come from seeds that no option reaches (`mahjong_training.seeds`), and a file of lines of JSON,
 `blind_tests.jsonl` in the current folder, says which agents have seen which of them: commit it with the results.
 

@@ -1,7 +1,7 @@
-"""``mahjong-env leaderboard``: the standing table, every level against every other one, on every variant.
+"""``mahjong-env leaderboard``: every level against every other one, on every variant.
 
 A row says what an agent brings, alone against copies of each level, on deals that are always the same. It depends on
-nothing but the agent and the levels, which never change (`mahjong_agents.levels`): whoever adds an agent gets a row
+nothing but the agent and the levels, which never change (`mahjong_agents.levels`): an agent that is added gets a row
 that can be compared with all the others.
 """
 
@@ -59,7 +59,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """The standing table of one variant.
+    """The leaderboard of one variant.
 
     Attributes:
         rules: what was played.

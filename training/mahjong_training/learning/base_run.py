@@ -292,7 +292,7 @@ def read_checkpoint(path: Path) -> dict[str, Any] | None:
         TrainingError: it is damaged, or no checkpoint.
     """
     try:
-        # Whatever device it was written on: whoever takes it over puts it where it learns.
+        # Whatever device it was written on: the learner that takes it over moves it to its own.
         state: Any = torch.load(path, map_location="cpu", weights_only=True)
         return dict(state)
     except FileNotFoundError:

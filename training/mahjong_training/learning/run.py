@@ -203,7 +203,7 @@ class PpoRun(BaseRun[TrainConfig]):
         )
 
     def _progress(self, hands: int) -> Fraction:
-        """Return the share of what the policy learns from that is done after so many hands."""
+        """Return the share of what the policy learns from that is done after a number of hands."""
         return Fraction(max(0, hands - self.critic_hands), max(1, self.config.hands - self.critic_hands))
 
     def _measurements_due(self, hands: int) -> int:
@@ -211,7 +211,7 @@ class PpoRun(BaseRun[TrainConfig]):
         return int(self._progress(hands) * self.config.evaluations)
 
     def _next_hands(self, hands: int) -> int:
-        """Return how many hands the update after so many hands plays: what is left, shared out evenly."""
+        """Return how many hands the update after a number of hands plays: what is left, shared out evenly."""
         goal = self.critic_hands if hands < self.critic_hands else self.config.hands
         left = min(goal, self.config.hands) - hands
         return -(-left // -(-left // self.config.tables))
@@ -246,7 +246,7 @@ class PpoRun(BaseRun[TrainConfig]):
         return Trajectories.joined(self._executor.gather(begun or []))
 
     def _begin(self, update: int, learned: int) -> None:
-        """Let the hands of an update that comes after so many hands be played, with the learner as it is."""
+        """Let the hands of an update that comes after a number of hands be played, with the learner as it is."""
         self._begun_with = self.learner.weights(), self.snapshots
         self._hand_out(update, learned)
 

@@ -113,7 +113,7 @@ class Training(BaseRun[TrainSb3Config]):
             ppo = replace(config, n_steps=shortest)
             self.update = shortest * config.tables
             self.model = new_learner(self.env, self.spec, ppo, config.seed, features, device=find_device(config.device))
-            # Whoever sits at the tables is on the CPU, and may be sent to other processes.
+            # The copy that sits at the tables is on the CPU, and may be sent to other processes.
             self.player_network = self.network if self.model.device.type == "cpu" else deepcopy(self.network).cpu()
             learner = PolicyAgent.playing(TorchNetwork(self.player_network), name=SELF, sample=True)
             self.env.opponents = [named.get(spec, learner) for spec in config.opponents]

@@ -232,7 +232,7 @@ class _Worker(gymnasium.Env[Any, Any]):
             return _Answer(error=traceback.format_exc())
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there is nothing to close."""
 
     def _open(self, sent: CloudpickleWrapper) -> None:
         torch.set_num_threads(1)

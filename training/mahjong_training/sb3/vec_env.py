@@ -100,7 +100,7 @@ class BatchVecEnv(VecEnv):
         self._pass_on()
 
     def _pass_on(self) -> None:
-        """Tell whoever else plays these tables about the opponents and the rewards."""
+        """Pass the opponents and the rewards on to the processes that play these tables."""
 
     @abstractmethod
     def action_masks(self) -> NDArray[np.bool_]:
@@ -134,7 +134,7 @@ class TableVecEnv(BatchVecEnv):
 
     The core is that of the Gymnasium environments (`mahjong_env.environments.learning_seats`): it says what an episode
     is and what the learner is paid. The learner's place is drawn from the seed and moves on by one with every episode,
-    whoever else sits there is drawn from ``opponents`` for every episode.
+    each other seat's agent is drawn from ``opponents`` for every episode.
 
     Episodes that end carry in their ``info``: ``episode`` (r points of the hand, l decisions), ``is_success`` (the
     learner won), ``terminal_observation`` and ``TimeLimit.truncated``.
