@@ -3,8 +3,8 @@
 Whenever a seat draws, an observer of all hands knows what each kind would be good for and how probable it is, because
 the wall is shuffled and unseen. So any function of the table and the drawn kind, such as "1 if the tile brings the hand
 nearer to a win", less its mean over the tiles that remain, has mean zero given everything before it, no matter who
-plays and how: an innovation. Luck is the weighted sum of these innovations. Taking it off the points changes no mean, and
-removes as much of the variance as the weights explain, which were fixed beforehand on other hands. This is the
+plays and how: an innovation. Luck is the weighted sum of these innovations. Taking it off the points changes no mean,
+and removes as much of the variance as the weights explain, which were fixed beforehand on other hands. This is the
 advantage-sum estimator (Zinkevich, Bowling, Bard, Kan and Billings, 2006) with a linear value function as in MIVAT
 (White and Bowling, 2009) and, for chance alone, as in AIVAT (Burch, Schmid, Moravcik, Morrill and Bowling, 2018).
 
