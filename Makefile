@@ -192,7 +192,7 @@ notebooks: $(TEST)
 # --- making -------------------------------------------------------------------------------------------------
 
 tables: $(TEST)
-	$(Q)$(BIN)/python -m mahjong_env.hands.build
+	$(Q)$(BIN)/python -m tools.hand_tables
 
 wheel: $(TEST)
 	rm -rf build

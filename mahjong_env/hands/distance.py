@@ -3,7 +3,7 @@
 The distance is shanten + 1: 0 is complete, 1 waits for one tile. It is the fewest tiles to add, without a limit of four
 copies per kind, so that the hand contains the wanted sets and a pair; a wild tile makes it one less. Every code leads
 to one of 163 states, two states to a joint state, two joint states and a number of sets to the distance (see
-`mahjong_env.hands.build`). These tables, about 3 MB, are loaded when they are first needed.
+`tools/hand_tables.py`). These tables, about 3 MB, are loaded when they are first needed.
 
 A cheapest hand is one of the nearest complete hands: sets and a pair for which the fewest tiles are missing. A *share*
 is what one group of kinds contributes to it: with or without the pair, and a number of sets. A tile helps if it lowers

@@ -1,4 +1,4 @@
-"""Loads the shipped automata (see `mahjong_env.hands.build`) and expands them into one entry per code."""
+"""Loads the shipped automata (see `tools/hand_tables.py`) and expands them into one entry per code."""
 
 from pathlib import Path
 from typing import Any
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from mahjong_env.hands.codes import BASE, NUM_HONOURS, RANKS
 
-_PATH = Path(__file__).with_name("tables.npz")
+PATH = Path(__file__).with_name("tables.npz")
 _LENGTHS = {"suit": RANKS, "honours": NUM_HONOURS}
 
 
 def load_table(name: str) -> NDArray[Any]:
     """Return one of the tables that `build.build` describes."""
-    with np.load(_PATH) as tables:
+    with np.load(PATH) as tables:
         return np.asarray(tables[name])
 
 
@@ -28,7 +28,7 @@ def load_steps(programme: str, group: str) -> list[NDArray[np.uint16]]:
     Returns:
         For each rank [counts, states before] uint16, the state after a rank with that count of tiles.
     """
-    with np.load(_PATH) as tables:
+    with np.load(PATH) as tables:
         return [tables[f"{programme}_{group}_{rank}"] for rank in range(_LENGTHS[group])]
 
 

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from mahjong_env.hands.build import TABLES_PATH, build
+from mahjong_env.hands.tables import PATH
+from tools.hand_tables import build
 
 
 def test_rebuilding_gives_the_shipped_tables():
     built = build()
-    with np.load(TABLES_PATH) as shipped:
+    with np.load(PATH) as shipped:
         assert sorted(shipped.files) == sorted(built)
         for name, array in built.items():
             assert shipped[name].dtype == array.dtype, name

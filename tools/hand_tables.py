@@ -1,4 +1,4 @@
-"""Builds the tables of hand mathematics: ``python -m mahjong_env.hands.build``.
+"""Builds the tables of hand mathematics: ``python -m tools.hand_tables``.
 
 Everything the tables know is a cheapest way to cover the tiles of one suit with sets. Going through the ranks
 from 1 to 9, the only thing that earlier ranks decide about later ones is how many runs were started at the
@@ -26,15 +26,14 @@ group, and a last table holds the distance of every two joint groups.
 """
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env.hands.codes import NUM_HONOURS, RANKS
+from mahjong_env.hands.tables import PATH
 
-TABLES_PATH = Path(__file__).with_name("tables.npz")
 MAX_SETS = 5  # sixteen-tile hands have five sets
 
 Costs = NDArray[np.uint8]
@@ -249,8 +248,8 @@ def _pick_tiles(costs: Costs, rank: int, count: int, most_new_runs: int) -> Cost
 def main() -> None:
     """Write ``tables.npz`` beside this file and say how big it is."""
     arrays: dict[str, Any] = dict(build())
-    np.savez_compressed(TABLES_PATH, **arrays)
-    print(f"{TABLES_PATH.name}: {TABLES_PATH.stat().st_size} bytes")
+    np.savez_compressed(PATH, **arrays)
+    print(f"{PATH.name}: {PATH.stat().st_size} bytes")
 
 
 if __name__ == "__main__":
