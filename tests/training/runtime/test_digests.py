@@ -25,7 +25,8 @@ class TestAgentsFiles:
         return agent_digests(spec, agent, HEBEI) != before
 
     @pytest.fixture
-    def own(self, tmp_path):
+    def own(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(sys, "path", [*sys.path])  # the folder of a file that was loaded stays at its end
         text = "from kept_beside import act\nclass Mine:\n    name = 'mine'\n    act = act\n"
         (tmp_path / "kept_mine.py").write_text(text, encoding="utf-8")
         (tmp_path / "kept_beside.py").write_text("from kept_further import act\n", encoding="utf-8")
