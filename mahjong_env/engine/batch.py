@@ -11,7 +11,7 @@ import numpy as np
 from mahjong_env.basics.chance import fold_seed
 from mahjong_env.basics.errors import ActionError, RulesError, SnapshotError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, Seeds
-from mahjong_env.engine import hidden
+from mahjong_env.engine import hidden, one_game
 from mahjong_env.engine.arguments import (
     MOST_HANDS,
     as_array,
@@ -37,8 +37,8 @@ from mahjong_env.engine.scene import Deal, Scenes
 from mahjong_env.engine.snapshot import Snapshot, describe_games
 from mahjong_env.engine.step import take_step
 from mahjong_env.engine.worlds import Origin
+from mahjong_env.observation import one_seat
 from mahjong_env.observation import planes as observation
-from mahjong_env.observation.cache import FEW_GAMES, ObservationCache
 from mahjong_env.observation.view import View
 from mahjong_env.observation.visibility import VisibleState
 from mahjong_env.ruleset.questions import Rules
@@ -46,6 +46,8 @@ from mahjong_env.ruleset.registry import rules
 from mahjong_env.state.arrays import NO_SEAT, State
 
 _MANY_VIEWS: Final = 64  # views that are watched before those no longer in use are forgotten
+
+_NO_ACTIONS: Final = np.zeros(0, np.int64)
 
 
 class Engine:
@@ -87,7 +89,9 @@ class Engine:
         self._all_games = numbers_up_to(num_games)
         self._moves_of, self._moves_of_all = np.zeros(num_games, np.int64), 0
         self._views: list[ref[View]] = []
-        self._kept: ObservationCache | None = None
+        self._few: one_game.FewGames | None = None
+        self._may_play_few = True
+        self._looks: one_seat.FewObservations | None = None
         self._ahead: DealPrefetch | None = None
         self.state = State.allocate(axes_of(rules, num_games))
         self._context = self._new_context()
@@ -154,16 +158,28 @@ class Engine:
         Raises:
             ActionError: there are no such games or seats, or ``out`` is another kind of array.
         """
+        few = self._observe_few(games, seats, out)
+        if few is not None:
+            return few
         g = self._game_numbers(games, repeats=True)
         table_seats, present = who_looks(self.state, g, seats)
         if out is not None:
             check_buffer("out", out, (len(g), *self.observation_shape), np.int8)
         seen = VisibleState(self.state, self.rules, g, table_seats, present, self.num_hands)
-        if self.num_games > FEW_GAMES or not seen.all_asked:
-            return observation.observe(seen, out)
-        if self._kept is None:
-            self._kept = ObservationCache(self.state, self.rules, self.num_hands)
-        return self._kept.observe(seen, out)
+        return observation.observe(seen, out)
+
+    def _observe_few(self, games: Any, seats: Any, out: Int8Array | None) -> Int8Array | None:
+        """The same of few games in plain Python; None: something is rare there, or wrong."""
+        if self._looks is None:
+            if self.num_games > one_seat.MOST_GAMES:
+                return None
+            self._looks = one_seat.FewObservations(self.state, self.rules, self.num_hands)
+        asked = self._looks.read(games, seats)
+        if asked is None:
+            return None
+        if out is not None:
+            check_buffer("out", out, (len(asked), *self.observation_shape), np.int8)
+        return self._looks.observe(asked, out)
 
     def view(self, games: Any = None, seats: Any = None) -> View:
         """The same as `observe`, with the action mask and the same facts as named arrays, for agents."""
@@ -193,6 +209,8 @@ class Engine:
         self._views.append(ref(view))
 
     def _keep_views(self) -> None:
+        if not self._views:
+            return
         for known in self._views:
             view = known()
             if view is not None:
@@ -201,7 +219,7 @@ class Engine:
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and pickles have no views, and keep and deal for themselves."""
-        return {**self.__dict__, "_views": [], "_kept": None, "_ahead": None}
+        return {**self.__dict__, "_views": [], "_few": None, "_looks": None, "_ahead": None}
 
     def _note_moves(self, games: Any, numbers: Games) -> None:
         self._keep_views()
@@ -234,22 +252,37 @@ class Engine:
             ActionError: wrong shape or type of ``actions``, ``games`` or ``out``; nothing has been changed.
             IllegalActionError: an action that is not legal; nothing in the batch has been changed.
         """
-        g = self._game_numbers(games)
-        chosen = checked_actions(self.state, actions, g)
+        few = self._few_games()
+        plain = None if few is None else few.read(actions, games)
+        g = self._game_numbers(games) if plain is None else self._all_games if games is None else games
+        chosen = checked_actions(self.state, actions, g) if plain is None else _NO_ACTIONS
         if out is not None:
             check_step_buffers(out, len(g), self.num_people)
         self._note_moves(games, g)
-        live = g if chosen.size == g.size else g[self.state.actor[g] != NO_SEAT]
 
         self._context.begin_step()
-        ended = take_step(self._context, live, chosen)
+        if few is not None and plain is not None:
+            live, chosen = few.play(plain)
+        else:
+            live = g if chosen.size == g.size else g[self.state.actor[g] != NO_SEAT]
+        ended = take_step(self._context, live, chosen) if live.size else []
         outcome = Outcome.collect(ended, self.rules, self.state)
         hand_over, done, truncated = self._begin_next_hands(g, ended)
-        masks.write_masks(self._context, live)
+        if live.size:
+            masks.write_masks(self._context, live)
         rewards = self._context.rewards if games is None else self._context.rewards[g]
         if out is not None:
             self._fill(out, g, rewards)
         return StepResult(rewards, hand_over, done, truncated, outcome)
+
+    def _few_games(self) -> one_game.FewGames | None:
+        """The games as plain Python plays them; None: there are too many, or the variant has its own way."""
+        if self._few is None and self._may_play_few:
+            is_small = self.num_games <= one_game.MOST_GAMES
+            self._may_play_few = is_small and one_game.can_play(self.rules)
+            if self._may_play_few:
+                self._few = one_game.FewGames(self._context)
+        return self._few
 
     def _fill(self, out: Mapping[str, Any], games: Games, rewards: Int32Array) -> None:
         if "observation" in out:
@@ -329,7 +362,8 @@ class Engine:
         twin.auto_reset, twin.start = self.auto_reset, self.start
         twin._all_games = numbers_up_to(len(g))
         twin._moves_of, twin._moves_of_all = np.zeros(len(g), np.int64), 0
-        twin._views, twin._kept, twin._ahead = [], None, None
+        twin._views, twin._few, twin._looks, twin._ahead = [], None, None, None
+        twin._may_play_few = True
         twin.state = self.state.rows(g)
         twin._context = twin._new_context()
         return twin
@@ -359,7 +393,6 @@ class Engine:
         found = other.state.arrays()
         for name, array in self.state.arrays().items():
             array[g] = found[name][theirs]
-        self.state.note_change(g)
 
     def snapshot(self, games: Any = None) -> Snapshot:
         """Everything about the games, frozen.
@@ -395,7 +428,6 @@ class Engine:
         self._note_moves(games, g)
         for name, array in arrays.items():
             array[g] = snapshot.arrays[name]
-        self.state.note_change(g)
 
     def resample_hidden(self, seats: Any, rng: np.random.Generator, games: Any = None) -> None:
         """Redistribute, in place, all that these seats have not seen: other hands, hidden kongs, the wall.
@@ -414,7 +446,6 @@ class Engine:
         table_seats, _ = who_looks(self.state, g, seats)
         self._note_moves(games, g)
         hidden.resample(self._context, g, table_seats, rng)
-        self.state.note_change(g)
 
     def _game_numbers(self, games: Any, *, repeats: bool = False) -> Games:
         return self._all_games if games is None else game_numbers(games, self.num_games, repeats=repeats)

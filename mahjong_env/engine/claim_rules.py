@@ -35,12 +35,12 @@ ARE_NEIGHBOURS: Final = ((_KINDS + _STEPS) // 9 == _KINDS // 9) & (_KINDS < FIRS
 
 # The ranks of claims: what is heard first has the highest.
 _WIN, _KONG_OR_PUNG, _CHOW, _NONE = 3, 2, 1, 0
-_RANK_OF_ACTION: Final = np.array([_CHOW] * 3 + [_KONG_OR_PUNG] * 2 + [_WIN, _NONE], np.int8)  # "chow low" to "pass"
-_RANK_OF_OPTIONS: Final = np.array(
-    [max(_RANK_OF_ACTION[bit] if options >> bit & 1 else _NONE for bit in range(6)) for options in range(64)], np.int8
+RANK_OF_ACTION: Final = np.array([_CHOW] * 3 + [_KONG_OR_PUNG] * 2 + [_WIN, _NONE], np.int8)  # "chow low" to "pass"
+RANK_OF_OPTIONS: Final = np.array(
+    [max(RANK_OF_ACTION[bit] if options >> bit & 1 else _NONE for bit in range(6)) for options in range(64)], np.int8
 )
 # The sets of equal tiles that a seat with 0 to 4 tiles of the kind may claim.
-_SETS_OF_EQUALS: Final = np.array([0, 0, MAY_PUNG, MAY_PUNG | MAY_KONG, MAY_PUNG | MAY_KONG], np.int8)
+SETS_OF_EQUALS: Final = np.array([0, 0, MAY_PUNG, MAY_PUNG | MAY_KONG, MAY_PUNG | MAY_KONG], np.int8)
 _HIGH_MIDDLE_LOW: Final = np.array([MAY_CHOW_HIGH, MAY_CHOW_MIDDLE, MAY_CHOW_LOW])
 _THREE, _FOUR = (np.array(number, np.int8) for number in (3, 4))
 
@@ -58,7 +58,7 @@ def sets_wanted(held: Int8Array, beside: BoolArray | None, may_add: BoolArray | 
         [m, n] int8 option bits. Only the next player may claim a chow; a pung takes two tiles of the hand, a kong
         three.
     """
-    options = _SETS_OF_EQUALS.take(held)
+    options = SETS_OF_EQUALS.take(held)
     if may_add is not None:
         options |= may_add * MAY_KONG
     if beside is not None:
@@ -77,14 +77,14 @@ def seats_to_ask_first(options: Int8Array) -> tuple[Games, Int8Array]:
         [n] the row of the seat that is asked next: the nearest of those with the best option; and [n] int8 the
         precedence of that option (see `precedence`), 0 where nobody is left.
     """
-    rank = _RANK_OF_OPTIONS.take(options)
+    rank = RANK_OF_OPTIONS.take(options)
     row = rank.argmax(axis=0)  # the first of equals
     return row, precedence(rank.max(axis=0), row)
 
 
 def precedence_of_answer(actions: IntArray, row: IntArray) -> Int8Array:
     """[n] int8 precedence of the answers ``actions`` [n] of the seats in these rows [n]; 0 for a pass."""
-    return precedence(_RANK_OF_ACTION.take(actions - CHOW_LOW), row)
+    return precedence(RANK_OF_ACTION.take(actions - CHOW_LOW), row)
 
 
 def precedence(rank: Int8Array, row: Any) -> Int8Array:
@@ -102,6 +102,6 @@ def seats_not_yet_asked(options: Int8Array, is_asked: BoolArray) -> Int8Array:
     Returns:
         [m, n] int8 the same without the seats that would have been asked before it.
     """
-    rank = _RANK_OF_OPTIONS.take(options)
+    rank = RANK_OF_OPTIONS.take(options)
     heard = precedence(rank, np.arange(len(options))[:, None])
     return np.where(heard > np.where(is_asked, heard, 0).max(axis=0), np.int8(0), options)

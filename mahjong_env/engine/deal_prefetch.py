@@ -47,7 +47,6 @@ class DealPrefetch:
         dealt = self._dealt.state.arrays()
         for name, array in self._state.arrays().items():
             array[games] = dealt[name][rows]
-        self._state.note_change(games)
 
     def _rows(self, games: Games) -> Games:
         """[n] where the next matches of games stand among those dealt."""

@@ -25,7 +25,15 @@ from mahjong_env.engine.arguments import MOST_HANDS, as_array, check_count, chec
 from mahjong_env.engine.outcome import Outcome, StepResult, hand_info
 from mahjong_env.engine.phases.settle import most_hands
 from mahjong_env.engine.scene import Deal
-from mahjong_env.environments.agents import Opponent, OpponentPool, Seating, agent_name, choose_actions
+from mahjong_env.environments.agents import (
+    Opponent,
+    OpponentPool,
+    RandomAgent,
+    Seating,
+    agent_name,
+    ask,
+    choose_actions,
+)
 from mahjong_env.environments.arguments import check_illegal_reward
 from mahjong_env.environments.held_engine import HeldEngine
 from mahjong_env.ruleset.questions import Rules
@@ -47,6 +55,8 @@ MOST_ATTEMPTS_OF_A_DEAL: Final = 100
 
 _FEW: Final = 8
 """Tables that are over wait for their next deal until at most one table in `_FEW` is still playing."""
+
+_THE_GAME: Final = np.zeros(1, np.intp)
 
 OnEnd = Callable[[Games], None]
 
@@ -290,6 +300,8 @@ class LearningSeats:
         self._seating.settle(self.learner, rng)
         attempts, most = 0, MOST_ATTEMPTS if deal is None else MOST_ATTEMPTS_OF_A_DEAL
         while True:
+            if self.engine.num_games == 1:
+                self._let_others_play_alone(rng)
             person = self.engine.seat_to_act[games]
             others = np.flatnonzero((person >= 0) & (person != self.learner[games]))
             # Hands end one by one, but to end an episode and to deal costs about as much for one table as for many:
@@ -311,6 +323,22 @@ class LearningSeats:
             self._note(acting, self.engine.play(actions, acting))
         self._pay(games[self._was_asked[games]], person[self._was_asked[games]] < 0)
         self._is_interrupted = False
+
+    def _let_others_play_alone(self, rng: np.random.Generator) -> None:
+        """At a table that is alone, where numpy takes longer than the work: play until its learner is asked."""
+        engine, learner, who, agents = self.engine, int(self.learner[0]), self._seating.who[0], self._seating.agents
+        state = engine.state
+        while (seat := int(state.actor[0])) >= 0:
+            person = int(state.person_at[0, seat])
+            if person == learner:
+                return
+            agent = agents[who[person]]
+            if type(agent) is RandomAgent:
+                legal = state.mask[0].nonzero()[0]  # as `choose_at_random` chooses
+                actions = [int(legal[int(rng.random() * len(legal))])]
+            else:
+                actions = ask(agent, engine, _THE_GAME, rng).tolist()
+            self._note(_THE_GAME, engine.play(actions))
 
     def _renew(self, games: Games, rng: np.random.Generator, on_end: OnEnd | None, deal: Deal | None = None) -> None:
         """End the episodes of games, if they have been any, and deal them anew."""
@@ -337,7 +365,8 @@ class LearningSeats:
 
     # --- What came of it --------------------------------------------------------------------------------------
     def _note(self, games: Games, result: StepResult) -> None:
-        self._owed[games] += result.rewards[np.arange(len(games)), self.learner[games]]
+        if np.count_nonzero(result.rewards):
+            self._owed[games] += result.rewards[np.arange(len(games)), self.learner[games]]
         if len(result.outcome):
             self._was_cut[games] |= result.truncated
             for row, game in enumerate(result.outcome.game.tolist()):

@@ -22,7 +22,7 @@ left out of its code, is complete when its number of tiles is right and it misse
 """
 
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,6 +112,40 @@ def group_summaries(codes: NDArray[np.intp], honours: NDArray[np.bool_]) -> Word
         [k] uint32 words.
     """
     return facts().take(codes + SUIT_CODES * honours, mode="clip")
+
+
+# One hand in plain numbers, for whom a call of numpy takes longer than the work: the same fields of the same words.
+
+
+@cache
+def facts_for_one() -> memoryview:
+    """Return the words of every suit code, then of every honour code, as plain Python reads them."""
+    return facts().data
+
+
+FIRST_HONOUR_FACTS: Final = SUIT_CODES
+"""Where the words of the honour codes begin."""
+
+
+def sum_of_one(one: int, two: int, three: int, four: int) -> tuple[int, int]:
+    """Return the sum of the words of a hand, as of `sum_summaries`, and what `short_of_sets_and_pair` says of them."""
+    total = one + two + three + four
+    return total, (total & _SETS_MASK) + (min(one, two, three, four) >> _PAIR_SHIFT) - _BIAS
+
+
+def pairs_of_one(total: int) -> int:
+    """Return the number of pairs (see `pairs`)."""
+    return total >> _PAIRS_SHIFT & _PAIRS_MASK
+
+
+def orphan_kinds_of_one(total: int) -> int:
+    """Return the number of different ones, nines and honours (see `orphan_kinds`)."""
+    return total >> _ORPHANS_SHIFT & _ORPHANS_MASK
+
+
+def doubled_orphans_of_one(total: int) -> int:
+    """Return the number of different ones, nines and honours held twice or more (see `doubled_orphans`)."""
+    return total >> _DOUBLED_SHIFT & _DOUBLED_MASK
 
 
 def sum_summaries(words: Words) -> Words:

@@ -4,9 +4,6 @@ A piece is declared together with the function that writes it, and knows nothing
 follows from the order of declaration, and so do the tables of the documentation, the ranges that the conformance
 kit checks and the scales of networks. The same holds for a fact, which is one number, or one for each slot, in the
 piece "facts".
-
-A declaration also says what stays as it is in the course of a hand: that need not be written anew for every observation
-(kept.py).
 """
 
 from __future__ import annotations
@@ -42,8 +39,6 @@ class Piece:
         high: the greatest number.
         scale: about how large its numbers are; networks divide by it.
         is_code: whether its numbers are names of things (kinds, seats) rather than amounts.
-        stays: whether its numbers stay the same in the course of a hand, until somebody is paid or declares a kong.
-        renew: of a piece of which a part stays: writes the others again; arguments as of ``write``.
     """
 
     name: str
@@ -54,8 +49,6 @@ class Piece:
     high: Numbers = 1
     scale: Numbers = 1
     is_code: bool = False
-    stays: bool = False
-    renew: Callable[[Any, Int8Array], None] | None = field(default=None, repr=False)
 
     def spread(self, numbers: Numbers) -> NDArray[np.float64]:
         """[planes, 34] the numbers of ``low``, ``high`` or ``scale``, one for each place."""
@@ -79,7 +72,6 @@ class Fact:
         by_slot: whether it takes a place for each slot.
         is_open_ended: whether there may be greater numbers, and lesser ones if ``low`` is negative, which are shown as
             the greatest and the least.
-        stays: whether it stays the same in the course of a hand.
     """
 
     name: str
@@ -90,7 +82,6 @@ class Fact:
     scale: float = 1
     by_slot: bool = False
     is_open_ended: bool = False
-    stays: bool = False
 
     @property
     def places(self) -> int:
@@ -125,12 +116,6 @@ class Layout:
             start += piece.planes
         self.shape = (start, NUM_KINDS)
         self._writers = [(piece.write, self._planes[piece.name]) for piece in self.pieces]
-        self._renewers = [
-            (piece.renew or piece.write, self._planes[piece.name]) for piece in self.pieces if not piece.stays
-        ]
-        self._keepers = [
-            (piece.write, self._planes[piece.name]) for piece in self.pieces if piece.stays or piece.renew is not None
-        ]
 
     def planes(self, name: str) -> slice:
         """The planes of a piece; `KeyError` if there is no such piece."""
@@ -146,16 +131,6 @@ class Layout:
             write(seen, out[:, planes])
         return out
 
-    def write_what_stays(self, seen: Any, out: Int8Array) -> None:
-        """Write the pieces of which something stays into [n, C, 34]."""
-        for write, planes in self._keepers:
-            write(seen, out[:, planes])
-
-    def renew(self, seen: Any, out: Int8Array) -> None:
-        """Write all that does not stay into observations [n, C, 34] in which the rest stands."""
-        for write, planes in self._renewers:
-            write(seen, out[:, planes])
-
     def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Two [C, 34]: the least and the greatest number of each place."""
         low, high = ([piece.spread(getattr(piece, side)) for piece in self.pieces] for side in ("low", "high"))
@@ -168,7 +143,6 @@ class Layout:
 _item: Final = cache(lambda width: np.dtype((np.void, width)))
 _nothing: Final = cache(lambda width: np.zeros((), _item(width)))
 _limit: Final = cache(lambda number: np.array(number, np.int16))
-_FEW_ROWS: Final = 16
 _PLANE: Final = np.dtype((np.void, NUM_KINDS))
 _FOUR: Final = np.dtype(np.int32)
 # Row k has a 1 at kind k; the last row, which -1 reaches, has none.
@@ -177,9 +151,6 @@ _ONE_HOT: Final = np.eye(NUM_KINDS + 1, NUM_KINDS, dtype=np.int8).view(_PLANE)[:
 
 def put(out: Int8Array, rows: Int8Array) -> None:
     """Copy ``rows`` to the same shape in ``out`` (both [n, ..., width] int8; a row is contiguous in each)."""
-    if len(out) <= _FEW_ROWS:
-        out[...] = rows
-        return
     item = _item(out.shape[-1])
     out.view(item)[...] = rows.view(item)
 
@@ -191,9 +162,6 @@ def put_one_hot(out: Int8Array, kinds: Int8Array) -> None:
 
 def put_slots(out: Int8Array, numbers: Int8Array) -> None:
     """Write [n, 4] numbers into four places [n, 4]."""
-    if len(out) <= _FEW_ROWS:
-        out[...] = numbers
-        return
     if numbers.dtype != np.int8 or not numbers.flags.c_contiguous:
         numbers = np.ascontiguousarray(numbers, np.int8)
     out.view(_FOUR)[...] = numbers.view(_FOUR)
@@ -201,9 +169,6 @@ def put_slots(out: Int8Array, numbers: Int8Array) -> None:
 
 def clear(out: Int8Array) -> None:
     """Set all numbers of [n, ..., width] to 0."""
-    if len(out) <= _FEW_ROWS:
-        out[...] = 0
-        return
     width = out.shape[-1]
     out.view(_item(width))[...] = _nothing(width)
 
@@ -227,19 +192,11 @@ def lay_out_facts(facts: Iterable[Fact], meaning: str) -> tuple[Piece, dict[str,
     rest = planes * NUM_KINDS - end
 
     columns = [(fact, places[fact.name], places[fact.name].start) for fact in facts]
-    changing = [column for column in columns if not column[0].stays]
 
     def write(seen: Any, out: Int8Array) -> None:
         # Apart from the observations, where it stays in the processor's cache; they are written once.
         rows = np.zeros((len(out), planes * NUM_KINDS), np.int8)
-        write_some(columns, seen, rows)
-        put(out.reshape(rows.shape), rows)
-
-    def renew(seen: Any, out: Int8Array) -> None:
-        write_some(changing, seen, out.reshape(len(out), planes * NUM_KINDS))
-
-    def write_some(some: list[tuple[Fact, slice, int]], seen: Any, rows: Int8Array) -> None:
-        for fact, place, start in some:
+        for fact, place, start in columns:
             numbers = shown(fact, seen) if fact.is_open_ended else fact.read(seen)
             if numbers is None:
                 continue
@@ -247,6 +204,7 @@ def lay_out_facts(facts: Iterable[Fact], meaning: str) -> tuple[Piece, dict[str,
                 put_slots(rows[:, place], numbers)
             else:
                 rows[:, start] = numbers
+        put(out.reshape(rows.shape), rows)
 
     def spread(numbers: list[Any], other: float) -> tuple[float, ...]:
         return tuple(
@@ -261,7 +219,6 @@ def lay_out_facts(facts: Iterable[Fact], meaning: str) -> tuple[Piece, dict[str,
         low=spread([fact.low for fact in facts], 0),
         high=spread([fact.high for fact in facts], 0),
         scale=spread([fact.scale for fact in facts], 1),
-        renew=renew,
     )
     return piece, places
 

@@ -59,7 +59,6 @@ FACTS: Final[tuple[Fact, ...]] = (
         high=127,
         scale=4,
         is_open_ended=True,
-        stays=True,
     ),
     Fact(
         "round_wind",
@@ -67,7 +66,6 @@ FACTS: Final[tuple[Fact, ...]] = (
         lambda seen: seen.round_wind + _ONE,
         high=_WIND,
         scale=_WIND,
-        stays=True,
     ),
     Fact(
         "deals_passed_on",
@@ -75,7 +73,6 @@ FACTS: Final[tuple[Fact, ...]] = (
         attrgetter("deals_passed_on"),
         high=SLOTS,
         scale=SLOTS,
-        stays=True,
     ),
     Fact(
         "offered_from",
@@ -101,7 +98,7 @@ FACTS: Final[tuple[Fact, ...]] = (
     Fact("kong_draws", "kongs in a row before the seat's drawn tile", attrgetter("kong_draws"), high=16),
     Fact("flower_draw", "the seat's drawn tile replaced a flower", attrgetter("flower_draw")),
     Fact("closing", "the hand ends after the seat's discard, or the one that it is asked about", attrgetter("closing")),
-    Fact("dice", "dice of the hand", attrgetter("dice"), high=18, scale=18, stays=True),
+    Fact("dice", "dice of the hand", attrgetter("dice"), high=18, scale=18),
     Fact(
         "hand_in_match",
         "hand of the match, from 0",
@@ -109,7 +106,6 @@ FACTS: Final[tuple[Fact, ...]] = (
         high=127,
         scale=16,
         is_open_ended=True,
-        stays=True,
     ),
     Fact(
         "hands_to_come",
@@ -118,7 +114,6 @@ FACTS: Final[tuple[Fact, ...]] = (
         high=127,
         scale=16,
         is_open_ended=True,
-        stays=True,
     ),
     Fact(
         "sitting_out",
@@ -126,9 +121,8 @@ FACTS: Final[tuple[Fact, ...]] = (
         _steps_from_own("sitting_out"),
         high=SLOTS,
         scale=SLOTS,
-        stays=True,
     ),
-    Fact("is_dealer", "the slot is the dealer", _is_dealer, by_slot=True, stays=True),
+    Fact("is_dealer", "the slot is the dealer", _is_dealer, by_slot=True),
     Fact(
         "house_wind",
         "wind of the slot (1 East to 4 North, 0 nobody)",
@@ -136,7 +130,6 @@ FACTS: Final[tuple[Fact, ...]] = (
         high=_WIND,
         scale=_WIND,
         by_slot=True,
-        stays=True,
     ),
     Fact(
         "person",
@@ -145,7 +138,6 @@ FACTS: Final[tuple[Fact, ...]] = (
         high=SLOTS,
         scale=SLOTS,
         by_slot=True,
-        stays=True,
     ),
     *(
         Fact(

@@ -5,9 +5,8 @@ relative to the one that looks: slot 0 is itself, 1 the next player, 2 the playe
 three-handed tables slot 2 is empty, so that networks carry over. `PIECES` and `FACTS` are the tables; documentation,
 conformance kit and networks follow them. What may be seen at all is decided in visibility.py.
 
-To add a plane, write a piece here (a function below `_piece`), and its place follows; if it shows something that views
-do not have yet, give `visibility.VisibleState` and `View` an array for it first. Nothing that changes in the course of
-a hand says ``stays=True``: the conformance kit finds out.
+To add a plane, write a piece here (a function below `_piece`), and its place follows; if it shows something that
+views do not have yet, give `visibility.VisibleState` and `View` an array for it first.
 """
 
 from __future__ import annotations
@@ -57,12 +56,11 @@ def _piece(
     high: Numbers = 1,
     scale: Numbers = 1,
     is_code: bool = False,
-    stays: bool = False,
 ) -> Callable[[Callable[[Any, Int8Array], None]], Callable[[Any, Int8Array], None]]:
     """Declare the function below it as the writer of the next piece; the arguments are those of `Piece`."""
 
     def declare(write: Callable[[Any, Int8Array], None]) -> Callable[[Any, Int8Array], None]:
-        _pieces.append(Piece(name, planes, meaning, write, low, high, scale, is_code, stays))
+        _pieces.append(Piece(name, planes, meaning, write, low, high, scale, is_code))
         return write
 
     return declare
@@ -100,17 +98,17 @@ def _offered(seen: Any, out: Int8Array) -> None:
             out[row, 0, seen.given_up[row]] = -1
 
 
-@_piece("wild", meaning="1 at the wild kind", stays=True)
+@_piece("wild", meaning="1 at the wild kind")
 def _wild(seen: Any, out: Int8Array) -> None:
     put_one_hot(out, seen.wild)
 
 
-@_piece("indicator", meaning="1 at the kind turned up", stays=True)
+@_piece("indicator", meaning="1 at the kind turned up")
 def _indicator(seen: Any, out: Int8Array) -> None:
     put_one_hot(out, seen.indicator)
 
 
-@_piece("hidden_kongs", meaning="4 at own concealed kongs that the others cannot see", high=4, scale=4, stays=True)
+@_piece("hidden_kongs", meaning="4 at own concealed kongs that the others cannot see", high=4, scale=4)
 def _hidden_kongs(seen: Any, out: Int8Array) -> None:
     clear(out)
     row, kind = seen.hidden_kongs
@@ -196,7 +194,6 @@ _pieces.append(_facts)
     low=_up_to(-99, (SLOTS + 1) * _DIGITS),
     high=_up_to(99, (SLOTS + 1) * _DIGITS),
     scale=100,
-    stays=True,
 )
 def _points(seen: Any, out: Int8Array) -> None:
     rows = np.zeros((len(out), NUM_KINDS), np.int8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -31,6 +32,8 @@ class Circumstance:
             the sort.
         excludes: arguments of `score` that contradict it.
         chinese: how pages call it beside its count at a seat, if it is a mark.
+        after_discard: what the mark is once its seat has discarded a tile: from what it was, the kind, and the wild
+            kind. These are arrays, or plain numbers. None: it stays as it was.
     """
 
     name: str
@@ -40,6 +43,7 @@ class Circumstance:
     discarded: int | None = None
     excludes: tuple[str, ...] = ()
     chinese: str = ""
+    after_discard: Callable[[Any, Any, Any], Any] | None = None
 
     def accepts(self, value: Any) -> bool:
         """Whether it can have this value."""

@@ -7,9 +7,10 @@ answers differently. All questions are about arrays of games: ``games`` [n] are 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -55,6 +56,22 @@ def knob(
     return field(default=default, metadata={"choices": choices, "about": about, **limits})
 
 
+ShortOfOne: TypeAlias = Callable[[int, int, int, int], int]
+"""`Rules.tiles_short` of one hand: from the two numbers of `hands.sum_of_one`, its wild tiles, and its melds."""
+
+_Answer = TypeVar("_Answer", bound=Callable[..., Any])
+
+
+def only_with_marks(answer: _Answer) -> _Answer:
+    """Declare that a variant's answer says something only where a seat of the game has a mark (`State.marks`).
+
+    Small batches then do not ask where nobody has one, and so are played faster (engine/one_game.py). `limit_claims`
+    may look at nothing but the marks.
+    """
+    answer.only_with_marks = True  # type: ignore[attr-defined]
+    return answer
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rules:
     """The rules of one variant, with their knobs as fields.
@@ -75,6 +92,8 @@ class Rules:
     """Reasons why a hand may not win, in words; 0 is "it may", 1 "it is not complete"."""
     circumstances: ClassVar[tuple[Circumstance, ...]] = ()
     """Facts that the variant asks for about a win, beyond those that all ask for."""
+    marks_after_discard: ClassVar[tuple[tuple[int, Callable[[Any, Any, Any], Any]], ...]] = ()
+    """The marks that a discard may change, by number, and how (`Circumstance.after_discard`); it follows from those."""
     wins_by_flowers: ClassVar[bool] = False
     """Whether exposed flowers alone can win a hand."""
     turned_up_after_win: ClassVar[int] = 0
@@ -90,6 +109,8 @@ class Rules:
     """The dealer's extra tile is drawn after the opening flowers are replaced, instead of before."""
     opening_stages: ClassVar[int] = 0
     """The number of questions before the first turn (`opening_options`)."""
+    unclaimable_kinds: ClassVar[tuple[int, ...]] = ()
+    """Kinds that nobody may claim for anything when they are discarded, beside the wild one (`unclaimable`)."""
     max_hands: ClassVar[int | None] = None
 
     # --- Knobs ------------------------------------------------------------------------------------------------
@@ -101,6 +122,8 @@ class Rules:
                 f"{cls.__name__} counts {len(marks)} marks for each seat ({', '.join(marks)}); observations "
                 f"have places for {MAX_MARKS}"
             )
+        after = [item.after_discard for item in cls.circumstances if item.is_mark]
+        cls.marks_after_discard = tuple((number, how) for number, how in enumerate(after) if how is not None)
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -231,7 +254,11 @@ class Rules:
 
         common.md#wild-tiles.
         """
-        return state.offered[games] == state.wild[games] if self.has_wild else None
+        offered = state.offered[games]
+        dead = offered == state.wild[games] if self.has_wild else None
+        for kind in self.unclaimable_kinds:
+            dead = offered == kind if dead is None else dead | (offered == kind)
+        return dead
 
     # --- The start of a match and of a hand ----------------------------------------------------------------------
     def begin_match(self, state: State, games: Games, keys: UInt64Array, *, at_random: bool) -> None:
@@ -299,7 +326,10 @@ class Rules:
         return kongs
 
     def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
-        """A tile has just been discarded; claims have not been asked yet."""
+        """A tile has just been discarded; claims have not been asked yet. Marks become what they declare."""
+        for number, after in self.marks_after_discard:
+            before = seats.of(state.marks)[:, number]
+            state.marks[seats.game, seats.seat, number] = after(before, kind, state.wild[seats.game])
 
     # --- Claims -----------------------------------------------------------------------------------------------
     def limit_claims(self, state: State, seats: Seats, options: Int8Array) -> None:
@@ -347,6 +377,13 @@ class Rules:
             [...] int8; the hand is complete if it has the right number of tiles and this is at most ``wilds``.
         """
         return short_of_sets_and_pair(summaries)
+
+    def tiles_short_of_one(self) -> ShortOfOne | None:
+        """`tiles_short` for one hand in plain numbers; None: small batches are played as large ones.
+
+        Who answers `tiles_short` answers this too, in the same class: else it is not asked.
+        """
+        return lambda total, with_pair, wilds, melds: with_pair
 
     def complete(self, wins: Wins) -> BoolArray:
         """[n] whether the tiles are a complete hand in one of the variant's shapes."""

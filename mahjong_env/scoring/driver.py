@@ -14,7 +14,7 @@ import numpy as np
 
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt32Array
 from mahjong_env.hands import sum_summaries
-from mahjong_env.ruleset.questions import Rules
+from mahjong_env.ruleset.questions import Rules, ShortOfOne
 from mahjong_env.scoring.payments import Payment, everyone, owed, paid_by
 from mahjong_env.scoring.readings import SETS_AND_PAIR, Readings, Shape, best_readings
 from mahjong_env.scoring.rows import ByHand, Restriction, Row
@@ -101,6 +101,26 @@ class ScoredRules(Rules):
         if len(self.shapes) > 1 and np.count_nonzero(melds) < np.size(melds):
             for shape in self.shapes[1:]:
                 short = np.minimum(short, shape.short_of(summaries, melds, total, wilds))
+        return short
+
+    def tiles_short_of_one(self) -> ShortOfOne | None:
+        """The same for one hand in plain numbers, if all shapes know it."""
+        first, *concealed = [shape.short_of_one for shape in self.shapes]
+        if first is None:
+            return None
+        others = [short_of for short_of in concealed if short_of is not None]
+        if len(others) < len(concealed):
+            return None
+
+        def short(total: int, with_pair: int, wilds: int, melds: int) -> int:
+            least = first(total, with_pair, wilds)
+            if not melds:
+                for short_of in others:
+                    other = short_of(total, with_pair, wilds)
+                    if other < least:
+                        least = other
+            return least
+
         return short
 
     def legal(self, wins: Wins) -> BoolArray:

@@ -9,7 +9,18 @@ import numpy as np
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Int8Array, UInt32Array
-from mahjong_env.hands import POWER, SUIT, doubled_orphans, encode, orphan_kinds, pairs, suit_summaries
+from mahjong_env.hands import (
+    POWER,
+    SUIT,
+    doubled_orphans,
+    doubled_orphans_of_one,
+    encode,
+    orphan_kinds,
+    orphan_kinds_of_one,
+    pairs,
+    pairs_of_one,
+    suit_summaries,
+)
 from mahjong_env.scoring.wins import Wins
 
 # Arrays, as numpy turns plain numbers into arrays in every call.
@@ -104,6 +115,11 @@ def short_of_seven_pairs(summaries: UInt32Array, melds: Any, total: UInt32Array,
     return np.where(melds == _NONE, _SEVEN - pairs(summaries, total), _IMPOSSIBLE)
 
 
+def seven_pairs_of_one(total: int, with_pair: int, wilds: int) -> int:
+    """`short_of_seven_pairs` of one hand without melds, in plain numbers."""
+    return 7 - pairs_of_one(total)
+
+
 def short_of_thirteen_orphans(summaries: UInt32Array, melds: Any, total: UInt32Array, wilds: Any = 0) -> Int8Array:
     """[...] tiles that the thirteen ones, nines and honours with one doubled still lack.
 
@@ -116,3 +132,11 @@ def short_of_thirteen_orphans(summaries: UInt32Array, melds: Any, total: UInt32A
         return np.full(near.shape, _IMPOSSIBLE)
     lacking = 13 - kinds + (doubled_orphans(summaries, total) == 0)
     return np.where(near, lacking, _IMPOSSIBLE).astype(np.int8)
+
+
+def thirteen_orphans_of_one(total: int, with_pair: int, wilds: int) -> int:
+    """`short_of_thirteen_orphans` of one hand without melds, in plain numbers."""
+    kinds = orphan_kinds_of_one(total)
+    if kinds < _NEARLY_ALL - wilds:
+        return int(_IMPOSSIBLE)
+    return 13 - kinds + (doubled_orphans_of_one(total) == 0)

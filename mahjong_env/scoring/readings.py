@@ -15,16 +15,21 @@ from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, In
 from mahjong_env.hands import short_of_sets_and_pair, substitutions
 from mahjong_env.scoring.patterns import (
     SuitRows,
+    seven_pairs_of_one,
     short_of_seven_pairs,
     short_of_thirteen_orphans,
     suit_rows,
     suits_present,
+    thirteen_orphans_of_one,
 )
 from mahjong_env.scoring.wins import Wins
 
 ShortOf = Callable[[UInt32Array, Any, UInt32Array, Any], Int8Array]
 """[...] tiles that a shape lacks, wild ones included, from the suit summaries [..., 4], the melds [...], the sum of the
 summaries [...], and the wild tiles held [...]."""
+
+ShortOfOne = Callable[[int, int, int], int]
+"""The same of one hand in plain numbers, from the two numbers of `hands.sum_of_one` and the wild tiles held."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +42,15 @@ class Shape:
         read: every reading of some hands ([k] indices) in this shape, in parts that keep those of a hand together;
             None: one reading of each hand that has it, as no row asks how the tiles are read.
         concealed: whether nothing may be melded.
+        short_of_one: the same as ``short_of`` for one hand in plain numbers, without melds if it is concealed; None:
+            small batches are played as large ones.
     """
 
     name: str
     short_of: ShortOf
     read: Callable[[Shape, Wins, Games], list[Readings]] | None = None
     concealed: bool = False
+    short_of_one: ShortOfOne | None = None
 
     def readings(self, wins: Wins, which: Games) -> list[Readings]:
         """The readings of some hands ([k] indices of wins) in this shape; none for those that do not have it."""
@@ -218,11 +226,19 @@ def _short_of_sets_and_pair(summaries: UInt32Array, melds: Any, total: UInt32Arr
     return short_of_sets_and_pair(summaries, total)
 
 
-SETS_AND_PAIR = Shape("sets and a pair", _short_of_sets_and_pair, read_sets_and_pair)
-SETS_AND_PAIR_AS_ONE = Shape("sets and a pair", _short_of_sets_and_pair)
+def _sets_and_pair_of_one(total: int, with_pair: int, wilds: int) -> int:
+    return with_pair
+
+
+SETS_AND_PAIR = Shape(
+    "sets and a pair", _short_of_sets_and_pair, read_sets_and_pair, short_of_one=_sets_and_pair_of_one
+)
+SETS_AND_PAIR_AS_ONE = Shape("sets and a pair", _short_of_sets_and_pair, short_of_one=_sets_and_pair_of_one)
 """For variants that ask nothing about the sets: one reading stands for all."""
-SEVEN_PAIRS = Shape("seven pairs", short_of_seven_pairs, concealed=True)
-THIRTEEN_ORPHANS = Shape("thirteen orphans", short_of_thirteen_orphans, concealed=True)
+SEVEN_PAIRS = Shape("seven pairs", short_of_seven_pairs, concealed=True, short_of_one=seven_pairs_of_one)
+THIRTEEN_ORPHANS = Shape(
+    "thirteen orphans", short_of_thirteen_orphans, concealed=True, short_of_one=thirteen_orphans_of_one
+)
 
 
 # --- Choosing ---------------------------------------------------------------------------------------------------------

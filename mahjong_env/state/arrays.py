@@ -78,14 +78,12 @@ class State(Arrays):
     """A batch of B games; row i of every array is game i. Whose tiles are meant is said by `Seats`."""
 
     num_seats: int = field(init=False, repr=False)  # S
-    has_changed: BoolArray = field(init=False, repr=False)  # [B] see `note_change`
     _flat: Flat = field(init=False, repr=False)  # the same memory, for the verbs
     _wall_size: Int16Array = field(init=False, repr=False)  # W, as an array without axes
 
     def __post_init__(self) -> None:
         """Make the views; the arrays are never replaced."""
         self.num_seats = int(self.hand.shape[1])
-        self.has_changed = np.ones(len(self.phase), np.bool_)
         self._flat = Flat(self.arrays())
         self._wall_size = np.array(self.wall.shape[1], np.int16)
 
@@ -93,12 +91,16 @@ class State(Arrays):
         """Copies and pickles have views of their own arrays."""
         return _from_arrays, (self.arrays(),)
 
-    def note_change(self, games: Any) -> None:
-        """Note that in these games something has changed that usually stays the same until a hand ends.
+    def memory(self, name: str, dtype: Any = None) -> memoryview:
+        """One array as a line of memory for plain Python; what is written there stands in the array.
 
-        A hand was dealt, somebody was paid, or a kong was declared; observations (observation/cache.py) look it up.
+        Args:
+            name: of the array.
+            dtype: how its numbers are read, if not as they are declared (truth values are read as bytes).
         """
-        self.has_changed[games] = True
+        array = getattr(self, name).reshape(-1)
+        read: memoryview = array.view(np.uint8 if array.dtype == np.bool_ else dtype or array.dtype).data
+        return read
 
     # --- Seats ---------------------------------------------------------------------------------------------------
     def seats(self, games: Games, seat: Any) -> Seats:

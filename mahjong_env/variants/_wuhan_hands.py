@@ -9,7 +9,15 @@ import numpy as np
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import EAST, IS_TERMINAL, NORTH, NUM_KINDS, RANK, RED, WHITE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, UInt32Array
-from mahjong_env.hands import SUIT, encode, pairs, short_of_sets_and_258, short_of_sets_and_pair, suit_summaries
+from mahjong_env.hands import (
+    SUIT,
+    encode,
+    pairs,
+    pairs_of_one,
+    short_of_sets_and_258,
+    short_of_sets_and_pair,
+    suit_summaries,
+)
 from mahjong_env.scoring.patterns import SuitRows, count_melds, on_kong_draw, open_melds, suit_rows, suits_present
 from mahjong_env.scoring.readings import SETS_AND_PAIR, Readings, Shape
 from mahjong_env.scoring.rows import Restriction, Row, by_knob, names
@@ -39,6 +47,10 @@ def _short_of_wild_card_seven_pairs(summaries: UInt32Array, melds: Any, total: U
     return np.maximum(_NATURAL_PAIRS - pairs(summaries, total), 0) + _NUM_WILDS
 
 
+def _wild_card_seven_pairs_of_one(total: int, with_pair: int, wilds: int) -> int:
+    return max(int(_NATURAL_PAIRS) - pairs_of_one(total), 0) + int(_NUM_WILDS)
+
+
 def _read_wild_card_seven_pairs(shape: Shape, wins: Wins, which: Games) -> list[Readings]:
     """Four readings of each hand: the wild tiles are of each suit in turn, or the tiles that they are."""
     owner = which.compress(is_wild_card_seven_pairs(wins).take(which)).repeat(4)
@@ -50,7 +62,11 @@ def _read_wild_card_seven_pairs(shape: Shape, wins: Wins, which: Games) -> list[
 
 
 WILD_CARD_SEVEN_PAIRS = Shape(
-    "Wild Card Seven Pairs", _short_of_wild_card_seven_pairs, _read_wild_card_seven_pairs, concealed=True
+    "Wild Card Seven Pairs",
+    _short_of_wild_card_seven_pairs,
+    _read_wild_card_seven_pairs,
+    concealed=True,
+    short_of_one=_wild_card_seven_pairs_of_one,
 )
 
 

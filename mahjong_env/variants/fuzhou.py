@@ -189,6 +189,7 @@ class Fuzhou(ScoredRules):
             type=bool,
             discarded=THE_WILD_KIND,
             chinese="打出金牌",
+            after_discard=lambda has, kind, wild: has | (kind == wild),  # fuzhou.md#discarding-a-gold
         ),
         Circumstance(
             "robbing_gold",
@@ -314,11 +315,6 @@ class Fuzhou(ScoredRules):
         return given[best_readings(game, self.score(wins).points, len(games))].astype(np.int8)
 
     # --- Play -----------------------------------------------------------------------------------------------------
-    def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
-        """A player who discards a gold wins by self-draw only (fuzhou.md#discarding-a-gold)."""
-        is_gold = kind == state.wild[seats.game]
-        state.marks[seats.game[is_gold], seats.seat[is_gold], _DISCARDED_GOLD] = 1
-
     def after_kong(self, state: State, seats: Seats, meld_type: int) -> None:
         """The reserve grows; without a tile for every player the hand is about to end.
 

@@ -17,7 +17,7 @@ from mahjong_env.basics.tiles import WHITE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt32Array, UInt64Array
 from mahjong_env.hands import POWER, SUIT, pairs, quads, short_of_sets, suit_summaries, sum_summaries
 from mahjong_env.ruleset.circumstances import THE_WILD_KIND, Circumstance
-from mahjong_env.ruleset.questions import knob
+from mahjong_env.ruleset.questions import knob, only_with_marks
 from mahjong_env.scoring.driver import ScoredRules, product_of_rows
 from mahjong_env.scoring.payments import Payer, Payment, everyone, only
 from mahjong_env.scoring.readings import SETS_AND_PAIR_AS_ONE, SEVEN_PAIRS, Readings, Shape
@@ -116,6 +116,8 @@ class Hangzhou(ScoredRules):
             "fortunes that the winner has discarded in a row, up to now",
             discarded=THE_WILD_KIND,
             chinese="财飘",
+            # A fortune begins or goes on with a gambit, any other tile ends it (hangzhou.md#fortune-gambit-the-play).
+            after_discard=lambda gambits, kind, wild: (gambits + 1) * (kind == wild),
         ),
     )
     has_wild: ClassVar[bool] = True
@@ -186,15 +188,12 @@ class Hangzhou(ScoredRules):
         return f"{lao} Lao", f"{lao} 老"
 
     # --- Fortune Gambits --------------------------------------------------------------------------------------
-    def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
-        """A fortune begins or goes on with a gambit, any other tile ends it (hangzhou.md#fortune-gambit-the-play)."""
-        gambits = seats.of(state.marks)[:, _GAMBITS]
-        state.marks[seats.game, seats.seat, _GAMBITS] = np.where(kind == state.wild[seats.game], gambits + 1, 0)
-
+    @only_with_marks
     def limit_claims(self, state: State, seats: Seats, options: Int8Array) -> None:
         """While a gambit lasts nobody claims nor captures a kong: not the gambiter, and the others only draw."""
         options[:, state.marks[seats.game, :, _GAMBITS].any(axis=1)] = 0
 
+    @only_with_marks
     def limit_turn(self, state: State, seats: Seats) -> None:
         """In a gambit: win, a concealed kong, or discard the tile just drawn."""
         g = seats.game[seats.of(state.marks)[:, _GAMBITS] > 0]

@@ -15,7 +15,7 @@ from mahjong_env.basics.chance import draw_numbers
 from mahjong_env.basics.tiles import NO_TILE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt64Array
 from mahjong_env.ruleset.circumstances import Circumstance
-from mahjong_env.ruleset.questions import knob
+from mahjong_env.ruleset.questions import knob, only_with_marks
 from mahjong_env.scoring.driver import ScoredRules, sum_of_rows
 from mahjong_env.scoring.payments import Payer, Payment
 from mahjong_env.scoring.readings import Readings
@@ -50,7 +50,11 @@ class Taiwan(ScoredRules):
     )
     circumstances: ClassVar[tuple[Circumstance, ...]] = (
         Circumstance(
-            "eight_flowers", "1 in the turn in which the winner has exposed the eighth flower", chinese="八仙過海"
+            "eight_flowers",
+            "1 in the turn in which the winner has exposed the eighth flower",
+            chinese="八仙過海",
+            # Eight Flowers that were not said in their turn are gone (taiwan.md#eight-flowers).
+            after_discard=lambda has, kind, wild: 0,
         ),
     )
     wins_by_flowers: ClassVar[bool] = True
@@ -111,10 +115,7 @@ class Taiwan(ScoredRules):
         eighth = has_all_flowers(seats.of(state.flowers)) & state.flower_draw[seats.game]
         state.marks[seats.game[eighth], seats.seat[eighth], _EIGHT_FLOWERS_MARK] = 1
 
-    def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
-        """Eight Flowers that were not said in their turn are gone (taiwan.md#eight-flowers)."""
-        state.marks[seats.game, seats.seat, _EIGHT_FLOWERS_MARK] = 0
-
+    @only_with_marks
     def may_win_at_once(self, state: State, seats: Seats) -> BoolArray:
         """A seat that has exposed its eighth flower in this turn may win with any hand (taiwan.md#eight-flowers)."""
         return seats.of(state.marks)[:, _EIGHT_FLOWERS_MARK] > 0

@@ -16,15 +16,14 @@ from mahjong_env.basics.tiles import EAST, GREEN, NUM_ALL_KINDS, NUM_KINDS, RED,
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt32Array
 from mahjong_env.hands import short_of_sets_and_pair, sum_summaries
 from mahjong_env.ruleset.circumstances import Circumstance
-from mahjong_env.ruleset.questions import knob
+from mahjong_env.ruleset.questions import ShortOfOne, knob
 from mahjong_env.scoring.driver import ScoredRules, product_of_rows
 from mahjong_env.scoring.payments import Payer, Payment
 from mahjong_env.scoring.readings import SETS_AND_PAIR, Shape
 from mahjong_env.scoring.rows import Restriction, Row, by_knob
 from mahjong_env.scoring.wins import Wins
 from mahjong_env.state.arrays import NO_SEAT, State
-from mahjong_env.state.seats import Seats
-from mahjong_env.variants._wuhan_hands import FACTORS, FLAT, LARGE, RED_DISCARDS, RESTRICTIONS, WILD_CARD_SEVEN_PAIRS
+from mahjong_env.variants._wuhan_hands import FACTORS, FLAT, LARGE, RESTRICTIONS, WILD_CARD_SEVEN_PAIRS
 
 _ROWS = (FLAT, *LARGE, *FACTORS)
 _NAMES = [row.name for row in _ROWS]
@@ -51,9 +50,16 @@ class Wuhan(ScoredRules):
         robbed_kong=Payer.GIVER_PAYS_FOR_ALL,
     )
     circumstances: ClassVar[tuple[Circumstance, ...]] = (
-        Circumstance("red_discards", "Red Dragons that the winner has discarded", discarded=RED, chinese="打出红中"),
+        Circumstance(
+            "red_discards",
+            "Red Dragons that the winner has discarded",
+            discarded=RED,
+            chinese="打出红中",
+            after_discard=lambda red, kind, wild: red + (kind == RED),
+        ),
     )
     has_wild: ClassVar[bool] = True
+    unclaimable_kinds: ClassVar[tuple[int, ...]] = (RED,)
     hides_concealed_kongs: ClassVar[bool] = False
 
     initial_points: int = knob(500, minimum=0, about="points of each person when a match begins")
@@ -99,18 +105,9 @@ class Wuhan(ScoredRules):
         """Red Dragons (wuhan.md#red-dragons)."""
         return _IS_RED
 
-    def unclaimable(self, state: State, games: Games) -> BoolArray:
-        """Wild tiles and Red Dragons."""
-        offered = state.offered[games]
-        return (offered == state.wild[games]) | (offered == RED)
-
     def concealed_kong_kinds(self, state: State, games: Games, counts: Int8Array) -> BoolArray:
         """Any kind but Red, the wild one included (wuhan.md#what-a-wild-tile-may-do, wuhan.md#red-dragons)."""
         return (counts == 4) & ~_IS_RED[:NUM_KINDS]
-
-    def on_discard(self, state: State, seats: Seats, kind: Int64Array) -> None:
-        """Count the Red Dragons that each seat discards."""
-        state.marks[seats.game, seats.seat, RED_DISCARDS] += kind == RED
 
     # --- Scoring ----------------------------------------------------------------------------------------------
     def tiles_short(self, summaries: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
@@ -118,6 +115,12 @@ class Wuhan(ScoredRules):
         total = sum_summaries(summaries)
         seven_pairs = WILD_CARD_SEVEN_PAIRS.short_of(summaries, melds, total, wilds)
         return np.where(melds == 0, seven_pairs, short_of_sets_and_pair(summaries, total))
+
+    def tiles_short_of_one(self) -> ShortOfOne | None:
+        """The same for one hand in plain numbers."""
+        seven_pairs = WILD_CARD_SEVEN_PAIRS.short_of_one
+        assert seven_pairs is not None
+        return lambda total, with_pair, wilds, melds: with_pair if melds else seven_pairs(total, with_pair, wilds)
 
     def worth(self, counts: Int8Array, values: Any) -> Int64Array:
         """The sum of the base points times the product of the factors (wuhan.md#what-a-hand-is-worth)."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import traceback
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 
 import mahjong_env
 from mahjong_agents import make_agent
+from mahjong_env.engine import one_game
 from proof.recipes import RECIPES
 from proof.steer import Recipe, Steered, steer, wished
 from proof.watch import ScoreDifferenceError, tally_of
@@ -120,13 +123,24 @@ class ProofError(AssertionError):
         return f"batch {self.batch}\n\n{self.what}"
 
 
+@contextmanager
+def most_games(number: int) -> Iterator[None]:
+    """Batches of up to so many games are played in plain Python (engine/one_game.py)."""
+    before, one_game.MOST_GAMES = one_game.MOST_GAMES, number
+    try:
+        yield
+    finally:
+        one_game.MOST_GAMES = before
+
+
 def play_batch(variant: str, number: int, games: int = GAMES, most_hands: int = MOST_HANDS) -> Played:
-    """Play a batch through engine and referee.
+    """Play a batch through engine and referee; of every eight batches four as small batches are played.
 
     Raises:
         ProofError: they differ, or one of them failed; the message says how to play it again.
     """
-    return _play(make_batch(variant, number, games), games, most_hands)
+    with most_games(games if number % 8 >= 4 else 0):
+        return _play(make_batch(variant, number, games), games, most_hands)
 
 
 def _play(batch: Batch, games: int, most_hands: int | None) -> Played:
@@ -139,7 +153,7 @@ def _play(batch: Batch, games: int, most_hands: int | None) -> Played:
             batch.variant,
             games,
             seed=batch.number,
-            choose=_chooser(batch),
+            choose=chooser(batch),
             num_hands=batch.num_hands,
             start=batch.start,
             deals=deals,
@@ -186,7 +200,8 @@ def play_recipes(variant: str, times: int, seed: int = 0) -> Played:
     return Played(hands, tally)
 
 
-def _chooser(batch: Batch) -> Chooser:
+def chooser(batch: Batch) -> Chooser:
+    """Who plays it."""
     if batch.style == "random":
         return choose_random
     greedy = choose_with(make_agent("greedy"))

@@ -51,14 +51,6 @@ class UnseenDiscard(Hebei):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RestlessStreak(Hebei):
-    """What should stay the same in the course of a hand, and is kept in observations, changes with a discard."""
-
-    def on_discard(self, state, seats, kind):
-        state.streak[seats.game] = kind % 3
-
-
-@dataclass(frozen=True, kw_only=True)
 class NeverReady(Hebei):
     """Nobody is ever flagged as one tile away."""
 

@@ -193,7 +193,6 @@ TWINS = {
         broken_engines.ObservesClutter: "points is not within its range, or a place that means nothing",
         broken_engines.ObservesEveryOption: "differ in legal_actions",
         broken_engines.ObservesBesideItsView: "view and observe differ",
-        broken_rules.RestlessStreak: "view and observe differ",
     },
     testing.check_no_leak: {
         broken_engines.SeesTheWall: "cannot know",

@@ -48,7 +48,6 @@ class StepContext:
         persons = self.state.person_at[games]
         self.rewards[games[:, None], persons] += amounts
         self.state.points[games[:, None], persons] += amounts
-        self.state.note_change(games)
 
     def close_question(self, games: Games) -> None:
         """Nobody is asked about a tile any more."""

@@ -66,7 +66,6 @@ def deal_hands(context: StepContext, games: Games, scenes: Scenes | None = None)
         _replace_dealers_extra(context, games)
     if scenes is not None:
         scenes.shorten(state, games)
-    state.note_change(games)
     _open(context, games)
 
 

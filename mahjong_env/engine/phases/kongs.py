@@ -23,7 +23,6 @@ def pay(context: StepContext, made: Kongs) -> None:
     """Kongs have been made for good: they are paid, and their seats wait for a replacement tile."""
     state, (seats, meld_type, from_seat) = context.state, made
     games = seats.game
-    state.note_change(games)
     state.undisturbed[games] = False
     state.kong_draws[games] += 1
     state.drawn[games] = NO_TILE

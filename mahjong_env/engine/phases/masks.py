@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, NUM_ACTIONS, PASS, WIN
@@ -24,7 +26,8 @@ def _masks_of_options() -> BoolArray:
     return masks
 
 
-_MASKS_OF_OPTIONS = _masks_of_options()
+MASKS_OF_OPTIONS: Final = _masks_of_options()
+"""[64, 109] the mask of a seat that is asked, by its option bits."""
 
 
 def write_masks(context: StepContext, games: Games) -> None:
@@ -44,7 +47,7 @@ def _write_questions(context: StepContext, games: Games, phase: Int8Array) -> No
     """Seats that are asked have their options; a stranded seat may win; in a game that is over nobody acts."""
     state = context.state
     options = np.where(phase == _STRANDED, MAY_WIN, state.seats_to_act(games).of(state.options))
-    state.set_masks(games, _MASKS_OF_OPTIONS.take(options * (phase != _OVER), axis=0))
+    state.set_masks(games, MASKS_OF_OPTIONS.take(options * (phase != _OVER), axis=0))
 
 
 def _write_turns(context: StepContext, games: Games) -> None:
