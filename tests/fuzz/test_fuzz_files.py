@@ -81,7 +81,7 @@ class PolicyZip:
         self.path.write_bytes(data)
         agent = self.plays()
         if agent is not None:
-            for name, array in weights_of(agent.network).items():
+            for name, array in weights_of(agent.network.module).items():
                 np.testing.assert_array_equal(array, self.weights[name])
         return agent is not None
 
@@ -487,7 +487,7 @@ def test_weights_of_any_shape_and_type(sound, data):
         else:
             weights[name].flat[0] = data.draw(st.sampled_from([np.nan, np.inf, -np.inf, 3e38]))
     agent = file.written(weights=npz(**weights)).plays()
-    assert agent is None or all(parameter.isfinite().all() for parameter in agent.network.parameters())
+    assert agent is None or all(parameter.isfinite().all() for parameter in agent.network.module.parameters())
 
 
 @pytest.mark.thorough

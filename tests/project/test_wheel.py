@@ -157,8 +157,11 @@ def test_advertised_agents_can_be_loaded(python: Path, tmp_path: Path):
         "        print(entry.name, error)\n"
     )
     assert run(python, "-I", "-c", load, cwd=tmp_path).splitlines() == [
+        "closed-greedy True",
         "greedy True",
+        "plan-value True",
         "policy True",  # shipped policies need numpy alone; torch is asked for where a file needs it
+        "reference True",
         "search True",
         "value True",
     ]

@@ -118,7 +118,7 @@ class TestTrain:
         out = tmp_path / "run"
         assert train(out, *options) == 0
         folder = RunFolder(out)
-        training = Training(folder.go_on(TrainSb3Config(variant="hebei", resume=True, out=out)), folder)
+        training = Training(folder.resumed_config(TrainSb3Config(variant="hebei", resume=True, out=out)), folder)
         assert not same(dict(training.network.state_dict()), weights(out / "last.zip"))
         training.load()
         assert same({k: v.numpy() for k, v in training.network.state_dict().items()}, weights(out / "last.zip"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from mahjong_agents.base import present_spec
 from mahjong_agents.policy.file import PolicyFile, find_policy
@@ -27,22 +27,22 @@ class Entrant:
         clone: for a trained policy, the spec of the same policy before learning; "" if there is none.
     """
 
-    spec: str
+    spec: Any
     role: str = ""
     clone: str = ""
 
 
-def with_references(specs: Sequence[str], rules: Rules | None = None) -> list[Entrant]:
+def with_references(specs: Sequence[Any], rules: Rules | None = None) -> list[Entrant]:
     """Return agents, and behind them the teachers and the clones of trained policies that are not named themselves.
 
     Args:
-        specs: the agents.
+        specs: the agents, by name or as objects.
         rules: what is played: of a policy that was trained with other house rules that is said; None: of none.
 
     Raises:
         MahjongError: a policy file that cannot be used.
     """
-    specs = [present_spec(str(spec)) for spec in specs]
+    specs = [present_spec(spec) if isinstance(spec, str) else spec for spec in specs]
     entrants = [Entrant(spec) for spec in specs]
     for spec in specs:
         name, _, place = str(spec).partition("?")[0].partition(":")

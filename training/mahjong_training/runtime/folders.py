@@ -12,8 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from filelock import FileLock, Timeout
-
+from mahjong_env import MissingExtraError
 from mahjong_env.basics.files import replacing
 from mahjong_training.errors import TrainingError, WriteError
 
@@ -150,7 +149,12 @@ def locked(path: Path) -> Iterator[Holder | None]:
 
     Raises:
         TrainingError: another process holds it, or may; or it is a link, which is not followed.
+        MissingExtraError: filelock is not installed.
     """
+    try:
+        from filelock import FileLock, Timeout
+    except ImportError as error:
+        raise MissingExtraError("a folder is locked with filelock: pip install 'mahjong-env[evaluate]'") from error
     lock, named, is_held = FileLock(path, timeout=0), path.with_suffix(".holder"), False
     for file in (path, named):
         if file.is_symlink():
