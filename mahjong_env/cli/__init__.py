@@ -98,7 +98,7 @@ def _added(entries: list[Any]) -> Command:
 
 def _parsed(words: list[str]) -> argparse.Namespace:
     """Parse a command of this package; arguments that it does not have are refused with a proposal."""
-    parser, commands = _parser()
+    parser, commands = _parser(words)
     chosen, unknown = parser.parse_known_args(words)
     if unknown:
         command = commands.choices[chosen.command]
@@ -107,7 +107,7 @@ def _parsed(words: list[str]) -> argparse.Namespace:
     return chosen
 
 
-def _parser() -> tuple[argparse.ArgumentParser, Any]:
+def _parser(words: Sequence[str]) -> tuple[argparse.ArgumentParser, Any]:
     parser = argparse.ArgumentParser(
         prog=_name(),
         description="Chinese regional mahjong: watch games and play them, score hands, train and measure agents.",
@@ -117,7 +117,9 @@ def _parser() -> tuple[argparse.ArgumentParser, Any]:
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for command in COMMANDS:
         command.add_to(commands)
-    for name, entries in plugins.installed(ENTRY_POINTS).items():
+    # Loaded for the list of commands alone: a command of this package starts without the others.
+    wanted = {} if words and words[0] in commands.choices else plugins.installed(ENTRY_POINTS)
+    for name, entries in wanted.items():
         summary = "(cannot be loaded)"
         with suppress(MahjongError):
             summary = _added(entries).summary
