@@ -30,15 +30,7 @@ from mahjong_training.config import check_shares
 from mahjong_training.errors import TrainingError
 from mahjong_training.runtime.console import status
 from mahjong_training.runtime.folders import check_file, write_text
-from mahjong_training.runtime.limits import (
-    check_counts,
-    check_memory,
-    check_seed,
-    check_threads,
-    memory_of_network,
-    memory_of_processes,
-    memory_of_tables,
-)
+from mahjong_training.runtime.limits import check_counts, check_seed
 
 try:
     import torch
@@ -92,21 +84,6 @@ def run(config: BenchLearningConfig) -> list[Result]:
     return results
 
 
-def check_bench(config: BenchLearningConfig) -> None:
-    """Check that the largest contender fits.
-
-    Raises:
-        TrainingError: it does not.
-    """
-    most = max(config.tables)
-    tables = sum(config.tables) * len(config.processes) * len(config.opponents)
-    check_memory(
-        memory_of_tables(tables, config.n_steps, f"{most}")
-        | memory_of_network(config.width, config.layers, config.batch_size)
-        | memory_of_processes(sum(number for number in config.processes if number > 1) * len(config.opponents))
-    )
-
-
 def settings_of(config: BenchLearningConfig) -> Iterator[Setting]:
     """Return all contenders that are asked for.
 
@@ -126,12 +103,10 @@ def settings_of(config: BenchLearningConfig) -> Iterator[Setting]:
         raise TrainingError("--seconds must be above 0, --tables at least 2")
     shards = list(zip(config.processes, threads, strict=True))
     for processes, number in shards:
-        check_counts(processes=processes)
-        check_threads(number)
+        check_counts(processes=processes, threads=number)
         for tables in config.tables:
             check_counts(tables=tables)
             check_shares(tables, processes)
-    check_bench(config)
     for opponents in config.opponents:
         if config.one_table:
             yield Setting(opponents, 1)

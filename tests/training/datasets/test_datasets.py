@@ -209,7 +209,6 @@ class TestCommand:
             (("--shard-games", "0"), "--shard-games must be at least 1"),
             (("--hands", "1000000000000000"), "at most 4,294,967,296"),
             (("--hands", "4000000000", "--shard-games", "100"), "are still needed"),
-            (("--hands", "100000000", "--shard-games", "100000000"), "of memory"),
         ],
     )
     def test_wrong_settings_are_refused_before_anything_is_written(self, tmp_path, capsys, arguments, told):

@@ -83,7 +83,7 @@ class TestExecutors:
         ("settings", "message"),
         [
             (Settings(0), "--processes must be at least 1"),
-            (Settings(threads=0), "--threads must be from 1"),
+            (Settings(threads=0), "--threads must be at least 1"),
             (Settings(ray="somewhere"), "is no address of a cluster"),
             (Settings(2, ray="host:6379"), "--processes 2 goes with --ray local"),
         ],

@@ -16,7 +16,7 @@ from mahjong_training.datasets.recording import write_dataset
 from mahjong_training.errors import DatasetError, InterruptedRunError
 from mahjong_training.runtime.console import exit_status, stopping_in_order
 from mahjong_training.runtime.digests import agent_digests
-from mahjong_training.runtime.limits import check_counts, check_recording, check_seed
+from mahjong_training.runtime.limits import check_counts, check_seed
 from mahjong_training.runtime.workers import check_workers
 
 try:
@@ -58,7 +58,6 @@ def settings_of(config: RecordConfig) -> Settings:
         if (slow := games_at_once(agents)) < GAMES_AT_ONCE:
             shard_games = min(shard_games, slow)
     check_counts(shard_games=shard_games)
-    check_recording(config, shard_games)
     defaults = {item.name: item.default for item in fields(rules)}
     return Settings(
         variant=rules.name,

@@ -31,7 +31,7 @@ from mahjong_training.runtime.console import TimeLeft, exit_status, status, stop
 from mahjong_training.runtime.digests import agent_digests
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_bytes
-from mahjong_training.runtime.limits import check_counts, check_evaluation, check_lineups, check_seed
+from mahjong_training.runtime.limits import check_counts, check_seed
 from mahjong_training.runtime.workers import check_workers, new_executor
 from mahjong_training.seeds import blind_seed
 
@@ -135,11 +135,9 @@ def _prepare(config: EvaluateConfig) -> tuple[_Plan, EvaluateConfig]:
         RecordWriter(config.record).close()
     elif config.thoughts:
         raise TrainingError("--thoughts says what records hold: name a file for them (--record)")
-    check_evaluation(config)
     entrants = with_references(config.agents, played) if config.teachers else [Entrant(spec) for spec in config.agents]
     agents = tuple(make_agent(entrant.spec) for entrant in entrants)
     all_lineups = list(lineups(config.lineups, len(agents), played.people, len(config.agents)))
-    check_lineups(config, played, all_lineups)
     if config.control_variates:
         weights_of(played)
     when = looks(config.deals) if config.until is not None or config.until_clear else (config.deals,)

@@ -28,7 +28,7 @@ from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.learning.self_play import Common, Trajectories, Weights, network_of, play_part
 from mahjong_training.runtime.folders import write_bytes
-from mahjong_training.runtime.limits import check_counts, check_ppo, check_seed
+from mahjong_training.runtime.limits import check_counts, check_seed
 from mahjong_training.runtime.workers import check_workers, new_executor
 from mahjong_training.seeds import gate_seed, training_seed
 
@@ -99,7 +99,6 @@ class PpoRun(BaseRun[TrainConfig]):
             raise TrainingError("--features adds inputs to the small network; one of your own reads what it likes")
         if not config.evaluation_agents:
             raise TrainingError("--evaluation-agents must name at least one agent")
-        check_ppo(config)
 
     def __init__(self, config: TrainConfig, folder: RunFolder) -> None:
         """Choose the teacher and build the networks; nothing is written.

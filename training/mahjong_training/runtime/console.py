@@ -56,7 +56,7 @@ def resume_hint() -> str:
 
 
 def status_of(command: Callable[[], object]) -> int:
-    """Run a command; return its exit status: 0, 2 after an error, 130 after Ctrl-C, 143 after SIGTERM.
+    """Run a command; return its exit status: 0, 2 after an error or out of memory, 130 after Ctrl-C, 143 after SIGTERM.
 
     What stopped it is printed in one line.
     """
@@ -71,6 +71,11 @@ def status_of(command: Callable[[], object]) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return CTRL_C
+    except (MemoryError, RuntimeError) as error:
+        if not isinstance(error, MemoryError) and "alloc" not in str(error):  # torch has no error of its own for it
+            raise
+        print(f"error: out of memory ({str(error).strip().splitlines()[0]})", file=sys.stderr)
+        return 2
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from mahjong_training.runtime.executors import Executor, LocalExecutor, ProcessExecutor
-from mahjong_training.runtime.limits import check_counts, check_threads
+from mahjong_training.runtime.limits import check_counts
 from mahjong_training.runtime.ray_cluster import RayExecutor, check_address
 
 
@@ -32,8 +32,7 @@ def check_workers(settings: WorkerSettings) -> None:
         TrainingError: numbers or an address that cannot be used.
         MissingExtraError: a cluster is named, and Ray is not installed.
     """
-    check_counts(processes=settings.processes)
-    check_threads(settings.threads)
+    check_counts(processes=settings.processes, threads=settings.threads)
     if settings.ray is not None:
         check_address(settings.ray, settings.processes)
 

@@ -29,7 +29,7 @@ from mahjong_training.learning.curve import Player
 from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.runtime.folders import write_bytes
-from mahjong_training.runtime.limits import check_counts, check_seed, check_threads, check_training
+from mahjong_training.runtime.limits import check_counts, check_seed
 from mahjong_training.sb3.networks import ReferencePolicy, TablePolicy, new_learner
 from mahjong_training.sb3.shards import ShardedVecEnv, new_tables
 from mahjong_training.sb3.vec_env import RewardSpec
@@ -57,7 +57,7 @@ class Training(BaseRun[TrainSb3Config]):
     def check(config: TrainSb3Config) -> None:
         """Check settings; see `BaseRun.check`."""
         counts = (
-            *("total_steps", "tables", "width", "layers", "processes", "evaluations", "evaluation_deals"),
+            *("total_steps", "tables", "width", "layers", "processes", "threads", "evaluations", "evaluation_deals"),
             *("warm_start_epochs", "n_steps", "batch_size", "n_epochs"),
         )
         check_counts(**{name: getattr(config, name) for name in counts})
@@ -66,7 +66,6 @@ class Training(BaseRun[TrainSb3Config]):
             number = getattr(config, name)
             if number is not None and not 0 <= number < float("inf"):
                 raise TrainingError(f"--{name.replace('_', '-')} must be a finite number from 0, not {number}")
-        check_threads(config.threads)
         check_seed(config.seed)
         find_device(config.device)
         check_shares(config.tables, config.processes)
@@ -74,7 +73,6 @@ class Training(BaseRun[TrainSb3Config]):
             raise TrainingError("--opponents, --teachers and --evaluation-agents must name at least one agent each")
         if config.reward_scale == 0 or config.warm_start_steps < 0:
             raise TrainingError("--reward-scale must be above 0, --warm-start-steps at least 0")
-        check_training(config)
         if not config.resume and config.total_steps < config.tables:
             raise TrainingError(
                 f"--total-steps {config.total_steps} is less than --tables {config.tables}: an update is at least one "
