@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
-from mahjong_env.engine.batch import Engine, make_engine
+from mahjong_env.engine.batch import make_engine
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.testing.action_checks import check_legal_actions, check_length, check_mask_exact
 from mahjong_env.testing.cases import check_cases, check_complete, check_hand, check_scene
 from mahjong_env.testing.copy_checks import (
     check_batch_independent,
@@ -36,9 +36,35 @@ from mahjong_env.testing.environment_checks import (
     check_pettingzoo,
 )
 from mahjong_env.testing.knowledge_checks import check_no_leak, check_observation, check_resampling
-from mahjong_env.testing.play import ConformanceError, MakeEngine, eager_actions, most_actions, random_actions
-from mahjong_env.testing.point_checks import check_scores, check_zero_sum
+from mahjong_env.testing.play import ConformanceError, MakeEngine, eager_actions, random_actions
+from mahjong_env.testing.rule_checks import (
+    check_legal_actions,
+    check_length,
+    check_mask_exact,
+    check_scores,
+    check_zero_sum,
+)
 from mahjong_env.testing.table_checks import check_bookkeeping, check_tiles_conserved, count_all_tiles
+
+CHECKS: Final[tuple[Callable[..., None], ...]] = (
+    check_tiles_conserved,
+    check_bookkeeping,
+    check_zero_sum,
+    check_scores,
+    check_mask_exact,
+    check_legal_actions,
+    check_length,
+    check_seeds,
+    check_batch_independent,
+    check_observation,
+    check_no_leak,
+    check_resampling,
+    check_snapshots,
+    check_copies,
+    check_notation,
+    check_deals,
+)
+"""Every check of the engine: ``check(make, games=..., seed=...)``."""
 
 __all__ = [
     "CHECKS",
@@ -72,29 +98,8 @@ __all__ = [
     "check_zero_sum",
     "count_all_tiles",
     "eager_actions",
-    "most_actions",
     "random_actions",
 ]
-
-CHECKS: Final[tuple[Callable[..., None], ...]] = (
-    check_tiles_conserved,
-    check_bookkeeping,
-    check_zero_sum,
-    check_scores,
-    check_mask_exact,
-    check_legal_actions,
-    check_length,
-    check_seeds,
-    check_batch_independent,
-    check_observation,
-    check_no_leak,
-    check_resampling,
-    check_snapshots,
-    check_copies,
-    check_notation,
-    check_deals,
-)
-"""Every check of the engine: ``check(make, games=..., seed=...)``."""
 
 
 def check_variant(variant: str | Rules, *, games: int = 32, seed: int = 0, official: bool = True, **knobs: Any) -> None:
@@ -110,21 +115,15 @@ def check_variant(variant: str | Rules, *, games: int = 32, seed: int = 0, offic
     Raises:
         ConformanceError: the first check that fails.
     """
-
-    def make(num_games: int, *, seed: int, **options: Any) -> Engine:
-        return make_engine(variant, num_games, seed=seed, **options, **knobs)
-
-    number = len(CHECKS) + official
-    for place, check in enumerate(CHECKS, 1):
-        _tell(f"{place} of {number}: {check.__name__}")
-        check(make, games=games, seed=seed)
+    checks = [
+        (check, partial(check, partial(make_engine, variant, **knobs), games=games, seed=seed)) for check in CHECKS
+    ]
     if official:
-        _tell(f"{number} of {number}: {check_official.__name__}")
-        check_official(variant, **knobs)
-    _tell("nothing was found")
-
-
-def _tell(text: str) -> None:
-    """Report progress to a terminal, which waits for half a minute; logs stay without it."""
-    if sys.stderr.isatty():
-        print(text, file=sys.stderr)
+        checks.append((check_official, partial(check_official, variant, **knobs)))
+    tells = sys.stderr.isatty()  # a person waits for half a minute
+    for number, (check, run) in enumerate(checks, 1):
+        if tells:
+            print(f"{number} of {len(checks)}: {check.__name__}", file=sys.stderr)
+        run()
+    if tells:
+        print("nothing was found", file=sys.stderr)

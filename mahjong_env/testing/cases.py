@@ -37,38 +37,43 @@ from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.notation import format_counts, parse_tiles
 from mahjong_env.drawing.text import table_text
 from mahjong_env.engine.batch import make_engine
-from mahjong_env.engine.outcome import StepResult
 from mahjong_env.engine.scene import Deal
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
-from mahjong_env.scoring.described import HandScore, score
+from mahjong_env.scoring.described import score
 from mahjong_env.state.arrays import Phase
 from mahjong_env.testing.play import ConformanceError
 
 Case = Mapping[str, Any]
 """One case as it stands in its file."""
 
-_EXPECTED: Final = ("rows", "points", "payments", "illegal", "error")
 _COMMENT: Final = ("name", "why")
+_EXPECTED: Final = ("rows", "points", "payments", "illegal", "error")
 _SCENE: Final = (*_COMMENT, "deal", "knobs", "num_hands", "start", "seed", "play")
 _LONG: Final = 1000  # more actions than any hand has
 
 
-# --- Files ---------------------------------------------------------------------------------------------------------
+def _require(condition: object, message: str) -> None:
+    if not condition:
+        raise ConformanceError(message)
+
+
+def _with_none(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """TOML has no None: cases write "none"."""
+    return {key: None if value == "none" else value for key, value in arguments.items()}
+
+
+# --- Files -----------------------------------------------------------------------------------------------------------
 
 
 def read_hands(path: str | Path) -> list[dict[str, Any]]:
     """The described hands of a file."""
-    return list(_read(path).get("case", []))
+    return list(tomllib.loads(Path(path).read_text(encoding="utf-8")).get("case", []))
 
 
 def read_scenes(path: str | Path) -> list[dict[str, Any]]:
     """The scenes of a file."""
-    return list(_read(path).get("scene", []))
-
-
-def _read(path: str | Path) -> dict[str, Any]:
-    return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    return list(tomllib.loads(Path(path).read_text(encoding="utf-8")).get("scene", []))
 
 
 def check_cases(variant: str | Rules, *paths: str | Path) -> int:
@@ -86,19 +91,15 @@ def check_cases(variant: str | Rules, *paths: str | Path) -> int:
     """
     hands = [hand for path in paths for hand in read_hands(path)]
     scenes = [scene for path in paths for scene in read_scenes(path)]
-    failed = []
     checks: list[tuple[Callable[..., None], Case]] = [(check_hand, hand) for hand in hands]
+    failed = []
     for check, case in checks + [(check_scene, scene) for scene in scenes]:
         try:
             check(variant, case)
         except ConformanceError as error:
             failed.append(f"{case.get('name')}: {error}")
-    try:
-        check_complete(variant, hands, scenes)
-    except ConformanceError as error:
-        failed.append(str(error))
-    if failed:
-        raise ConformanceError("\n".join(failed))
+    failed += _incomplete(variant, hands, scenes)
+    _require(not failed, "\n".join(failed))
     return len(hands) + len(scenes)
 
 
@@ -108,6 +109,11 @@ def check_complete(variant: str | Rules, hands: Iterable[Case], scenes: Iterable
     Raises:
         ConformanceError: something is missing; the message lists all of it.
     """
+    lacking = _incomplete(variant, hands, scenes)
+    _require(not lacking, "\n".join(lacking))
+
+
+def _incomplete(variant: str | Rules, hands: Iterable[Case], scenes: Iterable[Case]) -> list[str]:
     played, every = rules(variant), [*hands, *scenes]
     names = [str(case.get("name")) for case in every]
     lacking = [f"{name!r} names several cases" for name in dict.fromkeys(names) if names.count(name) > 1]
@@ -115,71 +121,46 @@ def check_complete(variant: str | Rules, hands: Iterable[Case], scenes: Iterable
     shown = {row.rpartition(" ")[0] for case in every for row in case.get("rows", ())}
     lacking += [f"no case shows the row {row.name!r}" for row in played.rows if row.name not in shown]
     refused = [case["illegal"].lower() for case in every if "illegal" in case]
-    lacking += [
-        f"no case is refused because {reason}"
-        for reason in played.reasons[1:]
-        if not any(words in reason.lower() for words in refused)
-    ]
-    _require(not lacking, "\n".join(lacking))
+    for reason in played.reasons[1:]:
+        if not any(words in reason.lower() for words in refused):
+            lacking.append(f"no case is refused because {reason}")
+    return lacking
 
 
-# --- Hands ---------------------------------------------------------------------------------------------------------
+# --- Hands -----------------------------------------------------------------------------------------------------------
 
 
-def check_hand(variant: str | Rules, case: Case, score: Callable[..., Any] = score) -> None:
-    """Compare one described hand with what ``score`` says.
-
-    Args:
-        variant: a name in `mahjong_env.VARIANTS`, or rules.
-        case: the hand and what is expected.
-        score: `mahjong_env.score`, or something else that answers like it.
+def check_hand(variant: str | Rules, case: Case) -> None:
+    """Compare one described hand with what `mahjong_env.score` says.
 
     Raises:
         ConformanceError: something else came out.
     """
-    expected = {key: case[key] for key in _EXPECTED if key in case}
     arguments = _with_none({key: value for key, value in case.items() if key not in (*_EXPECTED, *_COMMENT)})
     if "other_melds" in arguments:
         arguments["other_melds"] = {int(seat): melds for seat, melds in arguments["other_melds"].items()}
     try:
         scored = score(variant, **arguments)
     except ValueError as error:
-        words = expected.get("error")
+        words = case.get("error")
         _require(words is not None and words.lower() in str(error).lower(), f"{type(error).__name__}: {error}")
         return
-    _require("error" not in expected, f"no error that mentions {expected.get('error')!r}, but {scored}")
-    if "illegal" in expected:
-        _check_refused(scored, expected["illegal"])
-    else:
-        _check_scored(scored, expected)
-
-
-def _check_refused(scored: HandScore, words: str) -> None:
-    _require(not scored.legal, f"may win: {scored}")
-    _require(scored.points == 0 and not any(scored.payments), f"may not win, and yet is paid: {scored}")
-    _require(words.lower() in scored.reason.lower(), f"the reason {scored.reason!r} should mention {words!r}")
-
-
-def _check_scored(scored: HandScore, expected: Mapping[str, Any]) -> None:
+    _require("error" not in case, f"no error that mentions {case.get('error')!r}, but {scored}")
+    payments = list(scored.payments)
+    if "illegal" in case:
+        _require(not scored.legal, f"may win: {scored}")
+        _require(scored.points == 0 and not any(payments), f"may not win, and yet is paid: {scored}")
+        mentioned = case["illegal"].lower() in scored.reason.lower()
+        _require(mentioned, f"the reason {scored.reason!r} should mention {case['illegal']!r}")
+        return
     _require(scored.legal, f"may not win: {scored.reason}")
-    rows = sorted(f"{name} {value}" for name, value in scored.rows)
-    _require(rows == sorted(expected["rows"]), f"the rows are {rows}, not {sorted(expected['rows'])}")
-    points, payments = expected.get("points", scored.points), list(expected["payments"])
+    rows, points = sorted(f"{name} {value}" for name, value in scored.rows), case.get("points", scored.points)
+    _require(rows == sorted(case["rows"]), f"the rows are {rows}, not {sorted(case['rows'])}")
     _require(scored.points == points, f"it is worth {scored.points} points, not {points}")
-    _require(list(scored.payments) == payments, f"the payments are {list(scored.payments)}, not {payments}")
+    _require(payments == list(case["payments"]), f"the payments are {payments}, not {list(case['payments'])}")
 
 
-def _with_none(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """TOML has no None: cases write "none"."""
-    return {key: None if value == "none" else value for key, value in arguments.items()}
-
-
-def _require(condition: object, message: str) -> None:
-    if not condition:
-        raise ConformanceError(message)
-
-
-# --- Scenes --------------------------------------------------------------------------------------------------------
+# --- Scenes ----------------------------------------------------------------------------------------------------------
 
 
 def check_scene(variant: str | Rules, scene: Case) -> None:
@@ -233,21 +214,6 @@ class SceneRunner:
         self.engine.reset(deals=Deal(**scene.get("deal", {})))
         self.rewards: list[int] = []
         self.outcome: Any = None
-        self._looks: dict[str, Callable[[str], None]] = {
-            "rewards": lambda rest: self._same("the rewards", self.rewards, [int(word) for word in rest.split()]),
-            "wins": lambda rest: self._same("the winner", self._ended("winner"), int(rest)),
-            "draw": lambda _: self._same("the winner", self._ended("winner"), -1),
-            "rows": self._look_at_rows,
-            "dealer": lambda rest: self._same("the dealer", int(self.engine.dealer[0]), int(rest)),
-            "streak": lambda rest: self._same("the streak", int(self.engine.state.streak[0]), int(rest)),
-            "points": lambda rest: self._same(
-                "the points", self.engine.points[0].tolist(), [int(word) for word in rest.split()]
-            ),
-            "left": lambda rest: self._same("left are", int(self.engine.state.left(np.array([0]))[0]), int(rest)),
-            "wild": lambda rest: self._same("the wild kind", [int(self.engine.state.wild[0])], parse_tiles(rest)),
-            "hand": lambda rest: self._look_at_tiles("the hand", self.engine.state.hand[0], rest),
-            "flowers": lambda rest: self._look_at_tiles("the flowers", self.engine.state.flowers[0], rest),
-        }
 
     def run(self, script: str) -> None:
         """Play a script.
@@ -256,17 +222,28 @@ class SceneRunner:
             ConformanceError: a line does not hold; the message shows the line and the table.
         """
         for number, line in enumerate(script.splitlines(), start=1):
-            text = line.partition("#")[0].strip()
-            if not text:
-                continue
-            try:
-                self._do(text)
-            except (ConformanceError, ValueError) as error:
-                raise ConformanceError(f"line {number}: {text}\n{error}\n{table_text(self.engine)}") from error
+            if text := line.partition("#")[0].strip():
+                try:
+                    self._do(text)
+                except (ConformanceError, ValueError) as error:
+                    raise ConformanceError(f"line {number}: {text}\n{error}\n{table_text(self.engine)}") from error
 
-    # --- lines -----------------------------------------------------------------------------------------------
+    @property
+    def seat(self) -> int:
+        """The person who is to act, -1 once the match is over."""
+        return int(self.engine.seat_to_act[0])
+
+    def act(self, name: str) -> None:
+        """Play one of `mahjong_env.ACTIONS`."""
+        result = self.engine.step([action(name)])
+        self.rewards = result.rewards[0].tolist()
+        if result.hand_over[0]:
+            self.outcome = result.outcome
+
     def _do(self, text: str) -> None:
+        """Play one line, or compare it with the game."""
         head, _, rest = text.partition(" ")
+        state = self.engine.state
         if head.isdigit():
             self._same("the seat to act", self.seat, int(head))
             if rest.startswith("may "):
@@ -281,10 +258,29 @@ class SceneRunner:
         elif text == "play until over":
             self.outcome = None
             self._go_on(lambda: self.outcome is not None)
-        elif head in self._looks:
-            self._looks[head](rest)
+        elif head in ("wins", "draw"):
+            self._same("the winner", self._ended("winner"), int(rest) if head == "wins" else -1)
+        elif head == "rows":
+            rows = sorted(f"{name} {value}" for name, value in self._ended("rows"))
+            self._same("the rows", rows, sorted(row.strip() for row in rest.split(",")))
+        elif head in ("rewards", "points"):
+            found = self.rewards if head == "rewards" else self.engine.points[0].tolist()
+            self._same(f"the {head}", found, [int(word) for word in rest.split()])
+        elif head in ("dealer", "streak", "left"):
+            numbers = {"dealer": self.engine.dealer[0], "streak": state.streak[0], "left": state.left(np.array([0]))[0]}
+            self._same("left are" if head == "left" else f"the {head}", int(numbers[head]), int(rest))
+        elif head == "wild":
+            self._same("the wild kind", [int(state.wild[0])], parse_tiles(rest))
+        elif head in ("hand", "flowers"):
+            seat_number, _, tiles = rest.partition(" ")
+            held = format_counts(getattr(state, head)[0, int(seat_number)])
+            _require(sorted(parse_tiles(held)) == sorted(parse_tiles(tiles)), f"the {head}: {held}, not {tiles}")
         else:
-            raise MahjongError(f"there is no such line; lines begin with a seat, {', '.join(self._looks)}")
+            valid = "rewards, wins, draw, rows, points, dealer, streak, left, wild, hand, flowers, [not] over, pass until"
+            raise MahjongError(f"there is no such line; lines begin with a seat, {valid}, play until over")
+
+    def _same(self, what: str, found: Any, wanted: Any) -> None:
+        _require(found == wanted, f"{what}: {found}, not {wanted}")
 
     def _look_at_legal(self, rest: str) -> None:
         legal = {ACTIONS[number] for number in np.flatnonzero(self.engine.action_mask[0])}
@@ -293,32 +289,6 @@ class SceneRunner:
         _require(listed <= set(ACTIONS), f"there are no such actions: {', '.join(sorted(listed - set(ACTIONS)))}")
         holds = {"only": legal == listed, "not": not legal & listed}.get(word, listed <= legal)
         _require(holds, f"legal are {', '.join(sorted(legal))}")
-
-    def _look_at_rows(self, rest: str) -> None:
-        rows = sorted(f"{name} {value}" for name, value in self._ended("rows"))
-        self._same("the rows", rows, sorted(row.strip() for row in rest.split(",")))
-
-    def _look_at_tiles(self, what: str, counts: Any, rest: str) -> None:
-        seat, _, tiles = rest.partition(" ")
-        held = format_counts(counts[int(seat)])
-        _require(sorted(parse_tiles(held)) == sorted(parse_tiles(tiles)), f"{what}: {held}, not {tiles}")
-
-    def _same(self, what: str, found: Any, wanted: Any) -> None:
-        _require(found == wanted, f"{what}: {found}, not {wanted}")
-
-    # --- the game --------------------------------------------------------------------------------------------
-    @property
-    def seat(self) -> int:
-        """The person who is to act, -1 once the match is over."""
-        return int(self.engine.seat_to_act[0])
-
-    def act(self, name: str) -> StepResult:
-        """Play one of `mahjong_env.ACTIONS`."""
-        result = self.engine.step([action(name)])
-        self.rewards = result.rewards[0].tolist()
-        if result.hand_over[0]:
-            self.outcome = result.outcome
-        return result
 
     def _ended(self, name: str) -> Any:
         """Something about the last hand that ended."""
@@ -329,6 +299,7 @@ class SceneRunner:
         return bool(self.engine.state.phase[0] == Phase.TURN)
 
     def _go_on(self, is_there: Callable[[], bool]) -> None:
+        """Pass, and discard what was drawn."""
         for _ in range(_LONG):
             if is_there():
                 return

@@ -17,7 +17,6 @@ from mahjong_env.basics.notation import (
 )
 from mahjong_env.basics.tiles import EAST
 from mahjong_env.engine.batch import Engine
-from mahjong_env.engine.outcome import StepResult
 from mahjong_env.engine.scene import Deal
 from mahjong_env.engine.snapshot import Snapshot
 from mahjong_env.state.arrays import State
@@ -27,12 +26,15 @@ from mahjong_env.testing.play import (
     changed_array,
     choose_actions,
     frozen_arrays,
-    live_games,
-    most_actions,
-    play_games,
     play_together,
+    positions,
+    require,
     require_same_states,
 )
+
+# What a deal does not name: chance, and what is left over from earlier hands.
+_NOT_NAMED = ("seed", "stream", "hands_dealt", "turnover", "points", "dice")
+_STEPS = 40  # steps after which a copy is taken: hands are in their middle, some games may be over
 
 
 def check_seeds(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
@@ -41,19 +43,15 @@ def check_seeds(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
     play_together(first, second, seed, np.arange(games), "the same seed")
     other, fresh = make(games, seed=seed + 1), make(games, seed=seed)
     walls = fresh.state.wall.copy()
-    if (other.state.wall == walls).all(axis=1).any():
-        raise ConformanceError("another seed deals the same cards")
+    require((other.state.wall != walls).any(axis=1), "another seed deals the same cards")
     if len(np.unique(walls, axis=0)) < games:
         raise ConformanceError("two games of a seed are dealt the same cards")
     fresh.reset()
-    if (fresh.state.wall == walls).all(axis=1).any():
-        raise ConformanceError("the next hands of a seed are the same as the first")
+    require((fresh.state.wall != walls).any(axis=1), "the next hands of a seed are the same as the first")
     fresh.reset(seed=seed)
-    if not np.array_equal(walls, fresh.state.wall):
-        raise ConformanceError("a seed that is set anew deals other cards")
-    went_on = second.state.hand_in_match > 0
-    if (second.state.wall == walls)[went_on].all(axis=1).any():
-        raise ConformanceError("the second hand of a match has the cards of the first")
+    require(fresh.state.wall == walls, "a seed that is set anew deals other cards")
+    is_new = (second.state.wall != walls).any(axis=1) | (second.state.hand_in_match == 0)
+    require(is_new, "the second hand of a match has the cards of the first")
 
 
 def check_batch_independent(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
@@ -64,41 +62,15 @@ def check_batch_independent(make: MakeEngine, *, games: int = 32, seed: int = 0)
     some = everything[::-2]
     batch, part = make(games, seed=seed), make(games, seed=seed).select(some)
     play_together(part, batch, seed, some, "selected games")
-    _check_parts(make, games, seed)
-    _check_neighbours_of_resets(make, games, seed)
-
-
-def _check_parts(make: MakeEngine, games: int, seed: int) -> None:
-    """Games stepped a part at a time, beside games stepped all at once."""
     whole, parted = make(games, seed=seed), make(games, seed=seed)
-    rng = np.random.default_rng(seed)
-    for _ in range(most_actions(whole.rules)):
-        if not live_games(whole).size:
-            return
-        actions = choose_actions(whole, rng)
-        rewards = whole.step(actions).rewards
-        order = rng.permutation(games)
-        for part in np.array_split(order, 3):
-            if not np.array_equal(parted.step(actions[part], games=part).rewards, rewards[part]):
-                raise ConformanceError("games stepped a part at a time: rewards differ")
-        require_same_states(parted, whole, np.arange(games), "games stepped a part at a time")
-
-
-def _check_neighbours_of_resets(make: MakeEngine, games: int, seed: int) -> None:
+    play_together(parted, whole, seed, everything, "games stepped a part at a time", parts=3)
     engine = make(games, seed=seed)
-    before = engine.select(np.arange(games))
-    again = np.arange(games) % 2 == 0
+    before = engine.select(everything)
+    again, others = everything[::2], everything[1::2]
     engine.reset(games=again)
-    others = np.flatnonzero(~again)
     require_same_states(engine.select(others), before, others, "games beside some that are dealt anew")
-    if (engine.state.wall[again] == before.state.wall[again]).all(axis=1).any():
-        raise ConformanceError("a game that is dealt anew has the same cards")
-
-
-# What a deal does not name: chance, and what is left over from earlier hands.
-_NOT_NAMED = ("seed", "stream", "hands_dealt", "turnover", "points", "dice")
-_STEPS = 40  # steps after which a copy is taken: hands are in their middle, some games may be over
-_SAMPLED = 8  # every how many games texts are written and read
+    is_new = (engine.state.wall[again] != before.state.wall[again]).any(axis=1)
+    require(is_new, "a game that is dealt anew has the same cards", again)
 
 
 def _play(engine: Engine, seed: int, steps: int) -> None:
@@ -110,12 +82,12 @@ def _play(engine: Engine, seed: int, steps: int) -> None:
 def check_snapshots(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
     """Snapshot, bytes and restore change nothing, here or in another engine: the games go on the same."""
     engine, twin = make(games, seed=seed, num_hands=2), make(games, seed=seed + 1, num_hands=2)
+    everything = np.arange(games)
     _play(engine, seed, _STEPS)
-    kept = engine.select(np.arange(games))
+    kept = engine.select(everything)
     snapshot = engine.snapshot()
     data = snapshot.to_bytes()
     _play(engine, seed, 2)
-    everything = np.arange(games)
     try:
         twin.restore(Snapshot.from_bytes(data))
         require_same_states(twin, kept, everything, "an engine restored from bytes")
@@ -137,16 +109,11 @@ def check_copies(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
     if type(copies) is not type(engine) or copies.num_games != len(chosen):
         raise ConformanceError(f"select gives a {type(copies).__name__} of {copies.num_games} games")
     require_same_states(copies, engine, chosen, "a copied game")
-    before = frozen_arrays(engine)
-    _play(copies, seed, 5)
-    changed = changed_array(engine, before)
-    if changed:
-        raise ConformanceError(f"playing on in copies changed {changed} of the games that they were copied from")
-    before = frozen_arrays(copies)
-    _play(engine, seed, 5)
-    changed = changed_array(copies, before)
-    if changed:
-        raise ConformanceError(f"playing on changed {changed} of copies")
+    for moved, still, whose in ((copies, engine, "of what they were copied from"), (engine, copies, "of copies")):
+        before = frozen_arrays(still)
+        _play(moved, seed, 5)
+        if changed := changed_array(still, before):
+            raise ConformanceError(f"playing on changed {changed} {whose}")
 
 
 def check_notation(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
@@ -155,14 +122,10 @@ def check_notation(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
     for number, name in enumerate(ACTIONS):
         if action(name) != number:
             raise ConformanceError(f"the action {name!r} reads as {action(name)}, not as {number}")
-
-    def look(_: StepResult | None) -> None:
-        for game in range(0, games, _SAMPLED):
+    for _ in positions(engine, seed):
+        for game in {*range(0, games, 8), *range(games - 1, -1, -8)}:
             for seat in range(engine.num_seats):
                 _check_texts(engine.state, game, seat)
-                _check_texts(engine.state, games - 1 - game, seat)
-
-    play_games(engine, seed, look)
 
 
 def _check_texts(state: State, game: int, seat: int) -> None:
@@ -171,11 +134,8 @@ def _check_texts(state: State, game: int, seat: int) -> None:
         if not np.array_equal(count_tiles(parse_tiles(text), len(counts)), counts):
             raise ConformanceError(f"game {game}: the tiles {text!r} do not read as they were written")
     for place in range(state.num_melds[game, seat]):
-        meld = Meld(
-            MeldType(state.meld_type[game, seat, place]),
-            int(state.meld_kind[game, seat, place]),
-            int(state.meld_from[game, seat, place]),
-        )
+        kind, giver = int(state.meld_kind[game, seat, place]), int(state.meld_from[game, seat, place])
+        meld = Meld(MeldType(state.meld_type[game, seat, place]), kind, giver)
         try:
             read = parse_meld(str(meld))
         except NotationError as error:
@@ -187,34 +147,28 @@ def _check_texts(state: State, game: int, seat: int) -> None:
 def check_deals(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
     """A dealt hand that is written down as a `Deal` is dealt again, tile by tile."""
     engine, twin = make(games, seed=seed), make(games, seed=seed + 1)
-    deals = [written_deal(engine, game) for game in range(games)]
     try:
-        twin.reset(deals=deals)
+        twin.reset(deals=[_written_deal(engine, game) for game in range(games)])
     except MahjongError as error:
         raise ConformanceError(f"a hand that was dealt is refused as a deal: {error}") from error
     for name in State.names():
-        if name in _NOT_NAMED:
-            continue
-        ours, theirs = getattr(engine.state, name), getattr(twin.state, name)
-        differs = np.flatnonzero((ours != theirs).reshape(games, -1).any(axis=1))
-        if differs.size:
-            raise ConformanceError(f"game {differs[0]}: {name} is not as the deal names it: {deals[differs[0]]}")
+        if name not in _NOT_NAMED:
+            require(getattr(engine.state, name) == getattr(twin.state, name), f"{name} is not as the deal names it")
 
 
-def written_deal(engine: Engine, game: int) -> Deal:
+def _written_deal(engine: Engine, game: int) -> Deal:
     """The hand that a game has just been dealt, with every tile of its wall named."""
     state, rules = engine.state, engine.rules
     wall = state.wall[game].tolist()
     size, dealer = rules.hand_size, int(state.dealer[game])
     hands = [wall[seat * size : (seat + 1) * size] for seat in range(rules.seats)]
     place = rules.seats * size
-    hands[dealer] = [*hands[dealer], wall[place]]
+    hands[dealer].append(wall[place])
     place += 1
     turned: list[int] = []
     while rules.turns_indicator and (not turned or rules.flower_kinds[turned[-1]]):
         turned.append(wall[place])
         place += 1
-    winds = [int(wind) + EAST for wind in state.house_wind[game]]
     return Deal(
         hands=[format_tiles(hand) for hand in hands],
         draws=format_tiles(wall[place:]),
@@ -222,5 +176,5 @@ def written_deal(engine: Engine, game: int) -> Deal:
         dealer=dealer,
         dealer_streak=int(state.streak[game]),
         round_wind=format_tiles([int(state.round_wind[game]) + EAST]),
-        house_winds=format_tiles(winds),
+        house_winds=format_tiles([int(wind) + EAST for wind in state.house_wind[game]]),
     )

@@ -21,19 +21,23 @@ from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
 from mahjong_env.testing.play import ConformanceError
 
-Play = Callable[[Any, float], tuple[dict[str, Any], bool]]
-
 _WAYS: Final[dict[str, Callable[[Any], Any]]] = {
     "copy.deepcopy": copy.deepcopy,
     "pickle": lambda env: pickle.loads(pickle.dumps(env)),
 }
-_EVERY: Final = 5  # actions between two copies, and actions for which each copy is followed
 _STEPS: Final = 60  # of environments that never end
 _MOST_STEPS: Final = 600  # of a match: some go on for hundreds of hands
-_HANDS: Final = 2
+_CYCLES: Final = 120
+# PettingZoo warns of every observation that is a dictionary, and of two axes with a number below zero, such as points,
+# as if they were a picture.
+_UNAVOIDABLE: Final = (
+    "probably should be gymnasium.spaces.box",
+    "Observation is not a NumPy array",
+    "contains negative numbers and is in the shape of a graphical observation",
+)
 
 
-def check_environment_copies(make_env: Callable[[], Any], *, seed: int = 0, every: int = _EVERY) -> None:
+def check_environment_copies(make_env: Callable[[], Any], *, seed: int = 0, every: int = 5) -> None:
     """Copies of an environment, deep ones and pickled ones, go on as the original does.
 
     A match is played at random, up to its end or for several hundred actions. From its first moment on, and through
@@ -50,56 +54,38 @@ def check_environment_copies(make_env: Callable[[], Any], *, seed: int = 0, ever
     """
     env = make_env()
     play = _play_aec if hasattr(env, "agent_iter") else _play_seats
-    most = _STEPS if hasattr(env, "num_envs") else _MOST_STEPS
     rng = np.random.default_rng(seed)
     env.reset(seed=seed)
-    copies: list[tuple[str, int, Any]] = []
-    is_over = False
-    for played in range(most):
+    copies: list[tuple[str, Any]] = []
+    for played in range(_STEPS if hasattr(env, "num_envs") else _MOST_STEPS):
+        if played % every == 0:
+            copies = []
+            for way, make_copy in _WAYS.items():
+                try:
+                    copies.append((f"{way} after {played} actions", make_copy(env)))
+                except Exception as error:  # whatever an environment raises that cannot be copied
+                    raise ConformanceError(
+                        f"{way} of the environment fails: {type(error).__name__}: {error}"
+                    ) from error
+        chance = float(rng.random())
+        told, is_over = play(env, chance)
+        for which, twin in copies:
+            try:
+                other, _ = play(twin, chance)
+            except Exception as error:  # whatever a copy raises that is not in the same place
+                raise ConformanceError(f"{which} cannot be played on: {type(error).__name__}: {error}") from error
+            for name, one in told.items():
+                if not _same(one, other.get(name)):
+                    raise ConformanceError(f"{which}: after {played + 1} its {name} differs")
         if is_over:
             return
-        if played % every == 0:
-            copies = [(way, played, _copied(env, way, make_copy)) for way, make_copy in _WAYS.items()]
-        lots = float(rng.random())
-        told, is_over = play(env, lots)
-        for way, taken, twin in copies:
-            difference = _difference(told, twin, play, lots)
-            if difference:
-                raise ConformanceError(f"{way} after {taken} actions: after {played + 1} {difference}")
 
 
-def check_copies_of_environments(variant: Any) -> None:
-    """`check_environment_copies` for each of the environments around a variant, a name or rules."""
-    for make_env in (
-        lambda: MahjongAEC(variant, num_hands=_HANDS),
-        lambda: wrapped(MahjongAEC(variant)),
-        lambda: SingleSeatEnv(variant, num_hands=_HANDS),
-        lambda: MahjongVectorEnv(3, variant),
-    ):
-        check_environment_copies(make_env)
-
-
-def _copied(env: Any, way: str, make_copy: Callable[[Any], Any]) -> Any:
-    try:
-        return make_copy(env)
-    except Exception as error:  # whatever an environment raises that cannot be copied
-        raise ConformanceError(f"{way} of the environment fails: {type(error).__name__}: {error}") from error
-
-
-def _difference(told: dict[str, Any], twin: Any, play: Play, lots: float) -> str:
-    """The first difference between a copy and the original after the same action, in words."""
-    try:
-        other, _ = play(twin, lots)
-    except Exception as error:  # whatever a copy raises that is not in the same place
-        return f"it cannot be played on: {type(error).__name__}: {error}"
-    return next((f"its {name} differs" for name in told if not _same(told[name], other.get(name))), "")
-
-
-def _play_aec(env: Any, lots: float) -> tuple[dict[str, Any], bool]:
+def _play_aec(env: Any, chance: float) -> tuple[dict[str, Any], bool]:
     """One action of a PettingZoo environment: what it tells then, and whether all agents are gone."""
     bare, agent = env.unwrapped, env.agent_selection
     is_dead = env.terminations[agent] or env.truncations[agent]
-    env.step(None if is_dead else _chosen(env.observe(agent)["action_mask"], lots))
+    env.step(None if is_dead else _chosen(env.observe(agent)["action_mask"], chance))
     told = {name: copy.copy(getattr(bare, name)) for name in ("agents", "rewards", "terminations", "truncations")}
     told |= {"infos": dict(bare.infos), "cumulative rewards": dict(bare._cumulative_rewards), "state": bare.state()}
     if bare.agents:
@@ -107,20 +93,19 @@ def _play_aec(env: Any, lots: float) -> tuple[dict[str, Any], bool]:
     return told, not bare.agents
 
 
-def _play_seats(env: Any, lots: float) -> tuple[dict[str, Any], bool]:
+def _play_seats(env: Any, chance: float) -> tuple[dict[str, Any], bool]:
     """One action of a Gymnasium environment, or of all in a vector: what it tells, and whether the episode is over."""
     masks = env.unwrapped.action_masks()
     is_vector = masks.ndim == 2
-    actions = np.array([_chosen(mask, lots) for mask in masks]) if is_vector else _chosen(masks, lots)
-    observation, reward, terminated, truncated, info = env.step(actions)
-    told = {"observation": observation, "reward": reward, "terminated": terminated, "truncated": truncated}
-    told |= {"info": info, "action_masks": env.unwrapped.action_masks()}
-    return told, not is_vector and bool(terminated or truncated)
+    actions = np.array([_chosen(mask, chance) for mask in masks]) if is_vector else _chosen(masks, chance)
+    names = ("observation", "reward", "terminated", "truncated", "info")
+    told = dict(zip(names, env.step(actions), strict=True)) | {"action_masks": env.unwrapped.action_masks()}
+    return told, not is_vector and bool(told["terminated"] or told["truncated"])
 
 
-def _chosen(mask: Any, lots: float) -> int:
+def _chosen(mask: Any, chance: float) -> int:
     legal = np.flatnonzero(mask)
-    return int(legal[int(lots * len(legal))]) if legal.size else 0
+    return int(legal[int(chance * len(legal))]) if legal.size else 0
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -134,21 +119,16 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-_CYCLES: Final = 120
-# PettingZoo warns of every observation that is a dictionary, and of two axes with a number below zero, such as points,
-# as if they were a picture.
-_UNAVOIDABLE: Final = (
-    "probably should be gymnasium.spaces.box",
-    "Observation is not a NumPy array",
-    "contains negative numbers and is in the shape of a graphical observation",
-)
+def check_copies_of_environments(variant: str | Rules) -> None:
+    """`check_environment_copies` for each of the environments around a variant."""
+    check_environment_copies(lambda: MahjongAEC(variant, num_hands=2))
+    check_environment_copies(lambda: wrapped(MahjongAEC(variant)))
+    check_environment_copies(lambda: SingleSeatEnv(variant, num_hands=2))
+    check_environment_copies(lambda: MahjongVectorEnv(3, variant))
 
 
 def check_pettingzoo(make_env: Callable[[], Any]) -> None:
     """PettingZoo's ``api_test`` and ``seed_test``, with no warning but those that are meant for boxes and pictures.
-
-    Args:
-        make_env: makes the PettingZoo environment that is checked.
 
     Raises:
         ConformanceError: what PettingZoo finds.
@@ -164,9 +144,6 @@ def check_pettingzoo(make_env: Callable[[], Any]) -> None:
 
 def check_gymnasium(make_env: Callable[[], Any]) -> None:
     """Gymnasium's ``check_env`` without a warning.
-
-    Args:
-        make_env: makes the Gymnasium environment that is checked.
 
     Raises:
         ConformanceError: what Gymnasium finds.

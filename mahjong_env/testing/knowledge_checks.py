@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import cycle
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from mahjong_env.basics.actions import ACTIONS, PASS
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import Games
 from mahjong_env.engine.batch import Engine
-from mahjong_env.engine.outcome import StepResult
 from mahjong_env.engine.phases import claims
 from mahjong_env.engine.phases.judge import judge_turn
 from mahjong_env.engine.phases.masks import write_masks
@@ -25,12 +23,13 @@ from mahjong_env.testing.play import (
     MakeEngine,
     choose_actions,
     live_games,
-    play_games,
+    positions,
+    require,
     view_differences,
 )
 from mahjong_env.testing.table_checks import require_books, require_tiles
 
-_SAMPLED = 5  # every how many steps an expensive check looks
+_SAMPLED = 5  # every how many steps a check looks
 _UNWRITTEN = 99  # what stands where nothing has been written yet; in no piece it means anything
 _QUESTIONS = (Phase.CLAIM, Phase.ROB, Phase.OPENING)
 
@@ -40,56 +39,43 @@ def check_observation(make: MakeEngine, *, games: int = 32, seed: int = 0) -> No
 
     Small batches are observed in plain Python, and are looked at too.
     """
-
-    def look(_: StepResult | None) -> None:
-        if (live := live_games(engine)).size:
-            for person in (None, *range(engine.num_people)):
-                _check_seen(engine, live, person)
-
     for number in {games, min(games, MOST_GAMES)}:
         engine = make(number, seed=seed, num_hands=2)
-        play_games(engine, seed, look, every=_SAMPLED)
+        for _ in positions(engine, seed, every=_SAMPLED):
+            if (live := live_games(engine)).size:
+                for person in (None, *range(engine.num_people)):
+                    _check_seen(engine, live, person)
 
 
 def _check_seen(engine: Engine, games: Games, person: int | None) -> None:
     """Check one person's observations; None: those of the persons to act."""
+    state, who = engine.state, "the seat to act" if person is None else f"person {person}"
     seen = engine.observe(games, person)
     if seen.shape != (len(games), *engine.observation_shape) or seen.dtype != np.int8:
         raise ConformanceError(f"an observation is {seen.dtype} of shape {seen.shape}")
     low, high = LAYOUT.ranges()
+    view = engine.view(games, person)
     for piece in PIECES:
         planes = plane(piece.name)
         numbers = seen[:, planes]
         inside = (numbers >= low[planes]) & (numbers <= high[planes])
-        _require(inside, games, person, f"{piece.name} is not within its range, or a place that means nothing is not 0")
-    view = engine.view(games, person)
-    if not np.array_equal(view.observation, seen):
-        raise ConformanceError(f"{_who(person)}: view and observe differ")
-    for piece in PIECES:
+        what = f"{who}: {piece.name} is not within its range, or a place that means nothing is not 0"
+        require(inside, what, games)
         written = np.full((len(games), piece.planes, NUM_KINDS), _UNWRITTEN, np.int8)
         piece.write(view, written)
-        _require(written == seen[:, plane(piece.name)], games, person, f"observation and view differ in {piece.name}")
-    people = engine.num_people if person is not None else 0
-    is_to_act = engine.seat_to_act[games] == person if people else np.ones(len(games), np.bool_)
+        require(written == numbers, f"{who}: observation and view differ in {piece.name}", games)
+    require(view.observation == seen, f"{who}: view and observe differ", games)
+    seat, sits = state.actor[games], np.ones(len(games), np.bool_)
+    if person is not None:
+        at = state.person_at[games] == person
+        seat, sits = at.argmax(axis=1), at.any(axis=1)
+    is_to_act = sits & (seat == state.actor[games])
     mask = engine.action_mask[games] & is_to_act[:, None]
-    _require(view.action_mask == mask, games, person, "the mask of the view is not that of the engine")
-    sits = (engine.state.person_at[games] == person).any(axis=1) if people else is_to_act
-    seat = (engine.state.person_at[games] == person).argmax(axis=1) if people else engine.state.actor[games]
-    own = engine.state.hand[games, seat] * sits[:, None]
-    _require(view.hand == own, games, person, "the hand is not the seat's own")
+    require(view.action_mask == mask, f"{who}: the mask of the view is not that of the engine", games)
+    require(view.hand == state.hand[games, seat] * sits[:, None], f"{who}: the hand is not the seat's own", games)
 
 
-def _who(person: int | None) -> str:
-    return "the seat to act" if person is None else f"person {person}"
-
-
-def _require(holds: Any, games: Games, person: int | None, what: str) -> None:
-    wrong = np.flatnonzero(~np.asarray(holds, np.bool_).reshape(len(games), -1).all(axis=1))
-    if wrong.size:
-        raise ConformanceError(f"game {games[wrong[0]]}, {_who(person)}: {what}")
-
-
-# --- Leaks -------------------------------------------------------------------------------------------------------
+# --- Leaks -----------------------------------------------------------------------------------------------------------
 
 
 def check_no_leak(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
@@ -101,28 +87,24 @@ def check_no_leak(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
     """
     engine = make(games, seed=seed, num_hands=2)
     rng = np.random.default_rng(seed)
-
-    def look(_: StepResult | None) -> None:
-        if (live := live_games(engine)).size:
-            for person in range(engine.num_people):
-                twin = engine.select(live)
-                before = twin.view(seats=person)
-                _replace_hidden(twin, person, rng)
-                _require_same_view(before, twin, live, person)
-                _check_masks(engine, live, person, rng)
-            _check_passes(engine, live)
-
-    play_games(engine, seed, look, every=_SAMPLED, first=_SAMPLED - 1)
+    for _ in positions(engine, seed, every=_SAMPLED, first=_SAMPLED - 1):
+        if not (live := live_games(engine)).size:
+            continue
+        for person in range(engine.num_people):
+            twin = engine.select(live)
+            before = twin.view(seats=person)
+            _replace_hidden(twin, person, rng)
+            _require_same_view(before, twin, live, person)
+            _check_masks(engine, live, person, rng)
+        _check_passes(engine, live)
 
 
 def _require_same_view(before: View, twin: Engine, games: Games, person: int) -> None:
     """Raise `ConformanceError` unless a person sees in ``twin`` what was seen ``before``."""
-    observed = np.flatnonzero((twin.observe(seats=person) != before.observation).any(axis=(1, 2)))
-    differences = view_differences(before, twin.view(seats=person))
-    if observed.size:
-        differences.append(("observe()", observed))
-    for name, rows in differences:
-        raise ConformanceError(f"game {games[rows[0]]}: person {person} sees what it cannot know, in {name}")
+    what = f"person {person} sees what it cannot know, in"
+    for name, rows in view_differences(before, twin.view(seats=person)):
+        raise ConformanceError(f"game {games[rows[0]]}: {what} {name}")
+    require(twin.observe(seats=person) == before.observation, f"{what} observe()", games)
 
 
 def _replace_hidden(engine: Engine, person: int, rng: np.random.Generator) -> None:
@@ -149,8 +131,7 @@ def _check_masks(engine: Engine, games: Games, person: int, rng: np.random.Gener
         return
     twin = engine.select(asked)
     twin.resample_hidden(person, rng)
-    state, context = twin.state, twin._context
-    everyone = np.arange(twin.num_games)
+    state, context, everyone = twin.state, twin._context, np.arange(twin.num_games)
     drawn = everyone[(state.phase == Phase.TURN) & (state.drawn >= 0)]
     judge_turn(context, state.seats_to_act(drawn), unflagged=True)
     claims.ask_again(context, everyone[np.isin(state.phase, _QUESTIONS)], keeps_own=False)
@@ -158,9 +139,8 @@ def _check_masks(engine: Engine, games: Games, person: int, rng: np.random.Gener
     wrong = np.argwhere(twin.action_mask != engine.action_mask[asked])
     if wrong.size:
         row, action = wrong[0]
-        raise ConformanceError(
-            f"game {asked[row]}: whether person {person} may {ACTIONS[action]!r} depends on what it cannot know"
-        )
+        what = f"whether person {person} may {ACTIONS[action]!r} depends on what it cannot know"
+        raise ConformanceError(f"game {asked[row]}: {what}")
 
 
 def _check_passes(engine: Engine, games: Games) -> None:
@@ -170,18 +150,15 @@ def _check_passes(engine: Engine, games: Games) -> None:
     if not games.size:
         return
     twin = engine.select(games)
-    persons = np.arange(twin.num_people)
-    before = [twin.view(seats=person) for person in persons]
+    before = [twin.view(seats=person) for person in range(twin.num_people)]
     knows = np.zeros((len(games), twin.num_people), np.bool_)
     over = np.zeros(len(games), np.bool_)
     while (waiting := np.flatnonzero(np.isin(twin.state.phase, _QUESTIONS) & ~over)).size:
         knows[waiting, twin.seat_to_act[waiting]] = True
         over[waiting] |= twin.step(np.full(len(waiting), PASS), games=waiting).hand_over
-    to_act = twin.seat_to_act
-    for person in persons:
-        rows = np.flatnonzero(~knows[:, person] & (to_act != person) & ~over)
-        differences = view_differences(before[person].take(rows), twin.view(seats=person).take(rows))
-        for name, where in differences:
+    for person, seen in enumerate(before):
+        rows = np.flatnonzero(~knows[:, person] & (twin.seat_to_act != person) & ~over)
+        for name, where in view_differences(seen.take(rows), twin.view(seats=person).take(rows)):
             game = games[rows[where[0]]]
             raise ConformanceError(f"game {game}: person {person} sees that others have passed, in {name}")
 
@@ -191,12 +168,9 @@ def check_resampling(make: MakeEngine, *, games: int = 32, seed: int = 0) -> Non
     engine = make(games, seed=seed)
     rng = np.random.default_rng(seed)
     persons = cycle(range(engine.num_people))
-
-    def look(_: StepResult | None) -> None:
+    for _ in positions(engine, seed, every=_SAMPLED, first=_SAMPLED - 1):
         if (live := live_games(engine)).size:
             _check_resampled(engine, live, next(persons), rng)
-
-    play_games(engine, seed, look, every=_SAMPLED, first=_SAMPLED - 1)
 
 
 def _check_resampled(engine: Engine, games: Games, person: int, rng: np.random.Generator) -> None:
@@ -206,9 +180,8 @@ def _check_resampled(engine: Engine, games: Games, person: int, rng: np.random.G
     _require_same_view(before, twin, games, person)
     require_tiles(twin)
     require_books(twin)
-    hidden = engine.state.wall[games] == twin.state.wall
-    hands = (engine.state.hand[games] == twin.state.hand).all(axis=(1, 2))
-    if len(games) > 1 and hidden.all() and hands.all():
+    is_same = np.array_equal(engine.state.wall[games], twin.state.wall)
+    if len(games) > 1 and is_same and np.array_equal(engine.state.hand[games], twin.state.hand):
         raise ConformanceError(f"person {person}: resampling what is hidden changes nothing")
     for _ in range(4):
         if live_games(twin).size:

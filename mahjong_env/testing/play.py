@@ -1,10 +1,10 @@
-"""Play for the checks of the kit: at random and towards wins, alone and beside each other."""
+"""How the checks of the kit walk through games, at random and towards wins, and how they report what they find."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,31 +22,29 @@ from mahjong_env.state.arrays import NO_SEAT, Phase
 _FAR: Final = 200.0  # more than the tiles that any hand lacks
 _WILD: Final = 127  # as if a hand without one of its wild tiles lacked this many
 
+MakeEngine = Callable[..., Engine]
+"""Makes the engine that is checked: ``make(num_games, seed=..., **options)``."""
+
 
 class ConformanceError(AssertionError):
     """A check of the kit failed; the message is a reproducible description."""
 
 
-class MakeEngine(Protocol):
-    """Makes the engine that is checked."""
+def require(holds: Any, what: str, games: Games | None = None) -> None:
+    """Raise `ConformanceError` with the first game in which something does not hold.
 
-    def __call__(self, num_games: int, *, seed: int, **options: Any) -> Engine:
-        """An engine of ``num_games`` games."""
-
-
-Look = Callable[[StepResult | None], None]
-"""The look of a check before the first step (with None) and after each one."""
-
-
-def most_actions(rules: Rules) -> int:
-    """No hand takes more actions than this.
-
-    Every discard follows a tile of the wall or a claim, a seat claims at most as many tiles as it lays down sets, and
-    each other seat answers once to a discard, to a tile added to a pung, and to each question before the first turn.
+    Args:
+        holds: [n, ...] bool.
+        what: what is wrong where it is False.
+        games: [n] the numbers of the games; None: 0 to n - 1.
     """
-    melds = rules.seats * (rules.hand_size // 3)
-    discards = int(rules.deck.sum()) - rules.seats * rules.hand_size + melds
-    return (discards + melds) * rules.seats + rules.opening_stages * rules.seats
+    holds = np.asarray(holds, np.bool_)
+    wrong = np.flatnonzero(~holds.reshape(len(holds), math.prod(holds.shape[1:])).all(axis=1))
+    if wrong.size:
+        raise ConformanceError(f"game {wrong[0] if games is None else games[wrong[0]]}: {what}")
+
+
+# --- Choosing --------------------------------------------------------------------------------------------------------
 
 
 def random_actions(mask: BoolArray, rng: np.random.Generator) -> Int64Array:
@@ -68,9 +66,8 @@ def eager_actions(engine: Engine, rng: np.random.Generator) -> Int64Array:
     if g.size:
         seat = state.actor[g]
         natural = state.natural_hands(g)[np.arange(len(g)), seat]
-        sets = engine.rules.sets - state.num_melds[g, seat]
         wilds = state.wilds_held(state.seats(g, seat))
-        hands = cheapest_hands(state.code[g, seat].T, sets)
+        hands = cheapest_hands(state.code[g, seat].T, engine.rules.sets - state.num_melds[g, seat])
         lacking = np.maximum((hands.short - wilds)[:, None] + ~unpack(kinds_to_spare(hands)), 0)
         worth[g, :NUM_KINDS] = 1 - (np.where(natural > 0, lacking, _WILD) + worth[g, :NUM_KINDS]) / _FAR
     return np.where(mask, worth, -1.0).argmax(axis=1)
@@ -83,20 +80,36 @@ def choose_actions(engine: Engine, rng: np.random.Generator) -> Int64Array:
     return actions
 
 
+# --- Walking ---------------------------------------------------------------------------------------------------------
+
+
 def live_games(engine: Engine) -> Games:
     """[n] the games that wait for an action."""
     return np.flatnonzero(engine.seat_to_act != NO_SEAT)
 
 
-def play_games(engine: Engine, seed: int, look: Look, *, every: int = 1, first: int = 0) -> None:
+def most_actions(rules: Rules) -> int:
+    """No hand takes more actions than this.
+
+    Every discard follows a tile of the wall or a claim, a seat claims at most as many tiles as it lays down sets, and
+    each other seat answers once to a discard, to a tile added to a pung, and to each question before the first turn.
+    """
+    melds = rules.seats * (rules.hand_size // 3)
+    discards = int(rules.deck.sum()) - rules.seats * rules.hand_size + melds
+    return (discards + melds) * rules.seats + rules.opening_stages * rules.seats
+
+
+def positions(engine: Engine, seed: int, *, every: int = 1, first: int = 0) -> Iterator[StepResult | None]:
     """Play as `choose_actions` says, for as many actions as the hands of a match can take, or until all games are over.
 
     Args:
         engine: the games.
         seed: of the choices.
-        look: is called before the first step and after each one,
-        every: or only every this many times,
-        first: beginning with this one.
+        every: how many steps lie between two positions that are looked at.
+        first: the step before which the first one lies.
+
+    Yields:
+        The result of the last step, None before the first one.
 
     Raises:
         ConformanceError: a game waits for an action and has none, or a finished one has some.
@@ -105,21 +118,27 @@ def play_games(engine: Engine, seed: int, look: Look, *, every: int = 1, first: 
     result: StepResult | None = None
     for step in range(most_actions(engine.rules) * engine.num_hands + 1):
         if step >= first and (step - first) % every == 0:
-            look(result)
-        live = engine.seat_to_act != NO_SEAT
+            yield result
+        live, mask = engine.seat_to_act != NO_SEAT, engine.action_mask
         if not live.any():
             return
-        mask = engine.action_mask
-        if mask.shape != (engine.num_games, NUM_ACTIONS) or mask[~live].any():
-            raise ConformanceError("finished games have legal actions")
-        stuck = np.flatnonzero(live & ~mask.any(axis=1))
-        if stuck.size:
-            raise ConformanceError(f"game {stuck[0]}: seat {engine.seat_to_act[stuck[0]]} has no legal action")
+        if mask.shape != (engine.num_games, NUM_ACTIONS):
+            raise ConformanceError(f"the mask has shape {mask.shape}")
+        require(live | ~mask.any(axis=1), "it is over, and has legal actions")
+        require(~live | mask.any(axis=1), "the seat to act has no legal action")
         result = engine.step(choose_actions(engine, rng))
 
 
-def play_together(small: Engine, big: Engine, seed: int, games: Games, what: str) -> None:
+def play_together(small: Engine, big: Engine, seed: int, games: Games, what: str, *, parts: int = 1) -> None:
     """Play the same actions in ``small`` and in ``games`` of ``big``, whose other games play on by themselves.
+
+    Args:
+        small: [n] games.
+        big: the games among which they are.
+        seed: of the choices.
+        games: [n] their numbers in ``big``.
+        what: what the games of ``small`` are, for messages.
+        parts: how many parts the games of ``small`` are stepped in.
 
     Raises:
         ConformanceError: the games do not stay the same.
@@ -130,18 +149,19 @@ def play_together(small: Engine, big: Engine, seed: int, games: Games, what: str
         if not live_games(small).size:
             return
         actions = choose_actions(big, rng)
-        ours, theirs = small.step(actions[games]), big.step(actions)
-        if not np.array_equal(ours.rewards, theirs.rewards[games]):
-            raise ConformanceError(f"{what}: rewards differ")
+        expected = big.step(actions).rewards[games]
+        for part in np.array_split(rng.permutation(len(games)), parts):
+            require(small.step(actions[games[part]], part).rewards == expected[part], f"{what}: rewards differ")
         require_same_states(small, big, games, what)
+
+
+# --- Comparing -------------------------------------------------------------------------------------------------------
 
 
 def require_same_states(small: Engine, big: Engine, games: Games, what: str) -> None:
     """Raise `ConformanceError` unless the games of ``small`` are those games of ``big``, array by array."""
     for name, array in small.state.arrays().items():
-        differs = np.flatnonzero((array != getattr(big.state, name)[games]).reshape(len(games), -1).any(axis=1))
-        if differs.size:
-            raise ConformanceError(f"{what}: {name} differs in game {games[differs[0]]}")
+        require(array == getattr(big.state, name)[games], f"{what}: {name} differs", games)
 
 
 def frozen_arrays(engine: Engine) -> dict[str, Any]:
@@ -151,10 +171,8 @@ def frozen_arrays(engine: Engine) -> dict[str, Any]:
 
 def changed_array(engine: Engine, before: dict[str, Any]) -> str | None:
     """The name of the first array that is not as it was, None if all are."""
-    for name, array in engine.state.arrays().items():
-        if not np.array_equal(array, before[name]):
-            return name
-    return None
+    arrays = engine.state.arrays().items()
+    return next((name for name, array in arrays if not np.array_equal(array, before[name])), None)
 
 
 def view_differences(one: View, other: View) -> list[tuple[str, Games]]:

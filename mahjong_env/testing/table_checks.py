@@ -24,69 +24,22 @@ from mahjong_env.state.arrays import (
     SLOT_OF_OFFSET,
     Phase,
 )
-from mahjong_env.testing.play import ConformanceError, MakeEngine, play_games
-
-# For each type of meld: the steps from its lowest kind to its kinds, and its tiles of each.
-_TILES_OF_MELD = (
-    (MeldType.CHOW, (0, 1, 2), 1),
-    (MeldType.PUNG, (0,), 3),
-    (MeldType.EXPOSED_KONG, (0,), 4),
-    (MeldType.ADDED_KONG, (0,), 4),
-    (MeldType.CONCEALED_KONG, (0,), 4),
-)
-
-
-def _melded_tiles(engine: Engine, *, hidden: bool) -> Int64Array:
-    """[B, S, 34] tiles in melds, counted from the list of melds; ``hidden``: with those that not all may see."""
-    state = engine.state
-    counts = np.zeros((engine.num_games, engine.num_seats, NUM_KINDS), np.int64)
-    for meld_type, steps, size in _TILES_OF_MELD:
-        if meld_type is MeldType.CONCEALED_KONG and engine.rules.hides_concealed_kongs and not hidden:
-            continue
-        row, seat, place = np.nonzero(state.meld_type == meld_type)
-        for step in steps:
-            np.add.at(counts, (row, seat, state.meld_kind[row, seat, place] + step), size)
-    return counts
-
-
-def count_all_tiles(engine: Engine) -> Int64Array:
-    """[B, 42] tiles of each kind in hands, melds, flowers, discards, wall and the tile turned up."""
-    state = engine.state
-    counts = np.zeros((engine.num_games, NUM_ALL_KINDS), np.int64)
-    counts += state.flowers.sum(axis=1)
-    counts[:, :NUM_KINDS] += state.hand.sum(axis=1) + _melded_tiles(engine, hidden=True).sum(axis=1)
-    row, seat, place = np.nonzero(_lies(state.river))
-    np.add.at(counts, (row, state.river[row, seat, place] - 1), 1)
-    places = np.arange(state.wall.shape[1])
-    inside = (places >= state.front[:, None]) & (places < state.wall.shape[1] - state.back[:, None])
-    row, place = np.nonzero(inside)
-    np.add.at(counts, (row, state.wall[row, place]), 1)
-    turned = np.flatnonzero(state.indicator >= 0)
-    np.add.at(counts, (turned, state.indicator[turned]), 1)
-    # A tile that is being robbed is in no hand and not yet in a meld.
-    robbed = np.flatnonzero(state.phase == Phase.ROB)
-    np.add.at(counts, (robbed, state.offered[robbed]), 1)
-    return counts
-
-
-def _lies(river: Any) -> BoolArray:
-    """[...] which discards in `State.river` nobody has claimed."""
-    lies: BoolArray = (river > 0) & (river <= CLAIMED)
-    return lies
+from mahjong_env.testing.play import ConformanceError, MakeEngine, positions, require
 
 
 def check_tiles_conserved(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
     """No tile appears or vanishes, nobody holds less than none, and every seat has as many tiles as it should."""
     engine = make(games, seed=seed, num_hands=2)
-    play_games(engine, seed, lambda _: require_tiles(engine))
+    for _ in positions(engine, seed):
+        require_tiles(engine)
 
 
 def require_tiles(engine: Engine) -> None:
     """Raise `ConformanceError` unless the running games hold each tile of the set once."""
     state, deck = engine.state, engine.rules.deck
-    live = engine.seat_to_act != NO_SEAT
+    is_over = engine.seat_to_act == NO_SEAT
     counts = count_all_tiles(engine)
-    wrong = np.argwhere((counts != deck) & live[:, None])
+    wrong = np.argwhere((counts != deck) & ~is_over[:, None])
     if wrong.size:
         game, kind = wrong[0]
         raise ConformanceError(f"game {game}: {counts[game, kind]} tiles {KIND_NAMES[kind]} instead of {deck[kind]}")
@@ -95,39 +48,54 @@ def require_tiles(engine: Engine) -> None:
             game, seat, kind = np.argwhere(tiles < 0)[0]
             number = tiles[game, seat, kind]
             raise ConformanceError(f"game {game}, seat {seat}: {number} tiles {KIND_NAMES[kind]} in {name}")
-    overdrawn = np.flatnonzero(state.front + state.back > state.wall.shape[1])
-    if overdrawn.size:
-        raise ConformanceError(f"game {overdrawn[0]}: more tiles have been drawn than there are")
-
+    require(state.front + state.back <= state.wall.shape[1], "more tiles have been drawn than there are")
     size = state.hand.sum(axis=2) + 3 * state.num_melds
     wanted = np.full(size.shape, engine.rules.hand_size)
     holding = np.flatnonzero((state.phase == Phase.TURN) | (state.phase == Phase.OPENING))
     wanted[holding, state.turn[holding]] += 1
-    wrong = np.argwhere((size != wanted) & live[:, None])
+    wrong = np.argwhere((size != wanted) & ~is_over[:, None])
     if wrong.size:
         game, seat = wrong[0]
         raise ConformanceError(f"game {game}, seat {seat}: {size[game, seat]} tiles instead of {wanted[game, seat]}")
 
 
+def count_all_tiles(engine: Engine) -> Int64Array:
+    """[B, 42] tiles of each kind in hands, melds, flowers, discards, wall and the tile turned up."""
+    state = engine.state
+    counts = np.zeros((engine.num_games, NUM_ALL_KINDS), np.int64)
+    counts += state.flowers.sum(axis=1)
+    counts[:, :NUM_KINDS] += state.hand.sum(axis=1) + _melded_tiles(engine, hidden=True).sum(axis=1)
+    row, seat, place = np.nonzero((state.river > 0) & (state.river <= CLAIMED))  # discards that nobody has claimed
+    np.add.at(counts, (row, state.river[row, seat, place] - 1), 1)
+    places = np.arange(state.wall.shape[1])
+    inside = (places >= state.front[:, None]) & (places < state.wall.shape[1] - state.back[:, None])
+    row, place = np.nonzero(inside)
+    np.add.at(counts, (row, state.wall[row, place]), 1)
+    # A tile that is being robbed is in no hand and not yet in a meld.
+    for outside, kind in ((state.indicator >= 0, state.indicator), (state.phase == Phase.ROB, state.offered)):
+        row = np.flatnonzero(outside)
+        np.add.at(counts, (row, kind[row]), 1)
+    return counts
+
+
 def check_bookkeeping(make: MakeEngine, *, games: int = 32, seed: int = 0) -> None:
     """What is kept twice agrees: codes, public planes, lists of melds and discards, "one tile away" flags."""
     engine = make(games, seed=seed, num_hands=2)
-    play_games(engine, seed, lambda _: require_books(engine))
+    for _ in positions(engine, seed):
+        require_books(engine)
 
 
 def require_books(engine: Engine) -> None:
     """Raise `ConformanceError` where an array of a running game contradicts those that it follows from."""
     state = engine.state
-    everyone = np.arange(engine.num_games)
-    kinds = np.arange(NUM_KINDS)
-    places = np.arange(MAX_MELDS)
+    everyone, kinds = np.arange(engine.num_games), np.arange(NUM_KINDS)
     holds_extra = np.isin(state.phase, (Phase.TURN, Phase.OPENING, Phase.ROB, Phase.STRANDED))
     between_turns = ~(holds_extra[:, None] & (np.arange(engine.num_seats) == state.turn[:, None]))
     pung_kinds = np.where(state.meld_type == MeldType.PUNG, state.meld_kind, NO_TILE)
     flower_kinds = engine.rules.flower_kinds
     compared: dict[str, tuple[Any, Any]] = {
         "code": (state.code, encode(state.natural_hands(everyone))),
-        "num_melds": (places < state.num_melds[..., None], state.meld_type > MeldType.NONE),
+        "num_melds": (np.arange(MAX_MELDS) < state.num_melds[..., None], state.meld_type > MeldType.NONE),
         "open_pung": (state.open_pung, (pung_kinds[..., None] == kinds).any(axis=2)),
         "river_size": (np.arange(MAX_DISCARDS) < state.river_size[..., None], state.river > 0),
         "public (discards)": (state.public[:, :, DISCARDED], (state.river[..., None] == kinds + 1).sum(axis=2)),
@@ -136,17 +104,32 @@ def require_books(engine: Engine) -> None:
         "public (melded tiles)": (state.public[:, :, MELDED], _melded_tiles(engine, hidden=False)),
         "public (list of melds)": (state.public[:, :, MELD_LIST], _meld_list(engine)),
         "public (latest discards)": _latest_discards(engine),
-        "flowers": (np.where(flower_kinds, 0, state.flowers), np.zeros_like(state.flowers)),
-        "hand (flowers in it)": (np.where(flower_kinds[:NUM_KINDS], state.hand, 0), np.zeros_like(state.hand)),
+        "flowers": (np.where(flower_kinds, 0, state.flowers), 0),
+        "hand (flowers in it)": (np.where(flower_kinds[:NUM_KINDS], state.hand, 0), 0),
         "is_tenpai": (state.is_tenpai & between_turns, _is_tenpai(engine) & between_turns),
     }
     if engine.rules.has_wild:
         compared["wild"] = (state.wild, engine.rules.wild_kinds(state.indicator))
-    live = engine.seat_to_act != NO_SEAT
+    is_over = engine.seat_to_act == NO_SEAT
     for name, (kept, counted) in compared.items():
-        wrong = np.flatnonzero((kept != counted).reshape(engine.num_games, -1).any(axis=1) & live)
-        if wrong.size:
-            raise ConformanceError(f"game {wrong[0]}: {name} does not agree with hands, melds and discards")
+        agree = (kept == counted).reshape(engine.num_games, -1).all(axis=1)
+        require(agree | is_over, f"{name} does not agree with hands, melds and discards")
+
+
+def _melded_tiles(engine: Engine, *, hidden: bool) -> Int64Array:
+    """[B, S, 34] tiles in melds, counted from the list of melds; ``hidden``: with those that not all may see."""
+    state = engine.state
+    counts = np.zeros((engine.num_games, engine.num_seats, NUM_KINDS), np.int64)
+    counted = state.meld_type != MeldType.NONE
+    if engine.rules.hides_concealed_kongs and not hidden:
+        counted &= state.meld_type != MeldType.CONCEALED_KONG
+    game, seat, place = np.nonzero(counted)
+    meld_type, kind = state.meld_type[game, seat, place], state.meld_kind[game, seat, place]
+    is_chow = meld_type == MeldType.CHOW
+    np.add.at(counts, (game, seat, kind), np.where(is_chow, 1, np.where(meld_type == MeldType.PUNG, 3, 4)))
+    for step in (1, 2):
+        np.add.at(counts, (game[is_chow], seat[is_chow], kind[is_chow] + step), 1)
+    return counts
 
 
 def _meld_list(engine: Engine) -> Int64Array:
@@ -179,7 +162,7 @@ def _claimed_discards(engine: Engine) -> tuple[Any, Any]:
 
 
 def _latest_discards(engine: Engine) -> tuple[Any, Any]:
-    """[B, 2] the highest number of a discard, and whether a lying discard has none, beside what they should be."""
+    """[B, 3] the highest number of a discard, whether a lying one has none and whether two share one; and as wanted."""
     state = engine.state
     latest = state.public[:, :, LATEST].reshape(engine.num_games, -1)
     lying = state.public[:, :, DISCARDED].reshape(engine.num_games, -1) > 0

@@ -1,19 +1,19 @@
-"""The conformance kit: every variant passes, and every check of it refuses twins with one planted fault."""
+"""The conformance kit: every variant passes, and it refuses what the kits of others and notation get wrong."""
 
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_env import VARIANTS, Engine, make_engine, rules, testing
+from mahjong_env import VARIANTS, make_engine, testing
 from mahjong_env.basics.notation import Meld, format_counts
 from mahjong_env.environments.aec import MahjongAEC
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.testing import ConformanceError, check_official, copy_checks
-from support import broken_engines, broken_rules
 
 # House rules that change how a game goes, or who pays.
 KNOBS = {
@@ -40,10 +40,7 @@ def name_of(check):
 
 
 def engines(variant, **knobs):
-    def make(num_games, *, seed, **options):
-        return make_engine(variant, num_games, seed=seed, **options, **knobs)
-
-    return make
+    return partial(make_engine, variant, **knobs)
 
 
 # --- Every variant passes -----------------------------------------------------------------------------------------
@@ -109,152 +106,7 @@ def test_every_check_of_the_kit_is_listed():
     }
 
 
-# --- Every check refuses its twins ----------------------------------------------------------------------------------
-
-
-def another_seed_each_time():
-    seeds = iter(range(100, 1000))
-
-    def make(num_games, *, seed, **options):
-        return make_engine("hebei", num_games, seed=next(seeds), **options)
-
-    return make
-
-
-def no_seed_at_all(num_games, *, seed, **options):
-    return make_engine("hebei", num_games, seed=0, **options)
-
-
-# For each check its twins: rules, engines, or functions that make engines; and words of what the check says.
-TWINS = {
-    testing.check_tiles_conserved: {
-        broken_rules.VanishingTile: "instead of",
-        broken_rules.GivenTile: "tiles instead of 1",
-    },
-    testing.check_bookkeeping: {
-        broken_rules.StaleCode: "code",
-        broken_rules.UnseenDiscard: "public",
-        broken_rules.NeverReady: "is_tenpai",
-        broken_engines.ForgetsClaimers: r"river \(claimed discards\)",
-        broken_engines.NotesAnotherDiscard: r"public \(claimed discards\)",
-    },
-    testing.check_zero_sum: {
-        broken_rules.KongsFromTheBank: "do not sum to zero",
-        broken_rules.WinsFromTheBank: "do not sum to zero",
-        broken_engines.UnbookedPoints: "points .* are not those paid",
-        broken_engines.LatePoints: "other points than the game",
-        broken_engines.DrawnByAWinner: "no winner",
-    },
-    testing.check_scores: {
-        broken_rules.LegalByShape: "may win with a hand that is not|legal.. and score",
-        broken_rules.PaidAnyway: "may not win has points",
-        broken_rules.SharedPrice: "depends on the hands beside it",
-        broken_rules.PaidBackwards: "the winner pays",
-        broken_rules.WithoutReason: "a reason against it, or neither",
-        broken_rules.WinsFromTheBank: "do not sum to zero",
-        broken_engines.ForgetsWins: "may not win with a hand that is complete",
-    },
-    testing.check_mask_exact: {
-        broken_engines.OneActionTooFew: "was not refused",
-        broken_engines.OneActionTooMany: "an action in the mask was refused",
-        broken_engines.RefusalCounts: "changed num_discards",
-        broken_engines.RefusesHalf: "changed .* in the batch",
-        broken_engines.IdlePung: "'pung' changes nothing",
-        broken_rules.BorrowedDiscard: "-1 tiles 7z",
-    },
-    testing.check_legal_actions: {
-        broken_rules.BorrowedDiscard: "'discard 7z' is legal, but not possible",
-        broken_rules.NothingButWins: "may discard nothing",
-        broken_rules.BorrowedPung: "'pung' is legal, but not possible",
-        broken_engines.ForgetsPungs: "'pung' is possible, but not legal",
-        broken_engines.ForgetsADiscard: "'discard .*' is possible, but not legal",
-        broken_engines.ForgetsConcealedKongs: "'concealed kong .*' is possible, but not legal",
-    },
-    testing.check_length: {
-        broken_rules.Stuck: "has no legal action",
-        broken_rules.Endless: "does not end within",
-        broken_engines.NeverDone: "wait for an action|wait for none",
-        broken_engines.OneHandMore: "goes on|wait for",
-    },
-    testing.check_seeds: {
-        no_seed_at_all: "another seed deals the same cards",
-        another_seed_each_time(): "the same seed: ",
-        broken_engines.OneDealForAll: "two games of a seed",
-        broken_engines.SameHandAgain: "the next hands of a seed are the same",
-    },
-    testing.check_batch_independent: {
-        broken_rules.DependsOnNeighbours: "alone|part at a time",
-        broken_engines.ResetsAll: "dealt anew",
-    },
-    testing.check_observation: {
-        broken_engines.ObservesInShorts: "int16",
-        broken_engines.ObservesFiveTiles: "hand is not within its range",
-        broken_engines.ObservesAnotherHand: "differ in hand",
-        broken_engines.ObservesClutter: "points is not within its range, or a place that means nothing",
-        broken_engines.ObservesEveryOption: "differ in legal_actions",
-        broken_engines.ObservesBesideItsView: "view and observe differ",
-    },
-    testing.check_no_leak: {
-        broken_engines.SeesTheWall: "cannot know",
-        broken_engines.SeesHands: "cannot know",
-        broken_engines.SeesAnswers: "cannot know",
-        broken_engines.SeesWhoIsAsked: "cannot know",
-        broken_engines.SeesTheDraw: "cannot know",
-        broken_engines.SeesPasses: "cannot know|others have passed",
-        broken_engines.SeesDrawsAtOnce: "others have passed",
-        broken_rules.LimitedByTheNextHand: "whether person . may 'discard .*' depends on what it cannot know",
-        broken_rules.ClaimsByTheGiversHand: "whether person . may 'pung' depends on what it cannot know",
-        broken_engines.SeesWaits: "cannot know",
-        broken_engines.SeesHiddenKongs: "cannot know",
-        broken_engines.ViewsMore: "cannot know, in unseen",
-    },
-    testing.check_resampling: {
-        broken_engines.ResamplesNothing: "changes nothing",
-        broken_engines.ResamplesOthersKnowledge: "cannot know",
-        broken_engines.ResamplesWithoutMasks: "-1 tiles|cannot know",
-        broken_engines.ResamplesIntoThinAir: "instead of",
-    },
-    testing.check_snapshots: {
-        broken_engines.RestoreForgets: "river differs",
-        broken_engines.SnapshotLives: "went back to a snapshot",
-        broken_engines.SnapshotForgets: "cannot be restored",
-    },
-    testing.check_copies: {
-        broken_engines.CopyOfAnotherKind: "gives a Engine",
-        broken_engines.SortedCopies: "a copied game",
-        broken_engines.SharedCopies: "changed turnover",
-    },
-    testing.check_deals: {
-        broken_engines.ForgetsDraws: "is not as the deal names it",
-        broken_engines.RefusesDeals: "is refused as a deal",
-    },
-}
-
-
-def makes(twin):
-    """What makes the engines of a twin."""
-    if not isinstance(twin, type):
-        return twin
-    if issubclass(twin, Engine):
-        return lambda num_games, *, seed, **options: twin(rules("hebei"), num_games, seed=seed, **options)
-    return engines(twin())
-
-
-@pytest.mark.parametrize(
-    ("check", "twin", "words"),
-    [
-        pytest.param(check, twin, words, id=f"{name_of(check)}-{twin.__name__}")
-        for check, twins in TWINS.items()
-        for twin, words in twins.items()
-    ],
-)
-def test_a_broken_twin_is_refused(check, twin, words):
-    with pytest.raises(ConformanceError, match=words):
-        check(makes(twin), games=16, seed=1)
-
-
-def test_every_check_has_a_twin():
-    assert set(TWINS) | {testing.check_notation} == set(testing.CHECKS)
+# --- What is refused (by checks of the engine: test_twins.py) ---------------------------------------------------------
 
 
 @pytest.mark.parametrize(
