@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from mahjong_env.cli import main
-from mahjong_training.analysis import rule_report as rules_command
+from mahjong_training.analysis.rule_report import RuleStudy
 from mahjong_training.errors import TrainingError, WorkerError
 from mahjong_training.runtime.executors import WORKER_DIED
 from mahjong_training.runtime.workers import check_workers, new_executor
@@ -102,18 +102,18 @@ def test_two_processes_find_the_same_as_one(name, tmp_path):
 @pytest.mark.thorough
 def test_an_interrupted_study_of_rules_goes_on(tmp_path, monkeypatch, capsys):
     whole = found_by("rule-values", tmp_path / "whole")
-    play, played = rules_command.play_of, []
+    play, played = RuleStudy.play, []
 
-    def play_some(study, block):
-        played.append(block)
+    def play_some(study, task):
+        played.append(task)
         if len(played) == 4:
             raise KeyboardInterrupt
-        return play(study, block)
+        return play(study, task)
 
-    monkeypatch.setattr(rules_command, "play_of", play_some)
+    monkeypatch.setattr(RuleStudy, "play", play_some)
     words = ["rule-values", *COMMANDS["rule-values"][0], "--out", str(tmp_path / "again")]
     assert main(words) == 130
-    assert "interrupted; 3 parts are kept: the same command goes on with them" in capsys.readouterr().err
+    assert "interrupted; 3 of " in capsys.readouterr().err
     assert found_by("rule-values", tmp_path / "again") == whole
     assert len(played) == len(set(played)) + 1  # but for the one that was interrupted
     assert [path.name for path in (tmp_path / "again").glob(".*")] == []

@@ -1,13 +1,14 @@
 """Action values: every legal action is played on the same hidden worlds, to the end of the hand.
 
-`evaluate_actions` takes positions of an engine and returns arrays, `ActionValues`. The command makes tables, sentences
-and pages of them, and reviews whole games: `mahjong_training.analysis.review`.
+`evaluate_actions` takes positions of an engine and returns arrays, `ActionValues`. ``mahjong-env review`` makes
+sentences and pages of them (`mahjong_training.analysis.review`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from itertools import count
 from time import perf_counter
 from typing import Any, Final
 
@@ -19,23 +20,18 @@ from mahjong_agents.shared_chance import pair
 from mahjong_env import ACTIONS, Engine, Rules
 from mahjong_env.environments.agents import choose_actions
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.estimates import student_t
+from mahjong_training.evaluation.estimates import Estimate, student_t
 
 ENDS: Final = ("drawn", "won by draw", "won on another's tile", "dealt in", "won by others")
 """The ways in which a hand ends for the person who acted; "won by others": not with a tile of this person."""
-
-DRAWN: Final = 0
-SELF_DRAWN: Final = 1
-WON_ON_TILE: Final = 2
-DEALT_IN: Final = 3
-OTHERS_WON: Final = 4
+DRAWN, SELF_DRAWN, WON_ON_TILE, DEALT_IN, OTHERS_WON = range(5)
 
 _CONFIDENCE: Final = 0.95
-MOST_GAMES: Final = 8192
+_MOST_GAMES: Final = 8192
 """Games that are played at once, so that memory stays small."""
-FIRST_WORLDS: Final = 64
+_FIRST_WORLDS: Final = 64
 """Worlds of the first round where time or the width of intervals is the budget; each round doubles them."""
-MOST_WORLDS: Final = 1_000_000
+_MOST_WORLDS: Final = 1_000_000
 _CHOICE, _WORLDS, _LOTS = range(3)  # what chance is drawn for
 
 
@@ -58,6 +54,10 @@ class Comparison:
     def half_width(self) -> NDArray[np.float64]:
         """[m] half the length of the intervals."""
         return (self.high - self.low) / 2
+
+    def of(self, action: int) -> Estimate:
+        """Return the difference of one of the m actions."""
+        return Estimate(float(self.mean[action]), float(self.low[action]), float(self.high[action]))
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,10 @@ class ActionValues:
     points: NDArray[np.int32]
     end: NDArray[np.int8]
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by name; ``ActionValues(rules, **arrays)`` is the same again."""
+        return {item.name: getattr(self, item.name) for item in fields(self) if item.name != "rules"}
+
     @property
     def reference(self) -> NDArray[np.intp]:
         """[m] for each action the place of the action of its position that was taken."""
@@ -94,8 +98,7 @@ class ActionValues:
     @property
     def wins(self) -> NDArray[np.bool_]:
         """[m, W] whether the person won."""
-        won: NDArray[np.bool_] = (self.end == SELF_DRAWN) | (self.end == WON_ON_TILE)
-        return won
+        return np.isin(self.end, (SELF_DRAWN, WON_ON_TILE))
 
     def mean(self) -> NDArray[np.float64]:
         """[m] mean points from here to the end of the hand."""
@@ -153,23 +156,29 @@ class ActionValues:
         return table
 
 
-def join(parts: list[ActionValues]) -> ActionValues:
+def join(parts: Sequence[ActionValues]) -> ActionValues:
     """Return the positions of several results as one, in order."""
     most = max(part.points.shape[1] for part in parts)
     starts = np.cumsum([0, *(len(part.taken) for part in parts)])
 
-    def wide(values: NDArray[Any], fill: int) -> NDArray[Any]:
-        return np.pad(values, ((0, 0), (0, most - values.shape[1])), constant_values=fill)
+    def joined(name: str) -> NDArray[Any]:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    def wide(name: str, fill: int) -> NDArray[Any]:
+        arrays = [getattr(part, name) for part in parts]
+        return np.concatenate(
+            [np.pad(array, ((0, 0), (0, most - array.shape[1])), constant_values=fill) for array in arrays]
+        )
 
     return ActionValues(
         rules=parts[0].rules,
-        seat=np.concatenate([part.seat for part in parts]),
-        taken=np.concatenate([part.taken for part in parts]),
-        worlds=np.concatenate([part.worlds for part in parts]),
+        seat=joined("seat"),
+        taken=joined("taken"),
+        worlds=joined("worlds"),
         position=np.concatenate([part.position + start for part, start in zip(parts, starts, strict=False)]),
-        action=np.concatenate([part.action for part in parts]),
-        points=np.concatenate([wide(part.points, 0) for part in parts]),
-        end=np.concatenate([wide(part.end, -1) for part in parts]),
+        action=joined("action"),
+        points=wide("points", 0),
+        end=wide("end", -1),
     )
 
 
@@ -207,7 +216,6 @@ def evaluate_actions(
     width: float | None = None,
     milliseconds: float | None = None,
     seed: int = 0,
-    tell: Callable[[str], object] = lambda line: None,
 ) -> ActionValues:
     """Play every legal action of some positions on the same hidden worlds, and then agents at all seats.
 
@@ -227,169 +235,99 @@ def evaluate_actions(
             either side.
         milliseconds: stop a position after about so much time; what is found then depends on the machine.
         seed: of worlds and lots.
-        tell: told how far it is.
-
-    Returns:
-        What every action brought in each world.
 
     Raises:
         TrainingError: a budget that is not above 0, a game that is over, an action that is not legal, as many agents
             as neither 1 nor persons.
     """
-    _check_budget(worlds, width, milliseconds, seed)
     which = np.arange(engine.num_games) if games is None else np.atleast_1d(np.asarray(games))
-    start = _start(engine, which, _read_agents(agents, engine), taken, seed)
-    played = _Played(start, worlds if width is None and milliseconds is None else FIRST_WORLDS)
-    open_ = np.ones(len(which), np.bool_)
-    batch = min(worlds, FIRST_WORLDS) if width is not None or milliseconds is not None else worlds
-    spent = np.zeros(len(which))
-    while open_.any():
-        for positions, number in _batches(start, np.flatnonzero(open_), batch):
-            tell(f"{int(open_.sum())} of {len(which)} positions, {int(played.worlds[positions[0]])} worlds so far")
+    in_rounds = width is not None or milliseconds is not None
+    _check_budget(worlds, width, milliseconds, seed)
+    players = _read_agents(agents, engine)
+    chosen = _actions_taken(engine, which, players, taken, seed)
+    seat = engine.seat_to_act[which]
+    position, action = engine.view(which).action_mask.nonzero()
+    number = np.zeros(len(which), np.int64)  # worlds that have been played
+    spent = np.zeros(len(which))  # seconds
+    played: list[list[tuple[NDArray[np.int32], NDArray[np.int8]]]] = [[] for _ in which]
+
+    def found() -> ActionValues:
+        parts = []
+        for place in range(len(which)):
+            own, here = action[position == place], slice(place, place + 1)
+            points, end = (np.concatenate(arrays, axis=1) for arrays in zip(*played[place], strict=True))
+            all_here = np.zeros(len(own), np.intp)
+            parts.append(ActionValues(engine.rules, seat[here], chosen[here], number[here], all_here, own, points, end))
+        return join(parts)
+
+    batches, batch = count(1), min(worlds, _FIRST_WORLDS) if in_rounds else worlds
+    is_open = np.ones(len(which), np.bool_)
+    while is_open.any():
+        for some, more in _batches(position, np.flatnonzero(is_open), batch):
             begun = perf_counter()
-            played.add(positions, *_play(start, positions, number, hindsight, played.next_seed()))
-            spent[positions] += (perf_counter() - begun) / len(positions)
-        open_ &= played.worlds < worlds
+            rows = np.flatnonzero(np.isin(position, some))
+            world = np.searchsorted(some, position[rows])[:, None] * more + np.arange(more)
+            lots = (seed, next(batches))
+            points, end = _play(engine, which[some], action[rows], world, players, hindsight, lots)
+            for place in some:
+                own = position[rows] == place
+                played[place].append((points[own], end[own]))
+            number[some] += more
+            spent[some] += (perf_counter() - begun) / len(some)
+        is_open &= number < worlds
         if milliseconds is not None:
-            open_ &= spent * 1000 < milliseconds
+            is_open &= spent * 1000 < milliseconds
         if width is not None:
-            half = played.values().against_taken().half_width
             widest = np.zeros(len(which))
-            np.maximum.at(widest, start.position, half)
-            open_ &= widest > width
-        if open_.any():
-            batch = int(min(played.worlds[open_].max(), worlds - played.worlds[open_].max()))
-    return played.values()
+            np.maximum.at(widest, position, found().against_taken().half_width)
+            is_open &= widest > width
+        if is_open.any():
+            batch = int(min(number[is_open].max(), worlds - number[is_open].max()))
+    return found()
 
 
-@dataclass(frozen=True)
-class _Start:
-    """The positions and their legal actions; see `ActionValues`."""
-
-    engine: Engine
-    games: NDArray[np.intp]
-    agents: tuple[Agent, ...]
-    seat: NDArray[np.int8]
-    taken: NDArray[np.int64]
-    position: NDArray[np.intp]
-    action: NDArray[np.int64]
-    seed: int
-
-
-def _start(engine: Engine, games: NDArray[np.intp], agents: tuple[Agent, ...], taken: Any, seed: int) -> _Start:
-    view = engine.view(games)
-    idle = np.flatnonzero(~view.action_mask.any(axis=1))
-    if not len(games) or idle.size:
-        where = f"game {games[idle[0]]} is over" if idle.size else "no position is named"
-        raise TrainingError(f"{where}; every position must wait for an action")
-    seat = engine.seat_to_act[games]
-    if taken is None:
-        rng = np.random.default_rng([seed, _CHOICE])
-        taken = choose_actions(engine, games, agents, _who(agents, seat), rng)
-    chosen = np.asarray(taken)
-    if chosen.shape != games.shape or chosen.dtype.kind not in "iu":
-        raise TrainingError(f"the actions taken are {len(games)} integers, one for each position")
-    inside = (chosen >= 0) & (chosen < len(ACTIONS))
-    legal = inside & view.action_mask[np.arange(len(games)), np.where(inside, chosen, 0)]
-    if not legal.all():
-        wrong = int(legal.argmin())
-        raise TrainingError(f"position {wrong}: the action taken, {chosen[wrong]}, is not legal there")
-    position, action = view.action_mask.nonzero()
-    return _Start(engine, games, agents, seat, chosen.astype(np.int64), position, action, seed)
-
-
-def _who(agents: tuple[Agent, ...], seat: NDArray[np.int8]) -> NDArray[np.intp]:
-    return seat.astype(np.intp) if len(agents) > 1 else np.zeros(len(seat), np.intp)
-
-
-class _Played:
-    """The worlds that have been played so far."""
-
-    def __init__(self, start: _Start, room: int) -> None:
-        self._start, self._batches = start, 0
-        self.worlds = np.zeros(len(start.games), np.int64)
-        self._points = np.zeros((len(start.action), room), np.int32)
-        self._end = np.full((len(start.action), room), -1, np.int8)
-
-    def next_seed(self) -> tuple[int, int]:
-        """Return a seed for the next batch."""
-        self._batches += 1
-        return self._start.seed, self._batches
-
-    def add(self, positions: NDArray[np.intp], points: NDArray[np.int32], end: NDArray[np.int8]) -> None:
-        """Add worlds [actions of the positions, worlds] of some positions."""
-        number = points.shape[1]
-        most = int(self.worlds[positions].max()) + number
-        more = max(0, most - self._points.shape[1])
-        if more:
-            more = max(more, self._points.shape[1])
-            self._points = np.pad(self._points, ((0, 0), (0, more)))
-            self._end = np.pad(self._end, ((0, 0), (0, more)), constant_values=-1)
-        rows = np.flatnonzero(np.isin(self._start.position, positions))
-        places = self.worlds[self._start.position[rows]][:, None] + np.arange(number)
-        self._points[rows[:, None], places] = points
-        self._end[rows[:, None], places] = end
-        self.worlds[positions] += number
-
-    def values(self) -> ActionValues:
-        start, most = self._start, int(self.worlds.max())
-        return ActionValues(
-            start.engine.rules,
-            start.seat,
-            start.taken,
-            self.worlds.copy(),
-            start.position,
-            start.action,
-            self._points[:, :most].copy(),
-            self._end[:, :most].copy(),
-        )
-
-
-def _batches(start: _Start, positions: NDArray[np.intp], worlds: int) -> Iterator[tuple[NDArray[np.intp], int]]:
+def _batches(
+    position: NDArray[np.intp], positions: NDArray[np.intp], worlds: int
+) -> Iterator[tuple[NDArray[np.intp], int]]:
     """Share out worlds of some positions into batches that are played at once: positions and a number of worlds."""
-    actions = np.bincount(start.position, minlength=len(start.games))
+    actions = np.bincount(position)
     first = 0
     while first < len(positions):
         games = (actions[positions[first:]] * worlds).cumsum()
-        last = first + max(1, int(np.searchsorted(games, MOST_GAMES, side="right")))
+        last = first + max(1, int(np.searchsorted(games, _MOST_GAMES, side="right")))
         some = positions[first:last]
-        at_once = max(1, MOST_GAMES // int(actions[some].sum()))
+        at_once = max(1, _MOST_GAMES // int(actions[some].sum()))
         for done in range(0, worlds, at_once):
             yield some, min(at_once, worlds - done)
         first = last
 
 
 def _play(
-    start: _Start, positions: NDArray[np.intp], worlds: int, hindsight: bool, seed: tuple[int, int]
+    engine: Engine,
+    games: NDArray[np.intp],
+    actions: NDArray[np.int64],
+    world: NDArray[np.intp],
+    agents: tuple[Agent, ...],
+    hindsight: bool,
+    seed: tuple[int, int],
 ) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
-    """Play all actions of some positions: points and ends [actions, worlds]."""
-    games = start.games[positions]
+    """Play actions [k] of some games, each in its worlds [k, w] among those of all games: points and ends [k, w]."""
+    worlds = world.shape[1]
     if hindsight:
-        drawn = start.engine.select(np.repeat(games, worlds))
+        drawn = engine.select(np.repeat(games, worlds))
         drawn.auto_reset = False
     else:
-        drawn = start.engine.view(games).worlds(worlds, np.random.default_rng([*seed, _WORLDS]))
-    rows = np.flatnonzero(np.isin(start.position, positions))
-    world = np.searchsorted(positions, start.position[rows])[:, None] * worlds + np.arange(worlds)
-    world = world.reshape(-1)
+        drawn = engine.view(games).worlds(worlds, np.random.default_rng([*seed, _WORLDS]))
+    played = drawn.select(world.reshape(-1))
+    person = played.seat_to_act.astype(np.intp)
+    points = np.zeros(played.num_games, np.int32)
+    end = np.full(played.num_games, DRAWN, np.int8)
     lots = int(np.random.SeedSequence([*seed, _LOTS]).generate_state(1, np.uint64)[0])
-    engine = drawn.select(world)
-    points, end = _play_out(engine, np.repeat(start.action[rows], worlds), start.agents, world, lots)
-    return points.reshape(len(rows), worlds), end.reshape(len(rows), worlds)
-
-
-def _play_out(
-    engine: Engine, actions: NDArray[np.int64], agents: tuple[Agent, ...], world: NDArray[np.intp], seed: int
-) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
-    """Play these actions first and then agents, to the end of the hand: points [games] and ends [games]."""
-    person = engine.seat_to_act.astype(np.intp)
-    points = np.zeros(engine.num_games, np.int32)
-    end = np.full(engine.num_games, DRAWN, np.int8)
-    paired = pair(engine, agents, world, seed)
-    rng = np.random.default_rng(seed)  # `PairedAgent` has its own
-    live, chosen = np.arange(engine.num_games), actions
+    paired = pair(played, agents, world.reshape(-1), lots)
+    rng = np.random.default_rng(lots)  # `PairedAgent` has its own
+    live, chosen = np.arange(played.num_games), np.repeat(actions, worlds)
     while live.size:
-        result = engine.step(chosen, games=live)
+        result = played.step(chosen, games=live)
         points[live] += result.rewards[np.arange(len(live)), person[live]]
         ended, of_ended = result.outcome, person[result.outcome.game]
         is_own, is_given = ended.winner == of_ended, ended.from_seat == of_ended
@@ -400,8 +338,35 @@ def _play_out(
         )
         live = live[~result.hand_over]
         if live.size:
-            chosen = choose_actions(engine, live, paired, _who(agents, engine.seat_to_act[live]), rng)
-    return points, end
+            chosen = choose_actions(played, live, paired, _who(agents, played.seat_to_act[live]), rng)
+    return points.reshape(world.shape), end.reshape(world.shape)
+
+
+def _who(agents: tuple[Agent, ...], seat: NDArray[np.int8]) -> NDArray[np.intp]:
+    return seat.astype(np.intp) if len(agents) > 1 else np.zeros(len(seat), np.intp)
+
+
+def _actions_taken(
+    engine: Engine, games: NDArray[np.intp], agents: tuple[Agent, ...], taken: Any, seed: int
+) -> NDArray[np.int64]:
+    """Return [n] the actions that the others are compared with."""
+    mask = engine.view(games).action_mask
+    idle = np.flatnonzero(~mask.any(axis=1))
+    if not len(games) or idle.size:
+        where = f"game {games[idle[0]]} is over" if idle.size else "no position is named"
+        raise TrainingError(f"{where}; every position must wait for an action")
+    if taken is None:
+        rng = np.random.default_rng([seed, _CHOICE])
+        return choose_actions(engine, games, agents, _who(agents, engine.seat_to_act[games]), rng)
+    chosen = np.asarray(taken)
+    if chosen.shape != games.shape or chosen.dtype.kind not in "iu":
+        raise TrainingError(f"the actions taken are {len(games)} integers, one for each position")
+    inside = (chosen >= 0) & (chosen < len(ACTIONS))
+    legal = inside & mask[np.arange(len(games)), np.where(inside, chosen, 0)]
+    if not legal.all():
+        wrong = int(legal.argmin())
+        raise TrainingError(f"position {wrong}: the action taken, {chosen[wrong]}, is not legal there")
+    return chosen.astype(np.int64)
 
 
 def _read_agents(agents: str | Agent | Sequence[str | Agent], engine: Engine) -> tuple[Agent, ...]:
@@ -415,8 +380,8 @@ def _read_agents(agents: str | Agent | Sequence[str | Agent], engine: Engine) ->
 
 def _check_budget(worlds: int, width: float | None, milliseconds: float | None, seed: int) -> None:
     is_number = isinstance(worlds, int | np.integer) and not isinstance(worlds, bool)
-    if not is_number or not 1 <= worlds <= MOST_WORLDS:
-        raise TrainingError(f"worlds are an integer from 1 to {MOST_WORLDS:,}, not {worlds!r}")
+    if not is_number or not 1 <= worlds <= _MOST_WORLDS:
+        raise TrainingError(f"worlds are an integer from 1 to {_MOST_WORLDS:,}, not {worlds!r}")
     for name, budget in (("width", width), ("milliseconds", milliseconds)):
         if budget is not None and not 0 < budget < np.inf:
             raise TrainingError(f"{name} is a number above 0, not {budget!r}")

@@ -2,65 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import closing
-from dataclasses import asdict, dataclass, fields
-from functools import partial
-from pathlib import Path
-from typing import Any, Final
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mahjong_agents import Agent, make_agent
-from mahjong_env import Deal
-from mahjong_env.records import GameRecord
+from mahjong_env import Deal, Engine, Rules, action, make_engine
+from mahjong_env.basics.errors import MahjongError
+from mahjong_env.records import GameRecord, Recorder, Replay, nth_record
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_env.viewer import viewer_html
 from mahjong_training.analysis import review_report as report
 from mahjong_training.analysis.action_values import ActionValues, evaluate_actions, join
 from mahjong_training.analysis.config import DealConfig, ReviewConfig
-from mahjong_training.analysis.positions import Positions, dealt, decisions_of, read_record, recorded
-from mahjong_training.analysis.review_report import Findings
-from mahjong_training.errors import InterruptedRunError, TrainingError
-from mahjong_training.runtime.cache import ResultCache
-from mahjong_training.runtime.console import TimeLeft, exit_status, status, stopping_in_order
-from mahjong_training.runtime.digests import agent_digests, rules_identity
-from mahjong_training.runtime.folders import alone_in, check_file, write_text
-from mahjong_training.runtime.workers import check_workers, new_executor
+from mahjong_training.analysis.review_page import MATCH, html_text
+from mahjong_training.analysis.study import Arrays, Study, csv_text
+from mahjong_training.errors import TrainingError
 
-_FILES: Final = ("review.json", "review.csv", "review.html", report.MATCH)
 _AT_ONCE: Final = 4
 """Decisions that are played together and kept together; what is found depends on it, so it stays as it is."""
 
 
-def run(config: ReviewConfig) -> Findings:
-    """Play, print, and write what was asked for.
+def run(config: ReviewConfig) -> None:
+    """Play, print, and write what was asked for; see `Study.run`."""
+    Review(config).run()
 
-    Raises:
-        MahjongError: settings, records, deals or agents that cannot be used; files that cannot be written are found
-            before anything is played.
-        InterruptedRunError: Ctrl-C or SIGTERM; with a folder, the decisions that were played are kept in it.
-    """
-    check_workers(config)
-    common = _again(config)
-    positions = common.positions
-    for file in _files(config):
-        check_file(file)
-    kept = _cache(config, positions.record, common.agents)
-    with alone_in(config.out):
-        try:
-            with stopping_in_order(), status() as tell:
-                found = _play(common, kept, tell)
-        except KeyboardInterrupt as interrupt:
-            text, number = "interrupted", len(positions.decision)
-            if config.out is not None:
-                done = min(number, _AT_ONCE * len(kept))
-                text += f"; {done} of {number} decisions are kept: the same command goes on with them"
-            raise InterruptedRunError(text, exit_status(interrupt)) from None
+
+class Review(Study):
+    """Decisions of one match, four in each part."""
+
+    kind: ClassVar[str] = "review"
+
+    def __init__(self, config: ReviewConfig) -> None:
+        """Find the decisions.
+
+        Raises:
+            MahjongError: settings, records, deals or agents that cannot be used.
+        """
+        self.positions = find_positions(config)
+        super().__init__(config, self.positions.record.rules)
+        self.tasks = range(-(-len(self.positions.decision) // _AT_ONCE))
+        self.about = self.positions.record.to_json()
+        self.files = self.in_folder("review.json", "review.csv", "review.html", MATCH)
+        self.files += [] if config.notes is None else [config.notes]
+
+    def play(self, task: int) -> Arrays:
+        """Play the decisions of a part."""
+        config = self.config
+        some = slice(task * _AT_ONCE, (task + 1) * _AT_ONCE)
+        decisions = np.arange(len(self.positions.decision))[some]
+        taken = self.positions.taken
+        return evaluate_actions(
+            self.positions.engine,
+            decisions,
+            worlds=config.worlds,
+            agents=self.agents,
+            taken=None if taken is None else taken[some],
+            hindsight=config.hindsight,
+            width=config.width,
+            milliseconds=config.milliseconds,
+            seed=int(np.random.SeedSequence([config.seed, task]).generate_state(1)[0]),
+        ).arrays()
+
+    def report(self, played: list[Arrays]) -> list[str | bytes]:
+        """Print the findings; return JSON, CSV, the page, the match and its record, as far as they are asked for."""
+        config = self.config
+        values = join([ActionValues(self.rules, **arrays) for arrays in played])
+        settings = {
+            "agents": [agent.name for agent in self.agents],
+            "seed": config.seed,
+            "hindsight": config.hindsight,
+            "most_worlds": config.worlds,
+            "width": config.width,
+            "milliseconds": config.milliseconds,
+        }
+        found = report.findings(self.positions, values, settings)
         report.print_findings(found)
-        _write(config, found)
-        kept.remove()
-    return found
+        contents: list[str | bytes] = []
+        if config.out is not None:
+            contents += [self.json_text(report.as_json(found)), csv_text(report.as_lines(found)), html_text(found)]
+            contents += [viewer_html(report.annotated(found))]
+        if config.notes is not None:
+            contents += [report.annotated(found).to_json() + "\n"]
+        return contents
+
+
+# --- Positions ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Decisions of one match.
+
+    Attributes:
+        record: the match as far as it is known.
+        decision: [n] numbers of the decisions, counted from 0 over all actions of the match, as in its notes.
+        engine: n games, each at its decision.
+        taken: [n] the actions that were played there; None: nothing was played.
+    """
+
+    record: GameRecord
+    decision: NDArray[np.int64]
+    engine: Engine
+    taken: NDArray[np.int64] | None
 
 
 def find_positions(config: ReviewConfig) -> Positions:
@@ -69,140 +115,86 @@ def find_positions(config: ReviewConfig) -> Positions:
     Raises:
         MahjongError: they name none, or one that is not there.
     """
+    deal = {item.name: getattr(config.deal, item.name) for item in fields(DealConfig)}
+    is_deal_named = config.deal != DealConfig()
     if config.record is None:
         if config.variant is None:
             raise TrainingError("name a recorded game (--record FILE), or a variant to be dealt (--variant)")
         if config.decisions or config.review or config.seat is not None or config.match != 1:
             raise TrainingError("--decisions, --review, --seat and --match are about a recorded game (--record)")
-        return dealt(read_rules(config.variant, config.knobs), _deal(config.deal), config.actions, config.seed)
-    if config.variant is not None or config.knobs or config.actions or _deal(config.deal) is not None:
+        named = {name: value for name, value in deal.items() if value is not None}
+        rules = read_rules(config.variant, config.knobs)
+        return _dealt(rules, Deal(**named) if is_deal_named else None, config.actions, config.seed)
+    if config.variant is not None or config.knobs or config.actions or is_deal_named:
         raise TrainingError(
             "a recorded game has its own rules and cards: --variant, --knobs, --deal and --actions go without --record"
         )
-    record = read_record(config.record, config.match)
+    record = nth_record(config.record, config.match)
     if config.review:
-        decisions = decisions_of(record, config.seat)
         if config.decisions:
             raise TrainingError("--review looks at all decisions: it goes without --decisions")
-        if not decisions:
-            raise TrainingError(f"person {config.seat} had nothing to decide in this match")
-        return recorded(record, decisions)
+        return _recorded(record, _decisions_of(record, config.seat))
     if config.seat is not None:
         raise TrainingError("--seat says whose decisions --review looks at; --decisions names them by number")
+    last = len(record.actions) - 1
     if not config.decisions:
-        last = len(record.actions) - 1
         raise TrainingError(f"name decisions of the match (--decisions, 0 to {last}), or look at all (--review)")
-    return recorded(record, sorted(set(config.decisions)))
+    for number in config.decisions:
+        if not 0 <= number <= last:
+            raise TrainingError(f"the match has the decisions 0 to {last}, not {number}")
+    return _recorded(record, sorted(set(config.decisions)))
 
 
-def _deal(config: DealConfig) -> Deal | None:
-    """Return the deal that is described; None if nothing is."""
-    if config == DealConfig():
-        return None
-    told = {item.name: getattr(config, item.name) for item in fields(DealConfig)}
-    return Deal(**{name: value for name, value in told.items() if value is not None})
+def _decisions_of(record: GameRecord, seat: int | None) -> list[int]:
+    """Return the numbers of all decisions of a person, or of everybody, with more than one legal action."""
+    people = record.rules.people
+    if seat is not None and not 0 <= seat < people:
+        raise TrainingError(f"--seat is a person from 0 to {people - 1}, not {seat}")
+    replay, found = Replay(record), []
+    for number in range(len(record.actions)):
+        if replay.engine.action_mask[0].sum() > 1 and seat in (None, int(replay.engine.seat_to_act[0])):
+            found.append(number)
+        replay.step()
+    if not found:
+        raise TrainingError(f"person {seat} had nothing to decide in this match")
+    return found
 
 
-@dataclass(frozen=True)
-class _Common:
-    """The shared state of all blocks of decisions."""
-
-    config: ReviewConfig
-    positions: Positions
-    agents: tuple[Agent, ...]
-
-    def block(self, number: int) -> Positions:
-        """Return the decisions of a block."""
-        first = number * _AT_ONCE
-        return self.positions.take(np.arange(first, min(first + _AT_ONCE, len(self.positions.decision))))
+def _recorded(record: GameRecord, decisions: Sequence[int]) -> Positions:
+    """Return decisions of a recorded match, given by their numbers."""
+    replay = Replay(record)
+    engine = replay.engine.select(np.zeros(len(decisions), np.intp))
+    numbers = np.array(decisions, np.int64)
+    for number, played in enumerate(record.actions[: decisions[-1]]):
+        replay.step()  # which names a damaged record's action
+        on = np.flatnonzero(numbers > number)
+        engine.step(np.full(len(on), played), games=on)
+    return Positions(record, numbers, engine, np.array(record.actions, np.int64)[numbers])
 
 
-def _again(config: ReviewConfig) -> _Common:
-    return _Common(config, find_positions(config), tuple(make_agent(spec) for spec in config.agents))
+def _dealt(rules: Rules, deal: Deal | None, actions: Sequence[str], seed: int) -> Positions:
+    """Return the position that actions, given by their names, lead to from a deal.
 
-
-def _play_block(common: _Common, block: int) -> ActionValues:
-    some, config = common.block(block), common.config
-    return evaluate_actions(
-        some.engine,
-        worlds=config.worlds,
-        agents=common.agents,
-        taken=some.taken,
-        hindsight=config.hindsight,
-        width=config.width,
-        milliseconds=config.milliseconds,
-        seed=_seed_of(config.seed, block),
-    )
-
-
-def _play(common: _Common, kept: ResultCache[int, ActionValues], tell: Callable[[str], object]) -> Findings:
-    config, number = common.config, len(common.positions.decision)
-    every = range(-(-number // _AT_ONCE))
-    parts = {block: kept.get(block) for block in every}
-    missing = [block for block in every if parts[block] is None]
-    left = TimeLeft(len(missing))
-    tell(f"{number} decisions")
-    with (
-        new_executor(config.processes, config.ray, config.threads) as executor,
-        closing(executor.map(_play_block, common, missing, partial(_again, config))) as done,
-    ):
-        for place, part in done:
-            block = missing[place]
-            kept.put(block, part)
-            parts[block] = part
-            left.done()
-            known = sum(len(part.taken) for part in parts.values() if part is not None)
-            tell(f"{known} of {number} decisions{left}")
-    found = join([part for part in parts.values() if part is not None])
-    return report.findings(common.positions, found, _settings(config, common.agents))
-
-
-def _seed_of(seed: int, block: int) -> int:
-    return int(np.random.SeedSequence([seed, block]).generate_state(1)[0])
-
-
-def _settings(config: ReviewConfig, agents: tuple[Agent, ...]) -> dict[str, Any]:
-    return {
-        "agents": [agent.name for agent in agents],
-        "seed": config.seed,
-        "hindsight": config.hindsight,
-        "most_worlds": config.worlds,
-        "width": config.width,
-        "milliseconds": config.milliseconds,
-    }
-
-
-def _files(config: ReviewConfig) -> Iterator[Path]:
-    if config.out is not None:
-        yield from (config.out / name for name in _FILES)
-    if config.notes is not None:
-        yield config.notes
-
-
-def _write(config: ReviewConfig, found: Findings) -> None:
-    written = list(_files(config))
-    if config.out is not None:
-        pages = report.html_text(found), viewer_html(report.annotated(found))
-        texts = report.json_text(found), report.csv_text(found), *pages
-        for name, text in zip(_FILES, texts, strict=True):
-            write_text(config.out / name, text)
-    if config.notes is not None:
-        write_text(config.notes, report.annotated(found).to_json() + "\n")
-    if written:
-        print(f"written: {', '.join(map(str, written))}")
-
-
-def _cache(config: ReviewConfig, record: GameRecord, agents: tuple[Agent, ...]) -> ResultCache[int, ActionValues]:
-    """Return the cache of the blocks of decisions that have been played."""
-    told = asdict(config)
-    for name in ("out", "notes", "processes", "threads", "ray"):
-        told.pop(name)
-    rules, arrays = record.rules, ("seat", "taken", "worlds", "position", "action", "points", "end")
-    files = [agent_digests(spec, agent, rules) for spec, agent in zip(config.agents, agents, strict=True)]
-    return ResultCache(
-        config.out,
-        "review",
-        [rules_identity(rules), record.to_json(), files, told],
-        read=lambda found: ActionValues(rules, **found),
-        write=lambda found: {name: getattr(found, name) for name in arrays},
-    )
+    Args:
+        rules: what is played.
+        deal: how the hand begins; None: everything is shuffled from the seed.
+        actions: names of the actions in order, each by the person to act.
+        seed: of what the deal does not name.
+    """
+    engine = make_engine(rules, 1, seed=seed)
+    records: list[GameRecord] = []
+    recorder = Recorder(engine, lambda *ended: records.extend(ended))
+    if deal is not None:
+        recorder.reset(deals=deal)
+    for number, name in enumerate(actions):
+        try:
+            recorder.step([action(name)])
+        except MahjongError as error:
+            raise TrainingError(f"action {number + 1} of --actions, {name!r}: {error}") from None
+    if engine.seat_to_act[0] < 0:
+        raise TrainingError("--actions lead to the end of the hand: there is nothing left to decide")
+    reached, points = engine.select([0]), tuple(engine.points[0].tolist())
+    recorder.step([int(engine.action_mask[0].argmax())])  # a record has at least one action; it is taken back below
+    recorder.close()
+    record = replace(records[0], actions=records[0].actions[:-1], points=points, is_complete=False)
+    return Positions(record, np.array([len(actions)]), reached, None)

@@ -6,10 +6,10 @@ finds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,20 +27,13 @@ from mahjong_training.evaluation.estimates import Estimate, ratio
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.matches import deal, play_out
 
-MOST_GAMES: Final = 4096
+_MOST_GAMES: Final = 4096
 """Deals that are played at once, so that memory stays small."""
+_KONGS: Final = ("exposed_kongs", "added_kongs", "concealed_kongs")
 
 
-@dataclass(frozen=True)
-class Measure:
-    """A number that is measured of some rules.
-
-    Attributes:
-        words: what it is.
-        more, less: what a change does that raises or lowers it.
-        unit: behind its numbers.
-        heading: its column on the terminal; "": it has none.
-    """
+class Measure(NamedTuple):
+    """A number that is measured: what it is, what changes do that raise or lower it, and its column on the terminal."""
 
     words: str
     more: str
@@ -51,14 +44,19 @@ class Measure:
 
 MEASURES: Final[Mapping[str, Measure]] = {
     "dealer_points": Measure(
-        "points a hand of the dealer", "the dealer gains more a hand,", "the dealer gains less a hand,", "", "dealer"
+        "points a hand of the dealer",
+        more="the dealer gains more a hand,",
+        less="the dealer gains less a hand,",
+        heading="dealer",
     ),
     "dealer_wins": Measure(
         "hands that the dealer wins", "the dealer wins more hands,", "the dealer wins fewer hands,", " %"
     ),
     "first_dealer_points": Measure(
         "points a hand of who deals first in the match",
-        *("who deals first gains more a hand,", "who deals first gains less a hand,", "", "first dealer"),
+        more="who deals first gains more a hand,",
+        less="who deals first gains less a hand,",
+        heading="first dealer",
     ),
     "win_points": Measure(
         "points that a win brings", "a win brings more,", "a win brings less,", heading="a win brings"
@@ -71,12 +69,13 @@ MEASURES: Final[Mapping[str, Measure]] = {
     "sigma": Measure("standard deviation of a seat's points in a hand", "sigma rises", "sigma falls", heading="sigma"),
     "match_sigma": Measure(
         "standard deviation of a person's points in a match",
-        *("the spread of a match rises", "the spread of a match falls", "", "sigma"),
+        more="the spread of a match rises",
+        less="the spread of a match falls",
+        heading="sigma",
     ),
 }
 """The measures by name: of single hands, of matches (`first_dealer_points`, `hands`, `match_sigma`), or of both.
 ``seat_1_points`` and so on are the points a hand of the seats after the (first) dealer."""
-_KONGS: Final = ("exposed_kongs", "added_kongs", "concealed_kongs")
 
 
 @dataclass(frozen=True)
@@ -93,16 +92,12 @@ class Influence:
 
     def estimate(self) -> Estimate:
         """Return the number with its 95 % interval."""
-        return _moved(ratio(self.of_deal, np.ones(len(self.of_deal))), self.value)
+        spread = ratio(self.of_deal, np.ones(len(self.of_deal)))
+        return Estimate(self.value, self.value + spread.low, self.value + spread.high)
 
     def less(self, other: Influence) -> Estimate:
         """Return how much greater it is than the same number by other rules on the same deals."""
-        difference = self.of_deal - other.of_deal
-        return _moved(ratio(difference, np.ones(len(difference))), self.value - other.value)
-
-
-def _moved(spread: Estimate, value: float) -> Estimate:
-    return Estimate(value, value + spread.low, value + spread.high)
+        return Influence(self.value - other.value, self.of_deal - other.of_deal).estimate()
 
 
 @dataclass(frozen=True)
@@ -110,7 +105,6 @@ class Measures:
     """The measures of n deals by some rules.
 
     Attributes:
-        rules: the rules.
         points: [n, P] points by seats counted from the dealer (by persons from the first dealer, where people sit out
             or several hands are played).
         numbers: what was measured, by name; see `MEASURES`.
@@ -118,88 +112,137 @@ class Measures:
             wins that are paid for hands with it, in %; of single hands alone.
     """
 
-    rules: Rules
     points: NDArray[np.int64]
     numbers: Mapping[str, Influence]
     rows: Mapping[str, tuple[Influence, Influence]]
 
 
 @dataclass(frozen=True)
-class Block:
-    """Some deals that are played together by one set of rules; what happens there depends on no other block.
+class Comparison:
+    """The result of a change.
 
     Attributes:
-        rules: which set of rules, by its number.
-        number: of the block.
-        first, last: its deals, ``last`` not among them.
+        name: what was changed, such as "cap=8" or "without Closed Hand".
+        rules: the changed rules.
+        measures: what was measured by them.
+        differences: for each number that both have: how much greater it is by the changed rules.
+        deals_that_differ: share of the deals in which payments differ.
     """
 
-    rules: int
-    number: int
-    first: int
-    last: int
-
-    @property
-    def name(self) -> str:
-        """The name of its file in the cache."""
-        return f"{self.rules}_{self.number}_{self.first}-{self.last}"
+    name: str
+    rules: Rules
+    measures: Measures
+    differences: dict[str, Estimate]
+    deals_that_differ: float
 
 
-@dataclass(frozen=True)
-class PlayedBlock:
-    """The outcome of the n deals of a block.
+class PairedDeals:
+    """The same deals by some rules and by changes of them, in parts that are played independently.
 
     Attributes:
-        played: what happened.
-        dealer: [n] intp who dealt first.
+        tasks: the parts: the number of a set of rules, of a block of deals, and its first and last deal.
     """
 
-    played: Played
-    dealer: NDArray[np.intp]
+    def __init__(
+        self,
+        rules: Rules,
+        changes: Mapping[str, Rules],
+        agents: tuple[Agent, ...],
+        *,
+        deals: int,
+        seed: int,
+        hands: int,
+    ) -> None:
+        """Plan what is to be played; see `compare`."""
+        self._changes, self._every, self._agents = changes, (rules, *changes.values()), agents
+        self._seed, self._hands = seed, hands
+        for one in self._every:
+            if hands == 1 and not one.ends_by_hands:
+                raise TrainingError(
+                    "--hands 1: by some of these rules a match ends when somebody's points do, not after one hand; "
+                    "--hands 8 compares matches of 8 hands with it"
+                )
+            if len(agents) not in (1, one.people):
+                raise TrainingError(
+                    f"--agents names one agent, or {one.people} (one for each person), not {len(agents)}"
+                )
+        size = min(_MOST_GAMES, games_at_once(agents))
+        blocks = [(number, first, min(first + size, deals)) for number, first in enumerate(range(0, deals, size))]
+        self.tasks = [(which, *block) for which in range(len(self._every)) for block in blocks]
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return everything as arrays by name, for a file."""
-        return self.played.arrays() | {"dealer": self.dealer}
+    def play(self, task: tuple[int, int, int, int]) -> dict[str, NDArray[Any]]:
+        """Play a part: what `Played.arrays` returns, and the dealers.
 
-    @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> PlayedBlock:
-        """Return what `arrays` has given; a `KeyError` if something is missing."""
-        rest = dict(arrays)
-        dealer = rest.pop("dealer")
-        return cls(Played.of_arrays(rest), dealer)
+        Cards are the same by all rules with the same tiles. The agents' chance belongs to the deals, too: where the
+        rules make no difference, they do the same.
+        """
+        which, block, first, last = task
+        rules, numbers = self._every[which], np.arange(first, last)
+        engine = deal(rules, numbers, self._seed, self._hands)
+        dealer = engine.dealer.astype(np.intp)
+        seats = np.arange(rules.people) if len(self._agents) > 1 else np.zeros(rules.people, np.intp)
+        chance = int(np.random.SeedSequence([self._seed, block]).generate_state(1)[0])
+        paired = pair(engine, self._agents, np.arange(len(numbers)), chance)
+        played = play_out(engine, paired, np.tile(seats, (len(numbers), 1)), np.random.default_rng(self._seed))
+        return played.arrays() | {"dealer": dealer}
+
+    def compare(self, played: Sequence[Mapping[str, NDArray[Any]]]) -> tuple[Measures, list[Comparison]]:
+        """Return what all parts, in order, come to."""
+        base, *changed = (
+            _measures_of(
+                rules, [part for task, part in zip(self.tasks, played, strict=True) if task[0] == which], self._hands
+            )
+            for which, rules in enumerate(self._every)
+        )
+        found = []
+        for (name, rules), measures in zip(self._changes.items(), changed, strict=True):
+            known = measures.numbers.keys() & base.numbers.keys()
+            differences = {
+                number: value.less(base.numbers[number])
+                for number, value in measures.numbers.items()
+                if number in known
+            }
+            differ = 1.0
+            if measures.points.shape == base.points.shape:
+                differ = float((measures.points != base.points).any(axis=1).mean())
+            found.append(Comparison(name, rules, measures, differences, differ))
+        return base, found
 
 
-def blocks_of(rules: int, deals: int, agents: Sequence[Agent]) -> list[Block]:
-    """Return the blocks of deals that are played together by one set of rules, given by its number."""
-    size = min(MOST_GAMES, games_at_once(agents))
-    return [Block(rules, number, first, min(first + size, deals)) for number, first in enumerate(range(0, deals, size))]
-
-
-def play_block(rules: Rules, agents: Sequence[Agent], block: Block, seed: int, hands: int = 1) -> PlayedBlock:
-    """Play the deals of a block; deal i has the same cards by all rules with the same tiles.
+def compare(
+    rules: Rules,
+    changes: Mapping[str, Rules],
+    *,
+    agents: Sequence[str | Agent] = ("greedy",),
+    deals: int = 4000,
+    seed: int = 40_000,
+    hands: int = 1,
+) -> tuple[Measures, list[Comparison]]:
+    """Play the same deals by some rules and by each of several changes of them.
 
     Args:
-        rules: what is played.
-        agents: one for all seats, or one for each person.
-        block: the deals.
-        seed: of the deals and of the agents' chance, which belongs to the deals: where the rules make no difference,
-            agents do the same.
-        hands: of each deal; the match that they are may end before.
+        rules: the rules that the others are compared with.
+        changes: the changed rules, by name; see `changes_of`.
+        agents: one for all seats, or one for each person; they are the same by all rules.
+        deals: how many.
+        seed: of the deals and the agents' chance.
+        hands: of each deal: 1, or as many as a match has (or fewer, where somebody's points run out before).
+
+    Returns:
+        What was measured by the rules, and what each change came to.
+
+    Raises:
+        TrainingError: as many agents as neither 1 nor persons; single hands by rules of matches without a number of
+            hands.
     """
-    numbers = np.arange(block.first, block.last)
-    engine = deal(rules, numbers, seed, hands)
-    dealer = engine.dealer.astype(np.intp)
-    seats = np.arange(rules.people) if len(agents) > 1 else np.zeros(rules.people, np.intp)
-    own = int(np.random.SeedSequence([seed, block.number]).generate_state(1)[0])
-    paired = pair(engine, agents, np.arange(len(numbers)), own)
-    played = play_out(engine, paired, np.tile(seats, (len(numbers), 1)), np.random.default_rng(seed))
-    return PlayedBlock(played, dealer)
+    made = tuple(make_agent(agent) for agent in agents)
+    paired = PairedDeals(rules, changes, made, deals=deals, seed=seed, hands=hands)
+    return paired.compare([paired.play(task) for task in paired.tasks])
 
 
-def measures_of(rules: Rules, blocks: Sequence[PlayedBlock], hands: int = 1) -> Measures:
-    """Return the measures of some rules from all blocks, in order; ``hands`` are those of a deal."""
-    played = Played.joined([block.played for block in blocks])
-    dealer = np.concatenate([block.dealer for block in blocks])
+def _measures_of(rules: Rules, parts: Sequence[Mapping[str, NDArray[Any]]], hands: int) -> Measures:
+    played = Played.joined([Played.of_arrays(part) for part in parts])
+    dealer = np.concatenate([part["dealer"] for part in parts])
     every, people = np.arange(len(dealer)), played.points.shape[1]
     points = played.points[every[:, None], (dealer[:, None] + np.arange(people)) % people]
     number, wins, paid = played.hands, played.wins.sum(axis=1), played.counts["win_points"].sum(axis=1)
@@ -211,23 +254,20 @@ def measures_of(rules: Rules, blocks: Sequence[PlayedBlock], hands: int = 1) -> 
         "win_points": _mean(paid, wins),
         "discards": _mean(played.counts["discards"].sum(axis=1), number),
     }
-    if hands == 1:
-        numbers |= {"dealer_wins": _mean(100 * played.wins[every, dealer], number), "sigma": _spread(points)}
-        kongs = [played.counts[name] for name in _KONGS if name in played.counts]
-        if kongs:
-            numbers["kongs"] = _mean(np.sum(kongs, axis=0).sum(axis=1), number)
-    else:
+    if hands > 1:
         numbers |= {"hands": _mean(number, np.ones(len(number))), "match_sigma": _spread(points)}
-    return Measures(rules, points, numbers, _rows_of(rules, played) if hands == 1 else {})
-
-
-def _rows_of(rules: Rules, played: Played) -> dict[str, tuple[Influence, Influence]]:
-    scored, wins, paid = played.rows > 0, played.wins.sum(axis=1), played.counts["win_points"].sum(axis=1)
-    return {
-        row.name: (_mean(100 * scored[:, number], wins), _mean(100 * scored[:, number] * paid, paid))
-        for number, row in enumerate(rules.rows)
-        if scored[:, number].any()
+        return Measures(points, numbers, {})
+    numbers |= {"dealer_wins": _mean(100 * played.wins[every, dealer], number), "sigma": _spread(points)}
+    kongs = [played.counts[name] for name in _KONGS if name in played.counts]
+    if kongs:
+        numbers["kongs"] = _mean(np.sum(kongs, axis=0).sum(axis=1), number)
+    scored = played.rows > 0
+    rows = {
+        row.name: (_mean(100 * scored[:, place], wins), _mean(100 * scored[:, place] * paid, paid))
+        for place, row in enumerate(rules.rows)
+        if scored[:, place].any()
     }
+    return Measures(points, numbers, rows)
 
 
 def _mean(totals: NDArray[np.generic], counts: NDArray[np.generic]) -> Influence:
@@ -246,139 +286,13 @@ def _spread(points: NDArray[np.int64]) -> Influence:
     return Influence(value, (squares - value**2) / (2 * value) if value else np.zeros(len(points)))
 
 
-# --- Rules against rules --------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Change:
-    """Rules that differ from the ones that they are compared with.
-
-    Attributes:
-        name: what differs, such as "cap=8" or "without Closed Hand".
-        rules: the changed rules.
-    """
-
-    name: str
-    rules: Rules
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The result of a change.
-
-    Attributes:
-        change: the change.
-        measures: what was measured by the changed rules.
-        differences: for each number that both have: how much greater it is by the changed rules.
-        deals_that_differ: share of the deals in which payments differ.
-    """
-
-    change: Change
-    measures: Measures
-    differences: dict[str, Estimate]
-    deals_that_differ: float
-
-
-@dataclass(frozen=True)
-class Study:
-    """The same deals by several sets of rules.
-
-    Attributes:
-        rules: the sets of rules; the first is the one that the others are compared with.
-        agents: one for all seats, or one for each person; they are the same by all rules.
-        deals: how many.
-        seed: of the deals and the agents' chance.
-        hands: of each deal.
-    """
-
-    rules: tuple[Rules, ...]
-    agents: tuple[Agent, ...]
-    deals: int
-    seed: int
-    hands: int = 1
-
-    def __post_init__(self) -> None:
-        """Check that there are as many agents as can be, and that single hands are hands.
-
-        Raises:
-            TrainingError: as many agents as neither 1 nor persons; single hands by rules of matches without a number of
-                hands.
-        """
-        for one in self.rules:
-            if self.hands == 1 and not one.ends_by_hands:
-                raise TrainingError(
-                    "--hands 1: by some of these rules a match ends when somebody's points do, not after one hand; "
-                    "--hands 8 compares matches of 8 hands with it"
-                )
-            if len(self.agents) not in (1, one.people):
-                raise TrainingError(
-                    f"--agents names one agent, or {one.people} (one for each person), not {len(self.agents)}"
-                )
-
-    @property
-    def blocks(self) -> list[Block]:
-        """All that is played, by every set of rules in turn."""
-        return [block for number in range(len(self.rules)) for block in blocks_of(number, self.deals, self.agents)]
-
-
-def play_of(study: Study, block: Block) -> PlayedBlock:
-    """Play one block of a study."""
-    return play_block(study.rules[block.rules], study.agents, block, study.seed, study.hands)
-
-
-def compare(
-    rules: Rules,
-    changes: Sequence[Change],
-    *,
-    agents: Sequence[str | Agent] = ("greedy",),
-    deals: int = 4000,
-    seed: int = 40_000,
-    hands: int = 1,
-    play: Callable[[Study], Mapping[Block, PlayedBlock]] | None = None,
-) -> tuple[Measures, list[Comparison]]:
-    """Play the same deals by some rules and by each of several changes of them.
-
-    Args:
-        rules: the rules that the others are compared with.
-        changes: the changed rules.
-        agents: one for all seats, or one for each person; they are the same by all rules.
-        deals: how many.
-        seed: of the deals and the agents' chance.
-        hands: of each deal: 1, or as many as a match has (or fewer, where somebody's points run out before).
-        play: plays all blocks of a study with `play_of`, wherever it is; None: here.
-
-    Returns:
-        What was measured by the rules, and what each change came to.
-
-    Raises:
-        TrainingError: see `Study`.
-    """
-    made = tuple(make_agent(agent) for agent in agents)
-    study = Study((rules, *(change.rules for change in changes)), made, deals, seed, hands)
-    played = play(study) if play else {block: play_of(study, block) for block in study.blocks}
-    base, *changed = (
-        measures_of(one, [played[block] for block in study.blocks if block.rules == number], hands)
-        for number, one in enumerate(study.rules)
-    )
-    found = []
-    for change, measures in zip(changes, changed, strict=True):
-        differences = {
-            name: value.less(base.numbers[name]) for name, value in measures.numbers.items() if name in base.numbers
-        }
-        found.append(Comparison(change, measures, differences, _share_that_differs(base, measures)))
-    return base, found
-
-
-def _share_that_differs(one: Measures, other: Measures) -> float:
-    if one.points.shape != other.points.shape:
-        return 1.0
-    return float((one.points != other.points).any(axis=1).mean())
+# --- Changes of rules -----------------------------------------------------------------------------------------------
 
 
 def changes_of(
     rules: Rules, knobs: Sequence[str] = (), rows: Sequence[str] = (), *, together: bool = False
-) -> list[Change]:
-    """Return changed rules.
+) -> dict[str, Rules]:
+    """Return changed rules, by what is changed.
 
     Args:
         rules: what is changed.
@@ -390,12 +304,12 @@ def changes_of(
         RulesError: no such knob, value or row.
     """
     if not together:
-        changed = [Change(knob, read_rules(rules, [knob])) for knob in knobs]
-        return changed + [Change(f"without {_row(rules, row).name}", without_row(rules, row)) for row in rows]
-    both = read_rules(rules, knobs)
+        turned = {knob: read_rules(rules, [knob]) for knob in knobs}
+        return turned | {f"without {_row(rules, row).name}": without_row(rules, row) for row in rows}
+    changed = read_rules(rules, knobs)
     for row in rows:
-        both = without_row(both, row)
-    return [Change(", ".join([*knobs, *(f"without {row}" for row in rows)]), both)]
+        changed = without_row(changed, row)
+    return {", ".join([*knobs, *(f"without {row}" for row in rows)]): changed}
 
 
 def every_knob(rules: Rules, hands: int = 1) -> tuple[list[str], list[str]]:
@@ -406,30 +320,21 @@ def every_knob(rules: Rules, hands: int = 1) -> tuple[list[str], list[str]]:
     """
     tried, unknown = [], []
     for item in fields(rules):
-        value = getattr(rules, item.name)
-        others = [choice for choice in item.metadata["choices"] or () if choice != value]
-        if not item.metadata["choices"] and value is not None:
-            others = [*dict.fromkeys((value // 2, value * 2)), *([None] if item.metadata["none"] else [])]
-            others = [other for other in others if other != value]
-        if others:
-            tried += [
-                f"{item.name}={_text(choice)}" for choice in others if _is_possible(rules, item.name, choice, hands)
-            ]
-        else:
+        value, choices = getattr(rules, item.name), item.metadata["choices"]
+        if not choices and value is not None:
+            choices = [*dict.fromkeys((value // 2, value * 2)), *([None] if item.metadata["none"] else [])]
+        others = [choice for choice in choices or () if choice != value]
+        if not others:
             unknown.append(item.name)
+        for other in others:
+            try:
+                changed = replace(rules, **{item.name: other})
+            except RulesError:
+                continue
+            if hands > 1 or changed.ends_by_hands:
+                written = "none" if other is None else str(other).lower() if isinstance(other, bool) else other
+                tried.append(f"{item.name}={written}")
     return tried, unknown
-
-
-def _text(value: Any) -> str:
-    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _is_possible(rules: Rules, name: str, value: Any, hands: int) -> bool:
-    try:
-        changed = replace(rules, **{name: value})
-    except RulesError:
-        return False
-    return hands > 1 or changed.ends_by_hands
 
 
 @cache
@@ -448,7 +353,10 @@ def without_row(rules: Rules, name: str) -> Rules:
     struck = _row(rules, name)
     if not isinstance(rules, ScoredRules):
         raise RulesError(f"{rules.name}: the scoring is no table that a row could be struck out of")
-    rows = tuple(_never(row) if row is struck else _apart_from(row, struck) for row in rules.rows)
+    rows = tuple(
+        _never(row) if row is struck else replace(row, comes_with=None) if row.comes_with == struck.name else row
+        for row in rules.rows
+    )
     base = type(rules)
 
     def reduced(self: Rules) -> tuple[Any, ...]:
@@ -480,8 +388,3 @@ def _never(row: Row) -> Row:
 
 def _no_hand(wins: Any) -> Any:
     return np.zeros(len(wins), np.bool_)
-
-
-def _apart_from(row: Row, struck: Row) -> Row:
-    """Return a row that no longer comes with the one that was struck out."""
-    return replace(row, comes_with=None) if row.comes_with == struck.name else row

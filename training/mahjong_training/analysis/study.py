@@ -1,0 +1,158 @@
+"""The driver of `review` and `rule-values`: plays the parts of a study, keeps them, and writes the report of all."""
+
+from __future__ import annotations
+
+import csv
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from numpy.typing import NDArray
+
+from mahjong_agents import make_agent
+from mahjong_env import MissingExtraError, Rules, __version__
+from mahjong_training.errors import InterruptedRunError
+from mahjong_training.evaluation.estimates import plain_json
+from mahjong_training.runtime.cache import ResultCache
+from mahjong_training.runtime.console import TimeLeft, exit_status, status, stopping_in_order
+from mahjong_training.runtime.digests import agent_digests, rules_identity
+from mahjong_training.runtime.folders import alone_in, check_file, write_bytes
+from mahjong_training.runtime.workers import check_workers, new_executor
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+try:
+    from rich.console import Console
+except ImportError as error:
+    raise MissingExtraError(f"a study needs {error.name}: pip install 'mahjong-env[evaluate]'") from error
+
+Arrays = dict[str, NDArray[Any]]
+
+_NARROWEST, _WIDEST = 80, 100
+_NO_PART_IN_RESULTS: Final = ("out", "notes", "processes", "ray", "threads")
+
+
+class Study(ABC):
+    """Parts that are played independently, and a report of all of them.
+
+    Attributes:
+        kind: the beginning of the name of the folder in which parts are kept.
+        config: the settings; `out`, `agents`, `processes`, `ray` and `threads` are among them.
+        rules: what is played.
+        agents: who plays.
+        tasks: the parts.
+        files: what the report is written to.
+        about: plain data beside the settings that the result depends on.
+    """
+
+    kind: ClassVar[str]
+    tasks: Sequence[Any]
+    files: list[Path]
+    about: Any = None
+
+    def __init__(self, config: Any, rules: Rules) -> None:
+        """Make the agents."""
+        check_workers(config)
+        self.config, self.rules = config, rules
+        self.agents = tuple(make_agent(spec) for spec in config.agents)
+
+    @abstractmethod
+    def play(self, task: Any) -> Arrays:
+        """Play a part, in whichever process it is."""
+
+    @abstractmethod
+    def report(self, played: list[Arrays]) -> Iterable[str | bytes]:
+        """Print what was found, and return the contents of `files`."""
+
+    def in_folder(self, *names: str) -> list[Path]:
+        """Return files in the folder of the settings; none if there is no folder."""
+        return [] if self.config.out is None else [self.config.out / name for name in names]
+
+    def run(self) -> None:
+        """Play the parts that are not kept, print the report and write its files.
+
+        Raises:
+            MahjongError: agents that fail, or files that cannot be written, which is found before anything is played.
+            InterruptedRunError: Ctrl-C or SIGTERM; with a folder, the parts that were played are kept in it.
+        """
+        for file in self.files:
+            check_file(file)
+        config = self.config
+        settings = {name: value for name, value in asdict(config).items() if name not in _NO_PART_IN_RESULTS}
+        digests = [agent_digests(*one, self.rules) for one in zip(config.agents, self.agents, strict=True)]
+        depends_on = [rules_identity(self.rules), settings, digests, self.about]
+        cache: ResultCache[int, Arrays] = ResultCache(config.out, self.kind, depends_on, read=dict, write=dict)
+        with alone_in(config.out):
+            try:
+                with stopping_in_order(), status() as tell:
+                    played = self._play_all(cache, tell)
+            except KeyboardInterrupt as interrupt:
+                text = "interrupted"
+                if config.out is not None:
+                    kept = f"{len(cache)} of {len(self.tasks)} parts"
+                    text += f"; {kept} are kept in {config.out}: the same command goes on with them"
+                raise InterruptedRunError(text, exit_status(interrupt)) from None
+            contents = self.report(played)
+            for path, content in zip(self.files, contents, strict=True):
+                write_bytes(path, content.encode() if isinstance(content, str) else content)
+            if self.files:
+                print(f"written: {', '.join(map(str, self.files))}")
+            cache.remove()
+
+    def _play_all(self, cache: ResultCache[int, Arrays], tell: Callable[[str], object]) -> list[Arrays]:
+        played = {number: part for number in range(len(self.tasks)) if (part := cache.get(number)) is not None}
+        missing = [number for number in range(len(self.tasks)) if number not in played]
+        todo, left = [self.tasks[number] for number in missing], TimeLeft(len(missing))
+        tell(f"{len(todo)} parts")
+        with (
+            new_executor(self.config.processes, self.config.ray, self.config.threads) as executor,
+            closing(executor.map(_play, self, todo, partial(type(self), self.config))) as done,
+        ):
+            for place, part in done:
+                cache.put(missing[place], part)
+                played[missing[place]] = part
+                left.done()
+                tell(f"part {len(played)} of {len(self.tasks)}{left}")
+        return [played[number] for number in range(len(self.tasks))]
+
+    def json_text(self, found: Mapping[str, Any]) -> str:
+        """Return what was found as JSON, with what was played; infinite ends of intervals are null."""
+        rules = self.rules
+        played = {"variant": rules.name, "variant_version": rules.version, "knobs": rules.knobs}
+        return plain_json({"mahjong_env": __version__, **played, **found}) + "\n"
+
+
+def _play(study: Study, task: Any) -> Arrays:
+    return study.play(task)
+
+
+def csv_text(lines: Sequence[Mapping[str, Any]]) -> str:
+    """Return lines with the same names as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(lines[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return text.getvalue()
+
+
+def new_console() -> Console:
+    """Return the terminal, neither narrower nor wider than the tables are made for."""
+    return Console(width=max(_NARROWEST, min(Console().width, _WIDEST)), highlight=False, markup=False)
+
+
+def new_table(heading: str, *headings: str) -> Table:
+    """Return a table with a column of names and columns of numbers."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.add_column(heading, overflow="fold", min_width=12, max_width=34)
+    for other in headings:
+        table.add_column(other, justify="right", no_wrap=True)
+    return table
