@@ -14,7 +14,7 @@ from mahjong_env.engine.opponent_hands import OpponentHands, bring_nearer
 from mahjong_env.engine.phases import claims, masks
 from mahjong_env.engine.phases.context import StepContext
 from mahjong_env.engine.phases.judge import judge_turn, update_tenpai
-from mahjong_env.hands import encode
+from mahjong_env.hands.codes import encode
 from mahjong_env.observation.visibility import VisibleState
 from mahjong_env.state.arrays import NO_SEAT, Phase, State
 

@@ -36,7 +36,8 @@ from mahjong_env.engine.claim_rules import (
 from mahjong_env.engine.phases.context import StepContext
 from mahjong_env.engine.phases.judge import judge_turn
 from mahjong_env.engine.phases.masks import MASKS_OF_OPTIONS, write_masks
-from mahjong_env.hands import FIRST_HONOUR_FACTS, POWER, SUIT, facts_for_one, sum_of_one
+from mahjong_env.hands.codes import POWER, SUIT
+from mahjong_env.hands.summaries import FIRST_HONOUR_FACTS, facts_for_one, sum_of_one
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import (
     CLAIMED,

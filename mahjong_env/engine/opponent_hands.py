@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mahjong_env.basics.errors import ViewError
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games
-from mahjong_env.hands import encode
+from mahjong_env.hands.codes import encode
 from mahjong_env.hands.distance import Cheapest, cheapest_hands, kinds_that_help, kinds_to_spare
 from mahjong_env.hands.kind_sets import unpack
 from mahjong_env.ruleset.questions import Rules

@@ -17,9 +17,8 @@ NUM_KINDS = 34
 NUM_GROUPS = 4
 RANKS = 9
 NUM_HONOURS = 7
-HONOUR_GROUP = 3  # the group
-FIRST_HONOUR = 27
-BASE = 5  # counts of 0 to 4
+HONOUR_GROUP = 3
+BASE = 5
 SUIT_CODES = BASE**RANKS
 
 SUIT: NDArray[np.int8] = (np.arange(NUM_KINDS) // RANKS).astype(np.int8)
@@ -40,45 +39,18 @@ for _constant in (SUIT, POWER, TABLE_OFFSET):
 
 
 def encode(counts: NDArray[Any]) -> NDArray[np.int32]:
-    """Return the codes of hands.
-
-    Args:
-        counts: [..., 34] integers from 0 to 4, tiles of each kind.
-
-    Returns:
-        [..., 4] int32, the codes of characters, dots, bamboo and honours.
-    """
+    """[..., 4] int32 the codes of characters, dots, bamboo and honours, for counts [..., 34] from 0 to 4."""
     codes: NDArray[np.int32] = (np.asarray(counts, np.float32) @ _POWER_BY_GROUP).astype(np.int32)
     return codes
 
 
-def decode(codes: NDArray[Any]) -> NDArray[np.int8]:
-    """Return the counts behind codes; the inverse of `encode`.
-
-    Args:
-        codes: [..., 4] integers as `encode` returns them.
-
-    Returns:
-        [..., 34] int8, tiles of each kind.
-    """
-    return (np.asarray(codes)[..., SUIT] // POWER % BASE).astype(np.int8)
-
-
 def split_groups(by_kind: NDArray[Any]) -> NDArray[Any]:
-    """Return the groups of hands [n, 34] as rows [4 * n, 9]: four for each hand, a column for each rank.
-
-    The last two columns of honours stay empty.
-    """
+    """[4 * n, 9] the groups of hands [n, 34], a column for each rank; the last two columns of honours stay empty."""
     padded = np.zeros((len(by_kind), NUM_GROUPS * RANKS), by_kind.dtype)
     padded[:, :NUM_KINDS] = by_kind
     return padded.reshape(-1, RANKS)
 
 
 def merge_groups(groups: NDArray[Any]) -> NDArray[Any]:
-    """Return the hands [n, 34] of rows [n, 4, 9]; the inverse of `split_groups`."""
+    """[n, 34] the hands of groups [n, 4, 9]; the inverse of `split_groups`."""
     return groups.reshape(len(groups), NUM_GROUPS * RANKS)[:, :NUM_KINDS]
-
-
-def is_honours(row: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return which rows are honours."""
-    return np.equal(row % NUM_GROUPS, HONOUR_GROUP)

@@ -21,29 +21,26 @@ BIT_OF_KIND: Final = np.uint64(1) << np.arange(NUM_KINDS, dtype=np.uint64)
 """[34] uint64: the set of each kind alone."""
 BIT_OF_KIND.flags.writeable = False
 
-_ONE = np.uint64(1)
-
 
 def pack(flags: NDArray[Any]) -> KindSets:
-    """Return the sets of the kinds whose flag is not zero: [n] uint64 for [n, up to 64] bool or integers."""
+    """[n] uint64 the sets of the kinds whose flag [n, up to 64] is not zero."""
     return pack_words(flags)[:, 0]
 
 
 def pack_words(flags: NDArray[Any]) -> KindSets:
-    """Return flags as bits, 64 in a number: [n, words] uint64 for [n, k] bool or integers."""
-    words = -(-flags.shape[1] // _WORD)
-    padded = np.zeros((len(flags), words * _WORD), flags.dtype)
+    """[n, words] uint64 flags [n, k] as bits, 64 in a number."""
+    padded = np.zeros((len(flags), -(-flags.shape[1] // _WORD) * _WORD), flags.dtype)
     padded[:, : flags.shape[1]] = flags
     return _packed(padded)
 
 
 def _packed(padded: NDArray[Any]) -> KindSets:
-    """Return rows of a multiple of 64 flags as bits."""
+    """Rows of a multiple of 64 flags as bits."""
     return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
 
 
 def unpack(sets: KindSets, number: int = NUM_KINDS) -> NDArray[np.bool_]:
-    """Return sets as flags: [n, number] bool for [n] uint64."""
+    """[n, number] sets [n] as flags."""
     as_bytes = sets.astype("<u8", copy=False).view(np.uint8).reshape(-1, _WORD // 8)
     return np.unpackbits(as_bytes, axis=1, bitorder="little", count=number).view(np.bool_)
 
@@ -55,24 +52,18 @@ def members(sets: KindSets) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 class CountPlanes(NamedTuple):
-    """Tiles of m hands by kind, the kinds whose count has the binary digit 1, 2, 4.
-
-    Attributes:
-        ones: [m] uint64.
-        twos: [m] uint64.
-        fours: [m] uint64.
-    """
+    """Tiles of m hands by kind: [m] uint64 each, the kinds whose count has the binary digit 1, 2, 4."""
 
     ones: KindSets
     twos: KindSets
     fours: KindSets
 
     def take(self, which: Any) -> CountPlanes:
-        """Return some of the hands."""
+        """Some of the hands."""
         return CountPlanes(*(plane[which] for plane in self))
 
     def counts(self) -> NDArray[np.int8]:
-        """Return [m, 34] int8 tiles of each kind; the inverse of `count_planes`."""
+        """[m, 34] int8 tiles of each kind; the inverse of `count_planes`."""
         ones, twos, fours = (unpack(plane).astype(np.int8) for plane in self)
         return ones + 2 * twos + 4 * fours
 
@@ -83,39 +74,27 @@ class CountPlanes(NamedTuple):
 
 
 def count_planes(counts: NDArray[Any]) -> CountPlanes:
-    """Return counts by binary digit, for `count_tiles` and for questions of parity.
-
-    Args:
-        counts: [n, 34] integers from 0 to 7, tiles of each kind.
-    """
+    """Counts [n, 34] from 0 to 7 by binary digit, for `count_tiles` and for questions of parity."""
     padded = np.zeros((len(counts), _WORD), np.uint8)
     padded[:, : counts.shape[1]] = counts
     return CountPlanes(*(_packed(padded & np.uint8(digit))[:, 0] for digit in (1, 2, 4)))
 
 
 def count_members(sets: KindSets) -> NDArray[np.uint8]:
-    """Return how many kinds are in sets: [...] uint8 for [...] uint64."""
+    """[...] uint8 how many kinds are in sets [...] uint64."""
     return _count_ones(sets)
 
 
 def count_tiles(kinds: KindSets, planes: CountPlanes) -> NDArray[np.uint8]:
-    """Return how many tiles of some kinds there are.
-
-    Args:
-        kinds: [n] uint64, the kinds of interest.
-        planes: what `count_planes` returns for the tiles.
-
-    Returns:
-        [n] uint8.
-    """
+    """[n] uint8 how many tiles of some kinds [n] uint64 there are."""
     ones, twos, fours = (_count_ones(kinds & plane) for plane in planes)
     tiles: NDArray[np.uint8] = ones + (twos << np.uint8(1)) + (fours << np.uint8(2))
     return tiles
 
 
 def _count_ones_by_halving(numbers: KindSets) -> NDArray[np.uint8]:
-    """Return the ones in the binary digits of numbers, for numpy 1.26, which has no `bitwise_count`."""
-    pairs = numbers - (numbers >> _ONE & np.uint64(0x5555555555555555))
+    """The ones in the binary digits of numbers, for numpy 1.26, which has no `bitwise_count`."""
+    pairs = numbers - (numbers >> np.uint64(1) & np.uint64(0x5555555555555555))
     low_pairs = np.uint64(0x3333333333333333)
     nibbles = (pairs & low_pairs) + (pairs >> np.uint64(2) & low_pairs)
     octets = nibbles + (nibbles >> np.uint64(4)) & np.uint64(0x0F0F0F0F0F0F0F0F)

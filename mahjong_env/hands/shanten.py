@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT
 from mahjong_env.hands.distance import Cheapest, cheapest_hands, kinds_that_help, kinds_to_spare
@@ -23,37 +23,24 @@ _OUT_OF_REACH: Final = np.int8(100)
 
 
 class Shapes(NamedTuple):
-    """Complete hands that rules play beside sets and a pair; only hands without melds can become one.
+    """Complete hands that rules play beside sets and a pair; only hands without melds can become one."""
 
-    Attributes:
-        seven_pairs: seven pairs, four of a kind being two.
-        orphans: thirteen orphans.
-    """
-
-    seven_pairs: bool
+    seven_pairs: bool  # four of a kind being two
     orphans: bool
 
 
 @dataclass(frozen=True)
 class Hands:
-    """The concealed tiles of m seats.
+    """The concealed tiles of m seats."""
 
-    Attributes:
-        codes: [4, m] intp codes of the groups, without wild tiles.
-        wilds: [m] int8 wild tiles.
-        sets: [m] intp sets that are still wanted.
-        closed: [m] bool no melds.
-        counts: the same tiles as `codes` by kind; None if the rules play no shape that needs them.
-    """
-
-    codes: NDArray[np.intp]
-    wilds: NDArray[np.int8]
-    sets: NDArray[np.intp]
-    closed: NDArray[np.bool_]
-    counts: CountPlanes | None
+    codes: NDArray[np.intp]  # [4, m] codes of the groups, without wild tiles
+    wilds: NDArray[np.int8]  # [m]
+    sets: NDArray[np.intp]  # [m] sets that are still wanted
+    closed: NDArray[np.bool_]  # [m] no melds
+    counts: CountPlanes | None  # the tiles of `codes` by kind; None if the rules play no shape that needs them
 
     def take(self, which: NDArray[np.intp]) -> Hands:
-        """Return some of them; ``which`` are indices."""
+        """Some of them; ``which`` are indices."""
         return Hands(
             self.codes.take(which, axis=1),
             self.wilds.take(which),
@@ -63,12 +50,7 @@ class Hands:
         )
 
     def without(self, kind: NDArray[np.intp], is_wild: NDArray[np.bool_] | None) -> Hands:
-        """Take one tile out of each hand.
-
-        Args:
-            kind: [m] its kind.
-            is_wild: [m] whether that is the wild kind; None: nowhere.
-        """
+        """Take a tile of ``kind`` [m] out of each hand; ``is_wild`` [m]: it is the wild kind, None: nowhere."""
         codes = self.codes.copy()
         steps, tile, wilds = _POWER.take(kind), BIT_OF_KIND.take(kind), self.wilds
         if is_wild is not None:
@@ -90,7 +72,6 @@ class Shanten:
     distance: NDArray[np.int8]
 
     def __init__(self, hands: Hands, shapes: Shapes) -> None:
-        """Look at hands under rules that play these shapes."""
         self._cheapest: Cheapest = cheapest_hands(hands.codes, hands.sets)
         self._to_sets = np.maximum(self._cheapest.short - hands.wilds, np.int8(0))
         self._wilds, self._counts = hands.wilds, hands.counts
@@ -109,10 +90,9 @@ class Shanten:
         return self._cheapest.short
 
     def kinds_to_spare(self, wild: NDArray[Any] | None) -> KindSets:
-        """Return [m] uint64 the kinds of which a tile may go without raising the distance.
+        """[m] uint64 the kinds of which a tile may go without raising the distance.
 
-        Args:
-            wild: [m] the wild kind, -1 for none; None: nowhere.
+        ``wild`` [m] is the wild kind, -1 for none; None: nowhere.
         """
         kinds = kinds_to_spare(self._cheapest)
         if self._counts is None:
@@ -128,7 +108,7 @@ class Shanten:
         return kinds
 
     def kinds_that_help(self, distance: NDArray[np.int8]) -> KindSets:
-        """Return [m] uint64 the kinds whose draw brings hands nearer that are ``distance`` [m] away, wild kinds aside.
+        """[m] uint64 the kinds whose draw brings hands nearer that are ``distance`` [m] away, wild kinds aside.
 
         The distance may be given as greater than it is, as for a claimed meld that is followed by a discard.
         """
@@ -141,7 +121,6 @@ class Shanten:
 
 
 def _where(condition: NDArray[np.bool_], kinds: KindSets) -> KindSets:
-    """Return the sets where the condition holds, and empty ones elsewhere."""
     chosen: KindSets = np.where(condition, kinds, _NONE)
     return chosen
 
@@ -149,42 +128,15 @@ def _where(condition: NDArray[np.bool_], kinds: KindSets) -> KindSets:
 # --- Seven pairs and thirteen orphans ---------------------------------------------------------------------------------
 
 
-def distance_to_seven_pairs(counts: NDArray[Any], wilds: ArrayLike = 0) -> NDArray[np.int8]:
-    """Return the distance to seven pairs, four of a kind being two pairs.
-
-    Args:
-        counts: [..., 34] integers, tiles of each kind without wild ones.
-        wilds: [...] or one integer: wild tiles held.
-
-    Returns:
-        [...] int8, 0 for a complete hand.
-    """
-    return _seven_pairs_short((counts >> 1).sum(axis=-1), (counts & 1).sum(axis=-1), wilds)
-
-
-def _seven_pairs_short(pairs: NDArray[Any], singles: NDArray[Any], wilds: ArrayLike) -> NDArray[np.int8]:
-    """Return the distance to seven pairs of hands with these numbers of pairs and of single tiles: [...] int8."""
+def _seven_pairs_short(pairs: NDArray[Any], singles: NDArray[Any], wilds: NDArray[Any]) -> NDArray[np.int8]:
+    """[m] int8 the distance to seven pairs of hands with these numbers of pairs and of single tiles."""
     without_a_single = np.maximum(7 - pairs - singles, 0)
-    missing = np.asarray(7 - pairs + without_a_single).astype(np.int8)
+    missing = (7 - pairs + without_a_single).astype(np.int8)
     return np.maximum(missing - np.asarray(wilds, np.int8), np.int8(0))
 
 
-def distance_to_thirteen_orphans(counts: NDArray[Any]) -> NDArray[np.int8]:
-    """Return the distance to thirteen orphans: each one, nine and honour, and a second copy of one of them.
-
-    Args:
-        counts: [..., 34] integers, tiles of each kind.
-
-    Returns:
-        [...] int8, 0 for a complete hand.
-    """
-    orphans = np.asarray(counts)[..., ORPHANS]
-    missing = 14 - (orphans > 0).sum(axis=-1) - (orphans > 1).any(axis=-1)
-    return np.asarray(missing).astype(np.int8)
-
-
 def distance_to_pairs(hands: CountPlanes, wilds: NDArray[Any]) -> NDArray[np.int8]:
-    """Return [m] int8 the distance to seven pairs; ``wilds`` [m] int8."""
+    """[m] int8 the distance to seven pairs; ``wilds`` [m] int8."""
     return _seven_pairs_short(*_pairs_and_singles(hands), wilds)
 
 
@@ -194,7 +146,7 @@ def _pairs_and_singles(hands: CountPlanes) -> tuple[NDArray[np.int8], NDArray[np
 
 
 def pairs_can_spare(hands: CountPlanes, wilds: NDArray[Any]) -> KindSets:
-    """Return [m] uint64 the kinds of which a tile may go without raising the distance to seven pairs."""
+    """[m] uint64 the kinds of which a tile may go without raising the distance to seven pairs."""
     pairs, singles = _pairs_and_singles(hands)
     now = _seven_pairs_short(pairs, singles, wilds)
     one, pair = np.int8(1), (hands.twos | hands.fours) & ~hands.ones
@@ -204,20 +156,20 @@ def pairs_can_spare(hands: CountPlanes, wilds: NDArray[Any]) -> KindSets:
 
 
 def kinds_for_pairs(hands: CountPlanes) -> KindSets:
-    """Return [m] uint64 the kinds that make a pair, or the first tile of one that is still lacking."""
+    """[m] uint64 the kinds that make a pair, or the first tile of one that is still lacking."""
     pairs, singles = _pairs_and_singles(hands)
     return hands.ones | np.where(pairs + singles < np.int8(7), ~hands.fours, _NONE)
 
 
 def distance_to_orphans(hands: CountPlanes) -> NDArray[np.int8]:
-    """Return [m] int8 the distance to thirteen orphans."""
+    """[m] int8 the distance to thirteen orphans."""
     twice = (hands.twos | hands.fours) & _ORPHANS
     kinds = count_members((hands.ones & _ORPHANS) | twice)
     return np.int8(14) - kinds.astype(np.int8) - (twice != _NONE)
 
 
 def orphans_can_spare(hands: CountPlanes) -> KindSets:
-    """Return [m] uint64 the kinds of which a tile may go without raising the distance to thirteen orphans."""
+    """[m] uint64 the kinds of which a tile may go without raising the distance to thirteen orphans."""
     twice = (hands.twos | hands.fours) & _ORPHANS
     thrice = (hands.ones & hands.twos) | hands.fours
     others = (hands.ones | hands.twos | hands.fours) & ~_ORPHANS
@@ -226,6 +178,6 @@ def orphans_can_spare(hands: CountPlanes) -> KindSets:
 
 
 def kinds_for_orphans(hands: CountPlanes) -> KindSets:
-    """Return [m] uint64 the ones, nines and honours that lack, all of them while there is no pair."""
+    """[m] uint64 the ones, nines and honours that lack, all of them while there is no pair."""
     twice = (hands.twos | hands.fours) & _ORPHANS
     return _ORPHANS & ~np.where(twice != _NONE, hands.ones | twice, _NONE | twice)

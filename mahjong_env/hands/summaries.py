@@ -11,14 +11,15 @@ bits   combined by      meaning
 11-14  sum              quads: four of a kind
 15-19  sum              orphan kinds: different ones, nines and honours present
 20-23  sum              doubled orphans: different ones, nines and honours held twice or more
-24-27  minimum          8 + the change in missing when one pair is wanted too and it is a 2, 5 or 8 of this
-suit
+24-27  minimum          8 + the change in missing when one pair is wanted too and it is a 2, 5 or 8 of this suit
 28-31  minimum          8 + the change in missing when one pair is wanted too and it is in this group
 ====== ================ =====================================================================================
 
 Sums stay inside their fields for every hand of up to 18 tiles. Missing tiles are counted without a limit of
 four copies per kind, because a wild tile may stand for a fifth copy: a hand with ``w`` wild tiles, which are
 left out of its code, is complete when its number of tiles is right and it misses at most ``w``.
+
+Functions take the words [..., 4] of hands, and ``total``, their sum, where it is known (`sum_summaries`).
 """
 
 from functools import cache
@@ -41,7 +42,6 @@ _PAIR_258_SHIFT, _PAIR_SHIFT = 24, 28
 _BIAS = 8
 _NO_SUCH_PAIR = 7
 
-
 # Shifts and masks as arrays: numpy turns plain numbers into arrays in every call.
 _SETS = np.array(0, np.uint32), np.array(_SETS_MASK, np.uint32)
 _PAIRS = np.array(_PAIRS_SHIFT, np.uint32), np.array(_PAIRS_MASK, np.uint32)
@@ -54,172 +54,130 @@ _UNBIAS = np.array(_BIAS, np.uint32)
 
 @cache
 def facts() -> Words:
-    """Return the words of every suit code, then of every honour code: [1 953 125 + 78 125] uint32, read-only."""
+    """[1 953 125 + 78 125] uint32 the words of every suit code, then of every honour code; read-only."""
     words = np.concatenate([_group_words("suit"), _group_words("honours")])
     words.flags.writeable = False
     return words
 
 
 def _group_words(group: str) -> Words:
-    """Return the words of one kind of group, by code."""
     sets, with_pair, with_258 = load_table(f"facts_{group}_values").astype(np.int32).T
     pair_change = with_pair - sets
     change_258 = np.minimum(with_258 - sets, _NO_SUCH_PAIR)
     packed = sets | (change_258 + _BIAS) << _PAIR_258_SHIFT
     of_state = packed.astype(np.uint32) | (pair_change + _BIAS).astype(np.uint32) << np.uint32(_PAIR_SHIFT)
-    words: Words = of_state[states_by_code(load_steps("facts", group))] + _per_kind_fields(group)
-    return words
-
-
-def _per_kind_fields(group: str) -> Words:
-    """Return pairs, quads, orphan kinds and doubled ones by code: sums over the kinds of what each count is worth."""
+    # Pairs, quads, orphan kinds and doubled ones are sums over the kinds of what each count is worth.
     count = np.arange(5)
     repeats = count // 2 << _PAIRS_SHIFT | (count == 4) << _QUADS_SHIFT
     orphan = repeats | (count > 0) << _ORPHANS_SHIFT | (count > 1) << _DOUBLED_SHIFT
-    if group == "suit":
-        per_kind = [orphan] + [repeats] * (RANKS - 2) + [orphan]
-    else:
-        per_kind = [orphan] * NUM_HONOURS
     fields = np.zeros(1, np.uint32)
-    for worth in per_kind:
+    for worth in [orphan, *[repeats] * (RANKS - 2), orphan] if group == "suit" else [orphan] * NUM_HONOURS:
         fields = np.add.outer(worth.astype(np.uint32), fields).reshape(-1)
-    return fields
+    words: Words = of_state[states_by_code(load_steps("facts", group))] + fields
+    return words
 
 
 def suit_summaries(codes: NDArray[Any]) -> Words:
-    """Return the facts of each group.
-
-    Args:
-        codes: [..., 4] integers, see `mahjong_env.hands.codes`.
-
-    Returns:
-        [..., 4] uint32 words, for the functions below.
-    """
+    """[..., 4] uint32 the words of each group, for codes [..., 4]."""
     # In memory the groups come first: the words of one group are then added and compared without gaps.
     places = codes.reshape(-1, NUM_GROUPS).T.astype(np.intp, order="C")
     places[HONOUR_GROUP] += SUIT_CODES
     return facts().take(places).T.reshape(codes.shape)
 
 
-def group_summaries(codes: NDArray[np.intp], honours: NDArray[np.bool_]) -> Words:
-    """Return the facts of single groups.
-
-    Args:
-        codes: [k] codes; for one beyond the last, the answer is that of some other group.
-        honours: [k] which of them are honours.
-
-    Returns:
-        [k] uint32 words.
-    """
-    return facts().take(codes + SUIT_CODES * honours, mode="clip")
-
-
-# One hand in plain numbers, for whom a call of numpy takes longer than the work: the same fields of the same words.
-
-
-@cache
-def facts_for_one() -> memoryview:
-    """Return the words of every suit code, then of every honour code, as plain Python reads them."""
-    return facts().data
-
-
-FIRST_HONOUR_FACTS: Final = SUIT_CODES
-"""Where the words of the honour codes begin."""
-
-
-def sum_of_one(one: int, two: int, three: int, four: int) -> tuple[int, int]:
-    """Return the sum of the words of a hand, as of `sum_summaries`, and what `short_of_sets_and_pair` says of them."""
-    total = one + two + three + four
-    return total, (total & _SETS_MASK) + (min(one, two, three, four) >> _PAIR_SHIFT) - _BIAS
-
-
-def pairs_of_one(total: int) -> int:
-    """Return the number of pairs (see `pairs`)."""
-    return total >> _PAIRS_SHIFT & _PAIRS_MASK
-
-
-def orphan_kinds_of_one(total: int) -> int:
-    """Return the number of different ones, nines and honours (see `orphan_kinds`)."""
-    return total >> _ORPHANS_SHIFT & _ORPHANS_MASK
-
-
-def doubled_orphans_of_one(total: int) -> int:
-    """Return the number of different ones, nines and honours held twice or more (see `doubled_orphans`)."""
-    return total >> _DOUBLED_SHIFT & _DOUBLED_MASK
-
-
 def sum_summaries(words: Words) -> Words:
-    """Add the words of the four groups: [...] uint32 for words [..., 4].
-
-    Only the fields that are combined by a sum mean anything in it. For several questions about the same
-    hands, add them once and pass them to the functions below as ``total``.
-    """
+    """[...] uint32 the words of the four groups added up; only the fields combined by a sum mean anything in it."""
     total: Words = words[..., 0] + words[..., 1] + words[..., 2] + words[..., 3]
     return total
 
 
 def _field(words: Words, total: Words | None, shift: Words, mask: Words) -> NDArray[np.int8]:
-    """Return a field that adds up over the groups: [...] int8."""
     field = (sum_summaries(words) if total is None else total) >> shift & mask
     return field.astype(np.int8)
 
 
 def _with_pair(words: Words, total: Words | None, pair_words: Words) -> NDArray[np.int8]:
-    """Return the missing tiles when a pair is wanted too: [...] int8; its field is on top of ``pair_words``."""
+    """[...] int8 missing tiles when a pair is wanted too; its field is on top of ``pair_words``."""
     smallest = np.minimum.reduce(pair_words, axis=-1)
     missing = ((sum_summaries(words) if total is None else total) & _SETS[1]) + (smallest >> _TOP) - _UNBIAS
     return missing.astype(np.int8)
 
 
 def short_of_sets(words: Words, total: Words | None = None) -> NDArray[np.int8]:
-    """Return the fewest tiles to add so that all tiles form sets: [...] int8 for words [..., 4]."""
+    """[...] int8 the fewest tiles to add so that all tiles form sets."""
     return _field(words, total, *_SETS)
 
 
 def group_short_of_sets(words: Words) -> NDArray[np.int8]:
-    """Return the fewest tiles to add to each group so that all its tiles form sets: [..., 4] int8."""
+    """[..., 4] int8 the fewest tiles to add to each group so that all its tiles form sets."""
     return (words & _SETS_MASK).astype(np.int8)
 
 
 def is_group_complete(words: Words) -> NDArray[np.bool_]:
-    """Return whether all tiles of each group form sets, or sets and one pair: [..., 4] bool."""
+    """[..., 4] whether all tiles of each group form sets, or sets and one pair."""
     missing = words & _SETS_MASK
     return np.asarray((missing == 0) | (missing + (words >> _PAIR_SHIFT) == _BIAS))
 
 
 def short_of_sets_and_pair(words: Words, total: Words | None = None) -> NDArray[np.int8]:
-    """Return the fewest tiles to add so that all form sets and one pair: [...] int8 for words [..., 4]."""
+    """[...] int8 the fewest tiles to add so that all form sets and one pair."""
     return _with_pair(words, total, words)
 
 
 def short_of_sets_and_258(words: Words, total: Words | None = None) -> NDArray[np.int8]:
-    """Return the fewest tiles to add so that all form sets and a 2-5-8 pair: [...] int8 for [..., 4]."""
+    """[...] int8 the fewest tiles to add so that all form sets and a 2-5-8 pair."""
     pair_258_on_top: Words = words << _UP_TO_TOP
     return _with_pair(words, total, pair_258_on_top)
 
 
 def pairs(words: Words, total: Words | None = None) -> NDArray[np.int8]:
-    """Return the number of pairs, four of a kind being two: [...] int8 for words [..., 4].
-
-    Seven pairs are complete when pairs and wild tiles are together at least seven (and the tiles are
-    fourteen).
-    """
+    """[...] int8 the number of pairs, four of a kind being two."""
     return _field(words, total, *_PAIRS)
 
 
 def quads(words: Words, total: Words | None = None) -> NDArray[np.int8]:
-    """Return the number of kinds held four times: [...] int8 for words [..., 4]."""
+    """[...] int8 the number of kinds held four times."""
     return _field(words, total, *_QUADS)
 
 
 def orphan_kinds(words: Words, total: Words | None = None) -> NDArray[np.int8]:
-    """Return the number of different ones, nines and honours: [...] int8 for words [..., 4].
-
-    Thirteen orphans are complete when there are 13 kinds and exactly one pair (and the tiles are fourteen).
-    """
+    """[...] int8 the number of different ones, nines and honours."""
     return _field(words, total, *_ORPHANS)
 
 
 def doubled_orphans(words: Words, total: Words | None = None) -> NDArray[np.int8]:
-    """Return the number of different ones, nines and honours held twice or more: [...] int8 for words [..., 4]."""
+    """[...] int8 the number of different ones, nines and honours held twice or more."""
     return _field(words, total, *_DOUBLED)
+
+
+# The same of one hand in plain numbers, for which a call of numpy takes longer than the work.
+
+FIRST_HONOUR_FACTS: Final = SUIT_CODES
+"""Where the words of the honour codes begin."""
+
+
+@cache
+def facts_for_one() -> memoryview:
+    """The words of every suit code, then of every honour code, as plain Python reads them."""
+    return facts().data
+
+
+def sum_of_one(one: int, two: int, three: int, four: int) -> tuple[int, int]:
+    """The sum of the words of a hand, and what `short_of_sets_and_pair` says of them."""
+    total = one + two + three + four
+    return total, (total & _SETS_MASK) + (min(one, two, three, four) >> _PAIR_SHIFT) - _BIAS
+
+
+def pairs_of_one(total: int) -> int:
+    """`pairs` of one hand."""
+    return total >> _PAIRS_SHIFT & _PAIRS_MASK
+
+
+def orphan_kinds_of_one(total: int) -> int:
+    """`orphan_kinds` of one hand."""
+    return total >> _ORPHANS_SHIFT & _ORPHANS_MASK
+
+
+def doubled_orphans_of_one(total: int) -> int:
+    """`doubled_orphans` of one hand."""
+    return total >> _DOUBLED_SHIFT & _DOUBLED_MASK

@@ -12,7 +12,7 @@ from mahjong_env.basics.errors import ViewError
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array
-from mahjong_env.hands import encode
+from mahjong_env.hands.codes import encode
 from mahjong_env.observation.declaration import SLOTS
 from mahjong_env.observation.planes import observe
 from mahjong_env.observation.visibility import VisibleState

@@ -18,7 +18,7 @@ from mahjong_env.basics.chance import draw_numbers
 from mahjong_env.basics.errors import RulesError, did_you_mean
 from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, deck
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array, UInt64Array
-from mahjong_env.hands import short_of_sets_and_pair
+from mahjong_env.hands.summaries import short_of_sets_and_pair
 from mahjong_env.state.arrays import MAX_MARKS
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from mahjong_env.scoring.wins import Scores, Wins
     from mahjong_env.state.arrays import State
     from mahjong_env.state.seats import Seats
-
 
 MOST_OF_A_KNOB: Final = 100_000
 """The greatest value of knobs that are integers: what is paid then fits 32 bits."""
@@ -42,22 +41,24 @@ def knob(
     none: bool = False,
     about: str,
 ) -> Any:
-    """Declare a knob of a variant.
+    """Declare a knob of a variant: a truth value, one of some choices, or an integer.
 
     Args:
         default: its value unless the user says otherwise.
-        choices: all valid values, or None for any integer within the limits.
+        choices: all valid values; None: any integer within the limits, or True and False if the default is one of them.
         minimum: the smallest valid integer.
         maximum: the greatest valid integer.
         none: whether None is valid beside the integers.
         about: what it does, for users.
     """
+    if isinstance(default, bool):
+        choices = (default, not default)
     limits = {"minimum": minimum, "maximum": maximum, "none": none}
     return field(default=default, metadata={"choices": choices, "about": about, **limits})
 
 
 ShortOfOne: TypeAlias = Callable[[int, int, int, int], int]
-"""`Rules.tiles_short` of one hand: from the two numbers of `hands.sum_of_one`, its wild tiles, and its melds."""
+"""`Rules.tiles_short` of one hand: from the two numbers of `sum_of_one`, its wild tiles, and its melds."""
 
 _Answer = TypeVar("_Answer", bound=Callable[..., Any])
 
@@ -80,7 +81,6 @@ class Rules:
         RulesError: a knob has a value that it cannot have.
     """
 
-    # --- What is played ---------------------------------------------------------------------------------------
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
     chinese: ClassVar[str] = ""
@@ -93,12 +93,11 @@ class Rules:
     circumstances: ClassVar[tuple[Circumstance, ...]] = ()
     """Facts that the variant asks for about a win, beyond those that all ask for."""
     marks_after_discard: ClassVar[tuple[tuple[int, Callable[[Any, Any, Any], Any]], ...]] = ()
-    """The marks that a discard may change, by number, and how (`Circumstance.after_discard`); it follows from those."""
+    """The marks that a discard may change, by number, and how; follows from `circumstances`."""
     wins_by_flowers: ClassVar[bool] = False
     """Whether exposed flowers alone can win a hand."""
     turned_up_after_win: ClassVar[int] = 0
     """Tiles that are turned up after a win because they change what it pays (`Wins.turned_up`)."""
-
     hand_size: ClassVar[int] = 13
     """Concealed tiles between turns."""
     has_wild: ClassVar[bool] = False
@@ -111,34 +110,32 @@ class Rules:
     """The number of questions before the first turn (`opening_options`)."""
     unclaimable_kinds: ClassVar[tuple[int, ...]] = ()
     """Kinds that nobody may claim for anything when they are discarded, beside the wild one (`unclaimable`)."""
-    max_hands: ClassVar[int | None] = None
 
-    # --- Knobs ------------------------------------------------------------------------------------------------
+    # --- Knobs and marks --------------------------------------------------------------------------------------
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        marks = _marks(cls.circumstances)
+        marks = [item for item in cls.circumstances if item.is_mark]
         if len(marks) > MAX_MARKS:
             raise RulesError(
-                f"{cls.__name__} counts {len(marks)} marks for each seat ({', '.join(marks)}); observations "
-                f"have places for {MAX_MARKS}"
+                f"{cls.__name__} counts {len(marks)} marks for each seat ({', '.join(item.name for item in marks)}); "
+                f"observations have places for {MAX_MARKS}"
             )
-        after = [item.after_discard for item in cls.circumstances if item.is_mark]
-        cls.marks_after_discard = tuple((number, how) for number, how in enumerate(after) if how is not None)
+        after = enumerate(item.after_discard for item in marks)
+        cls.marks_after_discard = tuple((number, how) for number, how in after if how is not None)
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            value = getattr(self, item.name)
+            value, limits = getattr(self, item.name), item.metadata
             if isinstance(value, np.generic):  # an element of an array is as good as the Python value that it holds
                 value = value.item()
                 object.__setattr__(self, item.name, value)
-            limits = item.metadata
             if limits["choices"] is not None:
                 valid = any(type(value) is type(choice) and value == choice for choice in limits["choices"])
             elif value is None:
                 valid = limits["none"]
             else:
-                valid = isinstance(value, int) and not isinstance(value, bool)
-                valid = valid and limits["minimum"] <= value <= limits["maximum"]
+                is_integer = isinstance(value, int) and not isinstance(value, bool)
+                valid = is_integer and limits["minimum"] <= value <= limits["maximum"]
             if not valid:
                 listed = _valid_values(limits)
                 raise RulesError(f"{self.name}: {item.name}={value!r} is not valid; valid are {listed}")
@@ -167,11 +164,8 @@ class Rules:
 
     @cached_property
     def marks(self) -> tuple[str, ...]:
-        """The counters of each seat during a hand, seen by all (the K axis of `State.marks`).
-
-        At most `MAX_MARKS`.
-        """
-        return _marks(self.circumstances)
+        """The counters of each seat during a hand, seen by all (the K axis of `State.marks`)."""
+        return tuple(item.name for item in self.circumstances if item.is_mark)
 
     # --- The table --------------------------------------------------------------------------------------------
     @property
@@ -217,7 +211,7 @@ class Rules:
     @property
     def flower_kinds(self) -> BoolArray:
         """[42] kinds that are laid open and replaced when they are drawn."""
-        return np.arange(NUM_ALL_KINDS) >= NUM_ALL_KINDS - 8 if self.uses_flowers else np.zeros(NUM_ALL_KINDS, np.bool_)
+        return np.arange(NUM_ALL_KINDS) >= (NUM_ALL_KINDS - 8 if self.uses_flowers else NUM_ALL_KINDS)
 
     @property
     def reserve(self) -> int:
@@ -274,18 +268,13 @@ class Rules:
         state.house_wind[games] = (seats - state.dealer[games][:, None]) % self.seats
 
     def opening_options(self, state: State, games: Games, stage: int) -> tuple[BoolArray, Int8Array]:
-        """The seats that may win before the first turn.
-
-        Returns:
-            [n, S] seats to be asked, and [n] the seat after which the order of asking begins (that seat is last).
-        """
+        """[n, S] the seats that may win before the first turn, and [n] the seat that is asked last."""
         raise NotImplementedError
 
     def opening_tiles(self, state: State, seats: Seats, stage: Int8Array) -> tuple[Any, Any]:
-        """The tiles shown to seats that may win before the first turn.
+        """The kinds that seats are offered before the first turn, and those that they would give up for them.
 
-        Returns:
-            [n] kinds that they are offered, and [n] kinds that they would give up for them; -1, or [n] of it: none.
+        Each [n] or one for all; -1 for none.
         """
         return NO_TILE, NO_TILE
 
@@ -294,18 +283,13 @@ class Rules:
         raise NotImplementedError
 
     def deal_words(self, streak: int, dice: int) -> tuple[str, str]:
-        """The table's words for how long the dealer has kept the deal, in English and in Chinese.
+        """The table's words for how long the dealer has kept the deal, in English and in Chinese, or empty texts.
 
-        Args:
-            streak: hands for which the dealer has already kept it.
-            dice: what was thrown for the hand, 0 for nothing.
-
-        Returns:
-            Two texts, empty where there is nothing to say.
+        ``streak`` counts the hands for which he has already kept it; ``dice`` were thrown for the hand, 0 for nothing.
         """
         return (f"dealer's streak {streak}", f"连庄 {streak}") if streak else ("", "")
 
-    # --- Drawing ----------------------------------------------------------------------------------------------
+    # --- Drawing, the turn ------------------------------------------------------------------------------------
     def on_flower(self, state: State, seats: Seats) -> None:
         """A seat has just exposed a flower in its turn or in the opening."""
 
@@ -313,7 +297,6 @@ class Rules:
         """[n] seats that may win in their turn whatever their hand (None: none)."""
         return None
 
-    # --- The turn ---------------------------------------------------------------------------------------------
     def limit_turn(self, state: State, seats: Seats) -> None:
         """Take actions out of `State.mask` of seats in their turn."""
 
@@ -331,7 +314,7 @@ class Rules:
             before = seats.of(state.marks)[:, number]
             state.marks[seats.game, seats.seat, number] = after(before, kind, state.wild[seats.game])
 
-    # --- Claims -----------------------------------------------------------------------------------------------
+    # --- Claims and kongs -------------------------------------------------------------------------------------
     def limit_claims(self, state: State, seats: Seats, options: Int8Array) -> None:
         """Take options out of those of the seats that could claim a discard or rob a tile.
 
@@ -356,7 +339,6 @@ class Rules:
         """Whether the tile added to a pung can be won."""
         return True
 
-    # --- Kongs ------------------------------------------------------------------------------------------------
     def kong_payments(self, state: State, seats: Seats, meld_type: int, from_seat: Any) -> Int32Array | None:
         """[n, S] payments made at once for kongs that stand; None: nothing."""
         return None
@@ -366,22 +348,21 @@ class Rules:
 
     # --- The end of a hand ------------------------------------------------------------------------------------
     def tiles_short(self, summaries: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
-        """Fewest tiles that the best complete shape still lacks, wild tiles counted as lacking.
+        """[...] int8 fewest tiles that the best complete shape still lacks, wild tiles counted as lacking.
+
+        The hand is complete if it has the right number of tiles and this is at most ``wilds``.
 
         Args:
-            summaries: [..., 4] what `hands.suit_summaries` says of the concealed tiles without wild ones.
+            summaries: [..., 4] `suit_summaries` of the concealed tiles without wild ones.
             wilds: [...] wild tiles among them.
             melds: [...] melds of the seat.
-
-        Returns:
-            [...] int8; the hand is complete if it has the right number of tiles and this is at most ``wilds``.
         """
         return short_of_sets_and_pair(summaries)
 
     def tiles_short_of_one(self) -> ShortOfOne | None:
         """`tiles_short` for one hand in plain numbers; None: small batches are played as large ones.
 
-        Who answers `tiles_short` answers this too, in the same class: else it is not asked.
+        A class that overrides `tiles_short` overrides this too: else it is not asked.
         """
         return lambda total, with_pair, wilds, melds: with_pair
 
@@ -399,8 +380,7 @@ class Rules:
 
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
         """Set dealer, streak, turnover, round wind for the next hand; ``winner`` is a table seat, -1 after a draw."""
-        stays = winner == state.dealer[games]
-        self.pass_deal(state, games, stays)
+        self.pass_deal(state, games, winner == state.dealer[games])
 
     def pass_deal(self, state: State, games: Games, stays: BoolArray) -> None:
         """The dealer keeps the deal where ``stays``, else the next seat has it."""
@@ -421,15 +401,11 @@ class Rules:
         return True
 
 
-def _marks(circumstances: tuple[Circumstance, ...]) -> tuple[str, ...]:
-    return tuple(item.name for item in circumstances if item.is_mark)
-
-
-def _valid_values(metadata: Any) -> str:
-    if metadata["choices"] is not None:
-        return ", ".join(repr(choice) for choice in metadata["choices"])
-    integers = f"any integer from {metadata['minimum']} to {metadata['maximum']}"
-    return f"None, {integers}" if metadata["none"] else integers
+def _valid_values(limits: Any) -> str:
+    if limits["choices"] is not None:
+        return ", ".join(repr(choice) for choice in limits["choices"])
+    integers = f"any integer from {limits['minimum']} to {limits['maximum']}"
+    return f"None, {integers}" if limits["none"] else integers
 
 
 def with_knobs(rules: Rules, knobs: dict[str, Any]) -> Rules:

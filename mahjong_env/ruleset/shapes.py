@@ -7,8 +7,9 @@ from functools import cache
 import numpy as np
 
 from mahjong_env.basics.tiles import NUM_KINDS
-from mahjong_env.hands import encode, suit_summaries
+from mahjong_env.hands.codes import encode
 from mahjong_env.hands.shanten import ORPHANS, Shapes
+from mahjong_env.hands.summaries import suit_summaries
 from mahjong_env.ruleset.questions import Rules
 
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt32Array
-from mahjong_env.hands import sum_summaries
+from mahjong_env.hands.summaries import sum_summaries
 from mahjong_env.ruleset.questions import Rules, ShortOfOne
 from mahjong_env.scoring.payments import Payment, everyone, owed, paid_by
 from mahjong_env.scoring.readings import SETS_AND_PAIR, Readings, Shape, best_readings

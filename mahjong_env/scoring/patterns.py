@@ -9,12 +9,10 @@ import numpy as np
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Int8Array, UInt32Array
-from mahjong_env.hands import (
-    POWER,
-    SUIT,
+from mahjong_env.hands.codes import POWER, SUIT, encode
+from mahjong_env.hands.summaries import (
     doubled_orphans,
     doubled_orphans_of_one,
-    encode,
     orphan_kinds,
     orphan_kinds_of_one,
     pairs,

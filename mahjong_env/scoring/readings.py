@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mahjong_env import hands
 from mahjong_env.basics.lazy import lazy
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array
-from mahjong_env.hands import short_of_sets_and_pair, substitutions
+from mahjong_env.hands import reading
+from mahjong_env.hands.reading import substitutions
+from mahjong_env.hands.summaries import short_of_sets_and_pair
 from mahjong_env.scoring.patterns import (
     SuitRows,
     seven_pairs_of_one,
@@ -206,7 +207,7 @@ def read_sets_and_pair(shape: Shape, wins: Wins, which: Games) -> list[Readings]
         kinds = ~wins.rules.flower_kinds[:NUM_KINDS]
         stands = substitutions(wins.natural.take(which, axis=0), wins.jokers.take(which), kinds)
         filled, filled_as = stands.counts.view(np.int8), stands.wild_as.view(np.int8)
-        found = hands.readings(filled)
+        found = reading.readings(filled)
         owner = which.take(stands.owner).take(found.owner)
         tiles, wild_as = filled.take(found.owner, axis=0), filled_as.take(found.owner, axis=0)
         opening = wins.opening.take(owner)
@@ -214,7 +215,7 @@ def read_sets_and_pair(shape: Shape, wins: Wins, which: Games) -> list[Readings]
             wild_as[np.flatnonzero(opening), wins.wild.take(owner.compress(opening))] += 1
     else:
         counts = wins.counts.take(which, axis=0)
-        found = hands.readings(counts)
+        found = reading.readings(counts)
         owner = which.take(found.owner)
         tiles = counts.take(found.owner, axis=0)
         wild_as = np.broadcast_to(np.int8(0), tiles.shape)

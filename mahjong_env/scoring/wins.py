@@ -24,7 +24,8 @@ from mahjong_env.basics.types import (
     Int64Array,
     UInt32Array,
 )
-from mahjong_env.hands import encode, suit_summaries, sum_summaries
+from mahjong_env.hands.codes import encode
+from mahjong_env.hands.summaries import suit_summaries, sum_summaries
 from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
 

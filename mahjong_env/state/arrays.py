@@ -10,7 +10,7 @@ import numpy as np
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
-from mahjong_env.hands import SUIT
+from mahjong_env.hands.codes import SUIT
 from mahjong_env.state.declared import (
     CLAIMED,
     DISCARDED,

@@ -13,7 +13,7 @@ import numpy as np
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.tiles import NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array
-from mahjong_env.hands import POWER, SUIT
+from mahjong_env.hands.codes import POWER, SUIT
 
 GROUPS: Final = 4
 _GROUP: Final = SUIT.astype(np.intp)

@@ -10,7 +10,8 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import KIND_NAMES, NO_TILE, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Int64Array
 from mahjong_env.engine.batch import Engine
-from mahjong_env.hands import encode, suit_summaries
+from mahjong_env.hands.codes import encode
+from mahjong_env.hands.summaries import suit_summaries
 from mahjong_env.state.arrays import (
     CLAIMED,
     DISCARDED,

@@ -14,7 +14,8 @@ import numpy as np
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import FIRST_HONOUR, FLOWERS, NO_TILE, NUM_ALL_KINDS, NUM_KINDS, SEASONS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
-from mahjong_env.hands import POWER, SUIT, suit_summaries
+from mahjong_env.hands.codes import POWER, SUIT
+from mahjong_env.hands.summaries import suit_summaries
 from mahjong_env.ruleset.circumstances import THE_WILD_KIND, Circumstance
 from mahjong_env.ruleset.questions import knob
 from mahjong_env.scoring.driver import ScoredRules
@@ -44,127 +45,58 @@ def _read_where_it_matters(shape: Shape, wins: Wins, which: Games) -> list[Readi
 
 SETS_WITH_GOLDS = replace(SETS_AND_PAIR, read=_read_where_it_matters)
 
+# fmt: off
+# The rows before the special hands, whose sum is doubled.
 BASIC = (
-    Row("Base Points", "底分 dǐ fēn", by_knob("base_score"), "every hand", per_hand=lambda win: 1),
-    Row(
-        "Flower Points",
-        "花分 huā fēn",
-        1,
-        "each flower laid open, honours included",
-        per_hand=lambda win: win.flowers.sum(axis=1),
-    ),
-    Row(
-        "Full Bloom",
-        "花杠 huā gàng",
-        by_knob("full_bloom", {"on_top": 6, "total": 2}),
+    Row("Base Points", "底分 dǐ fēn", by_knob("base_score"), "every hand",
+        per_hand=lambda win: 1),
+    Row("Flower Points", "花分 huā fēn", 1, "each flower laid open, honours included",
+        per_hand=lambda win: win.flowers.sum(axis=1)),
+    Row("Full Bloom", "花杠 huā gàng", by_knob("full_bloom", {"on_top": 6, "total": 2}),
         "all four flowers, seasons, or tiles of an honour",
-        per_hand=lambda win: _full_sets_of_flowers(win.flowers),
-    ),
-    Row("Gold Points", "金分 jīn fēn", 1, "each gold in the hand", per_hand=lambda win: win.wilds),
-    Row(
-        "Dealer Continuation",
-        "连庄 lián zhuāng",
-        by_hand("1 a hand", lambda win: win.streak),
+        per_hand=lambda win: _full_sets_of_flowers(win.flowers)),
+    Row("Gold Points", "金分 jīn fēn", 1, "each gold in the hand",
+        per_hand=lambda win: win.wilds),
+    Row("Dealer Continuation", "连庄 lián zhuāng", by_hand("1 a hand", lambda win: win.streak),
         "a dealer who wins: hands he has already kept the deal",
-        per_hand=lambda win: win.by_dealer & (win.streak > 0),
-    ),
-    Row(
-        "Open Kong",
-        "明杠 míng gàng",
-        1,
-        "each exposed or added kong",
-        per_hand=lambda win: count_melds(win, MeldType.EXPOSED_KONG, MeldType.ADDED_KONG),
-    ),
-    Row(
-        "Concealed Kong",
-        "暗杠 àn gàng",
-        by_knob("concealed_kong"),
-        "each concealed kong",
-        per_hand=lambda win: count_melds(win, MeldType.CONCEALED_KONG),
-    ),
+        per_hand=lambda win: win.by_dealer & (win.streak > 0)),
+    Row("Open Kong", "明杠 míng gàng", 1, "each exposed or added kong",
+        per_hand=lambda win: count_melds(win, MeldType.EXPOSED_KONG, MeldType.ADDED_KONG)),
+    Row("Concealed Kong", "暗杠 àn gàng", by_knob("concealed_kong"), "each concealed kong",
+        per_hand=lambda win: count_melds(win, MeldType.CONCEALED_KONG)),
 )
-"""The rows before the special hands, whose sum is doubled."""
-
 SPECIAL = (
-    Row(
-        "All Sequences",
-        "平胡 píng hú",
-        by_knob("all_sequences"),
-        "every set is a run, melds included",
-        per_reading=lambda reading: reading.all_runs,
+    Row("All Sequences", "平胡 píng hú", by_knob("all_sequences"), "every set is a run, melds included",
+        shape=SETS_AND_PAIR, per_reading=lambda reading: reading.all_runs),
+    Row("One Flower", "只有一张花 zhǐ yǒu yī zhāng huā", 15, "exactly one flower laid open",
+        per_hand=lambda win: win.flowers.sum(axis=1) == 1),
+    Row("Golden Pair", "金雀 jīn què", 20, "the pair is two golds; does not stack",
+        shape=SETS_AND_PAIR, per_reading=lambda reading: reading.wild_as[np.arange(len(reading)), reading.pair] >= 2),
+    Row("Three Gold Knockdown", "三金倒 sān jīn dǎo", 30, "three golds in the hand; does not stack",
+        per_hand=lambda win: win.wilds >= 3),
+    Row("Golden Dragon", "金龙 jīn lóng", 40, "three golds as a triplet; does not stack",
         shape=SETS_AND_PAIR,
-    ),
-    Row(
-        "One Flower",
-        "只有一张花 zhǐ yǒu yī zhāng huā",
-        15,
-        "exactly one flower laid open",
-        per_hand=lambda win: win.flowers.sum(axis=1) == 1,
-    ),
-    Row(
-        "Golden Pair",
-        "金雀 jīn què",
-        20,
-        "the pair is two golds; does not stack",
-        shape=SETS_AND_PAIR,
-        per_reading=lambda reading: reading.wild_as[np.arange(len(reading)), reading.pair] >= 2,
-    ),
-    Row(
-        "Three Gold Knockdown",
-        "三金倒 sān jīn dǎo",
-        30,
-        "three golds in the hand; does not stack",
-        per_hand=lambda win: win.wilds >= 3,
-    ),
-    Row(
-        "Golden Dragon",
-        "金龙 jīn lóng",
-        40,
-        "three golds as a triplet; does not stack",
-        shape=SETS_AND_PAIR,
-        per_reading=lambda reading: ((reading.hidden_triplets > 0) & (reading.wild_as >= 3)).any(axis=1),
-    ),
-    Row(
-        "Robbing the Gold",
-        "抢金 qiǎng jīn",
-        50,
-        "won with the gold that was turned up",
-        per_hand=lambda win: win.opening,
-    ),
-    Row(
-        "Blessing of Earth",
-        "地和 dì hé",
-        40,
-        "another player than the dealer wins on his first draw",
-        per_hand=lambda win: win.first_draw & ~win.opening & ~win.by_dealer & ~win.flower_draw,
-    ),
-    Row(
-        "Blessing of Heaven",
-        "天和 tiān hé",
-        50,
-        "the dealer wins with his first 17 tiles",
-        per_hand=lambda win: win.first_draw & ~win.opening & win.by_dealer,
-    ),
+        per_reading=lambda reading: ((reading.hidden_triplets > 0) & (reading.wild_as >= 3)).any(axis=1)),
+    Row("Robbing the Gold", "抢金 qiǎng jīn", 50, "won with the gold that was turned up",
+        per_hand=lambda win: win.opening),
+    Row("Blessing of Earth", "地和 dì hé", 40, "another player than the dealer wins on his first draw",
+        per_hand=lambda win: win.first_draw & ~win.opening & ~win.by_dealer & ~win.flower_draw),
+    Row("Blessing of Heaven", "天和 tiān hé", 50, "the dealer wins with his first 17 tiles",
+        per_hand=lambda win: win.first_draw & ~win.opening & win.by_dealer),
 )
+RESTRICTIONS = (
+    Restriction("a kong cannot be robbed (rob_kong=True allows it)",
+                per_hand=lambda win: win.robbed_kong & (not win.rules.rob_kong)),
+    Restriction("a discarded gold cannot be claimed, not even to win",
+                per_hand=lambda win: ~win.drawn & (win.winning_tile == win.wild)),
+    Restriction("a player who has discarded a gold can only win by self-draw",
+                per_hand=lambda win: ~win.drawn & (win.own_marks[:, _DISCARDED_GOLD] > 0)),
+)
+# fmt: on
 _NAMES = [row.name for row in (*BASIC, *SPECIAL)]
 _IS_SPECIAL = np.isin(_NAMES, [row.name for row in SPECIAL])
 _DOES_NOT_STACK = np.isin(_NAMES, ("Golden Pair", "Three Gold Knockdown", "Golden Dragon"))
 _FACTOR = np.where(_IS_SPECIAL, np.int64(1), np.int64(2))
-
-RESTRICTIONS = (
-    Restriction(
-        "a kong cannot be robbed (rob_kong=True allows it)",
-        per_hand=lambda win: win.robbed_kong & (not win.rules.rob_kong),
-    ),
-    Restriction(
-        "a discarded gold cannot be claimed, not even to win",
-        per_hand=lambda win: ~win.drawn & (win.winning_tile == win.wild),
-    ),
-    Restriction(
-        "a player who has discarded a gold can only win by self-draw",
-        per_hand=lambda win: ~win.drawn & (win.own_marks[:, _DISCARDED_GOLD] > 0),
-    ),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,7 +138,7 @@ class Fuzhou(ScoredRules):
     opening_stages: ClassVar[int] = 2
 
     base_score: int = knob(5, minimum=1, about="the base points of every hand")
-    initial_points: int = knob(50, minimum=0, about="points of each person when a match begins")
+    initial_points: int = knob(50, about="points of each person when a match begins")
     all_sequences: int = knob(10, choices=(10, 15), about="the value of All Sequences")
     concealed_kong: int = knob(2, choices=(2, 1), about="the points of a concealed kong")
     full_bloom: str = knob(
@@ -219,7 +151,7 @@ class Fuzhou(ScoredRules):
     )
     discard_payers: str = knob("discarder", choices=("discarder", "all"), about="who pays for a win on a discard")
     dealer_on_draw: str = knob("next", choices=("next", "stay"), about="who deals after a drawn hand")
-    rob_kong: bool = knob(False, choices=(False, True), about="whether the tile added to a pung can be won")
+    rob_kong: bool = knob(False, about="whether the tile added to a pung can be won")
 
     @property
     def sigma(self) -> float:

@@ -15,7 +15,8 @@ from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG
 from mahjong_env.basics.chance import draw_numbers
 from mahjong_env.basics.tiles import WHITE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt32Array, UInt64Array
-from mahjong_env.hands import POWER, SUIT, pairs, quads, short_of_sets, suit_summaries, sum_summaries
+from mahjong_env.hands.codes import POWER, SUIT
+from mahjong_env.hands.summaries import pairs, quads, short_of_sets, suit_summaries, sum_summaries
 from mahjong_env.ruleset.circumstances import THE_WILD_KIND, Circumstance
 from mahjong_env.ruleset.questions import knob, only_with_marks
 from mahjong_env.scoring.driver import ScoredRules, product_of_rows
@@ -33,66 +34,36 @@ _LAO_DICE = 200
 """Place of the two dice in the chance of a hand."""
 _MELDS_FOR_PENALTY = 3
 
+# fmt: off
 ROWS = (
-    Row("Base Score", "底分 dǐ fēn", by_knob("base_score"), "every hand", per_hand=lambda win: 1),
-    Row(
-        "Explosive Pair",
-        "爆头 bào tóu",
-        2,
+    Row("Base Score", "底分 dǐ fēn", by_knob("base_score"), "every hand",
+        per_hand=lambda win: 1),
+    Row("Explosive Pair", "爆头 bào tóu", 2,
         "self-drawn; all but one fortune was complete before the draw, so that any tile won",
-        per_reading=lambda reading: _is_explosive(reading),
-    ),
-    Row(
-        "Fortune Gambit",
-        "财飘 cái piāo",
-        2,
-        "self-drawn in the turn after discarding a fortune; for each in a row",
-        per_hand=lambda win: win.drawn * np.minimum(win.own_marks[:, _GAMBITS], _MOST_GAMBITS),
-    ),
-    Row(
-        "Kong Blossom",
-        "杠开 gàng kāi",
-        2,
-        "self-drawn as the replacement tile of a kong; for each in a row",
-        per_hand=lambda win: win.drawn * win.kong_draws,
-    ),
-    Row("Seven Pairs", "七对 qī duì", 2, "seven pairs", shape=SEVEN_PAIRS),
-    Row(
-        "Pure Seven Pairs",
-        "清七对 qīng qī duì",
-        2,
-        "no fortune in the hand; beside Seven Pairs",
+        per_reading=lambda reading: _is_explosive(reading)),
+    Row("Fortune Gambit", "财飘 cái piāo", 2, "self-drawn in the turn after discarding a fortune; for each in a row",
+        per_hand=lambda win: win.drawn * np.minimum(win.own_marks[:, _GAMBITS], _MOST_GAMBITS)),
+    Row("Kong Blossom", "杠开 gàng kāi", 2, "self-drawn as the replacement tile of a kong; for each in a row",
+        per_hand=lambda win: win.drawn * win.kong_draws),
+    Row("Seven Pairs", "七对 qī duì", 2, "seven pairs",
+        shape=SEVEN_PAIRS),
+    Row("Pure Seven Pairs", "清七对 qīng qī duì", 2, "no fortune in the hand; beside Seven Pairs",
+        shape=SEVEN_PAIRS, per_reading=lambda reading: reading.of(reading.wins.wilds) == 0),
+    Row("Luxury Pairs", "豪华对 háo huá duì", 2, "for each four alike in seven pairs, fortunes not counted",
         shape=SEVEN_PAIRS,
-        per_reading=lambda reading: reading.of(reading.wins.wilds) == 0,
-    ),
-    Row(
-        "Luxury Pairs",
-        "豪华对 háo huá duì",
-        2,
-        "for each four alike in seven pairs, fortunes not counted",
-        shape=SEVEN_PAIRS,
-        per_reading=lambda reading: reading.of(quads(reading.wins.suit_summaries, reading.wins.sum_of_summaries)),
-    ),
+        per_reading=lambda reading: reading.of(quads(reading.wins.suit_summaries, reading.wins.sum_of_summaries))),
 )
-
 RESTRICTIONS = (
-    Restriction(
-        "a fortune that another player discards can be claimed by nobody",
-        per_hand=lambda win: ~win.drawn & (win.winning_tile == win.wild),
-    ),
-    Restriction(
-        "during his own Fortune Gambit a player wins by self-draw only",
-        per_hand=lambda win: ~win.drawn & (win.own_marks[:, _GAMBITS] > 0),
-    ),
-    Restriction(
-        "at 1 and 2 Lao hands are won by self-draw only",
-        per_hand=lambda win: _wants_the_dealer(win) & (_lao(win) < 3),
-    ),
-    Restriction(
-        "the tile of another player wins only for the dealer or from the dealer",
-        per_hand=lambda win: _wants_the_dealer(win) & ~win.by_dealer & (win.from_seat != win.dealer),
-    ),
+    Restriction("a fortune that another player discards can be claimed by nobody",
+                per_hand=lambda win: ~win.drawn & (win.winning_tile == win.wild)),
+    Restriction("during his own Fortune Gambit a player wins by self-draw only",
+                per_hand=lambda win: ~win.drawn & (win.own_marks[:, _GAMBITS] > 0)),
+    Restriction("at 1 and 2 Lao hands are won by self-draw only",
+                per_hand=lambda win: _wants_the_dealer(win) & (_lao(win) < 3)),
+    Restriction("the tile of another player wins only for the dealer or from the dealer",
+                per_hand=lambda win: _wants_the_dealer(win) & ~win.by_dealer & (win.from_seat != win.dealer)),
 )
+# fmt: on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,11 +100,9 @@ class Hangzhou(ScoredRules):
         about="which tiles are wild: the three others of the kind turned up, or the four White Dragons",
     )
     cap: int | None = knob(None, choices=(None, 64, 128, 256), about="what each payer's share is cut to")
-    initial_points: int = knob(50, minimum=0, about="points of each person when a match begins")
-    points_floor: bool = knob(
-        True, choices=(True, False), about="nobody pays more than he has (matches, and given running points)"
-    )
-    lao_dice: bool = knob(False, choices=(False, True), about="two dice before each hand: doubles make it 3 Lao")
+    initial_points: int = knob(50, about="points of each person when a match begins")
+    points_floor: bool = knob(True, about="nobody pays more than he has (matches, and given running points)")
+    lao_dice: bool = knob(False, about="two dice before each hand: doubles make it 3 Lao")
     dealer_loss: str = knob(
         "double",
         choices=("double", "lao"),

@@ -26,126 +26,59 @@ from mahjong_env.state.seats import Seats
 _SUIT_STARTS = np.array([[0, 3, 6], [9, 12, 15], [18, 21, 24]])
 _MIXED_STARTS = np.array([[0, 12, 24], [0, 15, 21], [3, 9, 24], [3, 15, 18], [6, 9, 21], [6, 12, 18]])
 
-DEALER_WIN = Row("Dealer Win", "庄家 zhuāng jiā", 2, "the winner is the dealer", per_hand=lambda win: win.by_dealer)
+# fmt: off
+DEALER_WIN = Row("Dealer Win", "庄家 zhuāng jiā", 2, "the winner is the dealer",
+                 per_hand=lambda win: win.by_dealer)
+# The rows that make a hand more than a Ping Hu.
 PATTERNS = (
-    Row(
-        "All Pungs",
-        "碰碰胡 pèng pèng hú",
-        by_knob("all_pungs"),
-        "every set is a pung or kong",
-        per_reading=lambda reading: reading.all_pungs,
-        shape=SETS_AND_PAIR,
-    ),
-    Row(
-        "Closed Hand",
-        "门清 mén qīng",
-        2,
+    Row("All Pungs", "碰碰胡 pèng pèng hú", by_knob("all_pungs"), "every set is a pung or kong",
+        shape=SETS_AND_PAIR, per_reading=lambda reading: reading.all_pungs),
+    Row("Closed Hand", "门清 mén qīng", 2,
         "nothing claimed; concealed kongs are allowed (elsewhere called Pure Hand)",
-        per_hand=lambda win: is_closed(win) & (win.drawn | win.rules.closed_hand_on_discard),
-    ),
-    Row(
-        "Robbing a Kong",
-        "抢杠胡 qiǎng gàng hú",
-        2,
-        "won with the tile that another player adds to his pung",
-        per_hand=lambda win: win.robbed_kong,
-    ),
-    Row(
-        "Kong-Drawn Win",
-        "杠上开花 gàng shàng kāi huā",
-        2,
+        per_hand=lambda win: is_closed(win) & (win.drawn | win.rules.closed_hand_on_discard)),
+    Row("Robbing a Kong", "抢杠胡 qiǎng gàng hú", 2, "won with the tile that another player adds to his pung",
+        per_hand=lambda win: win.robbed_kong),
+    Row("Kong-Drawn Win", "杠上开花 gàng shàng kāi huā", 2,
         "won with the replacement tile of a kong, once however many kongs",
-        per_hand=on_kong_draw,
-    ),
-    Row(
-        "Single Hanging Tile",
-        "大吊车 dà diào chē",
-        2,
+        per_hand=on_kong_draw),
+    Row("Single Hanging Tile", "大吊车 dà diào chē", 2,
         "four melds on the table, one tile in hand (knob single_hanging)",
-        per_hand=lambda win: win.own_melds == 4 if win.rules.single_hanging == "four_melds_out" else waits_for_one(win),
-    ),
-    Row("Pure One Suit", "清一色 qīng yī sè", 3, "one suit, no honours", per_hand=lambda win: suits_of(win).pure),
-    Row("Mixed One Suit", "混一色 hùn yī sè", 2, "one suit and honours", per_hand=lambda win: suits_of(win).mixed),
-    Row(
-        "One Dragon",
-        "一条龙 yī tiáo lóng",
-        2,
-        "runs 123, 456 and 789 of one suit",
-        per_reading=lambda reading: _has_runs(reading, _SUIT_STARTS),
-        shape=SETS_AND_PAIR,
-    ),
-    Row(
-        "Flower Dragon",
-        "花龙 huā lóng",
-        5,
-        "runs 123, 456 and 789, each of another suit",
-        per_reading=lambda reading: _has_runs(reading, _MIXED_STARTS),
-        shape=SETS_AND_PAIR,
-    ),
+        per_hand=lambda win: (
+            win.own_melds == 4 if win.rules.single_hanging == "four_melds_out" else waits_for_one(win))),
+    Row("Pure One Suit", "清一色 qīng yī sè", 3, "one suit, no honours",
+        per_hand=lambda win: suits_of(win).pure),
+    Row("Mixed One Suit", "混一色 hùn yī sè", 2, "one suit and honours",
+        per_hand=lambda win: suits_of(win).mixed),
+    Row("One Dragon", "一条龙 yī tiáo lóng", 2, "runs 123, 456 and 789 of one suit",
+        shape=SETS_AND_PAIR, per_reading=lambda reading: _has_runs(reading, _SUIT_STARTS)),
+    Row("Flower Dragon", "花龙 huā lóng", 5, "runs 123, 456 and 789, each of another suit",
+        shape=SETS_AND_PAIR, per_reading=lambda reading: _has_runs(reading, _MIXED_STARTS)),
     # The best of the family counts; neither Pure nor Mixed Seven Pairs is multiplied with its suit
     # (hebei.md#the-seven-pairs-family).
-    Row(
-        "Seven Pairs",
-        "七对 qī duì",
-        2,
-        "seven pairs",
-        shape=SEVEN_PAIRS,
-    ),
-    Row(
-        "Mixed Seven Pairs",
-        "混七对 hùn qī duì",
-        4,
-        "seven pairs of one suit and honours",
-        per_reading=lambda reading: reading.of(suits_of(reading.wins).mixed),
-        shape=SEVEN_PAIRS,
-        replaces=("Seven Pairs", "Mixed One Suit"),
-    ),
-    Row(
-        "Pure Seven Pairs",
-        "清七对 qīng qī duì",
-        5,
-        "seven pairs of one suit",
-        per_reading=lambda reading: reading.of(suits_of(reading.wins).pure),
-        shape=SEVEN_PAIRS,
-        replaces=("Seven Pairs", "Pure One Suit"),
-    ),
-    Row(
-        "Luxurious Seven Pairs",
-        "豪华七对 háo huá qī duì",
-        8,
-        "seven pairs with four alike once",
-        per_reading=lambda reading: _number_of_quads(reading) == 1,
-        shape=SEVEN_PAIRS,
-        replaces=("Seven Pairs", "Mixed Seven Pairs", "Pure Seven Pairs"),
-    ),
-    Row(
-        "Double Luxurious Seven Pairs",
-        "双豪华七对 shuāng háo huá qī duì",
-        16,
-        "seven pairs with four alike twice",
-        per_reading=lambda reading: _number_of_quads(reading) == 2,
-        shape=SEVEN_PAIRS,
-        replaces=("Seven Pairs", "Mixed Seven Pairs", "Pure Seven Pairs"),
-    ),
-    Row(
-        "Triple Luxurious Seven Pairs",
-        "三豪华七对 sān háo huá qī duì",
-        32,
+    Row("Seven Pairs", "七对 qī duì", 2, "seven pairs",
+        shape=SEVEN_PAIRS),
+    Row("Mixed Seven Pairs", "混七对 hùn qī duì", 4, "seven pairs of one suit and honours",
+        shape=SEVEN_PAIRS, per_reading=lambda reading: reading.of(suits_of(reading.wins).mixed),
+        replaces=("Seven Pairs", "Mixed One Suit")),
+    Row("Pure Seven Pairs", "清七对 qīng qī duì", 5, "seven pairs of one suit",
+        shape=SEVEN_PAIRS, per_reading=lambda reading: reading.of(suits_of(reading.wins).pure),
+        replaces=("Seven Pairs", "Pure One Suit")),
+    Row("Luxurious Seven Pairs", "豪华七对 háo huá qī duì", 8, "seven pairs with four alike once",
+        shape=SEVEN_PAIRS, per_reading=lambda reading: _number_of_quads(reading) == 1,
+        replaces=("Seven Pairs", "Mixed Seven Pairs", "Pure Seven Pairs")),
+    Row("Double Luxurious Seven Pairs", "双豪华七对 shuāng háo huá qī duì", 16, "seven pairs with four alike twice",
+        shape=SEVEN_PAIRS, per_reading=lambda reading: _number_of_quads(reading) == 2,
+        replaces=("Seven Pairs", "Mixed Seven Pairs", "Pure Seven Pairs")),
+    Row("Triple Luxurious Seven Pairs", "三豪华七对 sān háo huá qī duì", 32,
         "seven pairs with four alike three times",
-        per_reading=lambda reading: _number_of_quads(reading) == 3,
-        shape=SEVEN_PAIRS,
-        replaces=("Seven Pairs", "Mixed Seven Pairs", "Pure Seven Pairs"),
-    ),
-    Row(
-        "Thirteen Orphans",
-        "十三幺 shí sān yāo",
-        10,
-        "one of each one, nine and honour, and one of them doubled",
-        shape=THIRTEEN_ORPHANS,
-    ),
+        shape=SEVEN_PAIRS, per_reading=lambda reading: _number_of_quads(reading) == 3,
+        replaces=("Seven Pairs", "Mixed Seven Pairs", "Pure Seven Pairs")),
+    Row("Thirteen Orphans", "十三幺 shí sān yāo", 10, "one of each one, nine and honour, and one of them doubled",
+        shape=THIRTEEN_ORPHANS),
 )
-"""The rows that make a hand more than a Ping Hu."""
-PING_HU = Row("Ping Hu", "平胡 píng hú", 1, "none of the rows above but Dealer Win", unless=names(*PATTERNS))
+PING_HU = Row("Ping Hu", "平胡 píng hú", 1, "none of the rows above but Dealer Win",
+              unless=names(*PATTERNS))
+# fmt: on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,12 +104,10 @@ class Hebei(ScoredRules):
     )
 
     base_score: int = knob(1, minimum=1, about="the base point that multipliers multiply")
-    initial_points: int = knob(50, minimum=0, about="points of each person when a match begins")
+    initial_points: int = knob(50, about="points of each person when a match begins")
     players: int = knob(3, choices=(3, 4), about="players at the table")
     rotation: bool = knob(
-        False,
-        choices=(False, True),
-        about="four people, three play: the winner of a hand makes room for the one who sat out",
+        False, about="four people, three play: the winner of a hand makes room for the one who sat out"
     )
     all_pungs: int = knob(3, choices=(3, 2), about="the multiplier of All Pungs")
     cap: int | None = knob(None, minimum=1, none=True, about="the product of multipliers is cut to it")
@@ -186,9 +117,7 @@ class Hebei(ScoredRules):
         about="what Single Hanging Tile wants: four melds, or one winning kind",
     )
     discard_payers: str = knob("discarder", choices=("discarder", "all"), about="who pays for a win on a discard")
-    closed_hand_on_discard: bool = knob(
-        True, choices=(True, False), about="whether Closed Hand counts unless self-drawn"
-    )
+    closed_hand_on_discard: bool = knob(True, about="whether Closed Hand counts unless self-drawn")
     dealer_on_draw: str = knob("stay", choices=("stay", "next"), about="who deals after a drawn hand")
 
     def __post_init__(self) -> None:

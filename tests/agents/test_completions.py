@@ -9,9 +9,10 @@ from mahjong_agents import GreedyAgent, look_ahead
 from mahjong_agents.plans import KINDS_OF_PLAN, NUM_PLANS, PAIRS, PUNGS, Melds
 from mahjong_agents.value.completions import complete, lay_open, next_draws, price, unit
 from mahjong_env import action, make_engine, score
-from mahjong_env.hands import encode, short_of_sets_and_pair, suit_summaries
+from mahjong_env.hands.codes import encode
 from mahjong_env.hands.distance import cheapest_hands
 from mahjong_env.hands.kind_sets import unpack
+from mahjong_env.hands.summaries import short_of_sets_and_pair, suit_summaries
 from mahjong_env.scoring.wins import Source
 
 TILES = [f"{rank}{suit}" for suit in "mps" for rank in range(1, 10)] + [f"{rank}z" for rank in range(1, 8)]

@@ -12,7 +12,8 @@ import pytest
 
 from mahjong_env import VARIANTS, ActionError, IllegalActionError, make_engine
 from mahjong_env.engine import one_game
-from mahjong_env.hands import FIRST_HONOUR_FACTS, encode, facts_for_one, suit_summaries, sum_of_one
+from mahjong_env.hands.codes import encode
+from mahjong_env.hands.summaries import FIRST_HONOUR_FACTS, facts_for_one, suit_summaries, sum_of_one
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import Phase
 from mahjong_env.testing.play import choose_actions

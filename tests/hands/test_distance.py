@@ -3,47 +3,33 @@
 import numpy as np
 import pytest
 
-from mahjong_env import hands
+from mahjong_env.hands.codes import POWER, SUIT, encode
 from mahjong_env.hands.distance import cheapest_hands, kinds_that_help, kinds_to_spare
 from mahjong_env.hands.kind_sets import unpack
+from mahjong_env.hands.summaries import short_of_sets_and_pair, suit_summaries
 from oracle import hands as slow
+from support.distances import distance_to_sets_and_pair
 
 
-def deal(rng, number):
-    """Hands of 3k+1 and 3k+2 tiles with the sets they need, some of their tiles wild."""
-    dealt = []
-    for _ in range(number):
-        sets, wilds = int(rng.integers(0, 6)), int(rng.integers(0, 4))
-        tiles = max(3 * sets + int(rng.integers(1, 3)) - wilds, 0)
-        dealt.append((slow.random_hand(rng, tiles, kinds=int(rng.choice([6, 9, 14, 34]))), sets, wilds))
-    counts, sets, wilds = zip(*dealt, strict=True)
-    return np.array(counts), np.array(sets), np.array(wilds)
-
-
-def distances(counts, sets, wilds):
+def brute_distances(counts, sets, wilds):
     return [slow.distance(tuple(c), s, w) for c, s, w in zip(counts.tolist(), sets, wilds, strict=True)]
 
 
 def test_tiles_missing_matches_brute_force():
-    counts, sets, wilds = deal(np.random.default_rng(11), 150)
-    found = hands.distance_to_sets_and_pair(hands.encode(counts), sets, wilds)
-    assert found.dtype == np.int8
-    assert found.tolist() == distances(counts, sets, wilds)
+    rng, dealt = np.random.default_rng(11), []
+    for _ in range(150):
+        sets, wilds = int(rng.integers(0, 6)), int(rng.integers(0, 4))
+        tiles = max(3 * sets + int(rng.integers(1, 3)) - wilds, 0)
+        dealt.append((slow.random_hand(rng, tiles, kinds=int(rng.choice([6, 9, 14, 34]))), sets, wilds))
+    counts, sets, wilds = map(np.array, zip(*dealt, strict=True))
+    assert distance_to_sets_and_pair(encode(counts), sets, wilds).tolist() == brute_distances(counts, sets, wilds)
 
 
 def test_tiles_missing_when_far_more_is_held_than_wanted():
     rng = np.random.default_rng(12)
     counts = np.array([slow.random_hand(rng, 18, kinds=kinds) for kinds in (5, 6, 8, 10, 20, 34) * 4])
     sets = rng.integers(0, 6, len(counts))
-    assert hands.distance_to_sets_and_pair(hands.encode(counts), sets).tolist() == distances(counts, sets, 0 * sets)
-
-
-def test_leading_axes_are_free():
-    counts, _, _ = deal(np.random.default_rng(13), 12)
-    codes = hands.encode(counts)
-    together = hands.distance_to_sets_and_pair(codes.reshape(3, 2, 2, 4), 4, 1)
-    assert together.shape == (3, 2, 2)
-    assert together.ravel().tolist() == [int(hands.distance_to_sets_and_pair(code, 4, 1)) for code in codes]
+    assert distance_to_sets_and_pair(encode(counts), sets).tolist() == brute_distances(counts, sets, 0 * sets)
 
 
 def test_a_hand_is_complete_exactly_when_nothing_is_missing():
@@ -51,9 +37,9 @@ def test_a_hand_is_complete_exactly_when_nothing_is_missing():
     complete = 0
     for sets in (1, 2, 4, 5):
         counts = np.array([slow.random_hand(rng, 3 * sets + 2, kinds=5 + sets) for _ in range(300)])
-        codes = hands.encode(counts)
-        by_distance = hands.distance_to_sets_and_pair(codes, sets) == 0
-        assert (by_distance == (hands.short_of_sets_and_pair(hands.suit_summaries(codes)) == 0)).all()
+        codes = encode(counts)
+        by_distance = distance_to_sets_and_pair(codes, sets) == 0
+        assert (by_distance == (short_of_sets_and_pair(suit_summaries(codes)) == 0)).all()
         complete += by_distance.sum()
     assert complete > 20
 
@@ -69,29 +55,19 @@ def loose_hands(rng, number, kinds=(4, 6, 9, 14, 34)):
     return np.array(counts), sets
 
 
-@pytest.fixture(scope="module")
-def dealt():
-    counts, sets = loose_hands(np.random.default_rng(3), 4000)
-    codes = hands.encode(counts)
-    return counts, sets, codes, cheapest_hands(codes.T.astype(np.intp), sets)
-
-
-def test_cheapest_hands_are_as_far_as_the_distance(dealt):
-    _, sets, codes, cheapest = dealt
-    np.testing.assert_array_equal(cheapest.short, hands.distance_to_sets_and_pair(codes, sets))
-
-
 @pytest.mark.parametrize(("change", "kinds"), [(1, kinds_that_help), (-1, kinds_to_spare)])
-def test_kinds_that_help_and_kinds_to_spare(dealt, change, kinds):
-    counts, sets, codes, cheapest = dealt
+def test_kinds_that_help_and_kinds_to_spare(change, kinds):
+    counts, sets = loose_hands(np.random.default_rng(3), 4000)
+    codes = encode(counts)
+    cheapest = cheapest_hands(codes.T.astype(np.intp), sets)
     found = unpack(kinds(cheapest))
     assert found.any()
     assert not found.all()
     for kind, held in enumerate(counts.T):
         may_change = held < 4 if change > 0 else held > 0
         after = codes[may_change].copy()
-        after[:, hands.SUIT[kind]] += change * hands.POWER[kind]
-        distance = hands.distance_to_sets_and_pair(after, sets[may_change])
+        after[:, SUIT[kind]] += change * POWER[kind]
+        distance = distance_to_sets_and_pair(after, sets[may_change])
         wanted = distance < cheapest.short[may_change] if change > 0 else distance == cheapest.short[may_change]
         np.testing.assert_array_equal(found[may_change, kind], wanted)
         assert not found[~may_change, kind].any()
@@ -100,7 +76,7 @@ def test_kinds_that_help_and_kinds_to_spare(dealt, change, kinds):
 @pytest.mark.thorough
 def test_against_brute_force():
     counts, sets = loose_hands(np.random.default_rng(4), 25, kinds=(5, 9))
-    cheapest = cheapest_hands(hands.encode(counts).T.astype(np.intp), sets)
+    cheapest = cheapest_hands(encode(counts).T.astype(np.intp), sets)
     helping, spare = unpack(kinds_that_help(cheapest)), unpack(kinds_to_spare(cheapest))
     one = np.eye(34, dtype=counts.dtype)
     for hand, wanted, helps, spares in zip(counts, sets, helping, spare, strict=True):
@@ -113,6 +89,4 @@ def test_against_brute_force():
 
 
 def test_no_hands():
-    assert hands.distance_to_sets_and_pair(np.zeros((0, 4), np.int32), 4).shape == (0,)
-    nothing = cheapest_hands(np.zeros((4, 0), np.intp), np.zeros(0, np.intp))
-    assert kinds_that_help(nothing).shape == (0,)
+    assert kinds_that_help(cheapest_hands(np.zeros((4, 0), np.intp), np.zeros(0, np.intp))).shape == (0,)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mahjong_env import hands
+from mahjong_env.hands import reading
 from oracle import hands as slow
 
 EVERYTHING = np.ones(34, bool)
@@ -43,7 +43,7 @@ def take_some(rng, counts, number):
 
 def read(counts):
     """The readings of hands, in the form of `brute_force.readings`; checks that each is listed once."""
-    found = hands.readings(np.asarray(counts))
+    found = reading.readings(np.asarray(counts))
     assert found.pair.dtype == np.int8
     assert found.triplets.dtype == found.runs.dtype == np.uint8
     by_hand = [set() for _ in counts]
@@ -87,14 +87,14 @@ def test_readings_read_by_hand():
 
 def test_no_hands():
     nothing = np.zeros((0, 34), int)
-    assert hands.readings(nothing).triplets.shape == (0, 34)
-    assert hands.substitutions(nothing, np.zeros(0, int), EVERYTHING).counts.shape == (0, 34)
+    assert reading.readings(nothing).triplets.shape == (0, 34)
+    assert reading.substitutions(nothing, np.zeros(0, int), EVERYTHING).counts.shape == (0, 34)
 
 
 def substituted(counts, wilds, kinds=EVERYTHING):
     """Substitutions by hand, as sorted tuples of kinds; checks that each is listed once and that tiles add up."""
     counts, wilds = np.asarray(counts), np.asarray(wilds)
-    found = hands.substitutions(counts, wilds, kinds)
+    found = reading.substitutions(counts, wilds, kinds)
     assert found.counts.dtype == found.wild_as.dtype == np.uint8
     assert (found.counts == counts[found.owner] + found.wild_as).all()
     assert (found.wild_as.sum(axis=1) == wilds[found.owner]).all()
@@ -150,7 +150,7 @@ def test_a_wild_tile_may_be_the_fifth_copy():
 
 def test_five_wild_tiles_are_refused():
     with pytest.raises(ValueError, match="5 wild tiles, at most 4"):
-        hands.substitutions(np.zeros((2, 34), int), np.array([2, 5]), EVERYTHING)
+        reading.substitutions(np.zeros((2, 34), int), np.array([2, 5]), EVERYTHING)
 
 
 def test_kinds_limit_each_hand_by_itself():
@@ -165,5 +165,5 @@ def test_every_substitution_can_be_read():
     rng = np.random.default_rng(24)
     counts = [take_some(rng, complete_hand(rng, 4, within=12), 3) for _ in range(30)]
     counts = np.array([c for c in counts if c.max() <= 4])
-    found = hands.substitutions(counts, np.full(len(counts), 3), EVERYTHING)
-    assert set(hands.readings(found.counts).owner) == set(range(len(found.owner)))
+    found = reading.substitutions(counts, np.full(len(counts), 3), EVERYTHING)
+    assert set(reading.readings(found.counts).owner) == set(range(len(found.owner)))

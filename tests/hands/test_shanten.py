@@ -3,63 +3,59 @@
 import numpy as np
 import pytest
 
-from mahjong_env import hands
 from mahjong_env.hands import kind_sets, shanten
+from mahjong_env.hands.codes import encode
+from mahjong_env.hands.summaries import orphan_kinds, pairs, suit_summaries
 from oracle import hands as slow
+from support.distances import distance_to_seven_pairs, distance_to_thirteen_orphans
 
 
-def some_hands(number=600, tiles=(13, 14), seed=5):
-    rng = np.random.default_rng(seed)
+def some_hands(number=600, tiles=(13, 14)):
+    rng = np.random.default_rng(5)
     return np.array(
         [slow.random_hand(rng, int(rng.choice(tiles)), kinds=int(rng.choice([8, 14, 34]))) for _ in range(number)]
     )
 
 
-class TestOtherShapes:
-    """Distances as the plain functions count them; what helps and what can be spared, by trying every kind."""
+def by_trying(counts, distance, change):
+    """[n, 34] the distance with one tile more or less of each kind, `distance` unchanged where that cannot be."""
+    now = np.repeat(distance(counts)[:, None], 34, axis=1)
+    for kind in range(34):
+        can = counts[:, kind] < 4 if change > 0 else counts[:, kind] > 0
+        changed = counts[can]
+        changed[:, kind] += change
+        now[can, kind] = distance(changed)
+    return now
 
-    @staticmethod
-    def by_trying(counts, distance, change):
-        """[n, 34] the distance with one tile more or less of each kind, `distance` unchanged where that cannot be."""
-        now = np.repeat(distance(counts)[:, None], 34, axis=1)
-        for kind in range(34):
-            can = counts[:, kind] < 4 if change > 0 else counts[:, kind] > 0
-            changed = counts[can]
-            changed[:, kind] += change
-            now[can, kind] = distance(changed)
-        return now
 
-    def test_seven_pairs(self):
-        counts = some_hands()
-        wilds = np.random.default_rng(6).integers(0, 3, 600).astype(np.int8)
-        planes = kind_sets.count_planes(counts)
-        now = shanten.distance_to_pairs(planes, wilds)
-        np.testing.assert_array_equal(now, hands.distance_to_seven_pairs(counts, wilds))
-        spare = kind_sets.unpack(shanten.pairs_can_spare(planes, wilds))
-        for row in range(0, 600, 7):
-            after = self.by_trying(counts[[row]], lambda c, w=wilds[row]: hands.distance_to_seven_pairs(c, w), -1)[0]
-            np.testing.assert_array_equal(spare[row], (after == now[row]) & (counts[row] > 0))
+def test_kinds_that_seven_pairs_can_spare():
+    counts = some_hands()
+    wilds = np.random.default_rng(6).integers(0, 3, 600).astype(np.int8)
+    planes = kind_sets.count_planes(counts)
+    now = shanten.distance_to_pairs(planes, wilds)
+    spare = kind_sets.unpack(shanten.pairs_can_spare(planes, wilds))
+    for row in range(0, 600, 7):
+        after = by_trying(counts[[row]], lambda c, w=wilds[row]: distance_to_seven_pairs(c, w), -1)[0]
+        np.testing.assert_array_equal(spare[row], (after == now[row]) & (counts[row] > 0))
 
-    def test_kinds_for_pairs(self):
-        counts = some_hands(tiles=(13,))
-        now = hands.distance_to_seven_pairs(counts)
-        after = self.by_trying(counts, hands.distance_to_seven_pairs, 1)
-        helps = kind_sets.unpack(shanten.kinds_for_pairs(kind_sets.count_planes(counts)))
-        np.testing.assert_array_equal(helps, after < now[:, None])
 
-    def test_orphans(self):
-        rng = np.random.default_rng(8)
-        counts = some_hands()
-        counts[::2, shanten.ORPHANS] = rng.choice([0, 1, 1, 1, 2, 3], (300, 13))
-        planes = kind_sets.count_planes(counts)
-        now = hands.distance_to_thirteen_orphans(counts)
-        np.testing.assert_array_equal(shanten.distance_to_orphans(planes), now)
-        less = self.by_trying(counts, hands.distance_to_thirteen_orphans, -1)
-        spare = kind_sets.unpack(shanten.orphans_can_spare(planes))
-        np.testing.assert_array_equal(spare, (less == now[:, None]) & (counts > 0))
-        more = self.by_trying(counts, hands.distance_to_thirteen_orphans, 1)
-        helps = kind_sets.unpack(shanten.kinds_for_orphans(planes))
-        np.testing.assert_array_equal(helps, more < now[:, None])
+def test_kinds_for_pairs():
+    counts = some_hands(tiles=(13,))
+    after = by_trying(counts, distance_to_seven_pairs, 1)
+    helps = kind_sets.unpack(shanten.kinds_for_pairs(kind_sets.count_planes(counts)))
+    np.testing.assert_array_equal(helps, after < distance_to_seven_pairs(counts)[:, None])
+
+
+def test_orphans():
+    counts = some_hands()
+    counts[::2, shanten.ORPHANS] = np.random.default_rng(8).choice([0, 1, 1, 1, 2, 3], (300, 13))
+    planes, now = kind_sets.count_planes(counts), distance_to_thirteen_orphans(counts)
+    less = by_trying(counts, distance_to_thirteen_orphans, -1)
+    spare = kind_sets.unpack(shanten.orphans_can_spare(planes))
+    np.testing.assert_array_equal(spare, (less == now[:, None]) & (counts > 0))
+    more = by_trying(counts, distance_to_thirteen_orphans, 1)
+    helps = kind_sets.unpack(shanten.kinds_for_orphans(planes))
+    np.testing.assert_array_equal(helps, more < now[:, None])
 
 
 def pairs_by_hand(counts, wilds):
@@ -76,20 +72,16 @@ def test_seven_pairs_missing():
         wilds = int(rng.integers(0, 5))
         tiles = int(rng.integers(13, 15)) - wilds
         dealt.append((slow.random_hand(rng, tiles, kinds=int(rng.choice([5, 7, 10, 34]))), wilds))
+    dealt += [((2,) * 6 + (0,) * 28, 1), ((2,) * 6 + (0,) * 28, 2)]  # six pairs and a wild tile wait for a tile
     counts, wilds = map(np.array, zip(*dealt, strict=True))
-    found = hands.distance_to_seven_pairs(counts, wilds)
+    found = distance_to_seven_pairs(counts, wilds)
     assert found.tolist() == [pairs_by_hand(c, w) for c, w in dealt]
+    assert found[-2:].tolist() == [1, 0]
     assert {0, 1, 2} <= set(found.tolist())
     fourteen = counts.sum(axis=1) + wilds == 14
-    enough_pairs = hands.pairs(hands.suit_summaries(hands.encode(counts))) + wilds >= 7
+    enough_pairs = pairs(suit_summaries(encode(counts))) + wilds >= 7
     assert ((found == 0) == enough_pairs)[fourteen].all()
     assert (found[~fourteen] > 0).all()
-
-
-def test_six_pairs_and_a_wild_tile_still_wait_for_a_tile():
-    six_pairs = np.repeat([2, 0], [6, 28])
-    assert hands.distance_to_seven_pairs(six_pairs, 1) == 1
-    assert hands.distance_to_seven_pairs(six_pairs, 2) == 0
 
 
 @pytest.mark.parametrize(
@@ -109,7 +101,7 @@ def test_thirteen_orphans_missing(changes, missing):
     counts[slow.ORPHANS] = 1
     for kind, count in changes.items():
         counts[kind] = count
-    assert hands.distance_to_thirteen_orphans(counts) == missing
+    assert distance_to_thirteen_orphans(counts) == missing
     if counts.sum() == 14:
-        words = hands.suit_summaries(hands.encode(counts))
-        assert (hands.orphan_kinds(words) == 13 and hands.pairs(words) == 1) == (missing == 0)
+        words = suit_summaries(encode(counts))
+        assert (orphan_kinds(words) == 13 and pairs(words) == 1) == (missing == 0)

@@ -19,14 +19,9 @@ from mahjong.agari import Agari
 from mahjong.shanten import Shanten
 
 from mahjong_env.basics.notation import count_tiles, format_counts, parse_tiles
-from mahjong_env.hands import (
-    distance_to_sets_and_pair,
-    distance_to_seven_pairs,
-    distance_to_thirteen_orphans,
-    encode,
-    short_of_sets_and_pair,
-    suit_summaries,
-)
+from mahjong_env.hands.codes import encode
+from mahjong_env.hands.summaries import short_of_sets_and_pair, suit_summaries
+from support.distances import distance_to_sets_and_pair, distance_to_seven_pairs, distance_to_thirteen_orphans
 
 KINDS = {
     "all kinds": np.arange(34),

@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 
-from mahjong_env import hands
 from mahjong_env.hands import summaries
+from mahjong_env.hands.codes import POWER, SUIT, encode
 from oracle import hands as slow
+from support import distances
 
 ALL = tuple(slow.KINDS)
 
 
 def words_of(counts):
-    return hands.suit_summaries(hands.encode(np.asarray(counts)))
+    return summaries.suit_summaries(encode(np.asarray(counts)))
 
 
 def deal_many(seed, number):
@@ -26,35 +27,35 @@ def dealt():
 
 
 def test_code_digits_are_counts(dealt):
-    codes = hands.encode(np.array(dealt))
+    codes = encode(np.array(dealt))
     assert codes.dtype == np.int32
     by_hand = [
         [sum(c * 5**i for i, c in enumerate(counts[start:end])) for start, end in ((0, 9), (9, 18), (18, 27), (27, 34))]
         for counts in dealt
     ]
     assert codes.tolist() == by_hand
-    assert hands.decode(codes).tolist() == [list(counts) for counts in dealt]
+    assert distances.decode(codes).tolist() == [list(counts) for counts in dealt]
 
 
 def test_power_and_suit_keep_codes_up_to_date(dealt):
     counts = np.array(dealt)
-    codes = hands.encode(counts)
+    codes = encode(counts)
     kind = np.argmax(counts < 4, axis=1)
     row = np.arange(len(counts))
     counts[row, kind] += 1
-    codes[row, hands.SUIT[kind]] += hands.POWER[kind]
-    assert (codes == hands.encode(counts)).all()
+    codes[row, SUIT[kind]] += POWER[kind]
+    assert (codes == encode(counts)).all()
 
 
 def test_missing_tiles_match_brute_force(dealt):
     words = words_of(dealt)
-    assert hands.short_of_sets(words).tolist() == [slow.added_for_sets(c) for c in dealt]
-    assert hands.short_of_sets_and_pair(words).tolist() == [slow.added_for_sets(c, ALL) for c in dealt]
-    assert hands.short_of_sets_and_258(words).tolist() == [slow.added_for_sets(c, slow.KINDS_258) for c in dealt]
+    assert summaries.short_of_sets(words).tolist() == [slow.added_for_sets(c) for c in dealt]
+    assert summaries.short_of_sets_and_pair(words).tolist() == [slow.added_for_sets(c, ALL) for c in dealt]
+    assert summaries.short_of_sets_and_258(words).tolist() == [slow.added_for_sets(c, slow.KINDS_258) for c in dealt]
 
 
 def test_missing_tiles_of_each_group(dealt):
-    by_group = hands.group_short_of_sets(words_of(dealt))
+    by_group = summaries.group_short_of_sets(words_of(dealt))
     assert by_group.dtype == np.int8
     for group in range(4):
         alone = [[n * (suit == group) for n, suit in zip(c, slow.SUIT_OF, strict=True)] for c in dealt]
@@ -68,16 +69,16 @@ def test_a_hand_with_wilds_is_complete_when_it_misses_no_more_than_them():
         wilds = int(rng.integers(1, 3))
         counts = slow.random_hand(rng, 8 - wilds, kinds=6)
         complete = bool(slow.substitutions(counts, wilds, slow.KINDS))
-        assert bool(hands.short_of_sets_and_pair(words_of(counts)) <= wilds) == complete
+        assert bool(summaries.short_of_sets_and_pair(words_of(counts)) <= wilds) == complete
         seen.add(complete)
     assert seen == {True, False}
 
 
 def test_counting_fields(dealt):
     words = words_of(dealt)
-    assert hands.pairs(words).tolist() == [sum(n // 2 for n in c) for c in dealt]
-    assert hands.quads(words).tolist() == [sum(n == 4 for n in c) for c in dealt]
-    assert hands.orphan_kinds(words).tolist() == [sum(c[k] > 0 for k in slow.ORPHANS) for c in dealt]
+    assert summaries.pairs(words).tolist() == [sum(n // 2 for n in c) for c in dealt]
+    assert summaries.quads(words).tolist() == [sum(n == 4 for n in c) for c in dealt]
+    assert summaries.orphan_kinds(words).tolist() == [sum(c[k] > 0 for k in slow.ORPHANS) for c in dealt]
 
 
 def test_fields_do_not_overflow_in_the_fullest_hands():
@@ -93,23 +94,23 @@ def test_fields_do_not_overflow_in_the_fullest_hands():
     for counts, pairs, fours, kinds in ((quads, 9, 4, 5), (orphans, 5, 0, 13), (scattered, 2, 0, 10)):
         words = words_of(counts)
         assert counts.sum() == 18
-        assert (hands.pairs(words), hands.quads(words), hands.orphan_kinds(words)) == (pairs, fours, kinds)
-        assert hands.short_of_sets(words) == slow.added_for_sets(tuple(counts))
-        assert hands.short_of_sets_and_pair(words) == slow.added_for_sets(tuple(counts), ALL)
+        assert (summaries.pairs(words), summaries.quads(words), summaries.orphan_kinds(words)) == (pairs, fours, kinds)
+        assert summaries.short_of_sets(words) == slow.added_for_sets(tuple(counts))
+        assert summaries.short_of_sets_and_pair(words) == slow.added_for_sets(tuple(counts), ALL)
 
 
 def test_leading_axes_are_free():
-    codes = hands.encode(np.array(deal_many(3, 24))).reshape(2, 3, 4, 4)
-    words = hands.suit_summaries(codes)
+    codes = encode(np.array(deal_many(3, 24))).reshape(2, 3, 4, 4)
+    words = summaries.suit_summaries(codes)
     assert words.shape == (2, 3, 4, 4)
     assert words.dtype == np.uint32
     for function in (
-        hands.short_of_sets,
-        hands.short_of_sets_and_pair,
-        hands.short_of_sets_and_258,
-        hands.pairs,
-        hands.quads,
-        hands.orphan_kinds,
+        summaries.short_of_sets,
+        summaries.short_of_sets_and_pair,
+        summaries.short_of_sets_and_258,
+        summaries.pairs,
+        summaries.quads,
+        summaries.orphan_kinds,
     ):
         assert function(words).shape == (2, 3, 4)
         assert function(words).dtype == np.int8

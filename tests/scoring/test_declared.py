@@ -14,7 +14,8 @@ import pytest
 import mahjong_env
 from mahjong_env import Deal, make_engine, score
 from mahjong_env.basics.errors import HandError, RulesError
-from mahjong_env.hands import encode, suit_summaries, sum_summaries
+from mahjong_env.hands.codes import encode
+from mahjong_env.hands.summaries import suit_summaries, sum_summaries
 from mahjong_env.scoring.patterns import short_of_thirteen_orphans
 from mahjong_env.scoring.payments import Payer, Payment, owed
 from mahjong_env.scoring.rows import Row, by_hand, by_knob, names

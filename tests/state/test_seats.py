@@ -7,7 +7,7 @@ import pytest
 
 from mahjong_env import make_engine
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.hands import encode
+from mahjong_env.hands.codes import encode
 from mahjong_env.state.arrays import CLAIMED, DISCARDED, LATEST, MELDED, State
 from mahjong_env.state.seats import Seats
 

@@ -12,16 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env import ACTIONS, Rules, View, action
-from mahjong_env.hands import (
-    POWER,
-    SUIT,
+from mahjong_env.hands.codes import POWER, SUIT, encode
+from mahjong_env.ruleset.shapes import other_shapes
+from support.distances import (
     decode,
     distance_to_sets_and_pair,
     distance_to_seven_pairs,
     distance_to_thirteen_orphans,
-    encode,
 )
-from mahjong_env.ruleset.shapes import other_shapes
 
 FAR: Final = 100
 """The distance that illegal actions are given."""

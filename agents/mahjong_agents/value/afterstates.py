@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mahjong_env import ACTIONS, View
 from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.hands import encode
+from mahjong_env.hands.codes import encode
 from mahjong_env.hands.distance import cheapest_hands
 from mahjong_env.hands.kind_sets import count_members, count_planes, count_tiles
 from mahjong_env.hands.shanten import Hands, Shanten

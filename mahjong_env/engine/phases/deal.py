@@ -12,7 +12,7 @@ from mahjong_env.basics.types import Games, Int8Array
 from mahjong_env.engine.phases import claims
 from mahjong_env.engine.phases.context import StepContext
 from mahjong_env.engine.phases.judge import judge_turn, update_tenpai_of_all
-from mahjong_env.hands import encode
+from mahjong_env.hands.codes import encode
 from mahjong_env.state.arrays import Phase, State, hand_arrays
 
 if TYPE_CHECKING:

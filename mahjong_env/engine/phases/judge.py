@@ -8,7 +8,7 @@ import numpy as np
 
 from mahjong_env.basics.types import BoolArray, Games
 from mahjong_env.engine.phases.context import StepContext
-from mahjong_env.hands import suit_summaries
+from mahjong_env.hands.summaries import suit_summaries
 from mahjong_env.scoring.wins import Source, wins_from_state
 from mahjong_env.state.seats import Seats
 
