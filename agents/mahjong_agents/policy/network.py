@@ -5,8 +5,8 @@ Networks of a researcher's own are torch modules (`mahjong_agents.policy.torch_n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol, TypeVar
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from mahjong_env import View
 ARCHITECTURE: Final = "actions"
 """The name in policy files of the small network."""
 
-Array = TypeVar("Array", bound=Any)
+_MOST_ACTIONS: Final = 2048  # whose hidden units stay in a processor's cache
 
 
 class Network(Protocol):
@@ -101,30 +101,12 @@ def prior(*, claims: bool) -> NDArray[np.float32]:
     return np.array([weights.get(name, 0.0) for name in ACTION_FACTS], np.float32)
 
 
-def forward(
-    weights: Mapping[str, Array], actions: Array, table: Array, row: Any, prior: Array, relu: Callable[[Array], Array]
-) -> Array:
-    """Return [m] logits: the small network behind its first layer, for numpy and for torch alike.
+class ActionNetwork:
+    """The small network in numpy.
 
     logit(action) = prior + out . relu(hidden . relu(actions + table)). The facts of an action and those of the table go
     through one layer each, are added, and go through another. The prior is a line through the facts of the action
     alone: with nothing else, the network plays like the greedy agents.
-
-    Args:
-        weights: arrays by name, see `shapes`.
-        actions: [m, width] the facts of the actions behind the first layer.
-        table: [n, width] the facts of the table behind the first layer and its bias.
-        row: [m] the decision of each action.
-        prior: [m] the prior of each action.
-        relu: cuts negative numbers off.
-    """
-    hidden = relu(actions + table[row])
-    hidden = relu(hidden @ weights["hidden"] + weights["hidden_bias"])
-    return hidden @ weights["out"] + prior
-
-
-class ActionNetwork:
-    """The small network in numpy.
 
     Attributes:
         weights: arrays by name, float32, see `shapes`.
@@ -150,8 +132,7 @@ class ActionNetwork:
             raise ValueError("some are no finite real numbers")
         self.weights = {name: np.asarray(array, np.float32) for name, array in weights.items()}
         # The inputs are small integers: their scales are put into the first layer once.
-        self._facts = np.concatenate([self.weights["facts"], self.weights["prior"][:, None]], axis=1)
-        self._facts *= FACT_SCALES[:, None]
+        self._facts, self._prior = self.weights["facts"] * FACT_SCALES[:, None], self.weights["prior"] * FACT_SCALES
         self._table = self.weights["table"] * table_scales(features)[:, None]
         self.features = features
 
@@ -161,9 +142,15 @@ class ActionNetwork:
 
     def scores(self, inputs: Inputs) -> NDArray[np.float32]:
         """Return [m] float32 the logits of all legal actions."""
-        actions = inputs.per_action["facts"].astype(np.float32) @ self._facts
-        table = inputs.per_decision["table"].astype(np.float32) @ self._table + self.weights["bias"]
-        scores: NDArray[np.float32] = forward(self.weights, actions[:, :-1], table, inputs.row, actions[:, -1], _relu)
+        weights, facts = self.weights, inputs.per_action["facts"]
+        table = inputs.per_decision["table"].astype(np.float32) @ self._table + weights["bias"]
+        scores = np.empty(len(facts), np.float32)
+        for start in range(0, len(facts), _MOST_ACTIONS):
+            some = slice(start, start + _MOST_ACTIONS)
+            actions = facts[some].astype(np.float32)
+            hidden = _relu(actions @ self._facts + table.take(inputs.row[some], axis=0))
+            hidden = _relu(hidden @ weights["hidden"] + weights["hidden_bias"])
+            scores[some] = hidden @ weights["out"] + actions @ self._prior
         return scores
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -219,7 +220,7 @@ class TestLearner:
         learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
         played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.weights()), [], tables=20, share=0, seed=[4])
         generator = torch.Generator().manual_seed(0)
-        for batch in learner._minibatches(played, np.ones(len(played), np.float32), generator):
+        for _, batch in chain(*learner._minibatches(played, np.ones(len(played), np.float32), generator)):
             found = log_softmax(learner.actor.scores(batch.inputs), batch.inputs.row, len(batch.chosen))
             torch.testing.assert_close(found[batch.chosen], batch.log_probability, rtol=1e-3, atol=1e-3)
 
@@ -239,7 +240,7 @@ class TestLearner:
     @staticmethod
     def chows(learner, played, column):
         generator = torch.Generator().manual_seed(0)
-        batch = next(learner._minibatches(played, np.ones(len(played), np.float32), generator))
+        _, batch = next(chain(*learner._minibatches(played, np.ones(len(played), np.float32), generator)))
         with torch.no_grad():
             found = log_softmax(learner.actor.scores(batch.inputs), batch.inputs.row, len(batch.chosen))
         return float(found.exp()[batch.inputs.per_action["facts"][:, column] == 1].mean())
@@ -267,6 +268,25 @@ class TestLearner:
             np.testing.assert_allclose(mean, expected[name], rtol=1e-4, atol=1e-6)
         assert average == 0 or any((learner.average_weights()[name] != now[name]).any() for name in now)
 
+    def test_gradients_of_microbatches_add_up_to_those_of_the_minibatch(self, monkeypatch):
+        played = play_hands(
+            VARIANTS["hebei"],
+            ActionNetwork(Learner(CONFIG, people=3, unit=3.0).weights()),
+            [],
+            tables=8,
+            share=0,
+            seed=[4],
+        )
+        learned, entropies = [], []
+        for size in (5, 10_000):
+            monkeypatch.setattr("mahjong_training.learning.ppo._MICROBATCH_SIZE", size)
+            learner = Learner(CONFIG, people=3, unit=3.0)
+            entropies.append(learner.update(played, number=0, progress=0)["actor/entropy"])
+            learned.append(learner.weights())
+        assert entropies[0] == pytest.approx(entropies[1], rel=1e-4)
+        for name, weights in learned[0].items():
+            np.testing.assert_allclose(weights, learned[1][name], rtol=1e-2, atol=1e-3)
+
     def test_the_loss_is_that_of_the_definition(self):
         """The clipped objective, less the entropy, and the divergence from the reference, by their formulas."""
         config = replace(CONFIG, ent_coef=0.1, kl_coef=0.3)
@@ -277,7 +297,7 @@ class TestLearner:
             for weights in learner.actor.parameters():
                 weights += 0.2 * torch.randn(weights.shape, generator=generator)
         better = np.random.default_rng(0).normal(size=len(played)).astype(np.float32)
-        batch = next(learner._minibatches(played, better, generator))
+        _, batch = next(chain(*learner._minibatches(played, better, generator)))
         loss, _ = learner._loss(batch)
 
         rows = batch.inputs.row.numpy()

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from mahjong_agents.policy.custom_features import Features
 from mahjong_agents.policy.inputs import Inputs
-from mahjong_agents.policy.network import FACT_SCALES, forward, prior, shapes, table_scales
+from mahjong_agents.policy.network import FACT_SCALES, prior, shapes, table_scales
 from mahjong_agents.policy.torch_network import arrays_of, find_network, load_arrays, score_actions
 from mahjong_training.config import TrainConfig
 from mahjong_training.learning.base_run import find_device
@@ -34,6 +34,9 @@ _CRITIC_BATCH_SIZE: Final = 4096
 _CRITIC_EPOCHS: Final = 2
 _MAX_GRAD_NORM: Final = 0.5
 _LAST_LEARNING_RATE: Final = 0.1  # share of the first that the learning rate falls to
+_MICROBATCH_SIZE: Final = 2048
+"""Decisions whose gradients are worked out at once, and added up to those of a minibatch: what the small network needs
+for them stays in a processor's cache."""
 
 
 # --- Networks ----------------------------------------------------------------------------------------------------
@@ -61,9 +64,13 @@ class Actor(nn.Module):
     def scores(self, inputs: Inputs) -> Tensor:
         """Return [m] logits of the legal actions."""
         weights = dict(self.named_parameters())
-        facts = inputs.per_action["facts"].float() * self.fact_scales
-        table = (inputs.per_decision["table"].float() * self.table_scales) @ weights["table"] + weights["bias"]
-        return forward(weights, facts @ weights["facts"], table, inputs.row, facts @ weights["prior"], torch.relu)
+        facts, table = inputs.per_action["facts"].float(), inputs.per_decision["table"].float()
+        table = torch.addmm(weights["bias"], table, weights["table"] * self.table_scales[:, None])
+        hidden = torch.addmm(
+            table.index_select(0, inputs.row), facts, weights["facts"] * self.fact_scales[:, None]
+        ).relu_()
+        hidden = torch.addmm(weights["hidden_bias"], hidden, weights["hidden"]).relu_()
+        return torch.addmv(facts @ (weights["prior"] * self.fact_scales), hidden, weights["out"])
 
 
 class Critic(nn.Module):
@@ -131,7 +138,7 @@ def advantages_and_returns(
 # --- Learning ----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Minibatch:
-    """A minibatch of n decisions with m likely actions, as tensors.
+    """A minibatch, or a part of it: n decisions with m likely actions, as tensors.
 
     Attributes:
         inputs: what the actor is shown.
@@ -252,13 +259,13 @@ class Learner:
 
     def _values(self, critic_inputs: Tensor) -> NDArray[np.float32]:
         with torch.no_grad():
-            parts = torch.split(critic_inputs, 16 * _CRITIC_BATCH_SIZE)
+            parts = torch.split(critic_inputs, _CRITIC_BATCH_SIZE)
             return torch.cat([self.critic(part) for part in parts]).cpu().numpy()
 
     def _fit_critic(self, critic_inputs: Tensor, targets: Tensor, generator: torch.Generator) -> None:
         for _ in range(_CRITIC_EPOCHS):
             for some in self._shuffled(len(critic_inputs), _CRITIC_BATCH_SIZE, generator):
-                loss = ((self.critic(critic_inputs[some]) - targets[some]) ** 2).mean()
+                loss = ((self.critic(critic_inputs.index_select(0, some)) - targets[some]) ** 2).mean()
                 self.critic_optimiser.zero_grad()
                 loss.backward()
                 self.critic_optimiser.step()
@@ -271,20 +278,26 @@ class Learner:
             group["lr"] = config.learning_rate * max(_LAST_LEARNING_RATE, 1 - progress)
         normalised = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
         metrics: list[dict[str, float]] = []
+        shares: list[float] = []
         for _ in range(config.n_epochs):
-            for batch in self._minibatches(trajectories, normalised, generator):
-                loss, found = self._loss(batch)
+            for microbatches in self._minibatches(trajectories, normalised, generator):
                 self.actor_optimiser.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
+                for share, batch in microbatches:
+                    loss, found = self._loss(batch)
+                    (share * loss).backward()  # type: ignore[no-untyped-call]
+                    metrics.append(found)
+                    shares.append(share)
                 nn.utils.clip_grad_norm_(self.actor.parameters(), _MAX_GRAD_NORM)
                 self.actor_optimiser.step()
-                metrics.append(found)
-        return {f"actor/{name}": float(np.mean([found[name] for found in metrics])) for name in metrics[0]}
+        return {
+            f"actor/{name}": float(np.average([found[name] for found in metrics], weights=shares))
+            for name in metrics[0]
+        }
 
     def _minibatches(
         self, trajectories: Trajectories, advantages: NDArray[np.float64], generator: torch.Generator
-    ) -> Iterator[Minibatch]:
-        """Yield all decisions between several likely actions in random order."""
+    ) -> Iterator[Iterator[tuple[float, Minibatch]]]:
+        """Yield all decisions between several likely actions in random order: minibatches, in parts with shares."""
         inputs = trajectories.inputs.map(self._tensor)
         chosen, log_probability, advantage = (
             self._tensor(array) for array in (trajectories.chosen, trajectories.log_probability, advantages)
@@ -292,16 +305,21 @@ class Learner:
         count = torch.bincount(inputs.row, minlength=len(trajectories))
         first = torch.cumsum(count, 0) - count
         choices = torch.nonzero(count > 1)[:, 0]
-        for some in self._shuffled(len(choices), self.config.batch_size, generator):
-            some = choices[some]
+
+        def microbatch(some: Tensor) -> Minibatch:
             number = count[some]
             row = torch.repeat_interleave(torch.arange(len(some), device=self.device), number)
             start = torch.cumsum(number, 0) - number
             which = torch.arange(len(row), device=self.device) + (first[some] - start)[row]
-            per_action = {name: array[which] for name, array in inputs.per_action.items()}
-            per_decision = {name: array[some] for name, array in inputs.per_decision.items()}
+            per_action = {name: array.index_select(0, which) for name, array in inputs.per_action.items()}
+            per_decision = {name: array.index_select(0, some) for name, array in inputs.per_decision.items()}
             part = Inputs(row, inputs.action[which], per_action, per_decision)
-            yield Minibatch(part, start + chosen[some], log_probability[some], advantage[some])
+            return Minibatch(part, start + chosen[some], log_probability[some], advantage[some])
+
+        is_small = self.config.network is None and self.device.type == "cpu"
+        size = _MICROBATCH_SIZE if is_small else self.config.batch_size
+        for some in self._shuffled(len(choices), self.config.batch_size, generator):
+            yield ((len(part) / len(some), microbatch(choices[part])) for part in torch.split(some, size))
 
     def _loss(self, batch: Minibatch) -> tuple[Tensor, dict[str, float]]:
         """Return PPO's loss with entropy bonus and penalty on the divergence (KL) from the reference, and metrics."""
