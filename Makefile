@@ -87,10 +87,9 @@ DISTRIBUTED := $(VENV)/.installed-distributed-train-evaluate-dev
 # How an interrupted run says that it is gone on with: with the same command.
 train: export MAHJONG_ENV_AGAIN = make train $(MAKEOVERRIDES)
 LEARN_ppo = train --hands $(GAMES) --processes $(JOBS) --threads $(JOBS)
-# Without the penalty on the divergence from its clone, short runs end below the teacher (docs/learning.md).
-LEARN_sb3 = train-sb3 --total-steps $(STEPS) --kl-coef 0.5
+LEARN_sb3 = train-sb3 --total-steps $(STEPS)
 SIZE_ppo  = $(GAMES) hands
-SIZE_sb3  = $(STEPS) decisions
+SIZE_sb3  = $(STEPS) steps
 train: $(LEARN)
 	$(if $(LEARN_$(METHOD)),,$(error METHOD is ppo or sb3, not $(METHOD)))
 	@echo "learning $(VARIANT) in $(RUN), up to $(SIZE_$(METHOD)) (Ctrl-C stops; the same command goes on)"

@@ -49,10 +49,8 @@ WAYS: Mapping[str, Mapping[str, dict[str, Any]]] = {
     },
     "sb3": {
         AS_IT_IS: {},
-        "the clone alone": {"total_steps": 8192, "learning_rate": 0.0},
-        "reference 0.1": {"kl_coef": 0.1},
-        "reference 0.5": {"kl_coef": 0.5},
-        "reference 0.5, no entropy bonus": {"kl_coef": 0.5, "ent_coef": 0.0},
+        "the warm start alone": {"total_steps": 8192, "learning_rate": 0.0},
+        "no entropy bonus": {"ent_coef": 0.0},
     },
 }
 """What is tried: settings of `TrainConfig` for ppo, of `TrainSb3Config` (MaskablePPO) for sb3."""

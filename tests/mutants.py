@@ -121,25 +121,23 @@ FAULTS = (
     *faults(
         "training/mahjong_training/sb3/networks.py",
         "training/sb3/test_networks.py",
-        ("gamma-is-lambda", "gamma=ppo.gamma", "gamma=ppo.gae_lambda", "settings_reach"),
-        ("divergence-sign", "- self._divergence *", "+ self._divergence *", "what_is_maximised"),
+        ("gamma-is-lambda", "gamma=config.gamma", "gamma=config.gae_lambda", "settings_reach"),
     ),
     *faults(
         "training/mahjong_training/sb3/warm_start.py",
         "training/sb3/test_warm_start.py",
-        ("imitation-without-masks", "logits = logits.masked_fill(", "logits.masked_fill(", "illegal"),
+        ("imitation-without-masks", 'logits.masked_fill(~batch["mask"], _MASKED)', "logits", "illegal"),
         ("returns-over-the-end", "np.where(dones[step], np.float32(0), later)", "later", "returns_run"),
     ),
     *faults(
         "training/mahjong_training/sb3/vec_env.py",
         "training/sb3/test_vec_env.py",
         ("mask-ignored-by-tables", "return self._mask", "return np.ones_like(self._mask)", "masks_are_offered"),
-        ("shaping-over-the-end", "np.where(dones, 0.0, self._distance)", "self._distance", "shaping"),
     ),
     *faults(
         "training/mahjong_training/sb3/vec_env.py",
         "training/learning/test_rewards.py",
-        ("potential-over-the-end", "np.where(dones, np.float32(0), potential_after)", "potential_after", "potential"),
+        ("potential-over-the-end", "np.where(dones, np.float32(0), self._potential)", "self._potential", "potential"),
     ),
     *faults(
         "training/mahjong_training/learning/rewards.py",

@@ -442,11 +442,7 @@ TRAINING = [
     ("train-sb3 --variant hebei --knobs cap", "a knob is written NAME=VALUE, such as cap=none or players=4, not 'cap'"),
     ("train-sb3 --variant hebei --opponents nobody", "no agent is called 'nobody'"),
     ("train-sb3 --variant hebei --tables 1000000000 --total-steps 1000000000", "of memory"),
-    (
-        "train-sb3 --variant hebei --tables 7 --processes 2",
-        "--tables 7 cannot be shared out evenly among --processes 2",
-    ),
-    ("train-sb3 --variant hebei --processes 5000 --tables 5000", "--processes must be at most"),
+    ("train --variant hebei --processes 5000", "--processes must be at most"),
     ("train-sb3 --variant hebei --threads 99999999999", "--threads must be at most"),
     ("train-sb3 --variant hebei --seed -1", "--seed must be from 0 to 4294967295, not -1"),
     ("train-sb3 --variant hebei --tables x", "--tables"),

@@ -20,7 +20,6 @@ __all__ = [
     "check_numbers",
     "games_at_once",
     "make_agent",
-    "present_spec",
 ]
 
 GAMES_AT_ONCE: Final = 6000
@@ -96,8 +95,3 @@ def make_agent(spec: Any) -> Agent:
         MissingExtraError: the agent needs packages that are not installed; the message names the ``pip install`` line.
     """
     return cast(Agent, find_agent(spec))
-
-
-def present_spec(spec: str) -> str:
-    """Return the text of an agent, by its name where older files name it by a setting of another agent."""
-    return {"greedy?claims=false": "closed-greedy", "value?numbers=none": "plan-value"}.get(spec, spec)

@@ -50,10 +50,8 @@ class BenchLearningConfig(VariantConfig):
     """Who sits at all other seats; each of them is measured by itself."""
     tables: tuple[int, ...] = (512,)
     """Tables that are played at once, each number measured by itself."""
-    processes: tuple[int, ...] = (1,)
-    """Processes that play them, each number measured by itself; 1: no others than this one."""
-    threads: tuple[int, ...] = ()
-    """Threads of torch, one number for each of --processes; the same numbers if not given."""
+    threads: tuple[int, ...] = (1,)
+    """Threads of torch, each number measured by itself."""
     self_play_tables: int = 1024
     """Tables of the fast path (`mahjong-env train`), which plays and learns in one process; 0: without it."""
     one_table: bool = True

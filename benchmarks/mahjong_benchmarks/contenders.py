@@ -25,7 +25,7 @@ from mahjong_training.evaluation.matches import sigma
 from mahjong_training.learning.ppo import Learner
 from mahjong_training.learning.self_play import play_hands
 from mahjong_training.sb3.networks import new_learner
-from mahjong_training.sb3.shards import ShardedVecEnv, new_tables
+from mahjong_training.sb3.vec_env import TableVecEnv
 
 if TYPE_CHECKING:
     from stable_baselines3.common.vec_env import VecEnv
@@ -47,7 +47,7 @@ class Lap:
     Attributes:
         decisions: decisions of learners.
         wall: seconds that passed.
-        cpu: seconds of the processor, of all threads and of worker processes too.
+        cpu: seconds of the processor, of all threads.
     """
 
     decisions: int = 0
@@ -65,13 +65,11 @@ class Setting:
     Attributes:
         opponents: the agent at all other seats; `SELF_PLAY`: the learner of the fast path, which has all seats.
         tables: tables played at once; 1: one table at a time, each in an environment of its own.
-        processes: processes that play them.
         threads: threads of torch.
     """
 
     opponents: str
     tables: int
-    processes: int = 1
     threads: int = 1
 
     @property
@@ -81,9 +79,7 @@ class Setting:
             return ONE_TABLE
         if self.opponents == SELF_PLAY:
             return f"ppo, {self.tables} tables"
-        if (self.processes, self.threads) == (1, 1):
-            return f"{self.tables} tables"
-        return f"{self.tables} tables, --processes {self.processes} --threads {self.threads}"
+        return f"{self.tables} tables" + (f", --threads {self.threads}" if self.threads > 1 else "")
 
 
 class Contender(Protocol):
@@ -95,14 +91,14 @@ class Contender(Protocol):
         """Measure each of `KINDS`, for at least that long."""
 
     def close(self) -> None:
-        """End its processes."""
+        """Let go of its tables."""
 
 
 def new_contender(config: BenchLearningConfig, played: Rules, setting: Setting) -> Contender:
     """Make a contender ready to be measured.
 
     Raises:
-        MahjongError: an agent that does not exist, or a worker that does not start.
+        MahjongError: an agent that does not exist.
     """
     kind = FastPath if setting.opponents == SELF_PLAY else Tables
     return kind(config, played, setting)
@@ -115,25 +111,29 @@ class Tables:
         """Deal the tables and make the network.
 
         Raises:
-            MahjongError: an agent that does not exist, or a worker that does not start.
+            MahjongError: an agent that does not exist.
         """
         agent: Agent = make_agent(setting.opponents)
         self.setting = setting
         self.env: VecEnv
         ppo = TrainSb3Config(
-            variant=config.variant, learning_rate=0.0, n_steps=config.n_steps, batch_size=config.batch_size
+            variant=config.variant,
+            learning_rate=0.0,
+            n_steps=config.n_steps,
+            batch_size=config.batch_size,
+            seed=config.seed,
         )
         if setting.tables == 1:
             self.env = DummyVecEnv([lambda: OneTableEnv(played, [agent], seed=config.seed)])
             ppo = replace(ppo, n_steps=_ONE_TABLE_STEPS)
         else:
-            self.env = new_tables(played, setting.tables, [agent], processes=setting.processes, seed=config.seed)
-        self._model = new_learner(self.env, NetworkSpec(config.width, config.layers), ppo, config.seed)
+            self.env = TableVecEnv(played, setting.tables, [agent], seed=config.seed)
+        self._model = new_learner(self.env, NetworkSpec(config.width, config.layers), ppo)
         self._rollout = self._model.n_steps * self.env.num_envs
         self._rng = np.random.default_rng(config.seed)
 
     def close(self) -> None:
-        """End its processes."""
+        """Close the tables."""
         self.env.close()
 
     def measure(self, seconds: float) -> dict[str, Lap]:
@@ -152,48 +152,39 @@ class Tables:
         """Go on from where the model is, with random actions."""
         lap = Lap()
         while lap.wall < seconds:
-            begin = self._now()
+            begin = _now()
             for _ in range(self._model.n_steps):
                 seen, _, dones, _ = self.env.step(choose_at_random(get_action_masks(self.env), self._rng))
-            lap += self._since(begin, self._rollout)
+            lap += _since(begin, self._rollout)
         # The model goes on from here; to begin anew would let all tables begin, and end, at the same time.
         self._model._last_obs, self._model._last_episode_starts = seen, dones  # type: ignore[assignment]
         return lap
 
     def _learn(self, rollouts: int) -> tuple[Lap, Lap]:
         """Let the model learn from some rollouts; returns the rollouts alone, and all of it."""
-        stopwatch = _Stopwatch(self)
-        begin = self._now()
+        stopwatch = _Stopwatch(self._rollout)
+        begin = _now()
         self._model.learn(rollouts * self._rollout, callback=stopwatch, reset_num_timesteps=False)
-        return stopwatch.lap, self._since(begin, rollouts * self._rollout)
-
-    def _now(self) -> Lap:
-        return _now(self._workers())
-
-    def _since(self, begin: Lap, decisions: int) -> Lap:
-        return _since(begin, decisions, self._workers())
-
-    def _workers(self) -> float:
-        return self.env.cpu_seconds() if isinstance(self.env, ShardedVecEnv) else 0.0
+        return stopwatch.lap, _since(begin, rollouts * self._rollout)
 
 
 class _Stopwatch(BaseCallback):
     """Times rollouts without the updates between them."""
 
-    def __init__(self, contender: Tables) -> None:
+    def __init__(self, rollout: int) -> None:
         super().__init__()
         self.lap = Lap()
-        self._contender = contender
+        self._rollout = rollout
         self._begin = Lap()
 
     def _on_rollout_start(self) -> None:
-        self._begin = self._contender._now()
+        self._begin = _now()
 
     def _on_step(self) -> bool:
         return True
 
     def _on_rollout_end(self) -> None:
-        self.lap += self._contender._since(self._begin, self._contender._rollout)
+        self.lap += _since(self._begin, self._rollout)
 
 
 class FastPath:
@@ -212,7 +203,7 @@ class FastPath:
         self._rng = np.random.default_rng(config.seed)
 
     def close(self) -> None:
-        """There are no other processes."""
+        """There is nothing to let go of."""
 
     def measure(self, seconds: float) -> dict[str, Lap]:
         """Measure each of `KINDS`, for at least that long."""
@@ -247,11 +238,10 @@ class FastPath:
         return _since(begin, decisions)
 
 
-def _now(workers: float = 0.0) -> Lap:
-    """Return the time, with what worker processes have taken."""
-    return Lap(0, perf_counter(), process_time() + workers)
+def _now() -> Lap:
+    return Lap(0, perf_counter(), process_time())
 
 
-def _since(begin: Lap, decisions: int, workers: float = 0.0) -> Lap:
-    end = _now(workers)
+def _since(begin: Lap, decisions: int) -> Lap:
+    end = _now()
     return Lap(decisions, end.wall - begin.wall, end.cpu - begin.cpu)

@@ -4,11 +4,10 @@ Three things are measured, each containing the one before: **play** (the tables 
 plays at random), **rollout** (the same with a MaskablePPO that plays and writes down, as Stable-Baselines3 collects it)
 and **training** (rollouts and updates). All are decisions of the learner a second; the opponents' are not counted.
 
-The contenders are the batched tables of `mahjong_training.sb3.vec_env`, in one process or shared out among several, one
-table at a time: the same learner's seat in environments of one table each, with the same network, inputs and opponents,
-in `DummyVecEnv`; and the fast path, self-play of its small network, whose learner decides for all seats. They take
-turns in every run. The learning rate is 0, so that all of them play the same policy from
-beginning to end.
+The contenders are the batched tables of `mahjong_training.sb3.vec_env`; one table at a time: the same learner's seat in
+environments of one table each, with the same network, inputs and opponents, in `DummyVecEnv`; and the fast path,
+self-play of its small network, whose learner decides for all seats. They take turns in every run. The learning rate is
+0, so that all of them play the same policy from beginning to end.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from mahjong_benchmarks.records import machine
 from mahjong_benchmarks.report import aligned, spread
 from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
-from mahjong_training.config import check_shares
 from mahjong_training.errors import TrainingError
 from mahjong_training.runtime.console import status
 from mahjong_training.runtime.folders import check_file, write_text
@@ -94,23 +92,18 @@ def settings_of(config: BenchLearningConfig) -> Iterator[Setting]:
     check_seed(config.seed)
     if config.self_play_tables:
         check_counts(self_play_tables=config.self_play_tables)
-    threads = config.threads or config.processes
-    if not (config.opponents and config.tables and config.processes) or len(threads) != len(config.processes):
-        raise TrainingError(
-            "--opponents, --tables and --processes name at least one each, and --threads as many as --processes"
-        )
+    if not (config.opponents and config.tables and config.threads):
+        raise TrainingError("--opponents, --tables and --threads name at least one each")
     if not 0 < config.seconds < float("inf") or min(config.tables) < 2:
         raise TrainingError("--seconds must be above 0, --tables at least 2")
-    shards = list(zip(config.processes, threads, strict=True))
-    for processes, number in shards:
-        check_counts(processes=processes, threads=number)
-        for tables in config.tables:
-            check_counts(tables=tables)
-            check_shares(tables, processes)
+    for number in config.threads:
+        check_counts(threads=number)
+    for tables in config.tables:
+        check_counts(tables=tables)
     for opponents in config.opponents:
         if config.one_table:
             yield Setting(opponents, 1)
-        yield from (Setting(opponents, tables, *shard) for tables in config.tables for shard in shards)
+        yield from (Setting(opponents, tables, number) for tables in config.tables for number in config.threads)
     if config.self_play_tables:
         yield Setting(SELF_PLAY, config.self_play_tables)
 

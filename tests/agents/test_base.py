@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from mahjong_agents import Agent, AgentError, GreedyAgent, make_agent
-from mahjong_agents.base import present_spec
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_agents.policy.network import shapes
 from mahjong_env import MahjongError, MissingExtraError, make_engine
@@ -20,10 +19,6 @@ class TestNames:
             agent = make_agent(name)
             assert isinstance(agent, Agent)
             assert agent.name == name
-
-    def test_settings_that_have_names_now_are_understood_and_said_by_name(self):
-        for before, name in (("greedy?claims=false", "closed-greedy"), ("value?numbers=none", "plan-value")):
-            assert make_agent(before).name == present_spec(before) == name
 
     def test_an_unknown_name_lists_the_valid_ones(self):
         with pytest.raises(AgentError, match=r"no agent is called 'clever'; valid are closed-greedy, greedy, "):

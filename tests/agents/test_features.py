@@ -96,7 +96,7 @@ def test_tables_show_them():
 def test_a_run_with_a_reward_and_inputs_of_ones_own(tmp_path, capsys):
     out = tmp_path / "run"
     small = ["--tables", "8", "--width", "16", "--warm-start-steps", "200", "--warm-start-epochs", "1"]
-    few = ["--evaluations", "1", "--evaluation-deals", "2", "--evaluation-agents", "random", "--teachers", "greedy"]
+    few = ["--evaluations", "1", "--evaluation-deals", "2", "--evaluation-agents", "random", "--teacher", "greedy"]
     own = ["--reward", f"{REWARD}:winning_counts", "--features", f"{EXAMPLE}:Late"]
     run = ["train-sb3", "--variant", "hebei", "--out", str(out), "--total-steps", "64", *small, *few, *own]
     assert main(run) == 0

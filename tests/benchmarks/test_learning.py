@@ -146,14 +146,14 @@ class TestReport:
 def test_the_command(tmp_path, capsys):
     out = tmp_path / "new" / "speed.json"
     before = torch.get_num_threads()
-    assert bench("--processes", 1, 2, "--threads", 1, 1, "--opponents", "random", "--json", out) == 0
+    assert bench("--threads", 1, 2, "--opponents", "random", "--json", out) == 0
     assert torch.get_num_threads() == before
     assert multiprocessing.active_children() == []
     printed = capsys.readouterr().out
     assert "Hebei: decisions of a learner per second" in printed
     found = json.loads(out.read_text(encoding="utf-8"))
     names = [result["name"] for result in found["results"]]
-    assert names == [ONE_TABLE, "8 tables", "8 tables, --processes 2 --threads 1", "ppo, 4 tables"]
+    assert names == [ONE_TABLE, "8 tables", "8 tables, --threads 2", "ppo, 4 tables"]
     assert [(one["name"], one["times_faster_than"]) for one in found["ratios"]] == [
         (names[1], names[0]),
         (names[2], names[0]),
@@ -180,9 +180,7 @@ def test_only_the_tables(capsys):
         (["--seconds", "0"], "--seconds must be above 0"),
         (["--runs", "0"], "--runs must be at least 1, not 0"),
         (["--self-play-tables", "-1"], "--self-play-tables"),
-        (["--processes", "3"], "--tables 8 cannot be shared out evenly among --processes 3"),
-        (["--processes", "0"], "--processes must be at least 1, not 0"),
-        (["--processes", "1", "2", "--threads", "2"], "--threads as many as --processes"),
+        (["--threads", "0"], "--threads must be at least 1, not 0"),
         (["--opponents", "nobody"], "no agent is called 'nobody'"),
         (["--knobs", "players=7"], "players=7 is not valid"),
     ],

@@ -174,8 +174,8 @@ class FileOfRun:
 
     small = (
         *("--tables", "2", "--width", "2", "--layers", "1", "--warm-start-steps", "0", "--evaluations", "1"),
-        *("--evaluation-deals", "1", "--evaluation-agents", "random", "--opponents", "random", "--teachers", "random"),
-        *("--reward-scale", "0.5"),
+        *("--evaluation-deals", "1", "--evaluation-agents", "random", "--opponents", "random", "--teacher", "random"),
+        *("--reward", "points?scale=0.5"),
     )
 
     def __init__(self, folder):

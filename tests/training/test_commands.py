@@ -25,7 +25,7 @@ from mahjong_training.sb3 import run as train_run
 
 SMALL = (
     *("--tables", "32", "--warm-start-steps", "1500", "--warm-start-epochs", "1", "--width", "32"),
-    *("--reward-scale", "0.3", "--teachers", "greedy"),
+    *("--reward", "points?scale=0.3", "--teacher", "greedy"),
     *("--evaluations", "2", "--evaluation-deals", "4", "--evaluation-agents", "random"),
 )
 
@@ -63,29 +63,24 @@ class TestTrain:
         assert not [path for path in run.rglob("*") if path.name.startswith(".") or "partial" in path.name]
         config = json.loads((run / "config.json").read_text(encoding="utf-8"))
         assert (config["variant"], config["tables"], config["total_steps"]) == ("hebei", 32, 2000)
-        assert config["reward_scale"] == 0.3
+        assert (config["teacher"], config["reward"]) == ("greedy", "points?scale=0.3")
         assert "torch" in config["versions"]
         assert list((run / "tensorboard").iterdir())
         assert (run / "learning_curve.png").read_bytes().startswith(b"\x89PNG")
 
     @pytest.mark.thorough
-    def test_the_best_teacher_and_the_scale_of_rewards_are_found_and_kept(self, tmp_path, capsys):
-        arguments = ["--tables", "8", "--warm-start-steps", "300", "--evaluations", "1", "--evaluation-deals", "2"]
-        teachers = ["--teachers", "random", "closed-greedy", "greedy"]
-        begin = ["train-sb3", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "8"]
-        assert main([*begin, *arguments, *teachers]) == 0
-        config = json.loads((tmp_path / "run" / "config.json").read_text(encoding="utf-8"))
-        # With open hands these rules rarely let anyone win on a discard.
-        assert config["teacher"] == "closed-greedy"
-        assert 0.1 < config["reward_scale"] < 1
-        assert capsys.readouterr().out.count("points a hand against the opponents") == 3
+    def test_the_teacher_is_the_reference_agent_unless_it_is_named(self, tmp_path):
+        few = ["--tables", "8", "--warm-start-steps", "300", "--evaluations", "1", "--evaluation-deals", "2"]
+        assert main(["train-sb3", "--variant", "hebei", "--out", str(tmp_path), "--total-steps", "8", *few]) == 0
+        config = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
+        assert (config["teacher"], config["reward"]) == ("closed-greedy", "points")
 
     def test_the_learning_curve_has_a_line_for_each_measurement(self, run):
         header, *lines = (run / "learning_curve.csv").read_text(encoding="utf-8").splitlines()
         assert header.startswith("phase,steps,seconds,against,points,points_low,points_high,wins")
         phases = [line.split(",")[:2] for line in lines]
         # In whole updates of 32 tables times 16 steps, and no more than was asked for.
-        assert phases == [["warm start", "0"], ["PPO", "1024"], ["PPO", "1536"]]
+        assert phases == [["start", "0"], ["PPO", "1024"], ["PPO", "1536"]]
         assert len(list((run / "policies").iterdir())) == 3
 
     @pytest.mark.thorough
@@ -110,23 +105,19 @@ class TestTrain:
         assert len({line.split(",")[1] for line in lines}) == len(lines)
 
     @pytest.mark.thorough
-    @pytest.mark.parametrize("options", [(), ("--kl-coef", "0.1")])
-    def test_goes_on_from_where_it_was(self, tmp_path, options):
-        """A checkpoint keeps the weights, the optimiser and the reference: a step of nothing changes nothing."""
-        from mahjong_training.sb3.run import Training
+    def test_goes_on_from_where_it_was(self, tmp_path):
+        """A checkpoint keeps the weights and the state of the optimiser."""
+        from mahjong_training.sb3.run import Sb3Run
 
         out = tmp_path / "run"
-        assert train(out, *options) == 0
+        assert train(out) == 0
         folder = RunFolder(out)
-        training = Training(folder.resumed_config(TrainSb3Config(variant="hebei", resume=True, out=out)), folder)
+        training = Sb3Run(folder.resumed_config(TrainSb3Config(variant="hebei", resume=True, out=out)), folder)
         assert not same(dict(training.network.state_dict()), weights(out / "last.zip"))
         training.load()
         assert same({k: v.numpy() for k, v in training.network.state_dict().items()}, weights(out / "last.zip"))
         assert training.model.policy.optimizer.state_dict()["state"]
-        assert (training.model.num_timesteps, training.warm_started) == (1536, True)
-        if options:  # at the last measurement, which was the end, it was refreshed
-            reference = training.model.policy.reference_state()
-            assert same({k: v.numpy() for k, v in reference.items()}, weights(out / "last.zip"))
+        assert training.model.num_timesteps == 1536
 
     @pytest.mark.thorough
     @pytest.mark.parametrize("variant", sorted(set(VARIANTS) - {"hebei"}))
@@ -136,22 +127,11 @@ class TestTrain:
         assert make_agent(f"policy:{tmp_path / variant}").variant == variant
 
     @pytest.mark.thorough
-    def test_trains_in_several_processes_and_goes_on_in_one(self, tmp_path):
-        arguments = ["--processes", "2", "--opponents", "greedy", "self"]
-        for name in ("a", "b"):
-            assert train(tmp_path / name, *arguments, steps=1000) == 0
-        assert same(weights(tmp_path / "a" / "last.zip"), weights(tmp_path / "b" / "last.zip"))
-        assert json.loads((tmp_path / "a" / "config.json").read_text(encoding="utf-8"))["processes"] == 2
-        assert multiprocessing.active_children() == []
-        assert train(tmp_path / "a", "--resume", steps=1600) == 0
-        assert "PPO,1536," in (tmp_path / "a" / "learning_curve.csv").read_text(encoding="utf-8")
-
-    @pytest.mark.thorough
     def test_trains_without_a_warm_start_and_with_shaping(self, tmp_path):
         out = tmp_path / "run"
-        assert train(out, "--warm-start-steps", "0", "--shaping", "0.3", "--knobs", "players=4", steps=600) == 0
+        own = ("--warm-start-steps", "0", "--reward", "distance?weight=0.3", "--knobs", "players=4")
+        assert train(out, *own, steps=600) == 0
         assert json.loads((out / "config.json").read_text(encoding="utf-8"))["knobs"] == ["players=4"]
-        assert "warm start" not in (out / "learning_curve.csv").read_text(encoding="utf-8")
 
 
 class TestEvaluate:
@@ -217,11 +197,8 @@ class TestWrongInput:
             (["--knobs", "players=7"], "players=7 is not valid; valid are 3, 4"),
             (["--knobs", "players"], "a knob is written NAME=VALUE, such as cap=none or players=4, not 'players'"),
             (["--opponents", "nobody"], "no agent is called 'nobody'; valid are"),
-            (["--teachers", "policy:nowhere"], "no policy 'nowhere'"),
-            (["--processes", "0"], "--processes must be at least 1, not 0"),
-            (["--processes", "3"], "--tables 32 cannot be shared out evenly among --processes 3"),
+            (["--teacher", "policy:nowhere"], "no policy 'nowhere'"),
             (["--tables", "0"], "--tables must be at least 1, not 0"),
-            (["--reward-scale", "0"], "--reward-scale must be above 0"),
             (["--resume"], "there is no run to resume"),
             (["--total-steps", "31"], "--total-steps 31 is less than --tables 32: an update is at least one decision"),
         ],
@@ -256,7 +233,7 @@ class TestWrongInput:
         out = tmp_path / "file" / "run"
         # Before anything is played: both ways to learn would first try out their teachers.
         monkeypatch.setattr(ppo_run.PpoRun, "__init__", None)
-        monkeypatch.setattr(train_run.Training, "__init__", None)
+        monkeypatch.setattr(train_run.Sb3Run, "__init__", None)
         ways = {
             "evaluate": lambda: evaluate("--deals", 2, "--out", out),
             "train-sb3": lambda: train(out),
@@ -305,8 +282,8 @@ class TestWrongInput:
 
     @pytest.mark.parametrize("missing", ["tyro", "sb3_contrib", "tqdm"])
     def test_a_missing_extra_is_named_with_its_pip_line(self, missing, tmp_path, monkeypatch, capsys):
-        for module in ("mahjong_training.sb3.run", "mahjong_training.sb3.networks"):
-            monkeypatch.delitem(sys.modules, module, raising=False)
+        for module in ("run", "networks", "warm_start"):
+            monkeypatch.delitem(sys.modules, f"mahjong_training.sb3.{module}", raising=False)
         monkeypatch.delattr(mahjong_training, "train", raising=False)
         monkeypatch.setitem(sys.modules, missing, None)
         assert train(tmp_path / "run") == 2

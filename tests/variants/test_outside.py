@@ -131,7 +131,7 @@ def test_the_command_line(python):
 def test_training_evaluation_and_policy_files(python):
     pytest.importorskip("sb3_contrib")
     small = ("--tables", "8", "--warm-start-steps", "300", "--warm-start-epochs", "1", "--width", "16")
-    small += ("--reward-scale", "0.3", "--teachers", "greedy", "--evaluations", "1", "--evaluation-deals", "2")
+    small += ("--reward", "points?scale=0.3", "--teacher", "greedy", "--evaluations", "1", "--evaluation-deals", "2")
     begin = ("-m", "mahjong_env", "train-sb3", "--variant", "guangdong", "--out", "run", "--total-steps", "300")
     python(*begin, *small, "--evaluation-agents", "random", "--knob", "base_score=2")
     agents = ("--agents", "policy:run/best.zip", "random", "--deals", "2")

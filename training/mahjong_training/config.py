@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.lineups import Kind, Seatings
 
 
@@ -59,8 +58,6 @@ class PpoSettings:
     """How far an update may move the probability of an action."""
     ent_coef: float
     """Weight of the entropy bonus."""
-    kl_coef: float = 0.0
-    """Weight of the divergence (KL) from the reference: the learner as it began, or was at its last measurement."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,24 +77,17 @@ class TrainSb3Config(RunConfig, PpoSettings):
     """Decisions of the teacher to imitate before PPO begins; 0: PPO from random weights."""
     dataset: tuple[str, ...] = ()
     """Folders of recorded games (`mahjong-env record`): the warm start imitates the decisions there instead of
-    watching a teacher. The teacher is then one of the agents that were recorded."""
+    watching the teacher."""
     warm_start_epochs: int = 3
     """Passes over them."""
     warm_start_learning_rate: float = 1e-3
     """Learning rate of the imitation."""
-    teachers: tuple[str, ...] = ("greedy", "closed-greedy")
-    """Who may be imitated: the one that wins most points against the opponents, which is tried out first."""
     teacher: str | None = None
-    """The one of them that is imitated, if it need not be tried out."""
-    reward_scale: float | None = None
-    """The reward is the points received until the next decision, times this. Not given: one divided by the standard
-    deviation of what the teacher wins in a hand."""
+    """Who is imitated. Not given: the reference agent of the rules, greedy or closed-greedy; of a dataset, the first
+    of the agents that were recorded."""
     reward: str = "points"
-    """What the learner is paid: points, sigma, clipped?limit=2, ranked, distance?weight=0.1, value?policy=FILE, or
-    FILE.py:NAME of your own; see docs/rewards_and_features.md. With another reward than points --reward-scale is 1 if
-    it is not given."""
-    shaping: float = 0.0
-    """Weight of potential-based shaping on the distance to a win; 0.3 is good without a warm start."""
+    """Reward: points (in sigma), sigma, clipped?limit=2, ranked, distance?weight=0.1, or FILE.py:NAME of your own; see
+    docs/rewards_and_features.md. distance?weight=0.3 is good without a warm start."""
     width: int = 256
     """Units of each hidden layer."""
     layers: int = 2
@@ -109,13 +99,9 @@ class TrainSb3Config(RunConfig, PpoSettings):
     evaluation_agents: tuple[str, ...] = ("random", "greedy")
     """Whom it is measured against, one at a time, in all other seats; best.zip has the highest mean over them."""
     record: str | None = None
-    """A file to which the record of every game is appended (JSON lines; docs/records.md); with several processes one
-    file for each, with its number behind the name."""
-    processes: int = 1
-    """Processes that play the tables, each its share of them; 1: no others than this one. --processes 2 --threads 2
-    uses two cores."""
+    """A file to which the record of every game is appended (JSON lines; docs/records.md)."""
     threads: int = 1
-    """Threads of torch, which works while the other processes wait."""
+    """Threads of torch."""
     learning_rate: float = 5e-4
     """At the beginning; it falls linearly to a tenth."""
     n_steps: int = 16
@@ -172,6 +158,8 @@ class TrainConfig(RunConfig, PpoSettings):
     """Lambda of generalised advantage estimation: how far ahead advantages look."""
     ent_coef: float = 0.0
     """Weight of the entropy bonus."""
+    kl_coef: float = 0.0
+    """Weight of the divergence (KL) from the reference: the learner as it began, or was at its last measurement."""
     reward: str = "points"
     """Reward: points (in sigma), sigma, clipped?limit=2, ranked, distance?weight=0.1, or FILE.py:NAME
     of your own; see docs/rewards_and_features.md. Luck is taken off points alone."""
@@ -404,13 +392,3 @@ class OpponentHandsConfig:
     """Of the deals and choices."""
     out: Path | None = None
     """The file of counts; the one that is shipped if not given."""
-
-
-def check_shares(tables: int, processes: int) -> None:
-    """Check that each process gets as many tables.
-
-    Raises:
-        TrainingError: they do not.
-    """
-    if tables % processes:
-        raise TrainingError(f"--tables {tables} cannot be shared out evenly among --processes {processes}")

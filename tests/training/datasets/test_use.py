@@ -14,13 +14,14 @@ import torch
 from mahjong_agents import look_ahead
 from mahjong_agents.policy.plane_inputs import policy_inputs
 from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
+from mahjong_env import rules
 from mahjong_env.cli import main
-from mahjong_training.config import RecordConfig
+from mahjong_training.config import RecordConfig, TrainSb3Config
 from mahjong_training.datasets import open_dataset, write_dataset
 from mahjong_training.datasets.command import settings_of
 from mahjong_training.datasets.exports import episodes, observe, to_minari, to_parquet
 from mahjong_training.errors import DatasetError
-from mahjong_training.sb3.warm_start import read_demonstrations, teachers_in
+from mahjong_training.sb3.warm_start import read_decisions, recorded_games
 
 
 def network_inputs(view):
@@ -39,31 +40,30 @@ def hebei(tmp_path_factory):
 
 
 def train(out, *arguments, steps=64):
-    small = ("--tables", "8", "--width", "16", "--evaluations", "1", "--evaluation-deals", "2", "--reward-scale", "0.3")
+    small = ("--tables", "8", "--width", "16", "--evaluations", "1", "--evaluation-deals", "2")
     sizes = ("--warm-start-steps", "500", "--warm-start-epochs", "1", "--evaluation-agents", "random")
     command = ["train-sb3", "--variant", "hebei", "--out", str(out), "--total-steps", str(steps), *small, *sizes]
     return main([*command, *map(str, arguments)])
 
 
-def test_demonstrations_are_what_was_recorded(hebei):
-    data = open_dataset(hebei).where(agents=["greedy"])
-    shown = read_demonstrations(data, network_inputs, 0.5, size=10**6, seed=1)
-    one, other = next(shown), next(shown)
-    assert len(one) == len(other) == len(data)
-    assert one.masks[np.arange(len(one)), one.actions].all()
-    everything = data.take(np.arange(len(data)))
-    assert sorted(one.returns) == sorted(everything["return"] * 0.5)
-    assert sorted(other.returns) == sorted(one.returns)
-    assert (one.actions != other.actions).any()
+def test_what_is_imitated_is_what_was_recorded(hebei):
+    data, network = open_dataset(hebei).where(agents=["greedy"]), PolicyNetwork(NetworkSpec(width=8))
+    shown, some = (read_decisions(data, network, number, seed=1) for number in (10**6, 50))
+    assert len(shown["action"]) == len(data)
+    assert len(some["action"]) == 50
+    assert shown["mask"][np.arange(len(data)), shown["action"]].all()
+    assert sorted(shown["return"]) == sorted(data.take(np.arange(len(data)))["return"])
+    other = read_decisions(data, network, 10**6, seed=2)
+    assert (shown["action"] != other["action"]).any()
     with pytest.raises(DatasetError, match="no decisions"):
-        next(read_demonstrations(data.where(rows=lambda rows: rows["step"] > 9999), network_inputs, 1, size=9, seed=1))
+        read_decisions(data.where(rows=lambda rows: rows["step"] > 9999), network, 9, seed=1)
 
 
 def test_a_warm_start_imitates_recorded_games(hebei, tmp_path, capsys):
     assert train(tmp_path / "run", "--dataset", hebei) == 0
     config = json.loads((tmp_path / "run" / "config.json").read_text(encoding="utf-8"))
     assert (config["teacher"], config["dataset"]) == ("greedy", [str(hebei)])
-    assert (tmp_path / "run" / "clone.zip").exists()
+    assert (tmp_path / "run" / "initial.zip").exists()
     assert train(tmp_path / "run", "--dataset", hebei, "--resume", steps=128) == 0
     capsys.readouterr()
 
@@ -71,7 +71,7 @@ def test_a_warm_start_imitates_recorded_games(hebei, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("--shaping", "0.3"), "goes without --shaping"),
+        (("--reward", "sigma"), "goes without --reward"),
         (("--teacher", "value"), "not in the dataset; there are greedy, random"),
         (("--knob", "players=4"), "games of hebei with the house rules"),
         (("--dataset", "nowhere"), "no dataset here"),
@@ -83,10 +83,12 @@ def test_a_dataset_that_does_not_fit_is_refused(hebei, tmp_path, capsys, argumen
     assert not (tmp_path / "run").exists()
 
 
-def test_teachers_are_those_that_were_recorded(hebei):
-    data = open_dataset(hebei)
-    assert teachers_in(data, ["greedy", "value"]) == ("greedy",)
-    assert teachers_in(data, ["value"]) == ("greedy", "random")
+def test_the_teacher_is_one_of_those_that_were_recorded(hebei):
+    for named, teacher in ((None, "greedy"), ("random", "random")):
+        config = TrainSb3Config(variant="hebei", dataset=(str(hebei),), teacher=named)
+        found, decisions = recorded_games(config, rules("hebei"))
+        assert found == teacher
+        assert len(decisions) == len(open_dataset(hebei).where(agents=[teacher]))
 
 
 @pytest.mark.thorough

@@ -51,7 +51,7 @@ class TestReferences:
     @pytest.mark.thorough
     def test_a_trained_policy_comes_with_its_teachers_and_what_it_was(self, run, capsys):
         found = evaluate(EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random"), deals=3))
-        assert found.agents == ("small/last", "random", "small/clone", "greedy", "closed-greedy")
+        assert found.agents == ("small/last", "random", "small/initial", "greedy", "closed-greedy")
         assert found.roles == (
             "learned from 64 decisions, after imitating closed-greedy",
             "",
@@ -66,11 +66,11 @@ class TestReferences:
             assert not role or f"{name}: {role}" in told
         assert "what learning added" in told
         data = found.as_json()
-        assert data["roles"]["small/clone"] == found.roles[2]
+        assert data["roles"]["small/initial"] == found.roles[2]
         assert [gain["against"] for gain in data["learning_added"]] == ["random", "greedy", "closed-greedy"]
 
     def test_agents_that_are_named_are_not_named_twice(self, run):
-        clone = f"policy:{run}/clone.zip"
+        clone = f"policy:{run}/initial.zip"
         specs = ["greedy", f"policy:{run}/last.zip", clone, "greedy"]
         entrants = with_references(specs)
         assert [entrant.spec for entrant in entrants] == [*specs, "closed-greedy"]
@@ -84,7 +84,7 @@ class TestReferences:
     def test_where_learning_brought_nothing_better_that_is_said_and_shown(self, run, tmp_path):
         """The best policy of a run may be the one that the warm start left: then the last one stands beside it."""
         copy = Path(shutil.copytree(run, tmp_path / "run"))
-        shutil.copy(copy / "clone.zip", copy / "best.zip")
+        shutil.copy(copy / "initial.zip", copy / "best.zip")
         config = EvaluateConfig(variant="hebei", agents=(f"policy:{copy}", "random"), deals=2)
         found = evaluate(config)
         assert found.agents == ("run/best", "random", "run/last", "greedy", "closed-greedy")
@@ -95,12 +95,12 @@ class TestReferences:
 
     def test_policies_without_a_warm_start_have_no_teachers(self, tmp_path):
         words = ["train-sb3", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "16", *TINY]
-        assert main([*words, "--warm-start-steps", "0", "--teacher", "greedy", "--reward-scale", "0.3"]) == 0
+        assert main([*words, "--warm-start-steps", "0", "--teacher", "greedy", "--reward", "points?scale=0.3"]) == 0
         assert len(with_references([f"policy:{tmp_path / 'run'}"])) == 1
 
     def test_policies_on_the_way_have_the_same_clone(self, run):
         (policy,) = (run / "policies").glob("*64.zip")
-        assert [entrant.spec for entrant in with_references([f"policy:{policy}"])][1] == f"policy:{run}/clone.zip"
+        assert [entrant.spec for entrant in with_references([f"policy:{policy}"])][1] == f"policy:{run}/initial.zip"
 
     def test_they_can_be_left_out(self, run):
         config = EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random"), deals=1, teachers=False)
@@ -146,7 +146,7 @@ class TestOwnAgents:
         (tmp_path / "mine.py").write_text(AGENT_FILE, encoding="utf-8")
         spec = f"{tmp_path}/mine.py:Passes"
         words = ["train-sb3", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "16", *TINY]
-        assert main([*words, "--teachers", spec, "--opponents", spec, "--evaluation-agents", spec]) == 0
+        assert main([*words, "--teacher", spec, "--opponents", spec, "--evaluation-agents", spec]) == 0
         assert ",passes," in (tmp_path / "run" / "learning_curve.csv").read_text(encoding="utf-8")
 
 

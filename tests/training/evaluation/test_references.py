@@ -28,18 +28,18 @@ def roles(spec, rules=None):
 
 
 def test_a_policy_of_the_fast_path_has_imitated_nobody(tmp_path):
-    write(tmp_path / "clone.zip", steps=0, method="ppo")
+    write(tmp_path / "initial.zip", steps=0, method="ppo")
     assert roles(write(tmp_path / "best.zip", steps=64, method="ppo")) == [
         "learned from 64 decisions, having begun as greedy",
         "the same before learning: it plays like greedy",
         "what it began as",
         "not what it began as",
     ]
-    assert roles(f"policy:{tmp_path}/clone.zip")[0].startswith("plays like greedy; what the policies of its run were")
+    assert roles(f"policy:{tmp_path}/initial.zip")[0].startswith("plays like greedy; what the policies of its run were")
 
 
 def test_a_policy_of_the_other_path_has(tmp_path):
-    write(tmp_path / "clone.zip", steps=0)
+    write(tmp_path / "initial.zip", steps=0)
     assert roles(write(tmp_path / "best.zip", steps=64)) == [
         "learned from 64 decisions, after imitating greedy",
         "the same before learning: it imitates greedy",

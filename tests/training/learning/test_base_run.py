@@ -24,7 +24,7 @@ PPO = TrainConfig(variant="hebei", teacher="greedy", width=4, batch_size=64, kl_
 TRAIN = TrainSb3Config(
     variant="hebei",
     teacher="greedy",
-    reward_scale=0.5,
+    reward="points?scale=0.5",
     tables=4,
     total_steps=32,
     width=4,
@@ -36,7 +36,6 @@ TRAIN = TrainSb3Config(
     evaluation_deals=1,
     evaluation_agents=("random",),
     n_steps=4,
-    kl_coef=0.1,
 )
 
 
@@ -102,17 +101,17 @@ def test_train_learns_there_what_it_learns_here(tmp_path, monkeypatch):
         patch.setattr(train, "find_device", lambda name: device)
         patch.setattr(base_run, "write_checkpoint", lambda path, state: path.touch())
         devices = []
-        measure = train.Training.measure
+        measure = train.Sb3Run.measure
 
         def seen(run, *arguments, **options):
             devices.extend(array.device for array in run.network.parameters())
             devices.append(run.model.policy.optimizer.param_groups[0]["params"][0].device)
             measure(run, *arguments, **options)
 
-        patch.setattr(train.Training, "measure", seen)
+        patch.setattr(train.Sb3Run, "measure", seen)
         there = train.run(replace(TRAIN, out=tmp_path / "there"))
     assert set(devices) == {device}
-    for name in ("clone", "last"):
+    for name in ("initial", "last"):
         found, wanted = (PolicyFile.read(getattr(run, name)).weights for run in (there, here))
         assert all(np.array_equal(found[key], array) for key, array in wanted.items())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,7 @@ from mahjong_agents import make_agent
 from mahjong_env import VARIANTS, rules
 from mahjong_training.errors import RewardError
 from mahjong_training.learning.rewards import Clipped, Paid, Points, Ranked, Sigma, find_reward, pay, potential
-from mahjong_training.sb3.shards import ShardedVecEnv
-from mahjong_training.sb3.vec_env import RewardSpec, TableVecEnv
+from mahjong_training.sb3.vec_env import TableVecEnv
 
 
 @pytest.fixture(autouse=True)
@@ -76,8 +74,6 @@ def test_rewards_in_a_file(tmp_path):
         ("gold", "valid are points, sigma, clipped"),
         ("clipped?limit=much", "'limit' is a number"),
         ("clipped?most=2", "no option 'most'"),
-        ("value", "it needs 'policy'"),
-        ("value?policy=nowhere.zip", "nowhere.zip"),
         ("distance?base=gold", "no reward is called 'gold'"),
         ("nowhere.py:reward", "there is no file nowhere.py"),
         (f"{EXAMPLE}:nothing", "it offers winning_counts, Patient"),
@@ -133,44 +129,26 @@ def test_tables_pay_what_the_reward_says(variant, unit):
         ("sigma", lambda points: points / unit),
         ("clipped?limit=0.5", lambda points: np.clip(points / unit, -0.5, 0.5)),
     ):
-        tables = TableVecEnv(
-            rules(variant), 8, [make_agent("greedy")], seed=3, reward=RewardSpec(2.0, function=find_reward(name))
-        )
+        tables = TableVecEnv(rules(variant), 8, [make_agent("greedy")], seed=3, reward=find_reward(name))
         rewards, again, _ = play(tables, 60)
         assert (again == dones).all()
-        assert sums_of_hands(rewards, dones) == pytest.approx(2 * expected(sums_of_hands(plain, dones)), abs=1e-4)
+        assert sums_of_hands(rewards, dones) == pytest.approx(expected(sums_of_hands(plain, dones)), abs=1e-4)
     assert sums_of_hands(plain, dones).tolist() == ends.T[dones.T].tolist()
 
 
 def test_a_potential_adds_what_no_decision_can_change():
     plain, dones, _ = play(TableVecEnv(HEBEI, 6, [make_agent("greedy")], seed=5), 60)
-    spec = RewardSpec(1.0, function=find_reward("distance?weight=0.5&base=points"))
-    tables = TableVecEnv(HEBEI, 6, [make_agent("greedy")], seed=5, reward=spec)
-    shaped, again, _ = play(tables, 60)
-    usual, _, _ = play(TableVecEnv(HEBEI, 6, [make_agent("greedy")], seed=5, reward=RewardSpec(1.0, 0.5)), 60)
+    reward = find_reward("distance?weight=0.5&base=points")
+    shaped, again, _ = play(TableVecEnv(HEBEI, 6, [make_agent("greedy")], seed=5, reward=reward), 60)
     assert (again == dones).all()
-    assert shaped == pytest.approx(usual, abs=1e-5)  # the option --shaping is the same potential
     first = sums_of_hands(shaped, dones) - sums_of_hands(plain, dones)
     assert (first > 0).all()  # the distance of the first position
     assert (np.round(first / 0.5, 4) % 1 == 0).all()
 
 
 def test_ranks_are_paid_at_the_end_alone():
-    tables = TableVecEnv(HEBEI, 6, [make_agent("greedy")], seed=5, reward=RewardSpec(function=Ranked()))
+    tables = TableVecEnv(HEBEI, 6, [make_agent("greedy")], seed=5, reward=Ranked())
     rewards, dones, ends = play(tables, 60)
     assert not rewards[~dones].any()
     assert (rewards[dones & (ends > 0)] >= 0).all()
     assert {-1.0, 1.0} <= set(rewards[dones].tolist())
-
-
-@pytest.mark.thorough
-def test_worker_processes_pay_the_same():
-    reward = RewardSpec(function=find_reward(f"{EXAMPLE}:Patient"))
-    assert pickle.loads(pickle.dumps(Clipped(3))) == Clipped(3)
-    tables = ShardedVecEnv(HEBEI, 4, [make_agent("greedy")], processes=2, seed=1, reward=reward)
-    try:
-        tables.reset()
-        _, rewards, _, _ = tables.step(tables.action_masks().argmax(axis=1))
-        assert rewards.shape == (4,)
-    finally:
-        tables.close()

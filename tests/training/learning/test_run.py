@@ -128,10 +128,10 @@ class TestRuns:
         for run in (straight, saved, other):
             run._board = SimpleNamespace(add_scalar=lambda *said: None)
         for run in (straight, straight, saved):
-            run._update()
+            run.update()
         saved.save()
         other.load()
-        other._update()
+        other.update()
         assert (other.updates, other.hands, other.steps) == (2, 4, straight.steps)
         for name in ("actor", "average", "critic"):
             found, wanted = (getattr(run.learner, name).state_dict() for run in (other, straight))
@@ -155,7 +155,7 @@ class TestRuns:
     @pytest.mark.thorough
     def test_an_interrupted_run_ends_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
         config = replace(CONFIG, out=tmp_path / "run")
-        update, calls = ppo_run.PpoRun._update, []
+        update, calls = ppo_run.PpoRun.update, []
 
         def interrupted(self, **arguments):
             calls.append(arguments)
@@ -163,7 +163,7 @@ class TestRuns:
                 raise KeyboardInterrupt
             update(self, **arguments)
 
-        monkeypatch.setattr(ppo_run.PpoRun, "_update", interrupted)
+        monkeypatch.setattr(ppo_run.PpoRun, "update", interrupted)
         with pytest.raises(InterruptedRunError, match="interrupted after 96 hands"):
             ppo_run.run(config)
         folder = ppo_run.run(replace(config, resume=True))
@@ -180,9 +180,7 @@ class TestRuns:
 
     # As it begins, when lines of the curve have been written, at the gate behind them, and at the last file.
     @pytest.mark.thorough
-    @pytest.mark.parametrize(
-        ("number", "moment"), [(1, "measure_learner"), (2, "plot_curve"), (2, "gate"), (3, "PolicyFile")]
-    )
+    @pytest.mark.parametrize(("number", "moment"), [(1, "measure"), (2, "plot_curve"), (2, "gate"), (3, "PolicyFile")])
     def test_interrupted_while_it_measures_it_has_lost_nothing(self, small, number, moment, tmp_path, monkeypatch):
         """The update that the message counts is the one that it goes on from."""
         module = base_run if hasattr(base_run, moment) and moment != "PolicyFile" else ppo_run
@@ -200,8 +198,8 @@ class TestRuns:
                 ppo_run.run(config)
         learned = (0, 8, 12)[number - 1]
         assert f"interrupted after {learned} hands" in str(stopped.value)
-        began, update = [], ppo_run.PpoRun._update
-        monkeypatch.setattr(ppo_run.PpoRun, "_update", lambda run: began.append(run.hands) or update(run))
+        began, update = [], ppo_run.PpoRun.update
+        monkeypatch.setattr(ppo_run.PpoRun, "update", lambda run: began.append(run.hands) or update(run))
         folder = ppo_run.run(replace(config, resume=True))
         assert began == [hands for hands in (0, 4, 8) if hands >= learned]
         assert_same_run(folder, small)
@@ -222,7 +220,7 @@ class TestRuns:
     def test_one_update_ahead_goes_on_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
         config = replace(CONFIG, ahead=True)
         straight = ppo_run.run(replace(config, out=tmp_path / "straight"))
-        update, calls = ppo_run.PpoRun._update, []
+        update, calls = ppo_run.PpoRun.update, []
 
         def interrupted(self, **arguments):
             calls.append(arguments)
@@ -231,7 +229,7 @@ class TestRuns:
             update(self, **arguments)
 
         with monkeypatch.context() as patch:
-            patch.setattr(ppo_run.PpoRun, "_update", interrupted)
+            patch.setattr(ppo_run.PpoRun, "update", interrupted)
             with pytest.raises(InterruptedRunError):
                 ppo_run.run(replace(config, out=tmp_path / "run"))
         folder = ppo_run.run(replace(config, out=tmp_path / "run", resume=True))

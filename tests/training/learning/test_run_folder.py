@@ -22,12 +22,13 @@ from mahjong_training.runtime import folders
 from mahjong_training.runtime.console import AGAIN
 from mahjong_training.runtime.folders import locked
 from mahjong_training.sb3 import run as train_run
-from mahjong_training.sb3.run import Training
+from mahjong_training.sb3.run import Sb3Run
+from mahjong_training.sb3.vec_env import TableVecEnv
 
 TINY = (
     *("--tables", "4", "--width", "4", "--layers", "1", "--warm-start-steps", "64", "--warm-start-epochs", "1"),
     *("--evaluations", "2", "--evaluation-deals", "1", "--evaluation-agents", "random", "--opponents", "random"),
-    *("--teachers", "greedy", "--reward-scale", "0.5"),
+    *("--teacher", "greedy", "--reward", "points?scale=0.5"),
 )
 
 
@@ -97,7 +98,7 @@ class TestStopped:
 
         out = tmp_path / "run"
         with monkeypatch.context() as patch:
-            patch.setattr(Training, moment, killed)
+            patch.setattr(Sb3Run, moment, killed)
             with pytest.raises(KilledError):
                 train(out)
         assert (out / "config.json").exists()
@@ -114,17 +115,17 @@ class TestStopped:
         self, whole, tmp_path, monkeypatch
     ):
         out, saves = tmp_path / "run", []
-        save = Training.save
+        save = Sb3Run.save
 
-        # Behind the warm start, and before and behind each of two measurements.
-        def fifth_is_killed(self):
+        # Before and behind each of three measurements.
+        def sixth_is_killed(self):
             saves.append(self)
-            if len(saves) == 5:
+            if len(saves) == 6:
                 raise KilledError
             save(self)
 
         with monkeypatch.context() as patch:
-            patch.setattr(Training, "save", fifth_is_killed)
+            patch.setattr(Sb3Run, "save", sixth_is_killed)
             with pytest.raises(KilledError):
                 train(out)
         assert steps_of_curve(out) == steps_of_curve(whole)
@@ -135,7 +136,7 @@ class TestStopped:
     @pytest.mark.parametrize(
         ("number", "moment"),
         [
-            (2, "measure_learner"),
+            (2, "measure"),
             pytest.param(2, "plot_curve", marks=pytest.mark.thorough),
             pytest.param(3, "PolicyFile", marks=pytest.mark.thorough),
         ],
@@ -157,7 +158,7 @@ class TestStopped:
             patch.setattr(module, moment, interrupted)
             assert train(out) == 130
         learned = 64 * (number - 1)
-        assert f"interrupted after {learned} decisions, which are saved" in capsys.readouterr().err
+        assert f"interrupted after {learned} steps; go on" in capsys.readouterr().err
         assert train(out, "--resume") == 0
         assert steps_of_curve(out) == steps_of_curve(whole)
         assert sorted(path.name for path in (out / "policies").iterdir()) == [
@@ -166,21 +167,21 @@ class TestStopped:
         if number == 3:  # before it, deals other than those of an uninterrupted run would have followed
             again, expected = weights(out / "last.zip"), weights(whole / "last.zip")
             assert all(np.array_equal(array, expected[name]) for name, array in again.items())
-            assert "learned from 128 decisions" in capsys.readouterr().out
+            assert "learned from 128 steps" in capsys.readouterr().out
 
     def test_interrupted_in_an_update_only_what_was_learned_from_is_counted(self, tmp_path, monkeypatch, capsys):
-        step, calls = train_run._Measuring._on_step, []
+        step, calls = TableVecEnv.step_wait, []
 
-        def interrupted(watch):
-            calls.append(watch.num_timesteps)
-            if watch.num_timesteps == 100:
+        def interrupted(tables):
+            calls.append(tables)
+            if len(calls) == 16 + 16 + 5:  # of the warm start, of an update, and in the next one
                 raise KeyboardInterrupt
-            return step(watch)
+            return step(tables)
 
         with monkeypatch.context() as patch:
-            patch.setattr(train_run._Measuring, "_on_step", interrupted)
+            patch.setattr(TableVecEnv, "step_wait", interrupted)
             assert train(tmp_path / "run") == 130
-        assert "interrupted after 64 decisions" in capsys.readouterr().err
+        assert "interrupted after 64 steps" in capsys.readouterr().err
         assert train(tmp_path / "run", "--resume") == 0
         assert steps_of_curve(tmp_path / "run")[-1] == ["PPO", "128"]
 
@@ -197,11 +198,11 @@ class TestStopped:
             signal.pause()
 
         with monkeypatch.context() as patch:
-            patch.setattr(Training, "_learn", interrupted)
+            patch.setattr(Sb3Run, "update", interrupted)
             assert train(out) == status
         assert signal.getsignal(signal.SIGTERM) is before
         told = capsys.readouterr().err
-        assert told == f"{out}: interrupted after 0 decisions, which are saved; go on with --resume\n"
+        assert told == f"{out}: interrupted after 0 steps; go on with --resume\n"
         assert (out / "checkpoint.pt").exists()
         assert train(out, "--resume") == 0
         assert steps_of_curve(out) == steps_of_curve(whole)
@@ -212,11 +213,11 @@ class TestStopped:
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(Training, "_warm_start", interrupted)
+            patch.setattr(Sb3Run, "_warm_start", interrupted)
             patch.setenv(AGAIN, "make train")
             assert train(tmp_path / "run") == 130
         told = capsys.readouterr().err
-        assert "interrupted during the warm start, which will begin again; go on with make train\n" in told
+        assert "interrupted after 0 steps; go on with make train\n" in told
         assert train(tmp_path / "run", "--resume") == 0
 
     def test_without_a_run_there_is_nothing_to_resume(self, tmp_path, capsys):

@@ -17,7 +17,7 @@ BENCH = ("bench-learning", "--variant", "hebei")
         ((*TRAIN, "--tables", f"{10**20}"), f"--tables must be at most 1,000,000,000,000,000, not {10**20}"),
         ((*TRAIN, "--threads", "99999999999"), ", not 99999999999"),
         ((*TRAIN, "--threads", "0"), "--threads must be at least 1, not 0"),
-        ((*TRAIN, "--processes", "99999"), "--processes must be at most"),
+        ((*EVALUATE, "--processes", "99999"), "--processes must be at most"),
         ((*TRAIN, "--seed", "-1"), "--seed must be from 0 to 4294967295, not -1"),
         ((*EVALUATE, "--deals", f"{10**20}"), "--deals must be at most"),
         ((*EVALUATE, "--threads", "99999999999"), "--threads must be at most"),

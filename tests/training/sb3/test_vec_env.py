@@ -11,7 +11,8 @@ from mahjong_agents import GreedyAgent, RandomAgent
 from mahjong_agents.policy.plane_inputs import SIZE
 from mahjong_env import VARIANTS, rules
 from mahjong_env.testing import random_actions
-from mahjong_training.sb3.vec_env import RewardSpec, TableVecEnv
+from mahjong_training.learning.rewards import Points
+from mahjong_training.sb3.vec_env import TableVecEnv
 
 OPPONENTS = (GreedyAgent(), RandomAgent())
 
@@ -120,7 +121,7 @@ class TestEpisodes:
         assert set(np.concatenate(seats).tolist()) == {0, 1, 2}
 
     def test_rewards_are_the_points_of_the_learner(self):
-        env = tables(reward=RewardSpec(scale=0.5))
+        env = tables(reward=Points(0.5))
         paid = np.zeros(16)
         checked = 0
         for _, rewards, dones, infos in greedy_steps(env, 200):
@@ -135,22 +136,6 @@ class TestEpisodes:
                 assert not won or episode["r"] > -8
             paid[dones] = 0
         assert checked > 100
-
-    def test_shaping_adds_up_to_the_first_distance(self):
-        plain, shaped = tables(), tables(reward=RewardSpec(shaping=0.25))
-        first = shaped._distance.copy()
-        added = np.zeros(16)
-        checked = 0
-        both = zip(greedy_steps(plain, 60), greedy_steps(shaped, 60), strict=True)
-        for (_, rewards, dones, _), (_, with_shaping, _, _) in both:
-            added += with_shaping - rewards
-            for table in np.flatnonzero(dones):
-                # The potential is -distance / 4 at the first decision and 0 at the end, wherever the hand went.
-                assert added[table] == pytest.approx(0.25 * first[table], abs=1e-5)
-                checked += 1
-            added[dones] = 0
-            first[dones] = shaped._distance[dones]
-        assert checked > 10
 
     def test_a_person_who_sits_out_learns_nothing_and_holds_nobody_up(self):
         env = tables(num_tables=8, rotation=True)

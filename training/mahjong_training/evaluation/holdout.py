@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from mahjong_agents.base import present_spec
 from mahjong_env import Rules, __version__
 from mahjong_training.errors import BlindSeedError, TrainingError
 from mahjong_training.runtime.folders import check_file, naming
@@ -123,7 +122,7 @@ class BlindTest:
 def _are_same(one: tuple[str, tuple[str, ...]], other: tuple[str, tuple[str, ...]]) -> bool:
     """Whether two agents are the same, by their names or by their files; files that cannot be read say nothing."""
     (name, files), (other_name, other_files) = one, other
-    return present_spec(name) == present_spec(other_name) or (files == other_files and bool(files) and "" not in files)
+    return name == other_name or (files == other_files and bool(files) and "" not in files)
 
 
 def _knobs(rules: Rules) -> dict[str, str]:

@@ -7,14 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from mahjong_agents.base import present_spec
 from mahjong_agents.policy.file import PolicyFile, find_policy
 from mahjong_env import Rules
 
 INITIAL: Final = "initial.zip"
-"""The name, in a folder of `train`, of the policy as it began."""
-CLONE: Final = "clone.zip"
-"""The name, in a folder of `train-sb3` (or of `train` before it was called `INITIAL`), of the policy before PPO."""
+"""The name, in the folder of a run, of the policy as it began."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,6 @@ def with_references(specs: Sequence[Any], rules: Rules | None = None) -> list[En
     Raises:
         MahjongError: a policy file that cannot be used.
     """
-    specs = [present_spec(spec) if isinstance(spec, str) else spec for spec in specs]
     entrants = [Entrant(spec) for spec in specs]
     for spec in specs:
         name, _, place = str(spec).partition("?")[0].partition(":")
@@ -70,7 +66,7 @@ def _family(spec: str, path: Path, rules: Rules | None) -> list[Entrant]:
     trained = saved.training
     if not trained.get("teacher"):
         return []
-    teacher, *teachers = (present_spec(str(name)) for name in (trained["teacher"], *(trained.get("teachers") or ())))
+    teacher, teachers = trained["teacher"], trained.get("teachers") or ()
     words = _BEGUN if trained.get("method") == "ppo" else _IMITATED
     steps = int(trained.get("steps", 0))
     own, *family = (
@@ -106,10 +102,8 @@ def _after_learning(spec: str, path: Path, words: _Words, teacher: str, steps: i
     """Return a policy that has learned, and its clone if that was kept."""
     role = f"learned from {steps:,} decisions, {words.after} {teacher}"
     for folder in (path.parent, path.parent.parent):
-        for name in (INITIAL, CLONE):
-            if not (folder / name).is_file():
-                continue
-            clone = f"policy:{folder / name}"
+        if (folder / INITIAL).is_file():
+            clone = f"policy:{folder / INITIAL}"
             before = f"the same before learning: it {words.plays} {teacher}"
             return [Entrant(spec, role, clone), Entrant(clone, before)]
     return [Entrant(spec, role)]
@@ -117,7 +111,7 @@ def _after_learning(spec: str, path: Path, words: _Words, teacher: str, steps: i
 
 def _before_learning(spec: str, path: Path, words: _Words, teacher: str) -> list[Entrant]:
     """Return a policy that plays like its teacher, and the one that it became, if that is not as good."""
-    if path.name in (INITIAL, CLONE):
+    if path.name == INITIAL:
         return [Entrant(spec, f"{words.plays} {teacher}; what the policies of its run were before learning")]
     family = [Entrant(spec, f"{words.plays} {teacher}; nothing that was learned later measured better")]
     last = path.parent / "last.zip"

@@ -6,34 +6,39 @@ A subclass of `BaseRun` says how it learns, what a checkpoint holds, and which m
 from __future__ import annotations
 
 import io
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic
 
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_env import AgentError, MissingExtraError, Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
-from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.errors import InterruptedRunError, TrainingError, WorkerError, WriteError
+from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.matches import measure
 from mahjong_training.evaluation.results import LineupResult
-from mahjong_training.learning.curve import Player, curve_rows, describe, measure_learner, plot_curve
-from mahjong_training.learning.run_folder import RunFolder
+from mahjong_training.learning.curve import curve_row, describe, plot_curve
+from mahjong_training.learning.run_folder import Config, RunFolder
 from mahjong_training.runtime.console import exit_status, resume_hint, stopping_in_order
 from mahjong_training.runtime.folders import check_folder, make_folder, naming, write_bytes
 from mahjong_training.seeds import curve_seed
 
 try:
     import torch
+    from torch.utils.tensorboard import SummaryWriter
+    from tqdm import tqdm
 
     from mahjong_agents.policy import torch_network
 except ImportError as error:
-    raise MissingExtraError("training needs torch: pip install 'mahjong-env[train,evaluate]'") from error
-
-Config = TypeVar("Config", TrainSb3Config, TrainConfig)
+    if isinstance(error, MissingExtraError):
+        raise
+    raise MissingExtraError(f"training needs {error.name}: pip install 'mahjong-env[train,evaluate]'") from error
 
 
 class BaseRun(ABC, Generic[Config]):
@@ -51,6 +56,8 @@ class BaseRun(ABC, Generic[Config]):
 
     packages: ClassVar[Sequence[str]] = ("numpy", "torch")
     """Packages whose versions are written beside the settings."""
+    unit: ClassVar[str]
+    """What is counted up to the total: "hands" or "steps"."""
 
     def __init__(self, config: Config, folder: RunFolder) -> None:
         """Find the rules and the agents of the measurements; nothing is written.
@@ -63,9 +70,9 @@ class BaseRun(ABC, Generic[Config]):
         self.folder = folder
         self.rules: Rules = read_rules(config.variant, config.knobs)
         self.judges = [make_agent(spec) for spec in config.evaluation_agents]
-        self.steps = 0
+        self.steps = self.saved = 0
         self.seconds = 0.0
-        self.is_due = False
+        self.is_due = True
 
     # --- Of each way to learn -----------------------------------------------------------------------------------
     @staticmethod
@@ -77,13 +84,19 @@ class BaseRun(ABC, Generic[Config]):
             TrainingError: they cannot be used.
         """
 
+    @property
     @abstractmethod
-    def learn(self) -> None:
-        """Learn up to the total of the settings, measuring and saving on the way."""
+    def learned(self) -> int:
+        """What was learned from, in `unit`."""
+
+    @property
+    @abstractmethod
+    def total(self) -> int:
+        """What is to be learned from in all, in `unit`."""
 
     @abstractmethod
-    def stopped(self) -> str:
-        """Save what is worth saving of a run that is interrupted; return where it stopped, such as "after 5 hands"."""
+    def update(self) -> None:
+        """Play, and learn from it once."""
 
     @abstractmethod
     def player(self) -> Agent:
@@ -91,15 +104,7 @@ class BaseRun(ABC, Generic[Config]):
 
     @abstractmethod
     def judge(self, learner: Agent, results: Sequence[LineupResult]) -> tuple[bool, list[str]]:
-        """Decide whether a measurement is the best so far.
-
-        Args:
-            learner: who was measured.
-            results: against each of the judges.
-
-        Returns:
-            Whether it is, and lines to print about it.
-        """
+        """Return whether a measurement, a result against each of the judges, is the best so far; and lines to print."""
 
     @abstractmethod
     def policy_file(self) -> PolicyFile:
@@ -122,23 +127,19 @@ class BaseRun(ABC, Generic[Config]):
     def close(self) -> None:
         """Let go of processes and files."""
 
-    def log(self, name: str, number: float) -> None:
-        """Show a number in TensorBoard."""
+    def progress(self, learned: int) -> Fraction:
+        """Return the share of the way, for measurements, that is done after an amount of what is learned from."""
+        return Fraction(learned, max(1, self.total))
 
     @property
-    def counts(self) -> dict[str, int]:
-        """Further columns of the learning curve."""
-        return {}
+    def phase(self) -> str:
+        """What the progress bar calls this part of the run."""
+        return "PPO"
 
     @property
     def control_variates(self) -> bool:
         """Whether the luck of the draws is taken off the points of measurements."""
         return False
-
-    @property
-    def plays(self) -> Player | None:
-        """What plays the hands of measurements; None: this process."""
-        return None
 
     # --- Of all of them -----------------------------------------------------------------------------------------
     def run(self) -> None:
@@ -151,15 +152,54 @@ class BaseRun(ABC, Generic[Config]):
         """
         hint = resume_hint()
         try:
-            with naming(self.folder.path):
+            with naming(self.folder.path), SummaryWriter(str(self.folder.tensorboard)) as self._board:
                 self.learn()
         except KeyboardInterrupt as interrupt:
-            message = f"{self.folder.path}: interrupted {self.stopped()}; go on with {hint}"
+            message = f"{self.folder.path}: interrupted after {self.saved:,} {self.unit}; go on with {hint}"
             raise InterruptedRunError(message, exit_status(interrupt)) from None
         except WorkerError as error:
-            raise WorkerError(f"{error}; stopped {self.stopped()}; go on with {hint}") from error
+            raise WorkerError(f"{error}; stopped after {self.saved:,} {self.unit}; go on with {hint}") from error
         except WriteError as error:
             raise WriteError(f"{error}; what was saved before is whole: make room, and go on with {hint}") from error
+
+    def learn(self) -> None:
+        """Learn up to the total, saving after every update and measuring on the way."""
+        if self.learned >= self.total and not self.is_due:
+            print(f"{self.folder.path}: has learned from {self.learned:,} {self.unit} already; nothing to do")
+            return
+        self.measure_if_due()
+        with tqdm(
+            total=self.total, initial=self.learned, unit=f" {self.unit}", disable=None, smoothing=0.1, leave=False
+        ) as bar:
+            while self.learned < self.total:
+                bar.set_description(self.phase)
+                before, start = self.learned, time.monotonic()
+                self.update()
+                self.seconds += time.monotonic() - start
+                bar.update(self.learned - before)
+                self.is_due = self._measurements_due(before) < self._measurements_due(self.learned)
+                # Before it is measured, which takes as long again: what was learned is not lost if that is interrupted.
+                self.save()
+                self.measure_if_due(bar.write)
+        rate = self.steps / max(self.seconds, 1e-9)
+        print(
+            f"learned from {self.learned:,} {self.unit} in {self.seconds:.0f} s ({rate:.0f} decisions/s); "
+            f"{self.folder.best}, {self.folder.curve_plot}"
+        )
+
+    def _measurements_due(self, learned: int) -> int:
+        """Return how many measurements on the way are due by then."""
+        return int(self.progress(learned) * self.config.evaluations)
+
+    def measure_if_due(self, say: Callable[[str], None] = print) -> None:
+        """Measure, if that is due, and save that it was done; the first policy is kept as the initial one."""
+        if not self.is_due:
+            return
+        self.measure("PPO" if self.learned else "start", say)
+        if not self.learned:
+            write_bytes(self.folder.initial, self.folder.last.read_bytes())
+        self.is_due = False
+        self.save()
 
     def measure(self, phase: str, say: Callable[[str], None] = print) -> None:
         """Measure the learner, add to the learning curve, and keep the policy: as the best if it is.
@@ -169,18 +209,27 @@ class BaseRun(ABC, Generic[Config]):
             say: prints a line.
         """
         learner = self.player()
+        agents = [learner, *self.judges]
         # The same deals every time: differences between measurements are less noisy than the measurements.
-        results = measure_learner(
-            self.rules,
-            learner,
-            self.judges,
-            deals=self.config.evaluation_deals,
-            seed=curve_seed(self.config.seed),
-            play=self.plays,
-            control_variates=self.control_variates,
-        )
-        columns = {"phase": phase, "steps": self.steps, **self.counts, "seconds": round(self.seconds, 1)}
-        rows = curve_rows(results, self.judges, **columns)
+        results = [
+            measure(
+                self.rules,
+                agents,
+                one_against_copies(0, number, self.rules.people),
+                deals=self.config.evaluation_deals,
+                seed=curve_seed(self.config.seed),
+                control_variates=self.control_variates,
+            )
+            for number in range(1, len(agents))
+        ]
+        columns: dict[str, Any] = {
+            "phase": phase,
+            "steps": self.steps,
+            self.unit: self.learned,
+            "seconds": round(self.seconds, 1),
+        }
+        judged = enumerate(zip(results, self.judges, strict=True), start=1)
+        rows = [columns | curve_row(result, number, judge.name) for number, (result, judge) in judged]
         self.folder.append_to_curve(rows)
         plot_curve(self.folder.read_curve(), f"{self.rules.title}: {self.folder.path.name}", self.folder.curve_plot)
         for row in rows:
@@ -193,9 +242,12 @@ class BaseRun(ABC, Generic[Config]):
         if is_best:
             write_bytes(self.folder.best, data)
         self.measured()
-        done = ", ".join(f"{number:,} {name}" for name, number in (self.counts or {"decisions": self.steps}).items())
         lines: list[str] = [describe(row) for row in rows] + remarks
-        say("\n  ".join([f"{phase}, {done}, {self.seconds:.0f} s", *lines]))
+        say("\n  ".join([f"{phase}, {self.learned:,} {self.unit}, {self.seconds:.0f} s", *lines]))
+
+    def log(self, name: str, number: float) -> None:
+        """Show a number in TensorBoard, over what was learned from."""
+        self._board.add_scalar(name, number, self.learned)
 
     def save(self) -> None:
         """Write what ``--resume`` needs.
@@ -204,6 +256,7 @@ class BaseRun(ABC, Generic[Config]):
             WriteError: it cannot be written; the checkpoint before stays.
         """
         write_checkpoint(self.folder.checkpoint, self.state())
+        self.saved = self.learned
 
     def load(self) -> None:
         """Go on from what `save` wrote; a run that was stopped before it begins again.
@@ -213,7 +266,7 @@ class BaseRun(ABC, Generic[Config]):
         """
         path = self.folder.checkpoint
         state = read_checkpoint(path)
-        if state is None or not state.get("warm_started", True):
+        if state is None:
             print(f"{self.folder.path}: was stopped before anything was learned; it begins again")
             self.folder.truncate_after(-1)
             return
@@ -225,6 +278,7 @@ class BaseRun(ABC, Generic[Config]):
             raise TrainingError(f"{path}: damaged or of another version; it does not fit this run") from error
         # Of a measurement that is still due a part may be there.
         self.folder.truncate_after(self.steps - self.is_due)
+        self.saved = self.learned
         self.resumed()
 
 
@@ -240,10 +294,9 @@ def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
     """
     folder = RunFolder(config.out or Path("runs") / f"{config.variant}{config.folder_suffix}")
     kind.check(config)
-    folder.check_kind(type(config))
+    folder.check(config)
     with stopping_in_order():
         if config.resume:
-            folder.check_is_run()
             with folder.locked():
                 config = folder.resumed_config(config)
                 kind.check(config)
@@ -251,7 +304,6 @@ def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
                     run.load()
                     run.run()
             return folder
-        folder.check_is_free()
         check_folder(folder.path)
         with closing(kind(config, folder)) as run:
             make_folder(folder.path)
@@ -286,13 +338,12 @@ def write_checkpoint(path: Path, state: Mapping[str, Any]) -> None:
 
 
 def read_checkpoint(path: Path) -> dict[str, Any] | None:
-    """Return what a checkpoint holds; None if there is none.
+    """Return what a checkpoint holds, on the CPU; None if there is none.
 
     Raises:
         TrainingError: it is damaged, or no checkpoint.
     """
     try:
-        # Whatever device it was written on: the learner that takes it over moves it to its own.
         state: Any = torch.load(path, map_location="cpu", weights_only=True)
         return dict(state)
     except FileNotFoundError:

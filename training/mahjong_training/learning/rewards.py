@@ -1,16 +1,15 @@
-"""What a learner is paid: points, or what a researcher makes of them in a few lines of a file.
+"""Rewards: what a learner is paid, points or what a researcher makes of them; see docs/rewards_and_features.md.
 
-Described in docs/rewards_and_features.md. A reward is a function of what happened to n learners between two decisions
-(`Paid`). It may have a ``potential``, a function of what they see, which shapes it: ``discount * potential after -
-potential before`` is added, and nothing at the end of a hand counts, so that the best policy stays the same (Ng, Harada
-and Russell, ICML 1999).
+A reward is a function of what happened to n learners between two decisions (`Paid`). It may have a ``potential``, a
+function of what they see, which shapes it: ``gamma * potential after - potential before`` is added, and nothing at the
+end of a hand counts, so that the best policy stays the same (Ng, Harada and Russell, ICML 1999).
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -79,7 +78,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Sigma:
-    """The points received in sigma, the unit that means the same in every variant (`mahjong_training.sigma`)."""
+    """The points received in sigma, the unit that means the same in every variant (`matches.sigma`)."""
 
     def __call__(self, paid: Paid) -> Amounts:
         """Return [n] amounts."""
@@ -109,61 +108,20 @@ class Ranked:
         return paid.ended * ((people + 1) / 2 - paid.rank) / ((people - 1) / 2)
 
 
-@dataclass(frozen=True)
 class Distance:
     """Another reward, shaped by the distance to a win (tiles that the best action leaves to be missing)."""
 
-    weight: float = 0.1
-    base: str = "sigma"
-    _base: Reward = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Find the reward that is shaped."""
-        object.__setattr__(self, "_base", find_reward(self.base))
+    def __init__(self, weight: float = 0.1, base: str = "sigma") -> None:
+        """Find the reward that is shaped; the potential is minus the distance, times the weight."""
+        self.weight, self.base = weight, find_reward(base)
 
     def __call__(self, paid: Paid) -> Amounts:
         """Return [n] amounts of the other reward."""
-        return self._base(paid)
+        return self.base(paid)
 
     def potential(self, view: View) -> Amounts:
-        """Return [n] minus the distance, times the weight."""
+        """Return [n] the potential of what n seats see."""
         return -self.weight * look_ahead(view).distance.min(axis=1)
-
-
-@dataclass(frozen=True)
-class Value:
-    """Another reward, shaped by what a trained policy expects of the position: its value head. Needs torch."""
-
-    policy: str
-    weight: float = 1.0
-    base: str = "sigma"
-    _base: Reward = field(init=False, repr=False, compare=False)
-    _network: Any = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Find the reward that is shaped, and the policy.
-
-        Raises:
-            PolicyFileError: the policy cannot be used.
-            RewardError: it has no value head.
-        """
-        from mahjong_agents.policy.agent import PolicyAgent
-
-        network = getattr(PolicyAgent(self.policy).network, "module", None)
-        if not hasattr(network, "foresee"):
-            raise RewardError(
-                f"the policy {self.policy} has no value head, which only those over whole observations have"
-            )
-        object.__setattr__(self, "_base", find_reward(self.base))
-        object.__setattr__(self, "_network", network)
-
-    def __call__(self, paid: Paid) -> Amounts:
-        """Return [n] amounts of the other reward."""
-        return self._base(paid)
-
-    def potential(self, view: View) -> Amounts:
-        """Return [n] what the policy expects, in the unit of its own reward, times the weight."""
-        return self.weight * self._network.foresee(view)
 
 
 _NAMED: Final[dict[str, Callable[..., Reward]]] = {
@@ -172,7 +130,6 @@ _NAMED: Final[dict[str, Callable[..., Reward]]] = {
     "clipped": Clipped,
     "ranked": Ranked,
     "distance": Distance,
-    "value": Value,
 }
 
 
@@ -180,27 +137,28 @@ def find_reward(reward: Any) -> Reward:
     """Return the reward that a text names, or the function itself.
 
     Args:
-        reward: a function of a `Paid`; or "points", "sigma", "clipped", "ranked", "distance", "value",
-            ``module:name`` or ``file.py:name``, with ``?option=value&option=value`` behind it. What is named is the
-            function, or a class whose objects are called like one; options are arguments of either.
+        reward: a function of a `Paid`; or "points", "sigma", "clipped", "ranked", "distance", ``module:name`` or
+            ``file.py:name``, with ``?option=value&option=value`` behind it. What is named is the function, or a class
+            whose objects are called like one; options are arguments of either.
 
     Raises:
         RewardError: there is no such reward, it cannot be made, or it is something else.
     """
-    if not isinstance(reward, str):
-        if not _is_reward(reward):
-            raise RewardError(f"a reward is a function of what was paid; {reward!r} is something else")
-        return _checked(reward)
-    address, options = parse_address(_KIND, reward)
-    maker: Any = _NAMED.get(address) or find_maker(_KIND, reward, address)
-    if maker is None:
-        raise RewardError(f"no reward is called {reward!r}; valid are {_valid()}")
-    if inspect.isfunction(maker):
-        return _with_options(reward, maker, {name: read_value(text) for name, text in options.items()})
-    found = make(_KIND, reward, maker, None, options)
+    found = reward
+    if isinstance(reward, str):
+        address, options = parse_address(_KIND, reward)
+        maker: Any = _NAMED.get(address) or find_maker(_KIND, reward, address)
+        if maker is None:
+            raise RewardError(f"no reward is called {reward!r}; valid are {_valid()}")
+        if inspect.isfunction(maker):
+            found = _with_options(reward, maker, {name: read_value(text) for name, text in options.items()})
+        else:
+            found = make(_KIND, reward, maker, None, options)
     if not _is_reward(found):
-        raise RewardError(f"reward {reward!r}: {found!r} cannot be called with what was paid")
-    return _checked(found)
+        raise RewardError(f"a reward is a function of what was paid; {found!r} is something else")
+    if not callable(getattr(found, "potential", len)):
+        raise RewardError(f"the potential of a reward is a function of a view; that of {found!r} is something else")
+    return found
 
 
 def _with_options(text: str, function: Callable[..., Any], options: dict[str, Any]) -> Reward:
@@ -215,21 +173,14 @@ def _is_reward(one: Any) -> bool:
     return callable(one) and not isinstance(one, type)
 
 
-def _is_ready(one: Any) -> bool:
-    return _is_reward(one) and not inspect.isfunction(one)
-
-
-def _checked(reward: Reward) -> Reward:
-    if not callable(getattr(reward, "potential", len)):
-        raise RewardError(f"the potential of a reward is a function of a view; that of {reward!r} is something else")
-    return reward
-
-
 def _valid() -> str:
     return f"{', '.join(_NAMED)}, module:name, file.py:name, and in Python functions of what was paid"
 
 
-_KIND: Final = Kind("reward", "a reward", RewardError, "__call__", _is_ready, _valid)
+# A function in a file is not made by calling it, but an object that stands ready there is one already.
+_KIND: Final = Kind(
+    "reward", "a reward", RewardError, "__call__", lambda one: _is_reward(one) and not inspect.isfunction(one), _valid
+)
 
 
 # --- Paying ------------------------------------------------------------------------------------------------------
@@ -252,7 +203,7 @@ def potential(reward: Reward, view: View) -> NDArray[np.float32] | None:
     return None if shape is None else _numbers(reward, "potential", shape(view), len(view))
 
 
-def _numbers(reward: Any, what: str, found: Any, number: int) -> NDArray[np.float32]:
+def _numbers(reward: Reward, what: str, found: Any, number: int) -> NDArray[np.float32]:
     amounts = np.asarray(found)
     if amounts.shape != (number,) or amounts.dtype.kind not in "iufb" or not np.isfinite(amounts).all():
         raise RewardError(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any, Final
 
 from mahjong_agents import Agent, make_agent
-from mahjong_agents.base import present_spec
 from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.greedy import reference_agent
 from mahjong_agents.policy.agent import PolicyAgent
@@ -27,15 +25,12 @@ from mahjong_training.learning.base_run import BaseRun, find_device, run_or_resu
 from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.learning.self_play import Common, Trajectories, Weights, network_of, play_part
-from mahjong_training.runtime.folders import write_bytes
 from mahjong_training.runtime.limits import check_counts, check_seed
 from mahjong_training.runtime.workers import check_workers, new_executor
 from mahjong_training.seeds import gate_seed, training_seed
 
 try:
     import torch
-    from torch.utils.tensorboard import SummaryWriter
-    from tqdm import tqdm
 
     from mahjong_agents.policy.torch_network import TorchNetwork, arrays_of, network_header
     from mahjong_training.learning.ppo import Learner
@@ -67,6 +62,8 @@ def run(config: TrainConfig) -> RunFolder:
 class PpoRun(BaseRun[TrainConfig]):
     """A run of self-play: the learner, the agents that it plays against, and the measurements."""
 
+    unit = "hands"
+
     @staticmethod
     def check(config: TrainConfig) -> None:
         """Check settings; see `BaseRun.check`."""
@@ -77,7 +74,8 @@ class PpoRun(BaseRun[TrainConfig]):
         check_workers(config)
         check_seed(config.seed)
         find_device(config.device)
-        for name in (*(field.name for field in fields(PpoSettings)), "ema_decay", "reward_limit", "opponent_share"):
+        amounts = [field.name for field in fields(PpoSettings)]
+        for name in (*amounts, "kl_coef", "ema_decay", "reward_limit", "opponent_share"):
             if not 0 <= getattr(config, name) < float("inf"):
                 raise TrainingError(
                     f"--{name.replace('_', '-')} must be a finite number from 0, not {getattr(config, name)}"
@@ -90,7 +88,7 @@ class PpoRun(BaseRun[TrainConfig]):
             raise TrainingError(
                 f"--critic-hands {config.critic_hands} leaves nothing of --hands {config.hands} for the policy"
             )
-        teacher = present_spec(str(config.teacher))
+        teacher = str(config.teacher)
         named = TEACHERS if config.network is None else {}
         if config.teacher is not None and teacher not in named and not teacher.startswith(_POLICY):
             valid = ", ".join([*named, f"{_POLICY}NAME"])
@@ -111,7 +109,6 @@ class PpoRun(BaseRun[TrainConfig]):
         teacher = config.teacher
         if teacher is None and config.network is None:
             teacher = _winner_of_trial(self.rules, config.seed)
-        teacher = None if teacher is None else present_spec(teacher)
         parts = config.parts or max(_FEWEST_PARTS, config.processes)
         critic_hands = config.critic_hands
         if critic_hands is None:
@@ -137,8 +134,7 @@ class PpoRun(BaseRun[TrainConfig]):
         except ValueError as error:
             raise TrainingError(f"--teacher {teacher}: not a policy of --network {config.network} ({error})") from error
         self._luck = useful_weights(self.rules) if config.control_variates and plain else None
-        self.updates = self.hands = self.measurements = self.saved = 0
-        self.is_due = True
+        self.updates = self.hands = self.measurements = 0
         self.best = self.learner.weights()
         self.snapshots: list[Weights] = []
         self._begun: list[Any] | None = None
@@ -156,58 +152,29 @@ class PpoRun(BaseRun[TrainConfig]):
         self._executor.close()
 
     @property
-    def counts(self) -> dict[str, int]:
-        """The hands, for the learning curve."""
-        return {"hands": self.hands}
+    def learned(self) -> int:
+        """Hands that were learned from."""
+        return self.hands
+
+    @property
+    def total(self) -> int:
+        """Hands that are to be learned from."""
+        return self.config.hands
+
+    @property
+    def phase(self) -> str:
+        """What the progress bar says."""
+        return "critic alone" if self.hands < self.critic_hands else "PPO"
 
     @property
     def control_variates(self) -> bool:
         """Whether luck is taken off the points, of what is learned from and of measurements."""
         return self._luck is not None
 
-    def log(self, name: str, number: float) -> None:
-        """Show a number in TensorBoard, over the hands."""
-        self._board.add_scalar(name, number, self.hands)
-
-    def stopped(self) -> str:
-        """Return where the run stopped; every update has been saved."""
-        return f"after {self.saved:,} hands"
-
     # --- Learning -----------------------------------------------------------------------------------------------
-    def learn(self) -> None:
-        """Learn up to the number of hands, measuring and saving on the way."""
-        with SummaryWriter(str(self.folder.tensorboard)) as self._board:
-            self._learn()
-
-    def _learn(self) -> None:
-        config = self.config
-        if self.hands >= config.hands and not self.is_due:
-            print(f"{self.folder.path}: has learned from {self.hands:,} hands already; nothing to do")
-            return
-        self._measure_if_due()
-        with tqdm(total=config.hands, initial=self.hands, unit=" hands", disable=None, leave=False) as bar:
-            while self.hands < config.hands:
-                bar.set_description("critic alone" if self.hands < self.critic_hands else "PPO")
-                before = self.hands
-                self._update()
-                bar.update(self.hands - before)
-                self.is_due = self._measurements_due(before) < self._measurements_due(self.hands)
-                # Before it is measured, which takes as long again: what was learned is not lost if that is interrupted.
-                self.save()
-                self._measure_if_due(bar.write)
-        rate = self.steps / max(self.seconds, 1e-9)
-        print(
-            f"learned from {self.hands:,} hands in {self.seconds:.0f} s ({rate:.0f} decisions/s); "
-            f"{self.folder.best}, {self.folder.curve_plot}"
-        )
-
-    def _progress(self, hands: int) -> Fraction:
+    def progress(self, learned: int) -> Fraction:
         """Return the share of what the policy learns from that is done after a number of hands."""
-        return Fraction(max(0, hands - self.critic_hands), max(1, self.config.hands - self.critic_hands))
-
-    def _measurements_due(self, hands: int) -> int:
-        """Return how many measurements on the way are due by then."""
-        return int(self._progress(hands) * self.config.evaluations)
+        return Fraction(max(0, learned - self.critic_hands), max(1, self.config.hands - self.critic_hands))
 
     def _next_hands(self, hands: int) -> int:
         """Return how many hands the update after a number of hands plays: what is left, shared out evenly."""
@@ -215,9 +182,9 @@ class PpoRun(BaseRun[TrainConfig]):
         left = min(goal, self.config.hands) - hands
         return -(-left // -(-left // self.config.tables))
 
-    def _update(self) -> None:
+    def update(self) -> None:
+        """Play hands, and learn from them once."""
         config = self.config
-        start = time.monotonic()
         hands = self._play()
         after = self.hands + len(hands.points)
         if config.ahead and after < config.hands:
@@ -225,13 +192,12 @@ class PpoRun(BaseRun[TrainConfig]):
         metrics = self.learner.update(
             hands,
             number=self.updates,
-            progress=float(self._progress(self.hands)),
+            progress=float(self.progress(self.hands)),
             critic_updates=-(-self.critic_hands // config.tables),
         )
         self.updates += 1
         self.hands += len(hands.points)
         self.steps += len(hands)
-        self.seconds += time.monotonic() - start
         metrics["hands/updates behind"] = float(self.config.ahead and self.updates > 1)
         metrics["hands/points in sigma"] = float(hands.points[hands.learner].mean()) / sigma(self.rules)
         for name, number in metrics.items():
@@ -273,15 +239,6 @@ class PpoRun(BaseRun[TrainConfig]):
         self._begun = self._executor.submit(play_part, common, [(config.seed, update, part) for part in range(parts)])
 
     # --- Measuring and saving -----------------------------------------------------------------------------------
-    def _measure_if_due(self, say: Callable[[str], None] = print) -> None:
-        if not self.is_due:
-            return
-        self.measure("PPO" if self.updates else "start", say)
-        if not self.updates:
-            write_bytes(self.folder.initial, self.folder.last.read_bytes())
-        self.is_due = False
-        self.save()
-
     def player(self) -> Agent:
         """Return the agent that plays by the averaged weights."""
         return self._player_of(self.learner.average_weights())
@@ -348,11 +305,6 @@ class PpoRun(BaseRun[TrainConfig]):
             },
         )
 
-    def save(self) -> None:
-        """Write what ``--resume`` needs: a run that goes on from it ends as if it had never stopped."""
-        super().save()
-        self.saved = self.hands
-
     def state(self) -> dict[str, Any]:
         """Return what a checkpoint holds; the hands that are being played are played again."""
         counts = {"updates": self.updates, "hands": self.hands, "decisions": self.steps, "measured": self.measurements}
@@ -378,7 +330,6 @@ class PpoRun(BaseRun[TrainConfig]):
 
     def resumed(self) -> None:
         """Let the hands be played that were being played when the checkpoint was written."""
-        self.saved = self.hands
         if self._was_ahead and self.config.ahead and self.hands < self.config.hands:
             self._hand_out(self.updates, self.hands)
 

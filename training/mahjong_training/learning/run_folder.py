@@ -7,88 +7,50 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_type_hints
 
 from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.references import CLONE, INITIAL
+from mahjong_training.evaluation.references import INITIAL
 from mahjong_training.runtime.folders import LOCK, locked, make_folder, write_text
 
-# What may differ between a run and its continuation.
 _FREE: Final = ("resume", "out", "total_steps", "hands", "processes", "threads", "device", "record")
-
-# Of the learning curve's columns, those that are drawn.
+"""The settings that may differ between a run and its continuation."""
 _CURVE_NUMBERS: Final = ("points", "points_low", "points_high", "wins")
+"""Of the learning curve's columns, those that are drawn."""
+_COMMANDS: Final = {"total_steps": "`train-sb3` (METHOD=sb3)", "hands": "`train` (METHOD=ppo)"}
+"""The ways to learn as users name them, by a setting that no other way has."""
 
-# A setting that only runs of this kind have, and whose runs they are, as users name them.
-_MARKS: Final = {TrainSb3Config: "total_steps", TrainConfig: "hands"}
-_COMMANDS: Final = {TrainSb3Config: "`train-sb3` (METHOD=sb3)", TrainConfig: "`train` (METHOD=ppo)"}
-
-_Settings = TypeVar("_Settings", TrainSb3Config, TrainConfig)
-_Run = TypeVar("_Run", TrainSb3Config, TrainConfig)
+Config = TypeVar("Config", TrainSb3Config, TrainConfig)
 
 
-@dataclass(frozen=True)
 class RunFolder:
     """The files of a run.
 
     Attributes:
         path: the folder.
+        config: every setting of the run, and the versions it was made with.
+        best: the policy that measured best.
+        last: the policy as it is now.
+        initial: the policy as it began, before it learned.
+        policies: a folder of the policies on the way, one for each measurement.
+        checkpoint: what ``--resume`` goes on from.
+        tensorboard: TensorBoard's event files.
+        curve: the measurements, a line for each opponent.
+        curve_plot: the same as a picture.
     """
 
-    path: Path
-
-    @property
-    def config(self) -> Path:
-        """Every setting of the run, and the versions it was made with."""
-        return self.path / "config.json"
-
-    @property
-    def best(self) -> Path:
-        """The policy that measured best."""
-        return self.path / "best.zip"
-
-    @property
-    def last(self) -> Path:
-        """The policy as it is now."""
-        return self.path / "last.zip"
-
-    @property
-    def checkpoint(self) -> Path:
-        """Weights and the optimiser's state, from which ``--resume`` goes on."""
-        return self.path / "checkpoint.pt"
-
-    @property
-    def clone(self) -> Path:
-        """The policy as the warm start left it, before it learned."""
-        return self.path / CLONE
-
-    @property
-    def initial(self) -> Path:
-        """The policy as it began, before it learned."""
-        return self.path / INITIAL
-
-    @property
-    def policies(self) -> Path:
-        """The policies on the way, one for each measurement."""
-        return self.path / "policies"
-
-    @property
-    def tensorboard(self) -> Path:
-        """TensorBoard's event files."""
-        return self.path / "tensorboard"
-
-    @property
-    def curve(self) -> Path:
-        """The measurements, a line for each opponent."""
-        return self.path / "learning_curve.csv"
-
-    @property
-    def curve_plot(self) -> Path:
-        """The same as a picture."""
-        return self.path / "learning_curve.png"
+    def __init__(self, path: Path) -> None:
+        """Name the files; nothing is made or read."""
+        self.path = path
+        self.config = path / "config.json"
+        self.best, self.last, self.initial = path / "best.zip", path / "last.zip", path / INITIAL
+        self.policies = path / "policies"
+        self.checkpoint = path / "checkpoint.pt"
+        self.tensorboard = path / "tensorboard"
+        self.curve, self.curve_plot = path / "learning_curve.csv", path / "learning_curve.png"
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -102,59 +64,45 @@ class RunFolder:
                 print(f"{self.path}: taken over from {left_by}, which ended without finishing")
             yield
 
-    def check_kind(self, kind: type[TrainSb3Config | TrainConfig]) -> None:
-        """Check that the run in the folder, if there is one, is of this kind.
+    # --- Settings -----------------------------------------------------------------------------------------------
+    def check(self, config: TrainSb3Config | TrainConfig) -> None:
+        """Check that there is a run of this kind if it is to be resumed, and none otherwise.
 
         Raises:
-            TrainingError: it is of the other one.
+            TrainingError: there is none, there is one, or there is one of the other kind.
         """
         if not self.config.exists():
+            if config.resume:
+                raise TrainingError(f"{self.path}: there is no run to resume (no {self.config.name})")
             return
-        settings, other = self._settings(), TrainConfig if kind is TrainSb3Config else TrainSb3Config
-        if _MARKS[other] in settings:
+        own, other = sorted(_COMMANDS, key=lambda name: not hasattr(config, name))
+        if other in self._settings():
             raise TrainingError(
-                f"{self.path}: the run in this folder is one of {_COMMANDS[other]}, not of {_COMMANDS[kind]}; "
+                f"{self.path}: the run in this folder is one of {_COMMANDS[other]}, not of {_COMMANDS[own]}; "
                 "choose another --out (RUN= of make)"
             )
-
-    def check_is_free(self) -> None:
-        """Check that there is no run in the folder.
-
-        Raises:
-            TrainingError: there is.
-        """
-        if self.config.exists():
+        if not config.resume:
             raise TrainingError(
                 f"{self.path}: there is a run in this folder already; go on with it (--resume) or choose another --out"
             )
 
-    def check_is_run(self) -> None:
-        """Check that there is a run in the folder.
-
-        Raises:
-            TrainingError: there is none.
-        """
-        if not self.config.exists():
-            raise TrainingError(f"{self.path}: there is no run to resume (no {self.config.name})")
-
-    def begin(self, config: TrainSb3Config | TrainConfig, versions: dict[str, str]) -> None:
-        """Write down the settings of a new run.
+    def begin(self, config: TrainSb3Config | TrainConfig, versions: Mapping[str, str]) -> None:
+        """Write down the settings of a new run, with the versions of what it uses.
 
         Raises:
             TrainingError: there is a run already, or the folder cannot be written.
         """
-        self.check_is_free()
+        self.check(config)
         make_folder(self.policies)
-        settings = asdict(config) | {"out": str(self.path)}
-        write_text(self.config, json.dumps(settings | {"versions": versions}, indent=2))
+        settings = asdict(config) | {"out": str(self.path), "versions": dict(versions)}
+        write_text(self.config, json.dumps(settings, indent=2))
 
-    def resumed_config(self, config: _Run) -> _Run:
+    def resumed_config(self, config: Config) -> Config:
         """Return the settings with which an existing run goes on: its own, up to the total that is asked for now.
 
         Raises:
-            TrainingError: there is no run, its files are damaged, or a setting contradicts the run's own.
+            TrainingError: its files are damaged, or a setting contradicts the run's own.
         """
-        self.check_is_run()
         kind = type(config)
         saved = self._saved_config(kind)
         default = kind(variant=saved.variant)
@@ -165,21 +113,9 @@ class RunFolder:
                 raise TrainingError(
                     f"{self.path}: a resumed run keeps its settings: {item.name} is {kept!r}, not {asked!r}"
                 )
-        if config.variant != saved.variant:
-            raise TrainingError(f"{self.path}: this is a run for {saved.variant}, not for {config.variant}")
         self.read_curve()  # it is read at every measurement, when there is something to lose
         make_folder(self.policies)
         return replace(saved, **{name: getattr(config, name) for name in free})
-
-    def _saved_config(self, kind: type[_Run]) -> _Run:
-        settings = self._settings()
-        try:
-            settings.pop("versions", None)
-            settings["out"] = self.path
-            lists = {key: tuple(value) for key, value in settings.items() if isinstance(value, list)}
-            return _typed(kind(**settings | lists))
-        except (ValueError, KeyError, TypeError) as error:
-            raise self._unreadable(error) from error
 
     def _settings(self) -> dict[str, Any]:
         try:
@@ -187,19 +123,35 @@ class RunFolder:
         except (OSError, ValueError, TypeError, RecursionError) as error:
             raise self._unreadable(error) from error
 
+    def _saved_config(self, kind: type[Config]) -> Config:
+        settings = self._settings() | {"out": self.path}
+        settings.pop("versions", None)
+        hints = get_type_hints(kind)
+        try:
+            lists: dict[str, Any] = {key: tuple(value) for key, value in settings.items() if isinstance(value, list)}
+            saved = kind(**settings | lists)
+            for item in fields(kind):
+                value, wanted = getattr(saved, item.name), hints[item.name]
+                if wanted == tuple[str, ...]:
+                    fits = isinstance(value, tuple) and all(isinstance(text, str) for text in value)
+                else:
+                    fits = isinstance(value, wanted) or (wanted is float and isinstance(value, int))
+                if not fits:
+                    raise TypeError(f"{item.name} is {value!r}")
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._unreadable(error) from error
+        return saved
+
     def _unreadable(self, error: Exception) -> TrainingError:
         return TrainingError(f"{self.config}: the settings of this run cannot be read ({error})")
 
+    # --- The learning curve -------------------------------------------------------------------------------------
     def append_to_curve(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Add lines to the learning curve."""
         self._write_curve([*self.read_curve(), *rows])
 
     def truncate_after(self, steps: int) -> None:
-        """Remove what was measured later than the checkpoint that a run goes on from: it will be measured again.
-
-        Args:
-            steps: the checkpoint's decisions; -1: there is none, and nothing is kept.
-        """
+        """Remove what was measured after a number of steps, the checkpoint's: it will be measured again; -1: all."""
         rows = self.read_curve()
         kept = [row for row in rows if int(row["steps"]) <= steps]
         if rows and not kept:
@@ -240,17 +192,3 @@ class RunFolder:
         except (OSError, ValueError, TypeError, csv.Error) as error:
             raise TrainingError(f"{self.curve}: damaged; mend or remove it ({error})") from error
         return rows
-
-
-def _typed(settings: _Settings) -> _Settings:
-    """Return settings that were read from a file, once every value is known to be of its type."""
-    hints = get_type_hints(type(settings))
-    for name, kind in ((item.name, hints[item.name]) for item in fields(settings)):
-        value = getattr(settings, name)
-        if kind == tuple[str, ...]:
-            fits = isinstance(value, tuple) and all(isinstance(text, str) for text in value)
-        else:
-            fits = isinstance(value, kind) or (kind in (float, float | None) and isinstance(value, int))
-        if not fits:
-            raise TypeError(f"{name} is {value!r}")
-    return settings

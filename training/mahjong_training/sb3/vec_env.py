@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,33 +15,12 @@ from mahjong_agents import Agent, look_ahead
 from mahjong_agents.policy.custom_features import Features
 from mahjong_agents.policy.plane_inputs import NUM_ACTIONS, SIZE, policy_inputs
 from mahjong_env import Engine, Rules, View
-from mahjong_env import rules as read_rules
 from mahjong_env.environments.agents import OpponentPool
 from mahjong_env.environments.learning_seats import ROTATE, LearningSeats
-from mahjong_env.observation.acceptance import FAR, Lookahead
-from mahjong_training.learning.rewards import Paid, Reward, pay, potential
+from mahjong_training.learning.rewards import Paid, Points, Reward, pay, potential
 from mahjong_training.seeds import training_seed
 
 Step = tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]
-
-
-@dataclass(frozen=True)
-class RewardSpec:
-    """What the learner is paid.
-
-    Attributes:
-        scale: the reward is the points that its person receives, until it decides again, times this.
-        shaping: weight of the potential -distance to a win, which adds ``shaping * (distance before - discount *
-            distance after)``; the potential of a finished hand is 0, so that the best policy stays the same.
-        discount: the learner's discount factor, which the shaping needs.
-        function: what is made of the points before they are scaled; None: nothing. See
-            `mahjong_training.learning.rewards`.
-    """
-
-    scale: float = 1.0
-    shaping: float = 0.0
-    discount: float = 1.0
-    function: Reward | None = None
 
 
 def learner_spaces(features: Features | None = None) -> tuple[spaces.Box, spaces.Discrete]:
@@ -52,59 +29,120 @@ def learner_spaces(features: Features | None = None) -> tuple[spaces.Box, spaces
     return spaces.Box(-128, 127, (SIZE + added,), np.int8), spaces.Discrete(NUM_ACTIONS)
 
 
-class BatchVecEnv(VecEnv):
-    """B tables that share their rules, their opponents and their rewards, so that they share their attributes too."""
+class TableVecEnv(VecEnv):
+    """B tables, each with one learner; an episode is one hand. The tables share their attributes.
+
+    The core is that of the Gymnasium environments (`mahjong_env.environments.learning_seats`): it says what an episode
+    is and what the learner is paid. The learner's place is drawn from the seed and moves on by one with every episode,
+    each other seat's agent is drawn from ``opponents`` for every episode.
+
+    Episodes that end carry in their ``info``: ``episode`` (r points of the hand, l decisions), ``is_success`` (the
+    learner won), ``terminal_observation`` and ``TimeLimit.truncated``.
+    """
 
     def __init__(
         self,
         rules: Rules,
         num_tables: int,
         opponents: Sequence[Agent],
-        reward: RewardSpec | None,
+        *,
+        seed: int = 0,
+        reward: Reward | None = None,
+        gamma: float = 1.0,
+        seat: int | str | None = ROTATE,
         features: Features | None = None,
+        record: str | Path | None = None,
     ) -> None:
-        """Take down what is played, by whom, and for what.
+        """Set up the tables; `reset` deals.
 
         Args:
             rules: what is played.
             num_tables: B.
             opponents: who may sit at the other seats, all equally likely; an agent may be named several times.
-            reward: what the learner is paid.
+            seed: of the deals, the seats, and the opponents' choices.
+            reward: what is made of the points that the learner receives; None: nothing. See
+                `mahjong_training.learning.rewards`.
+            gamma: discount of the potential, if the reward has one.
+            seat: the learner's place, if it is not to move; see `LearningSeats`.
             features: what is added to its inputs.
+            record: a file to which the record of every hand is appended.
         """
-        self.features = features
+        self._seats = LearningSeats(
+            rules, num_tables, opponents=OpponentPool(opponents), seat=seat, on_illegal="raise", record=record
+        )
         self.render_mode = None  # VecEnv's constructor asks for it
-        self.rules = rules
-        self._opponents = list(opponents)
-        self._reward = reward or RewardSpec()
+        self.rules, self.reward, self.gamma, self.features = rules, reward or Points(), gamma, features
         super().__init__(num_tables, *learner_spaces(features))
+        self.seed(seed)
+        self._rng = np.random.default_rng(seed)
+        self._all = np.arange(num_tables)
+        self._chosen: NDArray[np.int64] = np.zeros(num_tables, np.int64)
+        self._decisions = np.zeros(num_tables, np.int64)
+        self._final_points = np.zeros((num_tables, self.engine.num_people), np.int64)
+        self._infos: list[dict[str, Any]] = []
+        self._mask = np.zeros((num_tables, NUM_ACTIONS), np.bool_)
+        self._potential: NDArray[np.float32] | None = None
+
+    @property
+    def engine(self) -> Engine:
+        """The games."""
+        return self._seats.engine
+
+    @property
+    def learner(self) -> NDArray[np.int8]:
+        """[B] int8 the learners' places; a fresh array."""
+        return self._seats.learner.copy()
 
     @property
     def opponents(self) -> list[Agent]:
         """Who may sit at the other seats, all equally likely; to be replaced as a whole, at any time."""
-        return self._opponents
+        return list(cast("tuple[Agent, ...]", cast(OpponentPool, self._seats.opponents).agents))
 
     @opponents.setter
     def opponents(self, agents: Sequence[Agent]) -> None:
-        self._opponents = list(cast("tuple[Agent, ...]", OpponentPool(agents).agents))
-        self._pass_on()
+        self._seats.opponents = OpponentPool(agents)
 
-    @property
-    def reward(self) -> RewardSpec:
-        """What the learner is paid; it may be replaced at any time."""
-        return self._reward
+    # --- The contract of VecEnv ---------------------------------------------------------------------------------
+    def reset(self) -> NDArray[np.int8]:
+        """Deal every table anew; a seed given with `seed` is used now."""
+        seed = self._seeds[0]
+        if seed is not None:
+            self._rng = np.random.default_rng(seed)
+        self._seats.begin(self._all, self._rng, seed=None if seed is None else training_seed(seed))
+        self._reset_seeds()
+        self._decisions[:] = 0
+        return self._observe()
 
-    @reward.setter
-    def reward(self, spec: RewardSpec) -> None:
-        self._reward = spec
-        self._pass_on()
+    def step_async(self, actions: NDArray[Any]) -> None:
+        """Keep the learners' actions."""
+        self._chosen = np.asarray(actions)
 
-    def _pass_on(self) -> None:
-        """Pass the opponents and the rewards on to the processes that play these tables."""
+    def step_wait(self) -> Step:
+        """Play the learners' actions, then all others until every learner must decide again.
 
-    @abstractmethod
+        Returns:
+            [B, F] int8 inputs, [B] float32 rewards, [B] bool dones, infos: all of them fresh.
+        """
+        learner, potential_before = self._seats.learner.astype(np.int64), self._potential
+        self._infos = [{} for _ in range(self.num_envs)]
+        self._decisions += 1
+        self._seats.step(self._all, self._chosen, self._rng, on_end=self._end_episodes)
+        inputs, dones = self._observe(), self._seats.ended.copy()
+        totals = self.engine.points.astype(np.int64) - self.rules.starting_points
+        totals[dones] = self._final_points[dones]
+        rewards = pay(self.reward, Paid(self.rules, self._seats.earned.copy(), totals, learner, dones))
+        if potential_before is not None and self._potential is not None:
+            potential_after = np.where(dones, np.float32(0), self._potential)
+            rewards += np.float32(self.gamma) * potential_after - potential_before
+        return inputs, rewards, dones, self._infos
+
     def action_masks(self) -> NDArray[np.bool_]:
         """[B, 109] legal actions of the learners."""
+        return self._mask
+
+    def close(self) -> None:
+        """Close the file of records, if there is one."""
+        self._seats.engine.close_record()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """The same attribute for each of the tables asked about."""
@@ -128,138 +166,12 @@ class BatchVecEnv(VecEnv):
         """No table is wrapped."""
         return [False] * len(list(self._get_indices(indices)))
 
-
-class TableVecEnv(BatchVecEnv):
-    """B tables, each with one learner; an episode is one hand.
-
-    The core is that of the Gymnasium environments (`mahjong_env.environments.learning_seats`): it says what an episode
-    is and what the learner is paid. The learner's place is drawn from the seed and moves on by one with every episode,
-    each other seat's agent is drawn from ``opponents`` for every episode.
-
-    Episodes that end carry in their ``info``: ``episode`` (r points of the hand, l decisions), ``is_success`` (the
-    learner won), ``terminal_observation`` and ``TimeLimit.truncated``.
-    """
-
-    def __init__(
-        self,
-        rules: Rules,
-        num_tables: int,
-        opponents: Sequence[Agent],
-        *,
-        seed: int = 0,
-        reward: RewardSpec | None = None,
-        seat: int | str | None = ROTATE,
-        features: Features | None = None,
-        record: str | Path | None = None,
-    ) -> None:
-        """Set up the tables; `reset` deals.
-
-        Args:
-            rules: what is played.
-            num_tables: B.
-            opponents: who may sit at the other seats, all equally likely; an agent may be named several times.
-            seed: of the deals, the seats, and the opponents' choices.
-            reward: what the learner is paid.
-            seat: the learner's place, if it is not to move; see `LearningSeats`.
-            features: what is added to its inputs.
-            record: a file to which the record of every hand is appended.
-        """
-        self._seats = LearningSeats(
-            read_rules(rules),
-            num_tables,
-            opponents=OpponentPool(opponents),
-            seat=seat,
-            on_illegal="raise",
-            record=record,
-        )
-        super().__init__(rules, num_tables, opponents, reward, features)
-        self._final_points = np.zeros((num_tables, self.engine.num_people), np.int64)
-        self._potential: tuple[object, NDArray[np.float32] | None] = (None, None)
-        self._first_seed: int | None = seed
-        self._rng = np.random.default_rng(seed)
-        self._all = np.arange(num_tables)
-        self._chosen: NDArray[np.int64] = np.zeros(num_tables, np.int64)
-        self._decisions = np.zeros(num_tables, np.int64)
-        self._infos: list[dict[str, Any]] = []
-        self._mask = np.zeros((num_tables, NUM_ACTIONS), np.bool_)
-        self._distance = np.zeros(num_tables, np.float32)
-
-    @property
-    def engine(self) -> Engine:
-        """The games."""
-        return self._seats.engine
-
-    @property
-    def learner(self) -> NDArray[np.int8]:
-        """[B] int8 the learners' places; a fresh array."""
-        return self._seats.learner.copy()
-
-    def _pass_on(self) -> None:
-        self._seats.opponents = OpponentPool(self._opponents)
-
-    # --- The contract of VecEnv ---------------------------------------------------------------------------------
-    def reset(self) -> NDArray[np.int8]:
-        """Deal every table anew; a seed given with `seed` is used now."""
-        seed = self._seeds[0]
-        if seed is not None:
-            self._rng = np.random.default_rng(seed)
-        given = self._first_seed if seed is None else seed
-        self._seats.begin(self._all, self._rng, seed=None if given is None else training_seed(given))
-        self._first_seed = None
-        self._reset_seeds()
-        self._decisions[:] = 0
-        return self._observe()
-
-    def step_async(self, actions: NDArray[Any]) -> None:
-        """Keep the learners' actions."""
-        self._chosen = np.asarray(actions)
-
-    def step_wait(self) -> Step:
-        """Play the learners' actions, then all others until every learner must decide again.
-
-        Returns:
-            [B, F] int8 inputs, [B] float32 rewards, [B] bool dones, infos: all of them fresh.
-        """
-        before, (of, potential_before), learner = self._distance, self._potential, self.learner
-        self._infos = [{} for _ in range(self.num_envs)]
-        self._decisions += 1
-        self._seats.step(self._all, self._chosen, self._rng, on_end=self._end_episodes)
-        inputs = self._observe()
-        dones = self._seats.ended.copy()
-        rewards = self._earned(learner, dones) * np.float32(self.reward.scale)
-        shaped_by, potential_after = self._potential
-        if potential_before is not None and potential_after is not None and of is shaped_by:
-            ahead = np.where(dones, np.float32(0), potential_after)
-            rewards += np.float32(self.reward.scale) * (np.float32(self.reward.discount) * ahead - potential_before)
-        if self.reward.shaping:
-            after = np.where(dones, 0.0, self._distance)
-            rewards += np.float32(self.reward.shaping) * (before - self.reward.discount * after).astype(np.float32)
-        return inputs, rewards, dones, self._infos
-
-    def _earned(self, learner: NDArray[np.int8], dones: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """Return [B] what the reward makes of the points that these learners were paid in the step."""
-        earned = self._seats.earned
-        if self.reward.function is None:
-            return earned.astype(np.float32)
-        totals = self.engine.points.astype(np.int64) - self.rules.starting_points
-        totals[dones] = self._final_points[dones]
-        return pay(self.reward.function, Paid(self.rules, earned.copy(), totals, learner.astype(np.int64), dones))
-
-    def action_masks(self) -> NDArray[np.bool_]:
-        """[B, 109] legal actions of the learners."""
-        return self._mask
-
-    def close(self) -> None:
-        """Close the file of records, if there is one."""
-        self._seats.engine.close_record()
-
     # --- Episodes -----------------------------------------------------------------------------------------------
     def _end_episodes(self, tables: NDArray[np.intp]) -> None:
         """Say how the episodes of these tables have ended, before new ones begin there."""
         seats = self._seats
         learner = seats.learner[tables]
-        view = self.engine.view(games=tables, seats=learner)
-        last = policy_inputs(view, _no_actions(len(tables)), self.features)
+        last = self._inputs(self.engine.view(games=tables, seats=learner))
         self._final_points[tables] = self.engine.points[tables] - self.rules.starting_points
         points = self._final_points[tables, learner]
         for row, table in enumerate(tables.tolist()):
@@ -272,16 +184,10 @@ class TableVecEnv(BatchVecEnv):
         self._decisions[tables] = 0
 
     def _observe(self) -> NDArray[np.int8]:
-        view: View = self.engine.view()
+        view = self.engine.view()
         self._mask = view.action_mask
-        ahead = look_ahead(view)
-        self._distance = ahead.distance.min(axis=1).astype(np.float32)
-        function = self.reward.function
-        if function is not None:
-            self._potential = function, potential(function, view)
-        return policy_inputs(view, ahead, self.features)
+        self._potential = potential(self.reward, view)
+        return self._inputs(view)
 
-
-def _no_actions(n: int) -> Lookahead:
-    """Return what `look_ahead` finds for n seats without a legal action, as at tables where the hand is over."""
-    return Lookahead(np.full((n, NUM_ACTIONS), FAR, np.int8), np.zeros((n, NUM_ACTIONS), np.int16))
+    def _inputs(self, view: View) -> NDArray[np.int8]:
+        return policy_inputs(view, look_ahead(view), self.features)
