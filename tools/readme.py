@@ -93,7 +93,7 @@ def arguments_table() -> str:
         if argument in ("variant", "num_envs"):
             continue
         owners = [name for name in makers if argument in takes[name]]
-        told = next(text for name in owners if not (text := meanings[name][argument]).startswith("see `SingleSeatEnv`"))
+        told = next(meanings[name][argument] for name in owners if argument in meanings[name])
         if told == "see `mahjong_env.make_engine`.":
             told = _meanings(mahjong_env.make_engine)[argument]
         default = takes[owners[0]][argument].default

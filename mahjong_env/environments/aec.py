@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,11 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper
 
 from mahjong_env.basics.actions import NUM_ACTIONS
-from mahjong_env.basics.errors import DealError, MahjongError, OptionError
+from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.types import Int8Array
 from mahjong_env.drawing.table import person_name
-from mahjong_env.engine.outcome import StepResult, hand_info
-from mahjong_env.engine.scene import Deal
-from mahjong_env.environments.arguments import observation_space, read_arguments
+from mahjong_env.engine.outcome import hand_info
+from mahjong_env.environments.arguments import observation_space, read_arguments, read_options
 from mahjong_env.environments.held_engine import HeldEngine
 from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
 from mahjong_env.observation.planes import SHAPE
@@ -70,8 +70,8 @@ class MahjongAEC(AECEnv[str, Any, Any]):
 
         Args:
             variant: a name in `mahjong_env.VARIANTS`, or rules.
-            render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (shown in a
-                window or on the terminal, see `mahjong_env.environments.render`).
+            render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (text, shown on the
+                terminal).
             num_hands: hands of a match.
             start: see `mahjong_env.make_engine`.
             record: a file to which the record of every match is appended (`mahjong_env.records`).
@@ -108,13 +108,11 @@ class MahjongAEC(AECEnv[str, Any, Any]):
 
     def observation_space(self, agent: str) -> Space[Any]:
         """The space of an agent's observations: the same object each time."""
-        self._person_of(agent)
-        return self.observation_spaces[agent]
+        return self.observation_spaces[self.possible_agents[self._person_of(agent)]]
 
     def action_space(self, agent: str) -> Space[Any]:
         """The space of an agent's actions: the same object each time."""
-        self._person_of(agent)
-        return self.action_spaces[agent]
+        return self.action_spaces[self.possible_agents[self._person_of(agent)]]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin a match.
@@ -127,12 +125,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
             DealError: the deal cannot be dealt; nothing has changed.
             OptionError: ``options`` is no dictionary.
         """
-        if options is not None and not isinstance(options, Mapping):
-            raise OptionError(f"options are a dictionary, such as {{'deal': Deal(...)}}, not {options!r}")
-        deal = (options or {}).get("deal")
-        if deal is not None and not isinstance(deal, Deal):
-            raise DealError(f"the option 'deal' is a mahjong_env.Deal, not {deal!r}")
-        self.engine.deal_anew(seed=seed, deals=deal)
+        self.engine.deal_anew(seed=seed, deals=read_options(options).get("deal"))
         self._begin()
 
     def _begin(self) -> None:
@@ -168,21 +161,17 @@ class MahjongAEC(AECEnv[str, Any, Any]):
             self._accumulate_rewards()
         self._last_hand = None
         if result.hand_over[0]:
-            self._end_hand(result)
+            self._last_hand = hand_info(result.outcome, 0)
+            self.infos = {agent: {"outcome": dict(self._last_hand)} for agent in self.agents}
+        if result.done[0]:
+            cut = bool(result.truncated[0])
+            self.terminations = dict.fromkeys(self.agents, not cut)
+            self.truncations = dict.fromkeys(self.agents, cut)
         self._wait()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ |= state
         self.engine.tell = self._begin
-
-    def _end_hand(self, result: StepResult) -> None:
-        """Tell the agents how the hand ended, and whether the match did."""
-        self._last_hand = hand_info(result.outcome, 0)
-        self.infos = {agent: {"outcome": dict(self._last_hand)} for agent in self.agents}
-        if result.done[0]:
-            cut = bool(result.truncated[0])
-            self.terminations = dict.fromkeys(self.agents, not cut)
-            self.truncations = dict.fromkeys(self.agents, cut)
 
     def _wait(self) -> None:
         """Select the agent that the game waits for, or the first one if the match is over."""
@@ -311,26 +300,16 @@ def environments(variant: str | Rules) -> tuple[Callable[..., MahjongAEC], Calla
     Both take the arguments of `MahjongAEC`, the variant excepted.
     """
 
-    def raw_env(
-        *,
-        render_mode: str | None = None,
-        num_hands: int = 1,
-        start: str | None = None,
-        record: str | os.PathLike[str] | None = None,
-        **knobs: Any,
-    ) -> MahjongAEC:
+    def raw_env(**arguments: Any) -> MahjongAEC:
         """One game as a bare PettingZoo environment; the arguments are those of `MahjongAEC`."""
-        return MahjongAEC(variant, render_mode=render_mode, num_hands=num_hands, start=start, record=record, **knobs)
+        return MahjongAEC(variant, **arguments)
 
-    def env(
-        *,
-        render_mode: str | None = None,
-        num_hands: int = 1,
-        start: str | None = None,
-        record: str | os.PathLike[str] | None = None,
-        **knobs: Any,
-    ) -> Wrapped:
+    def env(**arguments: Any) -> Wrapped:
         """The same, wrapped: actions out of bounds and calls out of order are refused."""
-        return wrapped(raw_env(render_mode=render_mode, num_hands=num_hands, start=start, record=record, **knobs))
+        return make_env(variant, **arguments)
 
+    signature = inspect.signature(MahjongAEC)
+    parameters = [each for name, each in signature.parameters.items() if name != "variant"]
+    for function in (raw_env, env):
+        setattr(function, "__signature__", signature.replace(parameters=parameters))  # noqa: B010 mypy knows it not
     return raw_env, env

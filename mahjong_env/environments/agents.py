@@ -6,7 +6,7 @@ A distribution registers an agent in the entry-point group `mahjong_env.agents`,
     cautious = "cautious_mahjong:CautiousAgent"
 
 This is the only place that knows names: environments, command lines, training and `mahjong_agents.make_agent` all ask
-here. Rewards and added inputs of the user's own are found by address (``module:Name``, ``file.py:Name``) as agents are.
+here. Networks, rewards and added inputs of the user's own are found by address (``module:Name``, ``file.py:Name``) too.
 """
 
 from __future__ import annotations
@@ -69,14 +69,7 @@ class RandomAgent:
 
 
 def choose_at_random(mask: BoolArray, rng: np.random.Generator) -> Int64Array:
-    """Choose one True in every row, all of them equally likely.
-
-    Args:
-        mask: [n, A] bool, such as the legal actions; every row has one.
-        rng: where chance comes from; n numbers are drawn, whatever the masks.
-
-    Returns:
-        [n] int64.
+    """[n] int64 one True of every row of a mask [n, A], all of them equally likely; n numbers are drawn.
 
     Raises:
         ActionError: a row without a True.
@@ -95,6 +88,9 @@ def agent_name(agent: Any) -> str:
     """The name of an agent for messages: its ``name``, or that of its class."""
     name = getattr(agent, "name", None)
     return name if isinstance(name, str) else type(agent).__name__
+
+
+# --- Asking ----------------------------------------------------------------------------------------------------------
 
 
 def choose_actions(
@@ -141,18 +137,12 @@ def ask(
     rng: np.random.Generator,
     thoughts: MutableMapping[int, Annotation] | None = None,
 ) -> Int64Array:
-    """[n] the legal actions that one agent chooses for the seats to act; the arguments are those of `choose_actions`.
-
-    Raises:
-        AnswerError: as for `choose_actions`.
-    """
-    if type(agent) is RandomAgent:
-        # As with a view, which it does not need.
+    """[n] the legal actions that one agent chooses for the seats to act; see `choose_actions`."""
+    if type(agent) is RandomAgent:  # it needs no view
         return choose_at_random(engine.state.mask.take(games, axis=0), rng)
     if thoughts is not None and isinstance(agent, ExplainingAgent):
         answers, notes = agent.explain(engine.view(games), rng)
-        told = zip(games.tolist(), notes, strict=True)
-        thoughts.update((game, note) for game, note in told if note)
+        thoughts.update((game, note) for game, note in zip(games.tolist(), notes, strict=True) if note)
     else:
         answers = agent.act(engine.view(games), rng)
     actions = _whole_numbers(agent, answers, engine, games)
@@ -172,11 +162,7 @@ def ask(
 
 
 def _whole_numbers(agent: Any, answers: Any, engine: Engine, games: Games) -> Int64Array:
-    """An agent's answers for the seats to act in [n] games as [n] integers.
-
-    Raises:
-        AnswerError: they are something else; the message names the agent, the game and the seat.
-    """
+    """An agent's answers for the seats to act in [n] games as [n] integers, or `AnswerError`."""
     try:
         actions = np.asarray(answers)
     except ValueError:  # lists of unequal lengths
@@ -191,12 +177,47 @@ def _whole_numbers(agent: Any, answers: Any, engine: Engine, games: Games) -> In
         if not is_whole.all():
             row = int(is_whole.argmin())
             what = f"{actions[row]}"
+    game = int(games[row])
     raise AnswerError(
-        f"the agent {agent_name(agent)!r} answered {what} in game {games[row]}, seat "
-        f"{engine.seat_to_act[games[row]]}; act(view, rng) answers one integer action for each seat",
-        int(games[row]),
+        f"the agent {agent_name(agent)!r} answered {what} in game {game}, seat {engine.seat_to_act[game]}; "
+        "act(view, rng) answers one integer action for each seat",
+        game,
     )
 
+
+class Turn(NamedTuple):
+    """One step of several games: [n] games, int8 seats that acted, their actions, and the result."""
+
+    games: Games
+    seats: Int8Array
+    actions: Int64Array
+    result: StepResult
+
+
+def play_to_end(
+    engine: Engine,
+    choose: Callable[[Games, Int8Array], Int64Array],
+    step: Callable[..., StepResult] | None = None,
+) -> Iterator[Turn]:
+    """Play all games of an engine until nobody is to act.
+
+    Args:
+        engine: the games; none of them may be dealt anew by itself.
+        choose: returns [n] legal actions for games [n] and the seats [n] that are to act there; `choose_actions` asks
+            agents for them. Called before the step, it sees the games as the seats do.
+        step: steps the games instead of ``engine.step``, such as that of a recorder.
+
+    Yields:
+        Every step, after it has been made.
+    """
+    step = step or engine.step
+    while (games := np.flatnonzero(engine.seat_to_act >= 0)).size:
+        seats = engine.seat_to_act[games]
+        actions = choose(games, seats)
+        yield Turn(games, seats, actions, step(actions, games=games))
+
+
+# --- Addresses -------------------------------------------------------------------------------------------------------
 
 _IN_A_FILE = re.compile(r"(?P<place>.+\.py):(?P<path>[^:]+)")
 _IN_A_MODULE = re.compile(r"(?P<place>[A-Za-z_][\w.]*):(?P<path>[A-Za-z_][\w.]*)")
@@ -206,7 +227,7 @@ Maker = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of object that users name by its address: agents, rewards, added inputs.
+    """A kind of object that users name by its address: agents, networks, rewards, added inputs.
 
     Attributes:
         word: what messages call it, such as "agent".
@@ -230,10 +251,7 @@ class Kind:
 
 
 def parse_address(kind: Kind, text: str) -> tuple[str, dict[str, str]]:
-    """Read ``ADDRESS?option=value&option=value``.
-
-    Returns:
-        The address, and the options as they are written.
+    """Read ``ADDRESS?option=value&option=value``: the address, and the options as they are written.
 
     Raises:
         MahjongError: options that are written otherwise, or twice.
@@ -283,9 +301,8 @@ def _load_module(kind: Kind, text: str, place: str) -> ModuleType:
         return importlib.import_module(place)
     except Exception as error:  # somebody else's code may raise anything
         if isinstance(error, ModuleNotFoundError) and place.startswith(error.name or "?"):
-            raise kind.error(
-                f"no {kind.word} is called {text!r}, and there is no module {place}; valid are {kind.valid()}"
-            ) from None
+            what = f"no {kind.word} is called {text!r}, and there is no module {place}; valid are {kind.valid()}"
+            raise kind.error(what) from None
         raise kind.wrong(text, f": {place} cannot be imported: {type(error).__name__}: {error}") from error
 
 
@@ -295,38 +312,30 @@ def _load_file(kind: Kind, text: str, place: str) -> ModuleType:
         raise kind.wrong(text, f": there is no file {place}")
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
+    # By its own name if that leads there: processes that are sent such an agent can then import it as well. Where
+    # another module bears the name of this file, it is loaded under a name of its own.
+    name = f"found_in_{re.sub(r'[^0-9A-Za-z]', '_', str(path))}"
     try:
-        # By its own name if that leads there: processes that are sent such an agent can then import it as well.
         found = importlib.util.find_spec(path.stem) if path.stem.isidentifier() else None
         if found is not None and found.origin is not None and Path(found.origin).resolve() == path:
             return importlib.import_module(path.stem)
-        # Another module bears the name of this file: it is loaded under a name of its own.
-        name = f"found_in_{re.sub(r'[^0-9A-Za-z]', '_', str(path))}"
         if name not in sys.modules:
             spec = spec_from_file_location(name, path)
             if spec is None or spec.loader is None:
-                raise ImportError(f"{path} is no Python file")
-            module = sys.modules[name] = module_from_spec(spec)
-            try:
-                spec.loader.exec_module(module)
-            except BaseException:
-                del sys.modules[name]
-                raise
+                raise ImportError("it is no Python file")
+            sys.modules[name] = module_from_spec(spec)
+            spec.loader.exec_module(sys.modules[name])
         return sys.modules[name]
     except Exception as error:  # somebody else's code may raise anything
+        sys.modules.pop(name, None)
         raise kind.wrong(text, f": {place} cannot be run: {type(error).__name__}: {error}") from error
 
 
 def _offered(kind: Kind, module: ModuleType) -> str:
-    own = {key: each for key, each in vars(module).items() if getattr(each, "__module__", None) == module.__name__}
-    return (
-        ", ".join(
-            key
-            for key, each in own.items()
-            if not key.startswith("_") and (hasattr(each, kind.method) or inspect.isfunction(each))
-        )
-        or "none"
-    )
+    """The names in a module that make objects of a kind, for messages."""
+    own = {name: each for name, each in vars(module).items() if getattr(each, "__module__", None) == module.__name__}
+    fitting = (name for name, each in own.items() if hasattr(each, kind.method) or inspect.isfunction(each))
+    return ", ".join(name for name in fitting if not name.startswith("_")) or "none"
 
 
 def make(kind: Kind, text: str, maker: Maker, argument: str | None, options: Mapping[str, str]) -> Any:
@@ -342,67 +351,78 @@ def make(kind: Kind, text: str, maker: Maker, argument: str | None, options: Map
     Raises:
         MahjongError: the maker does not take them, or fails; its own errors of this class pass through.
     """
-    parameters = _parameters(maker)
+    try:
+        parameters = list(_signature(maker).parameters.values())
+    except (TypeError, ValueError) as error:  # some that are written in C
+        raise kind.wrong(text, f" cannot be made: {error}") from error
     positional = [each for each in parameters if each.kind <= inspect.Parameter.VAR_POSITIONAL]
     by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    named = {each.name: each for each in parameters if each.kind in by_name}
-    arguments, given = [], set(options)
+    types = {each.name: each.annotation for each in parameters if each.kind in by_name}
+    needed = {each.name for each in parameters if each.default is inspect.Parameter.empty} & types.keys()
+    arguments = []
     if argument is not None:
         if not positional:
             raise kind.wrong(text, f": nothing is expected behind the colon, not {argument!r}")
-        first = positional[0]
-        typed = first.annotation is not inspect.Parameter.empty
-        arguments.append(_value(kind, text, first.name, argument, first.annotation) if typed else argument)
-        if first.name in given:
-            raise kind.wrong(text, f": {first.name!r} is given twice")
-        given.add(first.name)
-    unknown = [name for name in options if name not in named]
+        name, wanted = positional[0].name, positional[0].annotation
+        if name in options:
+            raise kind.wrong(text, f": {name!r} is given twice")
+        is_typed = wanted is not inspect.Parameter.empty
+        arguments.append(_value(kind, text, name, argument, wanted) if is_typed else argument)
+        needed -= {name}
+    unknown = [name for name in options if name not in types]
     if unknown and not any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters):
-        raise kind.wrong(text, f" has no option {unknown[0]!r}; its options are: {', '.join(named) or 'none'}")
-    for name, parameter in named.items():
-        if parameter.default is inspect.Parameter.empty and name not in given:
-            is_first = bool(positional) and positional[0].name == name
-            example = f"{text.partition('?')[0]}{f':{name.upper()}' if is_first else f'?{name}=...'}"
-            raise kind.wrong(text, f": it needs {name!r}, as in {example}")
+        raise kind.wrong(text, f" has no option {unknown[0]!r}; its options are: {', '.join(types) or 'none'}")
+    for name in types:
+        if name in needed - options.keys():
+            written = f":{name.upper()}" if positional and positional[0].name == name else f"?{name}=..."
+            raise kind.wrong(text, f": it needs {name!r}, as in {text.partition('?')[0]}{written}")
     keywords = {
-        name: _value(kind, text, name, value, named[name].annotation if name in named else inspect.Parameter.empty)
+        name: _value(kind, text, name, value, types.get(name, inspect.Parameter.empty))
         for name, value in options.items()
     }
     try:
         return maker(*arguments, **keywords)
-    except (MahjongError, KeyboardInterrupt):
+    except MahjongError:
         raise
     except Exception as error:  # somebody else's code may raise anything
         raise kind.wrong(text, f" cannot be made: {type(error).__name__}: {error}") from error
 
 
-def _parameters(maker: Maker) -> list[inspect.Parameter]:
+def _signature(maker: Maker) -> inspect.Signature:
+    """The signature of a maker; types that are imported for the type checker alone count as none."""
     try:
-        return list(inspect.signature(maker, eval_str=True).parameters.values())
-    except NameError:  # types that are imported for the type checker alone
-        found = inspect.signature(maker).parameters.values()
-        empty = inspect.Parameter.empty
-        return [each.replace(annotation=empty) if isinstance(each.annotation, str) else each for each in found]
-    except (TypeError, ValueError):  # written in C: it says itself what it does not like
-        kinds = (("arguments", inspect.Parameter.VAR_POSITIONAL), ("options", inspect.Parameter.VAR_KEYWORD))
-        return [inspect.Parameter(name, kind) for name, kind in kinds]
+        return inspect.signature(maker, eval_str=True)
+    except NameError:
+        found, empty = inspect.signature(maker), inspect.Parameter.empty
+        parameters = found.parameters.values()
+        return found.replace(
+            parameters=[one.replace(annotation=empty) if isinstance(one.annotation, str) else one for one in parameters]
+        )
 
 
 _IN_WORDS: Final[Mapping[Any, str]] = {bool: "true or false", int: "an integer", float: "a number", NoneType: "none"}
 
 
 def _value(kind: Kind, text: str, name: str, written: str, wanted: Any) -> Any:
-    """The value of an option of the type that is wanted."""
-    if wanted is inspect.Parameter.empty:
-        return read_value(written)
+    """The value of an option, of the type that is wanted; a type that is not known here checks its values itself."""
     types = get_args(wanted) if get_origin(wanted) in (Union, UnionType) else (wanted,)
+    value = read_value(written)
+    valid = []
     for each in sorted(types, key=lambda each: each in (str, Path)):  # anything can be read as these
-        is_known, value = _read_as(written, each)
-        if is_known:
+        if each in (str, Path):
+            return each(written)
+        if get_origin(each) is Literal:
+            for choice in get_args(each):
+                if str(choice) == written or (choice is None and value is None):
+                    return choice
+            valid.append(" or ".join(map(str, get_args(each))))
+        elif each is float and type(value) is int:
+            return float(value)
+        elif each not in _IN_WORDS or type(value) is each:
             return value
-    literals = (" or ".join(map(str, get_args(each))) if get_origin(each) is Literal else "a text" for each in types)
-    valid = " or ".join(_IN_WORDS.get(each, choices) for each, choices in zip(types, literals, strict=True))
-    raise kind.wrong(text, f": {name!r} is {valid}, not {written!r}")
+        else:
+            valid.append(_IN_WORDS[each])
+    raise kind.wrong(text, f": {name!r} is {' or '.join(valid)}, not {written!r}")
 
 
 def read_value(text: str) -> Any:
@@ -418,31 +438,15 @@ def read_value(text: str) -> Any:
     return text
 
 
-def _read_as(text: str, kind: Any) -> tuple[bool, Any]:
-    """Whether a text can be read as a value of this type, and the value."""
-    if kind in (str, Path):
-        return True, kind(text)
-    value = read_value(text)
-    if get_origin(kind) is Literal:
-        fitting = [choice for choice in get_args(kind) if str(choice) == text or (choice is None and value is None)]
-        return bool(fitting), fitting[0] if fitting else None
-    if kind is float and type(value) is int:
-        return True, float(value)
-    if kind in _IN_WORDS:
-        return type(value) is kind, value
-    return True, value  # a type of its own: it checks its values itself
-
+# --- Agents by name --------------------------------------------------------------------------------------------------
 
 ENTRY_POINTS: Final = "mahjong_env.agents"
 """The entry-point group in which distributions register agents."""
 
-# What needs no distribution at all.
-_BUILT_IN: Final[Mapping[str, Callable[..., Opponent]]] = {RandomAgent.name: RandomAgent}
-
 
 def agent_names() -> tuple[str, ...]:
     """The names that `find_agent` knows, sorted; nothing is loaded."""
-    return tuple(sorted({*_BUILT_IN, *plugins.installed(ENTRY_POINTS)}))
+    return tuple(sorted({RandomAgent.name, *plugins.installed(ENTRY_POINTS)}))
 
 
 def find_agent(agent: Any) -> Opponent:
@@ -490,7 +494,7 @@ def _maker(text: str, address: str) -> tuple[Maker, str | None]:
     """The maker of an agent, and the argument behind its name, if there is one."""
     name, colon, argument = address.partition(":")
     entries = plugins.installed(ENTRY_POINTS).get(name, [])
-    owners = ["mahjong_env itself"] if name in _BUILT_IN else []
+    owners = ["mahjong_env itself"] if name == RandomAgent.name else []
     owners += [f"{plugins.distribution(entry)} ({entry.value})" for entry in entries]
     if not owners:
         maker = find_maker(KIND, text, address)
@@ -498,11 +502,9 @@ def _maker(text: str, address: str) -> tuple[Maker, str | None]:
             raise AgentError(f"no agent is called {text!r}; valid are {_valid()}{did_you_mean(name, agent_names())}")
         return maker, None
     if len(owners) > 1:
-        raise AgentError(
-            f"the agent {name!r} is registered more than once, by {' and by '.join(owners)}; "
-            "uninstall all but one of them"
-        )
-    maker = _BUILT_IN[name] if name in _BUILT_IN else plugins.load(entries[0], AgentError)
+        listed = " and by ".join(owners)
+        raise AgentError(f"the agent {name!r} is registered more than once, by {listed}; uninstall all but one of them")
+    maker = plugins.load(entries[0], AgentError) if entries else RandomAgent
     if not callable(maker):
         raise AgentError(f"the agent {name!r} of {owners[0]} is made by calling {maker!r}, which cannot be called")
     return maker, argument if colon else None
@@ -521,6 +523,9 @@ KIND: Final = Kind("agent", "an agent", AgentError, "act", _is_agent, _valid)
 """Agents, as messages call them."""
 
 
+# --- Opponents -------------------------------------------------------------------------------------------------------
+
+
 class OpponentPool:
     """Agents of which one is drawn for each other seat, anew for every episode, all equally likely.
 
@@ -536,12 +541,23 @@ class OpponentPool:
         """
         if isinstance(agents, str) or not isinstance(agents, Iterable):
             raise AgentError(f"a pool is made of a list of agents, not of {agents!r}")
-        self.agents: tuple[Opponent, ...] = tuple(_find_all(list(agents)))
+        self.agents: tuple[Opponent, ...] = tuple(_find_all(agents))
         if not self.agents:
             raise AgentError("a pool of opponents has at least one agent")
 
     def __repr__(self) -> str:
         return f"OpponentPool([{', '.join(map(agent_name, self.agents))}])"
+
+
+def _find_all(agents: Iterable[Any]) -> Iterator[Opponent]:
+    """Find agents; the same name twice is one agent, which then answers for both seats at once."""
+    named: dict[str, Opponent] = {}
+    for agent in agents:
+        found = named.get(agent) if isinstance(agent, str) else None
+        found = find_agent(agent) if found is None else found
+        if isinstance(agent, str):
+            named[agent] = found
+        yield found
 
 
 class Seating:
@@ -554,27 +570,31 @@ class Seating:
     """
 
     def __init__(self, opponents: Any, num_games: int, people: int) -> None:
-        """Take opponents; see `find_opponents`. They sit down when they are told.
-
-        Raises:
-            AgentError: an unknown agent, or a list of another length.
-        """
+        """Take opponents, see `replace`; they sit down when they are told."""
         self._people = people
         self.who: Games = np.zeros((num_games, people), np.intp)
         self.opponents: tuple[Opponent, ...] | OpponentPool = ()
         self.replace(opponents)
 
     def replace(self, opponents: Any) -> None:
-        """Other opponents, from the next decision on; where seats have to be drawn anew, `settle` does it.
+        """Take other opponents, from the next decision on; where seats have to be drawn anew, `settle` does it.
+
+        Args:
+            opponents: one agent for all seats (see `find_agent`), a list of one for each, or a pool.
 
         Raises:
-            AgentError: as above; nothing has changed.
+            AgentError: an unknown agent, or a list of another length; nothing has changed.
         """
-        before = self.opponents
+        before, number = self.opponents, self._people - 1
         if isinstance(opponents, OpponentPool):
             self.opponents, self.agents = opponents, opponents.agents
         else:
-            self.opponents = tuple(find_opponents(opponents, self._people - 1))
+            if not isinstance(opponents, Sequence) or isinstance(opponents, str):
+                opponents = [find_agent(opponents)] * number
+            elif len(opponents) != number:
+                valid = f"one agent, or a list of {number} (one for each other seat)"
+                raise AgentError(f"opponents are {valid}, not {opponents!r}")
+            self.opponents = tuple(_find_all(opponents))
             self.agents = tuple({id(agent): agent for agent in self.opponents}.values())
         is_same_size = isinstance(before, OpponentPool) and isinstance(opponents, OpponentPool)
         self._is_settled = is_same_size and len(before.agents) == len(opponents.agents)  # type: ignore[union-attr]
@@ -592,84 +612,16 @@ class Seating:
         elif isinstance(self.opponents, OpponentPool):
             self.who[games] = rng.integers(len(self.agents), size=(len(games), self._people))
         else:
-            self._seat_in_order(games, learner)
+            self._seat_in_order(games, learner, self.opponents)
 
     def follow(self, learner: Int8Array) -> None:
         """The learners ([B]) are others than before; agents from a pool keep their seats."""
         if not isinstance(self.opponents, OpponentPool):
-            self._seat_in_order(np.arange(len(self.who)), learner)
+            self._seat_in_order(np.arange(len(self.who)), learner, self.opponents)
 
-    def _seat_in_order(self, games: Games, learner: Int8Array) -> None:
-        assert not isinstance(self.opponents, OpponentPool)
+    def _seat_in_order(self, games: Games, learner: Int8Array, opponents: Sequence[Opponent]) -> None:
         numbers = {id(agent): number for number, agent in enumerate(self.agents)}
         # By the distance from the learner, who comes last and is no agent.
-        at_distance = np.array([*(numbers[id(agent)] for agent in self.opponents), 0], np.intp)
+        at_distance = np.array([*(numbers[id(agent)] for agent in opponents), 0], np.intp)
         distance = (np.arange(self._people) - learner[:, None] - 1) % self._people
         self.who[games] = at_distance[distance]
-
-
-def find_opponents(opponents: Any, number: int) -> list[Opponent]:
-    """One agent for each of the other persons at a table.
-
-    Args:
-        opponents: one agent for all (see `find_agent`), or a list of one for each, the next person's first.
-        number: how many they are.
-
-    Returns:
-        ``number`` agents; one that was given for all is the same object everywhere.
-
-    Raises:
-        AgentError: an unknown agent, or a list of another length.
-    """
-    if isinstance(opponents, Sequence) and not isinstance(opponents, str):
-        if len(opponents) != number:
-            raise AgentError(
-                f"opponents are one agent, or a list of {number} (one for each other seat), not {opponents!r}"
-            )
-        return _find_all(opponents)
-    return [find_agent(opponents)] * number
-
-
-def _find_all(agents: Sequence[Any]) -> list[Opponent]:
-    # The same name twice is one agent, which then answers for both seats at once.
-    named = {agent: find_agent(agent) for agent in agents if isinstance(agent, str)}
-    return [named[agent] if isinstance(agent, str) else find_agent(agent) for agent in agents]
-
-
-class Turn(NamedTuple):
-    """One step of several games.
-
-    Attributes:
-        games: [n] the games that were stepped.
-        seats: [n] int8 who acted.
-        actions: [n] what they did.
-        result: what came of it.
-    """
-
-    games: Games
-    seats: Int8Array
-    actions: Int64Array
-    result: StepResult
-
-
-def play_to_end(
-    engine: Engine,
-    choose: Callable[[Games, Int8Array], Int64Array],
-    step: Callable[..., StepResult] | None = None,
-) -> Iterator[Turn]:
-    """Play all games of an engine until nobody is to act.
-
-    Args:
-        engine: the games; none of them may be dealt anew by itself.
-        choose: returns [n] legal actions for games [n] and the seats [n] that are to act there; `choose_actions` asks
-            agents for them. Called before the step, it sees the games as the seats do.
-        step: steps the games instead of ``engine.step``, such as that of a recorder.
-
-    Yields:
-        Every step, after it has been made.
-    """
-    step = step or engine.step
-    while (games := np.flatnonzero(engine.seat_to_act >= 0)).size:
-        seats = engine.seat_to_act[games]
-        actions = choose(games, seats)
-        yield Turn(games, seats, actions, step(actions, games=games))

@@ -11,8 +11,9 @@ import numpy as np
 from gymnasium.spaces import Box, Dict, Space
 
 from mahjong_env.basics.actions import NUM_ACTIONS
-from mahjong_env.basics.errors import OptionError, RulesError, did_you_mean
+from mahjong_env.basics.errors import DealError, OptionError, RulesError, did_you_mean
 from mahjong_env.basics.types import Games, Int8Array
+from mahjong_env.engine.scene import Deal
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
@@ -51,24 +52,28 @@ def check_illegal_reward(value: Any) -> float:
     return float(value)
 
 
-def read_options(options: Any, valid: Mapping[str, str]) -> dict[str, Any]:
+def read_options(options: Any, valid: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The options of a ``reset``.
 
     Args:
         options: what the user gave, or None.
-        valid: the options that there are, and what they are.
+        valid: the options that there are, and what they are; None: others than "deal" are ignored.
 
     Raises:
         OptionError: they are no dictionary, or name an option that there is not.
+        DealError: "deal" is no `Deal`.
     """
     if options is None:
         return {}
     if not isinstance(options, Mapping):
         raise OptionError(f"options are a dictionary, such as {{'deal': Deal(...)}}, not {options!r}")
-    for name in options:
-        if name not in valid:
-            listed = ", ".join(f"{known!r} ({what})" for known, what in valid.items())
-            raise OptionError(f"reset has no option {name!r}; its options are {listed}")
+    unknown = [name for name in options if valid is not None and name not in valid]
+    if unknown and valid is not None:
+        listed = ", ".join(f"{known!r} ({what})" for known, what in valid.items())
+        raise OptionError(f"reset has no option {unknown[0]!r}; its options are {listed}")
+    deal = options.get("deal")
+    if deal is not None and not isinstance(deal, Deal):
+        raise DealError(f"the option 'deal' is a mahjong_env.Deal, not {deal!r}")
     return dict(options)
 
 
@@ -80,21 +85,18 @@ def read_reset_mask(mask: Any, num_envs: int) -> Games:
     """
     if mask is None:
         return np.arange(num_envs)
-    if isinstance(mask, np.ma.MaskedArray):
-        raise OptionError(f"the option 'reset_mask' is an array of {num_envs} booleans, not a masked one")
     named = np.asarray(mask) if isinstance(mask, np.ndarray | list | tuple) else np.zeros(())
-    if named.shape != (num_envs,) or named.dtype != np.bool_:
-        raise OptionError(
-            f"the option 'reset_mask' is an array of {num_envs} booleans, not {named.dtype} of shape {named.shape}"
-            if isinstance(mask, np.ndarray)
-            else f"the option 'reset_mask' is an array of {num_envs} booleans, not {mask!r}"
-        )
+    is_masked = isinstance(mask, np.ma.MaskedArray)
+    if named.shape != (num_envs,) or named.dtype != np.bool_ or is_masked:
+        shown = f"{named.dtype} of shape {named.shape}" if isinstance(mask, np.ndarray) else repr(mask)
+        given = "a masked one" if is_masked else shown
+        raise OptionError(f"the option 'reset_mask' is an array of {num_envs} booleans, not {given}")
     if not named.any():
         raise OptionError("the option 'reset_mask' names no table: at least one of its booleans must be True")
     return np.flatnonzero(named)
 
 
-# --- Observations -----------------------------------------------------------------------------------------------
+# --- Observations ----------------------------------------------------------------------------------------------------
 
 
 def check_form(form: Any) -> str:
@@ -109,9 +111,9 @@ def observation_space(form: str) -> Space[Any]:
     if form == FLAT:
         return Box(-128, 127, (SHAPE[0] * SHAPE[1],), np.int8)
     planes = Box(-128, 127, SHAPE, np.int8)
-    if form == PLANES:
-        return planes
-    return Dict({"observation": planes, "action_mask": Box(0, 1, (NUM_ACTIONS,), np.int8)})
+    return (
+        planes if form == PLANES else Dict({"observation": planes, "action_mask": Box(0, 1, (NUM_ACTIONS,), np.int8)})
+    )
 
 
 def in_form(form: str, planes: Int8Array, masks: Int8Array) -> Any:

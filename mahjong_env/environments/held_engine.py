@@ -20,10 +20,9 @@ from mahjong_env.ruleset.questions import Rules
 class HeldEngine(Engine):
     """The games of an environment, as an engine.
 
-    The environment plays with `play` and `deal_anew`. A call of `step`, `reset` or `restore` instead changes the
-    games behind its back; it is told, and goes on from there.
-
-    With `record_to` every match is appended to a file of records when it ends. Copies of the engine do not record.
+    The environment plays with `play` and `deal_anew`. A call of `step`, `reset`, `restore` or `put` instead changes
+    the games behind its back; it is told, and goes on from there. Matches that such a change, or `resample_hidden`,
+    has interrupted are not recorded, and copies of the engine do not record.
 
     Attributes:
         tell: called when somebody else has changed the games.
@@ -59,52 +58,42 @@ class HeldEngine(Engine):
             return super().step(actions, games, out=out)
         return self._recorder.note_step(lambda: super(HeldEngine, self).step(actions, games, out=out), actions, games)
 
-    def deal_anew(
-        self,
-        seed: Seeds = None,
-        deals: Deal | Sequence[Deal] | None = None,
-        games: Any = None,
-    ) -> None:
+    def deal_anew(self, seed: Seeds = None, deals: Deal | Sequence[Deal] | None = None, games: Any = None) -> None:
         """See `Engine.reset`."""
         if self._recorder is None:
             super().reset(seed, deals, games)
-            return
-        self._recorder.note_reset(lambda: super(HeldEngine, self).reset(seed, deals, games), deals, games)
+        else:
+            self._recorder.note_reset(lambda: super(HeldEngine, self).reset(seed, deals, games), deals, games)
 
     def step(self, actions: Any, games: Any = None, *, out: Mapping[str, Any] | None = None) -> StepResult:
-        """See `Engine.step`; the environment is told."""
+        """See `Engine.step`."""
         result = self.play(actions, games, out=out)
         self._tell()
         return result
 
-    def reset(
-        self,
-        seed: Seeds = None,
-        deals: Deal | Sequence[Deal] | None = None,
-        games: Any = None,
-    ) -> None:
-        """See `Engine.reset`; the environment is told."""
+    def reset(self, seed: Seeds = None, deals: Deal | Sequence[Deal] | None = None, games: Any = None) -> None:
+        """See `Engine.reset`."""
         self.deal_anew(seed, deals, games)
         self._tell()
 
     def restore(self, snapshot: Snapshot, games: Any = None) -> None:
-        """See `Engine.restore`; the environment is told. Matches that were under way are not recorded."""
+        """See `Engine.restore`."""
         super().restore(snapshot, games)
-        self._forget(games)
+        self._forget_records(games)
+        self._tell()
 
     def put(self, games: Any, other: Engine, rows: Any = None) -> None:
-        """See `Engine.put`; the environment is told. Matches that were under way are not recorded."""
+        """See `Engine.put`."""
         super().put(games, other, rows)
-        self._forget(games)
-
-    def _forget(self, games: Any) -> None:
-        if self._recorder is not None:
-            self._recorder.forget(games)
+        self._forget_records(games)
         self._tell()
 
     def resample_hidden(self, seats: Any, rng: np.random.Generator, games: Any = None) -> None:
-        """See `Engine.resample_hidden`. Matches that were under way are not recorded: they had other cards."""
+        """See `Engine.resample_hidden`."""
         super().resample_hidden(seats, rng, games)
+        self._forget_records(games)
+
+    def _forget_records(self, games: Any) -> None:
         if self._recorder is not None:
             self._recorder.forget(games)
 

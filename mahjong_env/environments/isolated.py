@@ -40,11 +40,7 @@ class IsolatedAgent:
     """
 
     def __init__(self, agent: str, find: Callable[[str], Any]) -> None:
-        """Start the process, and make the agent there.
-
-        Args:
-            agent: the text that describes the agent.
-            find: what makes an agent of it, `find_agent`.
+        """Start the process, and let ``find`` make the agent there of the text that describes it.
 
         Raises:
             AgentError: the agent cannot be made.

@@ -13,19 +13,11 @@ import mahjong_env
 from mahjong_env.ruleset.registry import VARIANTS
 
 _ENTRY = re.compile(r"(?P<variant>.+)_v(?P<version>\d+)")
-
-
-def entry_modules() -> dict[str, tuple[str, int]]:
-    """The modules that users import, such as "x_v0", each with its variant and version."""
-    matches = (_ENTRY.fullmatch(module.name) for module in iter_modules(mahjong_env.__path__))
-    return {
-        match[0]: (match["variant"], int(match["version"]))
-        for match in matches
-        if match is not None and match["variant"] in VARIANTS
-    }
-
-
-ENTRY_MODULES: Final = entry_modules()
+_MATCHES = (_ENTRY.fullmatch(module.name) for module in iter_modules(mahjong_env.__path__))
+ENTRY_MODULES: Final = {
+    match[0]: (match["variant"], int(match["version"])) for match in _MATCHES if match and match["variant"] in VARIANTS
+}
+"""The modules that users import, such as "x_v0", each with its variant and version."""
 
 
 def gymnasium_id(variant: str, version: int = 0) -> str:
@@ -44,20 +36,12 @@ def register_all() -> None:
     The ids of variants that come from other distributions bear the version in their entry point's name. One whose
     registration is faulty has its id as well: making the environment says what is wrong.
     """
-    shipped = dict(ENTRY_MODULES.values())
-    for variant, version in (shipped | VARIANTS.outside).items():
-        if gymnasium_id(variant, version) not in gymnasium.registry:
-            gymnasium.register(
-                gymnasium_id(variant, version),
-                entry_point="mahjong_env.environments.single_seat:SingleSeatEnv",
-                vector_entry_point="mahjong_env.environments.vector_env:MahjongVectorEnv",
-                kwargs={"variant": variant},
-            )
+    for variant, version in (dict(ENTRY_MODULES.values()) | VARIANTS.outside).items():
+        kwargs = {"variant": variant}
+        if (name := gymnasium_id(variant, version)) not in gymnasium.registry:
+            single = "mahjong_env.environments.single_seat:SingleSeatEnv"
+            vector = "mahjong_env.environments.vector_env:MahjongVectorEnv"
+            gymnasium.register(name, entry_point=single, vector_entry_point=vector, kwargs=kwargs)
         # PettingZoo has a registry from 1.27 on.
-        if hasattr(pettingzoo, "register") and pettingzoo_id(variant, version) not in pettingzoo.aec_registry:
-            pettingzoo.register(
-                "aec",
-                pettingzoo_id(variant, version),
-                entry_point="mahjong_env.environments.aec:make_env",
-                kwargs={"variant": variant},
-            )
+        if hasattr(pettingzoo, "register") and (name := pettingzoo_id(variant, version)) not in pettingzoo.aec_registry:
+            pettingzoo.register("aec", name, entry_point="mahjong_env.environments.aec:make_env", kwargs=kwargs)

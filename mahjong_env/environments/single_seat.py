@@ -86,8 +86,8 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
                 that it never pays to break the rules; -1 and above may. A match that ends by points counts as
                 the 200 hands after which it would be cut short.
             observation: "flat", "planes" or "dict".
-            render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (shown in a
-                window or on the terminal, see `mahjong_env.environments.render`).
+            render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (text, shown on the
+                terminal).
             record: a file to which the record of every match is appended (`mahjong_env.records`).
             **knobs: house rules of the variant.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
+import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -20,6 +19,7 @@ from mahjong_env.basics.types import BoolArray, Games, Int8Array, Seeds
 from mahjong_env.engine.arguments import as_array, check_count, fold_seeds
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.arguments import (
+    DICT,
     FLAT,
     check_form,
     in_form,
@@ -29,8 +29,9 @@ from mahjong_env.environments.arguments import (
     read_reset_mask,
     row_of,
 )
-from mahjong_env.environments.learning_seats import ILLEGAL_REWARD, LearningSeats
-from mahjong_env.environments.render import RENDER_FPS, check_render_mode, render_game, warn_without_render_mode
+from mahjong_env.environments.learning_seats import LearningSeats
+from mahjong_env.environments.render import RENDER_FPS, check_render_mode, render_game
+from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
 
@@ -69,34 +70,20 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         num_envs: int,
         variant: str | Rules,
         *,
-        opponents: Any = "random",
-        seat: int | str | None = None,
-        num_hands: int = 1,
-        start: str | None = None,
-        on_illegal: str = "end",
-        illegal_reward: float = ILLEGAL_REWARD,
         observation: str = FLAT,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         render_mode: str | None = None,
-        record: str | os.PathLike[str] | None = None,
-        **knobs: Any,
+        **arguments: Any,
     ) -> None:
-        """Set up ``num_envs`` tables; the other arguments are those of `SingleSeatEnv`.
+        """Set up tables.
 
         Args:
             num_envs: tables.
             variant: a name in `mahjong_env.VARIANTS`, or rules.
-            opponents: see `SingleSeatEnv`.
-            seat: see `SingleSeatEnv`.
-            num_hands: see `SingleSeatEnv`.
-            start: see `SingleSeatEnv`.
-            on_illegal: see `SingleSeatEnv`.
-            illegal_reward: see `SingleSeatEnv`.
-            observation: see `SingleSeatEnv`.
+            observation: "flat", "planes" or "dict".
             autoreset_mode: an `AutoresetMode`, or its name or value as a text: "same_step", "NextStep", ...
             render_mode: None, "ansi" (texts) or "rgb_array" (pictures as pixels).
-            record: a file to which the record of every match is appended (`mahjong_env.records`).
-            **knobs: house rules of the variant.
+            **arguments: those of `SingleSeatEnv`, house rules among them.
 
         Raises:
             MahjongError: a value that is not valid; the message lists those that are.
@@ -107,17 +94,8 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         self._mode = _read_mode(autoreset_mode)
         check_count("num_envs", num_envs)
         self.metadata = type(self).metadata | {"autoreset_mode": self._mode}  # type: ignore[misc]
-        self._seats = LearningSeats(
-            read_arguments(MahjongVectorEnv, variant, knobs),
-            num_envs,
-            opponents=opponents,
-            seat=seat,
-            num_hands=num_hands,
-            start=start,
-            on_illegal=on_illegal,
-            illegal_reward=illegal_reward,
-            record=record,
-        )
+        settings = {name: arguments.pop(name) for name in _OF_LEARNERS & arguments.keys()}
+        self._seats = LearningSeats(read_arguments(MahjongVectorEnv, variant, arguments), num_envs, **settings)
         self.num_envs = num_envs
         self.single_observation_space = observation_space(self._form)
         self.single_action_space = Discrete(NUM_ACTIONS)
@@ -134,12 +112,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
 
     @property
     def opponents(self) -> Any:
-        """The agents on the other seats, to be replaced at any time: ``envs.unwrapped.opponents = ...``.
-
-        New opponents play from the next decision on, in hands that are under way as well. Of an `OpponentPool` of as
-        many agents as before, each takes over the seats of the agent in its place; from other pools all seats are
-        drawn anew. An unknown agent is an `AgentError`, and nothing has changed then.
-        """
+        """The agents on the other seats; to be replaced at any time, see `LearningSeats.opponents`."""
         return self._seats.opponents
 
     @opponents.setter
@@ -230,13 +203,9 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
 
     def render(self) -> tuple[Any, ...] | None:
         """The tables, all hands open: texts, or [804, 750, 3] uint8 pixels each, by the render mode."""
-        if self.render_mode is None:
-            warn_without_render_mode()
-            return None
-        return tuple(
-            render_game(self.engine, game, self.render_mode, self._seats.last_hand(game))
-            for game in range(self.num_envs)
-        )
+        shown = range(self.num_envs if self.render_mode is not None else 1)
+        frames = [render_game(self.engine, game, self.render_mode, self._seats.last_hand(game)) for game in shown]
+        return tuple(frames) if self.render_mode is not None else None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.engine.rules.name}: {self.num_envs} tables>"
@@ -247,7 +216,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         if "_seats" in vars(self):
             self._seats.engine.close_record()
 
-    # --- What is answered -------------------------------------------------------------------------------------
+    # --- What is answered -----------------------------------------------------------------------------------------
     def _masks(self, games: Games) -> Int8Array:
         masks = self._seats.action_masks(games)
         if self._mode is not AutoresetMode.SAME_STEP:  # where new episodes begin at once, they may play
@@ -255,7 +224,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         return masks
 
     def _observe(self, games: Games) -> Any:
-        masks = self._masks(games) if self._form == "dict" else np.zeros((0, NUM_ACTIONS), np.int8)
+        masks = self._masks(games) if self._form == DICT else np.zeros((0, NUM_ACTIONS), np.int8)
         return in_form(self._form, self._seats.observe(games), masks)
 
     def _keep_final(self, games: Games) -> None:
@@ -271,67 +240,69 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         """``final_obs`` and ``final_info`` of the episodes that ended, as Gymnasium's vector environments have them."""
         if not self._finals:
             return {}
-        is_final = np.zeros(self.num_envs, np.bool_)
-        last_seen = np.full(self.num_envs, None, object)
-        hands: dict[int, dict[str, Any] | None] = {}
+        last_seen, hands = np.full(self.num_envs, None, object), dict[int, Any]()
         for final in self._finals:
-            is_final[final.games] = True
             hands |= final.hands
             for row, game in enumerate(final.games.tolist()):
                 last_seen[game] = row_of(self._form, final.seen, row)
-        games, masks, learner = (
-            np.concatenate([getattr(final, name) for final in self._finals]) for name in ("games", "masks", "learner")
-        )
-        infos = self._laid_out(games, masks, learner, self._seats.illegal[games], hands)
-        return {"final_obs": last_seen, "_final_obs": is_final, "final_info": infos, "_final_info": is_final.copy()}
+        games, _, masks, learner, _ = zip(*self._finals, strict=True)
+        ended = np.concatenate(games)
+        told = self._laid_out(ended, np.concatenate(masks), np.concatenate(learner), self._seats.illegal[ended], hands)
+        return self._held("final_obs", last_seen, ended) | self._held("final_info", told, ended)
 
     def _infos(self, games: Games) -> dict[str, Any]:
         """The infos of these games as they are now."""
         seats = self._seats
         # In the mode in which new episodes begin at once, an illegal action is told of the old one.
-        told_now = self._mode is not AutoresetMode.SAME_STEP
-        illegal = seats.illegal[games] if told_now else np.zeros(len(games), np.bool_)
+        illegal = seats.illegal[games] & (self._mode is not AutoresetMode.SAME_STEP)
         hands = {game: seats.last_hand(game) for game in seats.games_with_a_last_hand}
         return self._laid_out(games, self._masks(games), seats.learner[games], illegal, hands)
 
     def _laid_out(
-        self,
-        games: Games,
-        masks: Int8Array,
-        learner: Int8Array,
-        illegal: BoolArray,
-        hands: Mapping[int, dict[str, Any] | None],
+        self, games: Games, masks: Int8Array, learner: Int8Array, illegal: BoolArray, hands: Mapping[int, Any]
     ) -> dict[str, Any]:
         """Infos of [n] games for all tables, each entry with its "_" entry that says for which games it holds."""
-        n = self.num_envs
-        held = np.zeros(n, np.bool_)
-        held[games] = True
-        all_masks, all_learners = np.zeros((n, NUM_ACTIONS), np.int8), np.zeros(n, np.int64)
-        all_masks[games], all_learners[games] = masks, learner
-        infos = {"action_mask": all_masks, "_action_mask": held, "seat": all_learners, "_seat": held.copy()}
+        all_masks = np.zeros((self.num_envs, NUM_ACTIONS), np.int8)
+        seat, is_illegal = np.zeros(self.num_envs, np.int64), np.zeros(self.num_envs, np.bool_)
+        all_masks[games], seat[games], is_illegal[games] = masks, learner, illegal
+        infos = self._held("action_mask", all_masks, games) | self._held("seat", seat, games)
         if illegal.any():
-            is_illegal = np.zeros(n, np.bool_)
-            is_illegal[games] = illegal
-            infos |= {"illegal_action": is_illegal, "_illegal_action": is_illegal.copy()}
-        told = {game: hand for game, hand in hands.items() if hand is not None and held[game]}
+            infos |= self._held("illegal_action", is_illegal, games[illegal])
+        told = [game for game, hand in hands.items() if hand is not None and infos["_seat"][game]]
         if told:
-            outcome, has_outcome = np.full(n, None, object), np.zeros(n, np.bool_)
-            for game, hand in told.items():
-                outcome[game] = hand
-                has_outcome[game] = True
-            infos |= {"outcome": outcome, "_outcome": has_outcome}
+            outcome = np.full(self.num_envs, None, object)
+            for game in told:
+                outcome[game] = hands[game]
+            infos |= self._held("outcome", outcome, told)
         return infos
 
+    def _held(self, name: str, values: Any, games: Any) -> dict[str, Any]:
+        """An entry of the infos, and the one that says for which games it holds."""
+        held = np.zeros(self.num_envs, np.bool_)
+        held[games] = True
+        return {name: values, f"_{name}": held}
 
-@dataclass(frozen=True)
-class _Final:
-    """The ends of n episodes: their games, last observations, masks, learners and last hands."""
+
+class _Final(NamedTuple):
+    """The ends of n episodes."""
 
     games: Games
     seen: Any
     masks: Int8Array
     learner: Int8Array
     hands: dict[int, dict[str, Any] | None]
+
+
+def _signature() -> inspect.Signature:
+    """The arguments of `SingleSeatEnv`, and those of many tables."""
+    own = inspect.signature(MahjongVectorEnv).parameters
+    parameters = dict(inspect.signature(SingleSeatEnv).parameters) | {"autoreset_mode": own["autoreset_mode"]}
+    knobs = parameters.pop("knobs")
+    return inspect.Signature([own["num_envs"], *parameters.values(), knobs])
+
+
+MahjongVectorEnv.__signature__ = _signature()  # type: ignore[attr-defined]
+_OF_LEARNERS: Final = inspect.signature(LearningSeats).parameters.keys() - {"rules", "num_games"}
 
 
 def _read_mode(mode: Any) -> AutoresetMode:

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import io
-import os
 import re
-import shutil
-import subprocess
-import sys
-import textwrap
 import unicodedata
 
 import gymnasium
@@ -186,7 +181,6 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def pauses(monkeypatch):
     waited = []
-    monkeypatch.setattr(screen, "_the_window", lambda: None)
     monkeypatch.setattr(screen.time, "sleep", waited.append)
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
@@ -230,57 +224,6 @@ def test_a_dumb_terminal_is_not_cleared(monkeypatch, pauses):
     monkeypatch.setenv("TERM", "dumb")
     play()
     assert "\x1b" not in terminal.getvalue()
-
-
-def test_no_window_without_a_screen(monkeypatch):
-    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(sys, "platform", "linux")
-    assert screen._the_window.__wrapped__() is None
-    monkeypatch.setenv("DISPLAY", ":77777")  # a screen that is not there
-    assert screen._the_window.__wrapped__() is None
-
-
-@pytest.mark.skipif(shutil.which("Xvfb") is None, reason="no Xvfb to be looked at")
-@pytest.mark.thorough
-def test_a_window_shows_the_picture(tmp_path):
-    pytest.importorskip("resvg_py")
-    pytest.importorskip("tkinter")
-    code = """
-        import gymnasium, mahjong_env
-        from mahjong_env.environments import render as screen
-        env = gymnasium.make("mahjong_env/Hebei-v0", render_mode="human")
-        _, info = env.reset(seed=2)
-        env.step(info["action_mask"].argmax())
-        window = screen._the_window()
-        print(window._root.winfo_width(), window._root.winfo_height(), window._image.get(5, 5))
-        window._close()
-        env.render()
-    """
-    server = subprocess.Popen(
-        ["Xvfb", "-displayfd", "1", "-screen", "0", "1000x900x24"],
-        stdout=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-    )
-    try:
-        display = f":{server.stdout.readline().strip()}"
-        settings = {**os.environ, "DISPLAY": display}
-        done = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(code)],
-            capture_output=True,
-            text=True,
-            env=settings,
-            timeout=100,
-            encoding="utf-8",
-        )
-    finally:
-        server.terminate()
-        server.wait()
-    assert done.stderr == ""
-    first, *after = done.stdout.splitlines()
-    assert first == "750 804 (228, 239, 230)"
-    assert after[0].startswith("Hebei 河北麻将")  # closed by the person: text from then on
 
 
 pytest.importorskip("resvg_py")
