@@ -1,247 +1,267 @@
-"""Who is measured by `mahjong_benchmarks.learning`: MaskablePPO on tables of either kind, and the fast path."""
+"""What ``bench`` measures: engines with many games, loops over one game, and other mahjong environments."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from time import perf_counter, process_time
-from typing import TYPE_CHECKING, Final, Protocol
+import io
+from contextlib import AbstractContextManager, redirect_stdout
+from typing import Any, Final
 
+import gymnasium
 import numpy as np
-import torch
-from sb3_contrib.common.maskable.utils import get_action_masks
-from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.vec_env import DummyVecEnv
 
-from mahjong_agents import Agent, make_agent
-from mahjong_agents.control_variates import useful_weights
-from mahjong_agents.policy.network import ActionNetwork
-from mahjong_agents.policy.plane_network import NetworkSpec
-from mahjong_benchmarks.command import BenchLearningConfig
-from mahjong_benchmarks.one_table import OneTableEnv
-from mahjong_env import Rules, make_engine
-from mahjong_env.environments.agents import choose_at_random
-from mahjong_training.config import TrainConfig, TrainSb3Config
-from mahjong_training.evaluation.matches import sigma
-from mahjong_training.learning.ppo import Learner
-from mahjong_training.learning.self_play import play_hands
-from mahjong_training.sb3.networks import new_learner
-from mahjong_training.sb3.vec_env import TableVecEnv
+from mahjong_benchmarks.timing import Contender, Play
+from mahjong_env.basics.errors import MissingExtraError
+from mahjong_env.basics.types import Games, Int64Array
+from mahjong_env.engine.batch import Engine
+from mahjong_env.environments.aec import MahjongAEC, wrapped
+from mahjong_env.environments.agents import Opponent, RandomAgent, choose_at_random, find_agent
+from mahjong_env.ruleset.questions import Rules
 
-if TYPE_CHECKING:
-    from stable_baselines3.common.vec_env import VecEnv
+RLCARD: Final = "RLCard mahjong"
+RIICHI: Final = "RiichiEnv"
+RIICHI_SEEN: Final = "RiichiEnv, mask and observation"
+LOOP: Final = " (loop)"
 
-KINDS: Final = ("play", "rollout", "training")
-ONE_TABLE: Final = "one table at a time"
-_ONE_TABLE_STEPS: Final = 512
-"""Decisions between two updates where there is one table; a quarter of Stable-Baselines3's default, to save time."""
-_WARM_UP: Final = 3
-"""Rollouts before anything is measured, about two hands: tables that are dealt at once do not end at once then."""
-SELF_PLAY: Final = "itself"
-"""Whom the fast path plays against."""
+# Games that were all dealt in the same moment end together too: with random play nearly every hand ends with the
+# wall, in waves a hundred steps apart, and a rate taken between two waves knows nothing of dealing. So every game
+# first plays a number of decisions of its own, the sum of two numbers below this one. It need not be the length of a
+# hand: about that or longer is enough, as the sum of two leaves no edges that would come back as a wave.
+HEAD_START: Final = 128
+
+Choosing = AbstractContextManager[Any]
+_FIRST: Final = np.zeros(1, np.intp)
 
 
-@dataclass(frozen=True)
-class Lap:
-    """A measurement.
+# --- Many games ------------------------------------------------------------------------------------------------------
+class WarmGames:
+    """Games in the middle of their hands, each somewhere else; all batch sizes and runs begin from copies of them."""
 
-    Attributes:
-        decisions: decisions of learners.
-        wall: seconds that passed.
-        cpu: seconds of the processor, of all threads.
-    """
+    def __init__(self, rules: Rules, number: int, play: str) -> None:
+        """Find the agent.
 
-    decisions: int = 0
-    wall: float = 0.0
-    cpu: float = 0.0
-
-    def __add__(self, other: Lap) -> Lap:
-        return Lap(self.decisions + other.decisions, self.wall + other.wall, self.cpu + other.cpu)
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What a contender is.
-
-    Attributes:
-        opponents: the agent at all other seats; `SELF_PLAY`: the learner of the fast path, which has all seats.
-        tables: tables played at once; 1: one table at a time, each in an environment of its own.
-        threads: threads of torch.
-    """
-
-    opponents: str
-    tables: int
-    threads: int = 1
-
-    @property
-    def name(self) -> str:
-        """What the report calls it, among those with the same opponents."""
-        if self.tables == 1:
-            return ONE_TABLE
-        if self.opponents == SELF_PLAY:
-            return f"ppo, {self.tables} tables"
-        return f"{self.tables} tables" + (f", --threads {self.threads}" if self.threads > 1 else "")
-
-
-class Contender(Protocol):
-    """What can be measured."""
-
-    setting: Setting
-
-    def measure(self, seconds: float) -> dict[str, Lap]:
-        """Measure each of `KINDS`, for at least that long."""
-
-    def close(self) -> None:
-        """Let go of its tables."""
-
-
-def new_contender(config: BenchLearningConfig, played: Rules, setting: Setting) -> Contender:
-    """Make a contender ready to be measured.
-
-    Raises:
-        MahjongError: an agent that does not exist.
-    """
-    kind = FastPath if setting.opponents == SELF_PLAY else Tables
-    return kind(config, played, setting)
-
-
-class Tables:
-    """Tables and a learner, ready to be measured."""
-
-    def __init__(self, config: BenchLearningConfig, played: Rules, setting: Setting) -> None:
-        """Deal the tables and make the network.
+        Args:
+            rules: what is played.
+            number: how many games.
+            play: who plays, a name for `find_agent`.
 
         Raises:
-            MahjongError: an agent that does not exist.
+            MahjongError: there is no such agent.
         """
-        agent: Agent = make_agent(setting.opponents)
-        self.setting = setting
-        self.env: VecEnv
-        ppo = TrainSb3Config(
-            variant=config.variant,
-            learning_rate=0.0,
-            n_steps=config.n_steps,
-            batch_size=config.batch_size,
-            seed=config.seed,
-        )
-        if setting.tables == 1:
-            self.env = DummyVecEnv([lambda: OneTableEnv(played, [agent], seed=config.seed)])
-            ppo = replace(ppo, n_steps=_ONE_TABLE_STEPS)
-        else:
-            self.env = TableVecEnv(played, setting.tables, [agent], seed=config.seed)
-        self._model = new_learner(self.env, NetworkSpec(config.width, config.layers), ppo)
-        self._rollout = self._model.n_steps * self.env.num_envs
-        self._rng = np.random.default_rng(config.seed)
+        self.rules, self.agent = rules, find_agent(play)
+        self._number = number
+        self._engine: Engine | None = None
 
-    def close(self) -> None:
-        """Close the tables."""
-        self.env.close()
-
-    def measure(self, seconds: float) -> dict[str, Lap]:
-        """Measure each of `KINDS`, for at least that long."""
-        torch.set_num_threads(self.setting.threads)
-        if not self._model.num_timesteps and self.setting.tables > 1:
-            self._learn(_WARM_UP)
-        rollout, training = Lap(), Lap()
-        while training.wall < seconds:
-            one_rollout, both = self._learn(1)
-            rollout += one_rollout
-            training += both
-        return {"play": self._play(seconds), "rollout": rollout, "training": training}
-
-    def _play(self, seconds: float) -> Lap:
-        """Go on from where the model is, with random actions."""
-        lap = Lap()
-        while lap.wall < seconds:
-            begin = _now()
-            for _ in range(self._model.n_steps):
-                seen, _, dones, _ = self.env.step(choose_at_random(get_action_masks(self.env), self._rng))
-            lap += _since(begin, self._rollout)
-        # The model goes on from here; to begin anew would let all tables begin, and end, at the same time.
-        self._model._last_obs, self._model._last_episode_starts = seen, dones  # type: ignore[assignment]
-        return lap
-
-    def _learn(self, rollouts: int) -> tuple[Lap, Lap]:
-        """Let the model learn from some rollouts; returns the rollouts alone, and all of it."""
-        stopwatch = _Stopwatch(self._rollout)
-        begin = _now()
-        self._model.learn(rollouts * self._rollout, callback=stopwatch, reset_num_timesteps=False)
-        return stopwatch.lap, _since(begin, rollouts * self._rollout)
+    def copy(self, batch: int) -> Engine:
+        """Return an engine with some of the games. The first call plays them so far, which takes seconds."""
+        if self._engine is None:
+            self._engine, rng = Engine(self.rules, self._number, seed=0, auto_reset=True), np.random.default_rng(0)
+            ahead = rng.integers(0, HEAD_START, (2, self._number)).sum(axis=0)
+            for step in range(ahead.max(initial=0)):
+                games = np.flatnonzero(ahead > step)
+                self._engine.step(choose(self._engine, self.agent, rng, games), games)
+        return self._engine.select(np.arange(batch))
 
 
-class _Stopwatch(BaseCallback):
-    """Times rollouts without the updates between them."""
-
-    def __init__(self, rollout: int) -> None:
-        super().__init__()
-        self.lap = Lap()
-        self._rollout = rollout
-        self._begin = Lap()
-
-    def _on_rollout_start(self) -> None:
-        self._begin = _now()
-
-    def _on_step(self) -> bool:
-        return True
-
-    def _on_rollout_end(self) -> None:
-        self.lap += _since(self._begin, self._rollout)
+def choose(engine: Engine, agent: Opponent, rng: np.random.Generator, games: Games | None = None) -> Int64Array:
+    """[n] the actions that an agent chooses in all or some games; random play needs no view."""
+    if isinstance(agent, RandomAgent):
+        return choose_at_random(engine.action_mask if games is None else engine.action_mask[games], rng)
+    return np.asarray(agent.act(engine.view(games), rng))
 
 
-class FastPath:
-    """Self-play of a small network over strong inputs, as ``mahjong-env train`` learns, in one process.
+def many_games(rules: Rules, batches: tuple[int, ...], play: str) -> list[Contender]:
+    """The engine at several batch sizes, without and with observations.
 
-    All decisions are the learner's. ``play`` is the same tables with random actions, ``rollout`` what an update learns
-    from (inputs, network, luck taken off), ``training`` that and the update.
+    Random play is set against random play of peers by the environment's time alone; of agents, choosing counts too.
     """
+    source = WarmGames(rules, max(batches), play)
+    is_random = play == "random"
+    peers = ((RLCARD, RIICHI), (RLCARD, RIICHI_SEEN)) if is_random else ((RLCARD,), (RLCARD,))
 
-    def __init__(self, config: BenchLearningConfig, played: Rules, setting: Setting) -> None:
-        """Make the networks."""
-        self.setting, self._rules, self._seed, self._updates = setting, played, config.seed, 0
-        settings = TrainConfig(variant=played.name, seed=config.seed, learning_rate=0.0)
-        self._learner = Learner(settings, people=played.people, unit=sigma(played), claims=True)
-        self._luck = useful_weights(played)
-        self._rng = np.random.default_rng(config.seed)
+    def start(batch: int, observes: bool, seed: int) -> Play:
+        engine, rng = source.copy(batch), np.random.default_rng(seed)
 
-    def close(self) -> None:
-        """There is nothing to let go of."""
+        def play_on(decisions: int, choosing: Choosing) -> tuple[int, int]:
+            hands = 0
+            for _ in range(0, decisions, batch):
+                with choosing:
+                    actions = choose(engine, source.agent, rng)
+                result = engine.step(actions)
+                engine.action_mask  # noqa: B018 looking at it is what is timed
+                if observes:
+                    engine.observe()
+                hands += int(result.hand_over.sum())
+            return -(-decisions // batch) * batch, hands
 
-    def measure(self, seconds: float) -> dict[str, Lap]:
-        """Measure each of `KINDS`, for at least that long."""
-        torch.set_num_threads(self.setting.threads)
-        play, rollout, training = Lap(), Lap(), Lap()
-        while training.wall < seconds:
-            begin = _now()
-            hands = play_hands(
-                self._rules,
-                ActionNetwork(self._learner.weights()),
-                [],
-                tables=self.setting.tables,
-                share=0,
-                seed=[self._seed, self._updates],
-                luck_weights=self._luck,
-            )
-            rollout += _since(begin, len(hands))
-            self._learner.update(hands, number=self._updates, progress=0)
-            training += _since(begin, len(hands))
-            self._updates += 1
-        while play.wall < seconds:
-            play += self._play()
-        return {"play": play, "rollout": rollout, "training": training}
+        return play_on
 
-    def _play(self) -> Lap:
-        """Play a hand at each table at random."""
-        engine = make_engine(self._rules, self.setting.tables, seed=int(self._rng.integers(2**31)))
-        begin, decisions = _now(), 0
-        while (games := np.flatnonzero(engine.seat_to_act >= 0)).size:
-            engine.step(choose_at_random(engine.action_mask[games], self._rng), games=games)
-            decisions += len(games)
-        return _since(begin, decisions)
+    return [
+        Contender(
+            f"{rules.name}: {batch} games, masks{' and observations' if observes else ''}, {play} play",
+            lambda seed, batch=batch, observes=observes: start(batch, observes, seed),  # type: ignore[misc]
+            max(1, 100 // batch) * batch,
+            peers[observes],
+            compared="rate" if is_random else "with_choosing",
+            facts={"variant": rules.name, "batch": batch, "observes": observes, "play": play},
+        )
+        for batch in dict.fromkeys(batches)
+        for observes in (False, True)
+    ]
 
 
-def _now() -> Lap:
-    return Lap(0, perf_counter(), process_time())
+# --- One game, as anybody would write the loop: all that happens is timed ------------------------------------------
+def one_game(rules: Rules) -> list[Contender]:
+    """Loops over one game at random: `env()`, the engine with mask and observation, `gymnasium.make`."""
+    env, engine, learner = (f"{rules.name}: {what}" for what in ("env()", "engine, 1 game", "gymnasium.make()"))
+    facts = {"variant": rules.name, "batch": 1, "play": "random"}
+    return [
+        Contender(env, lambda seed: play_env(rules, seed), 200, (RLCARD + LOOP,), counts_choosing=True, facts=facts),
+        Contender(engine, lambda seed: play_engine(rules, seed), 200, (RIICHI_SEEN + LOOP,), counts_choosing=True, facts=facts),
+        Contender(learner, lambda seed: play_learner(rules, seed), 200, (env,), counts_choosing=True, facts=facts),
+    ]
 
 
-def _since(begin: Lap, decisions: int) -> Lap:
-    end = _now()
-    return Lap(decisions, end.wall - begin.wall, end.cpu - begin.cpu)
+def play_env(rules: Rules, seed: int) -> Play:
+    """Begin PettingZoo's usual loop over `env()`: `agent_iter`, `last`, `step`; hands are played to their end."""
+    env: Any = wrapped(MahjongAEC(rules))
+    env.reset(seed=seed)
+    rng = np.random.default_rng(seed)
+
+    def play(decisions: int, choosing: Choosing) -> tuple[int, int]:
+        played = hands = 0
+        while played < decisions:
+            env.reset()
+            for _ in env.agent_iter():
+                observation, _, terminated, truncated, _ = env.last()
+                if terminated or truncated:
+                    env.step(None)
+                    continue
+                with choosing:
+                    legal = observation["action_mask"].nonzero()[0]
+                    action = int(legal[int(rng.random() * len(legal))])
+                env.step(action)
+                played += 1
+            hands += 1
+        return played, hands
+
+    return play
+
+
+def play_engine(rules: Rules, seed: int) -> Play:
+    """Begin a loop over an engine with one game: mask, observation, step."""
+    engine, rng = Engine(rules, 1, seed=seed, auto_reset=True), np.random.default_rng(seed)
+
+    def play(decisions: int, choosing: Choosing) -> tuple[int, int]:
+        hands = 0
+        for _ in range(decisions):
+            mask = engine.action_mask
+            engine.observe()
+            with choosing:
+                legal = mask[0].nonzero()[0]
+                action = int(legal[int(rng.random() * len(legal))])
+            hands += bool(engine.step([action]).hand_over[0])
+        return decisions, hands
+
+    return play
+
+
+def play_learner(rules: Rules, seed: int) -> Play:
+    """Begin Gymnasium's usual loop over one seat against random opponents; the decisions of all players count."""
+    identifier = f"mahjong_env/{rules.name.capitalize()}-v{rules.version}"
+    env: Any = gymnasium.make(identifier, opponents="random", **rules.knobs)
+    env.reset(seed=seed)
+    engine, rng = env.unwrapped.engine, np.random.default_rng(seed)
+
+    def play(decisions: int, choosing: Choosing) -> tuple[int, int]:
+        played = hands = 0
+        while played < decisions:
+            before = int(engine.moves(_FIRST)[0])
+            info: dict[str, Any] = env.reset()[1]
+            over = False
+            while not over:
+                with choosing:
+                    legal = info["action_mask"].nonzero()[0]
+                    action = int(legal[int(rng.random() * len(legal))])
+                _, _, terminated, truncated, info = env.step(action)
+                over = terminated or truncated
+            played += int(engine.moves(_FIRST)[0]) - before - 1  # the deal is a move too
+            hands += 1
+        return played, hands
+
+    return play
+
+
+# --- Other environments -------------------------------------------------------------------------------------------
+def peers() -> list[Contender]:
+    """RLCard's mahjong and RiichiEnv, all played at random, one game at a time: that is what they offer.
+
+    Raises:
+        MissingExtraError: they are not installed.
+    """
+    try:
+        import riichienv  # noqa: F401
+        import rlcard  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError(
+            f"the comparison needs {error.name}: pip install 'mahjong-env[bench]', or leave it out with --no-peers"
+        ) from error
+    return [
+        Contender(RLCARD, play_rlcard, 100),
+        Contender(RIICHI, lambda seed: play_riichi(seed, observes=False), 1000),
+        Contender(RIICHI_SEEN, lambda seed: play_riichi(seed, observes=True), 1000),
+        Contender(RLCARD + LOOP, play_rlcard, 100, counts_choosing=True),
+        Contender(RIICHI_SEEN + LOOP, lambda seed: play_riichi(seed, observes=True), 1000, counts_choosing=True),
+    ]
+
+
+def play_rlcard(seed: int) -> Play:
+    """Begin RLCard's own loop: `step` gives the next player's observation and legal actions."""
+    import rlcard
+
+    env, rng = rlcard.make("mahjong", {"seed": seed}), np.random.default_rng(seed)
+    state, _ = env.reset()
+
+    def play(decisions: int, choosing: Choosing) -> tuple[int, int]:
+        nonlocal state
+        hands = 0
+        with redirect_stdout(io.StringIO()):  # it prints when somebody has no legal action
+            for _ in range(decisions):
+                with choosing:
+                    legal = list(state["legal_actions"])
+                    action = legal[int(rng.random() * len(legal))]
+                state, _ = env.step(action)
+                if env.is_over():
+                    env.get_payoffs()
+                    state, _ = env.reset()
+                    hands += 1
+        return decisions, hands
+
+    return play
+
+
+def play_riichi(seed: int, *, observes: bool) -> Play:
+    """Begin hands of riichi; several players may be asked at once, and each answer is a decision."""
+    from riichienv import RiichiEnv
+
+    env = RiichiEnv(game_mode="4p-red-single", skip_mjai_logging=True, seed=seed)
+    asked, rng = env.reset(), np.random.default_rng(seed)
+
+    def play(decisions: int, choosing: Choosing) -> tuple[int, int]:
+        nonlocal asked
+        played = hands = 0
+        while played < decisions:
+            legal = {player: seen.legal_actions() for player, seen in asked.items()}
+            if observes:
+                for seen in asked.values():
+                    seen.mask()
+                    np.frombuffer(seen.encode(), np.float32)
+            with choosing:
+                actions = {player: listed[int(rng.random() * len(listed))] for player, listed in legal.items()}
+            played += len(actions)
+            asked = env.step(actions)
+            if env.done():
+                asked = env.reset()
+                hands += 1
+        return played, hands
+
+    return play

@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -17,13 +17,12 @@ from typing import Any, Final
 import numpy as np
 
 import mahjong_env
+from mahjong_benchmarks.timing import aligned, spread
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.agents import choose_at_random
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
-
-PACKAGE: Final = "mahjong_env"
 
 _STEPS: Final = 150  # longer than any hand, so that every table has been used
 _CONTAINERS: Final = (dict, list, tuple, set, frozenset, MappingProxyType, type(functools.cache(lambda: None)))
@@ -38,17 +37,12 @@ class Memory:
         batch: games at once.
         array_bytes: the arrays that the engine holds.
         table_bytes: all other arrays that the package holds after some hands: tables of hands, of rules, of actions.
-        process_bytes: how much the whole process has grown since the package was imported; None where the system
-            does not tell (it is read from /proc).
-        process_peak_bytes: the same at its largest moment, with what a step and an observation take and give back.
     """
 
     variant: str
     batch: int
     array_bytes: int
     table_bytes: int
-    process_bytes: int | None
-    process_peak_bytes: int | None
 
 
 @dataclass(frozen=True)
@@ -62,57 +56,33 @@ class Start:
     """
 
     variant: str
-    import_seconds: tuple[float, ...]
-    env_seconds: tuple[float, ...]
-
-    @property
-    def both_seconds(self) -> tuple[float, ...]:
-        """Import and first environment together."""
-        return tuple(map(sum, zip(self.import_seconds, self.env_seconds, strict=True)))
+    import_seconds: list[float]
+    env_seconds: list[float]
 
 
-def measure_memory(variant: str, knobs: dict[str, Any], batch: int) -> Memory:
+def measure_memory(played: Rules, batch: int) -> Memory:
     """Make and play an engine in a new process, and ask how much memory there is."""
-    told = _in_new_process(
-        f"from {__name__} import tell_memory; tell_memory(*json.loads(sys.argv[1]))", [variant, knobs, batch]
-    )
-    return Memory(variant, batch, *told)
+    code = f"from {__name__} import show_memory; show_memory(*json.loads(sys.argv[1]))"
+    return Memory(played.name, batch, *_in_new_process(code, [played.name, played.knobs, batch]))
 
 
-def tell_memory(variant: str, knobs: dict[str, Any], batch: int) -> None:
-    """Print the numbers of a `Memory` as JSON; meant for a process that has done nothing else."""
-    before, _ = process_bytes()
+def show_memory(variant: str, knobs: dict[str, Any], batch: int) -> None:
+    """Print the two numbers of a `Memory` as JSON; meant for a process that has done nothing else."""
     engine = Engine(rules(variant, **knobs), batch, seed=0, auto_reset=True)
     rng = np.random.default_rng(0)
     for _ in range(_STEPS):
         engine.step(choose_at_random(engine.action_mask, rng))
         engine.observe()
-    now, peak = process_bytes()
     own = held_arrays([engine])
-    named = [vars(module) for name, module in list(sys.modules.items()) if name.partition(".")[0] == PACKAGE]
-    tables = {key: size for key, size in held_arrays(named).items() if key not in own}
-    grown = [None if then is None or before is None else then - before for then in (now, peak)]
-    print(json.dumps([sum(own.values()), sum(tables.values()), *grown]))
-
-
-def process_bytes() -> tuple[int | None, int | None]:
-    """The resident memory of this process, now and at most; None where there is no /proc."""
-    try:
-        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return None, None
-    told = dict(line.split(":", 1) for line in lines if ":" in line)
-    now, peak = (int(told[key].split()[0]) * 1024 if key in told else None for key in ("VmRSS", "VmHWM"))
-    return now, peak
+    modules = [vars(module) for name, module in list(sys.modules.items()) if name.partition(".")[0] == "mahjong_env"]
+    tables = {key: size for key, size in held_arrays(modules).items() if key not in own}
+    print(json.dumps([sum(own.values()), sum(tables.values())]))
 
 
 def held_arrays(roots: Iterable[Any]) -> dict[int, int]:
-    """The arrays that objects hold: directly, in containers, in caches of functions, in objects of this package.
+    """Return bytes by id of the arrays that objects hold: in containers, caches of functions, objects of mahjong_env.
 
     Views are counted as the array whose memory they show, and that once.
-
-    Returns:
-        Bytes by the id of the array.
     """
     arrays: dict[int, int] = {}
     waiting, seen = list(roots), set()
@@ -125,35 +95,28 @@ def held_arrays(roots: Iterable[Any]) -> dict[int, int]:
             while isinstance(held.base, np.ndarray):
                 held = held.base
             arrays[id(held)] = held.nbytes
-        elif isinstance(held, _CONTAINERS) or _is_ours(held):
+            continue
+        kind = held if isinstance(held, type) else type(held)
+        if isinstance(held, _CONTAINERS) or str(kind.__module__).partition(".")[0] == "mahjong_env":
             waiting.extend(gc.get_referents(held))
     return arrays
 
 
-def _is_ours(held: Any) -> bool:
-    kind = held if isinstance(held, type) else type(held)
-    return str(kind.__module__).partition(".")[0] == PACKAGE
-
-
-_START = f"""
+_START: Final = """
 from time import perf_counter
 variant, knobs = json.loads(sys.argv[1])
 began = perf_counter()
-from {PACKAGE}.environments.aec import make_env
+from mahjong_env.environments.aec import make_env
 imported = perf_counter()
 make_env(variant, **knobs).reset(seed=0)
 print(json.dumps([imported - began, perf_counter() - imported]))
 """
 
 
-def measure_start(variant: str, knobs: dict[str, Any], times: int = 5) -> Start:
-    """Import the package and make a first environment in new processes.
-
-    Raises:
-        MahjongError: there is no such variant or knob.
-    """
-    told = [_in_new_process(_START, [variant, knobs]) for _ in range(times)]
-    return Start(variant, tuple(one[0] for one in told), tuple(one[1] for one in told))
+def measure_start(played: Rules, times: int = 5) -> Start:
+    """Import the package and make a first environment in new processes."""
+    measured = [_in_new_process(_START, [played.name, played.knobs]) for _ in range(times)]
+    return Start(played.name, [one[0] for one in measured], [one[1] for one in measured])
 
 
 def _in_new_process(code: str, arguments: Sequence[Any]) -> list[Any]:
@@ -169,28 +132,20 @@ def _in_new_process(code: str, arguments: Sequence[Any]) -> list[Any]:
         encoding="utf-8",
     )
     if done.returncode:
-        told = done.stderr.strip().splitlines() or [f"it ended with status {done.returncode}"]
-        raise MahjongError(f"a process of the benchmark failed: {told[-1]}")
+        said = done.stderr.strip().splitlines() or [f"it ended with status {done.returncode}"]
+        raise MahjongError(f"a process of the benchmark failed: {said[-1]}")
     return list(json.loads(done.stdout))
 
 
-Watch = Callable[[str], object]
-
-
-def measure_footprint(
-    played: Sequence[Rules], batch: int, watch: Watch = lambda _: None
-) -> tuple[list[Memory], list[Start]]:
-    """Memory and start of several variants.
-
-    Args:
-        played: the variants, with their house rules.
-        batch: games at once.
-        watch: told what begins.
-    """
-    memory, start = [], []
-    for one in played:
-        watch(f"{one.name}: memory")
-        memory.append(measure_memory(one.name, one.knobs, batch))
-        watch(f"{one.name}: import and first env()")
-        start.append(measure_start(one.name, one.knobs))
-    return memory, start
+def footprint_text(memory: Sequence[Memory], start: Sequence[Start]) -> str:
+    """Return two tables: millions of bytes, and seconds that pass until a first game."""
+    lines: list[tuple[str, ...]] = [("MB", "arrays", "tables", "both", "")]
+    for one in memory:
+        sizes = (one.array_bytes, one.table_bytes, one.array_bytes + one.table_bytes)
+        lines.append((f"{one.variant}: {one.batch} games", *(f"{size / 1e6:.1f}" for size in sizes), ""))
+    starts: list[tuple[str, ...]] = [("s", "import", "first env()", "both", "")]
+    for new in start:
+        both = [sum(parts) for parts in zip(new.import_seconds, new.env_seconds, strict=True)]
+        times = (new.import_seconds, new.env_seconds, both)
+        starts.append((f"{new.variant}: a new process", *(spread(each, ".3f") for each in times), ""))
+    return f"{aligned(lines)}\n\n{aligned(starts)}"

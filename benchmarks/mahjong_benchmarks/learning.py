@@ -1,13 +1,13 @@
 """``mahjong-env bench-learning``: how fast a learner's decisions are played, and learned from.
 
 Three things are measured, each containing the one before: **play** (the tables and the opponents, with a learner that
-plays at random), **rollout** (the same with a MaskablePPO that plays and writes down, as Stable-Baselines3 collects it)
-and **training** (rollouts and updates). All are decisions of the learner a second; the opponents' are not counted.
+plays at random), **rollout** (the same with a learner that plays and writes down) and **training** (rollouts and
+updates). All are decisions of the learner per second that passes; the opponents' are not counted.
 
-The contenders are the batched tables of `mahjong_training.sb3.vec_env`; one table at a time: the same learner's seat in
-environments of one table each, with the same network, inputs and opponents, in `DummyVecEnv`; and the fast path,
-self-play of its small network, whose learner decides for all seats. They take turns in every run. The learning rate is
-0, so that all of them play the same policy from beginning to end.
+The contenders are MaskablePPO on batched tables, in one process or shared out among several; MaskablePPO on one table
+at a time, in `DummyVecEnv`; and the fast path (`mahjong-env train`), self-play of its small network, whose learner
+decides for all seats. They take turns in every run, with a learning rate of 0, so that all play the same policy from
+beginning to end.
 """
 
 from __future__ import annotations
@@ -15,48 +15,233 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
+from dataclasses import asdict, dataclass, field, replace
 from statistics import median
-from typing import Any
+from time import perf_counter
+from typing import Any, Final
 
+import gymnasium
+import numpy as np
+
+from mahjong_agents import look_ahead, make_agent
+from mahjong_agents.control_variates import useful_weights
+from mahjong_agents.policy.plane_inputs import policy_inputs
 from mahjong_benchmarks.command import BenchLearningConfig
-from mahjong_benchmarks.records import machine
-from mahjong_benchmarks.report import aligned, spread
-from mahjong_env import MissingExtraError, Rules, __version__
+from mahjong_benchmarks.speed import machine
+from mahjong_benchmarks.timing import aligned, spread
+from mahjong_env import MissingExtraError, Rules, __version__, make_engine
+from mahjong_env.environments.agents import choose_at_random
+from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.ruleset.knobs import read_rules
+from mahjong_training.config import TrainConfig, TrainSb3Config, check_shares
 from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation.matches import sigma
 from mahjong_training.runtime.console import status
 from mahjong_training.runtime.folders import check_file, write_text
 from mahjong_training.runtime.limits import check_counts, check_seed
 
 try:
     import torch
+    from sb3_contrib.common.maskable.utils import get_action_masks
+    from stable_baselines3.common.callbacks import BaseCallback
+    from stable_baselines3.common.vec_env import DummyVecEnv
 
-    from mahjong_benchmarks.contenders import KINDS, SELF_PLAY, Lap, Setting, new_contender
+    from mahjong_agents.policy.network import ActionNetwork
+    from mahjong_agents.policy.plane_network import NetworkSpec
+    from mahjong_training.learning.ppo import Learner
+    from mahjong_training.learning.self_play import play_hands
+    from mahjong_training.sb3.networks import new_learner
+    from mahjong_training.sb3.shards import new_tables
+    from mahjong_training.sb3.vec_env import learner_spaces
 except ImportError as error:
     if isinstance(error, MissingExtraError):
         raise
     raise MissingExtraError(f"the benchmark needs {error.name}: pip install 'mahjong-env[train]'") from error
 
+KINDS: Final = ("play", "rollout", "training")
+ONE_TABLE: Final = "one table at a time"
+SELF_PLAY: Final = "itself"
+"""Whom the fast path plays against."""
+_ONE_TABLE_STEPS: Final = 512
+"""Decisions between two updates where there is one table; a quarter of Stable-Baselines3's default, to save time."""
+_WARM_UP: Final = 3
+"""Rollouts before anything is measured, about two hands: tables that are dealt at once do not end at once then."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a contender is.
+
+    Attributes:
+        opponents: the agent at all other seats; `SELF_PLAY`: the learner of the fast path, which has all seats.
+        tables: tables played at once; 1: one table at a time, each in an environment of its own.
+        processes: processes that play them.
+        threads: threads of torch.
+    """
+
+    opponents: str
+    tables: int
+    processes: int = 1
+    threads: int = 1
+
+    @property
+    def name(self) -> str:
+        """What the report calls it, among those with the same opponents."""
+        if self.tables == 1:
+            return ONE_TABLE
+        if self.opponents == SELF_PLAY:
+            return f"ppo, {self.tables} tables"
+        if (self.processes, self.threads) == (1, 1):
+            return f"{self.tables} tables"
+        return f"{self.tables} tables, --processes {self.processes} --threads {self.threads}"
+
 
 @dataclass(frozen=True)
 class Result:
-    """What was measured of a contender.
-
-    Attributes:
-        setting: what it is.
-        laps: for each of `KINDS` one measurement for each run.
-    """
+    """Decisions per second of a contender: for each of `KINDS` one number for each run."""
 
     setting: Setting
-    laps: dict[str, list[Lap]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
-
-    def rates(self, kind: str, time: str) -> list[float]:
-        """Decisions a second in each run, by "wall" or "cpu"."""
-        return [lap.decisions / getattr(lap, time) for lap in self.laps[kind]]
+    rates: dict[str, list[float]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
 
 
+class Lap:
+    """Decisions, and seconds that passed while they were played."""
+
+    def __init__(self) -> None:
+        self.decisions, self.seconds = 0, 0.0
+
+    def add(self, decisions: int, began: float) -> None:
+        """Add decisions that have been played since a moment of `perf_counter`."""
+        self.decisions += decisions
+        self.seconds += perf_counter() - began
+
+
+# --- Contenders ------------------------------------------------------------------------------------------------------
+class OneTableEnv(gymnasium.ObservationWrapper[Any, Any, Any]):
+    """One table with a learner, with the inputs of the learners' networks: the usual way to use Gymnasium."""
+
+    env: SingleSeatEnv
+
+    def __init__(self, env: SingleSeatEnv) -> None:
+        super().__init__(env)
+        self.observation_space, self.action_space = learner_spaces()
+
+    def observation(self, observation: Any) -> Any:
+        """Inputs of the learner's network."""
+        view = self.env.view()
+        return policy_inputs(view, look_ahead(view))[0]
+
+    def action_masks(self) -> Any:
+        """[109] legal actions, for MaskablePPO."""
+        return self.env.action_masks()
+
+
+class Tables(BaseCallback):
+    """MaskablePPO at tables; as a callback of the model it times rollouts without the updates between them."""
+
+    def __init__(self, config: BenchLearningConfig, played: Rules, setting: Setting) -> None:
+        """Deal the tables and make the network.
+
+        Raises:
+            MahjongError: an agent that does not exist, or a worker that does not start.
+        """
+        super().__init__()
+        agent, self.setting = make_agent(setting.opponents), setting
+        ppo = TrainSb3Config(
+            variant=config.variant, learning_rate=0.0, n_steps=config.n_steps, batch_size=config.batch_size
+        )
+        self.env: Any
+        if setting.tables == 1:
+            table = SingleSeatEnv(played, opponents=agent, seat="rotate", on_illegal="raise")
+            self.env = DummyVecEnv([lambda: OneTableEnv(table)])
+            self.env.seed(config.seed)
+            ppo = replace(ppo, n_steps=_ONE_TABLE_STEPS)
+        else:
+            self.env = new_tables(played, setting.tables, [agent], processes=setting.processes, seed=config.seed)
+        self.learner = new_learner(self.env, NetworkSpec(config.width, config.layers), ppo, config.seed)
+        self._decisions = self.learner.n_steps * self.env.num_envs
+        self._rng = np.random.default_rng(config.seed)
+        self._rollout, self._began = Lap(), 0.0
+
+    def close(self) -> None:
+        """End its processes."""
+        self.env.close()
+
+    def measure(self, seconds: float) -> dict[str, Lap]:
+        """Measure each of `KINDS`, for at least that long."""
+        if not self.learner.num_timesteps and self.setting.tables > 1:
+            self.learner.learn(_WARM_UP * self._decisions, reset_num_timesteps=False)
+        play, self._rollout, training = Lap(), Lap(), Lap()
+        while training.seconds < seconds:
+            began = perf_counter()
+            self.learner.learn(self._decisions, callback=self, reset_num_timesteps=False)
+            training.add(self._decisions, began)
+        while play.seconds < seconds:
+            began = perf_counter()
+            for _ in range(self.learner.n_steps):
+                seen, _, dones, _ = self.env.step(choose_at_random(get_action_masks(self.env), self._rng))
+            play.add(self._decisions, began)
+        # The model goes on from here; to begin anew would let all tables begin, and end, at the same time.
+        self.learner._last_obs, self.learner._last_episode_starts = seen, dones
+        return {"play": play, "rollout": self._rollout, "training": training}
+
+    def _on_rollout_start(self) -> None:
+        self._began = perf_counter()
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        self._rollout.add(self._decisions, self._began)
+
+
+class FastPath:
+    """Self-play of a small network over strong inputs, as ``mahjong-env train`` learns, in one process.
+
+    ``play`` is the same tables with random actions, ``rollout`` what an update learns from (inputs, network, luck taken
+    off), ``training`` that and the update.
+    """
+
+    def __init__(self, config: BenchLearningConfig, played: Rules, setting: Setting) -> None:
+        """Make the networks."""
+        self.setting, self._rules, self._seed, self._updates = setting, played, config.seed, 0
+        settings = TrainConfig(variant=played.name, seed=config.seed, learning_rate=0.0)
+        self.learner = Learner(settings, people=played.people, unit=sigma(played), claims=True)
+        self._luck = useful_weights(played)
+        self._rng = np.random.default_rng(config.seed)
+
+    def close(self) -> None:
+        """There are no other processes."""
+
+    def measure(self, seconds: float) -> dict[str, Lap]:
+        """Measure each of `KINDS`, for at least that long."""
+        play, rollout, training = Lap(), Lap(), Lap()
+        while training.seconds < seconds:
+            began = perf_counter()
+            hands = play_hands(
+                self._rules,
+                ActionNetwork(self.learner.weights()),
+                [],
+                tables=self.setting.tables,
+                share=0,
+                seed=[self._seed, self._updates],
+                luck_weights=self._luck,
+            )
+            rollout.add(len(hands), began)
+            self.learner.update(hands, number=self._updates, progress=0)
+            training.add(len(hands), began)
+            self._updates += 1
+        while play.seconds < seconds:
+            engine = make_engine(self._rules, self.setting.tables, seed=int(self._rng.integers(2**31)))
+            began, decisions = perf_counter(), 0
+            while (games := np.flatnonzero(engine.seat_to_act >= 0)).size:
+                engine.step(choose_at_random(engine.action_mask[games], self._rng), games=games)
+                decisions += len(games)
+            play.add(decisions, began)
+        return {"play": play, "rollout": rollout, "training": training}
+
+
+# --- Measuring -------------------------------------------------------------------------------------------------------
 def run(config: BenchLearningConfig) -> list[Result]:
     """Measure, print a table, and write the file if one is named.
 
@@ -88,22 +273,26 @@ def settings_of(config: BenchLearningConfig) -> Iterator[Setting]:
     Raises:
         TrainingError: numbers that cannot be.
     """
-    check_counts(runs=config.runs, width=config.width, layers=config.layers)
-    check_seed(config.seed)
-    if config.self_play_tables:
-        check_counts(self_play_tables=config.self_play_tables)
-    if not (config.opponents and config.tables and config.threads):
-        raise TrainingError("--opponents, --tables and --threads name at least one each")
+    threads = config.threads or config.processes
+    if not (config.opponents and config.tables and config.processes) or len(threads) != len(config.processes):
+        raise TrainingError(
+            "--opponents, --tables and --processes name at least one each, and --threads as many as --processes"
+        )
     if not 0 < config.seconds < float("inf") or min(config.tables) < 2:
         raise TrainingError("--seconds must be above 0, --tables at least 2")
-    for number in config.threads:
-        check_counts(threads=number)
-    for tables in config.tables:
-        check_counts(tables=tables)
+    check_counts(runs=config.runs, width=config.width, layers=config.layers)
+    check_counts(self_play_tables=config.self_play_tables or 1)
+    check_seed(config.seed)
+    shards = list(zip(config.processes, threads, strict=True))
+    for processes, number in shards:
+        check_counts(processes=processes, threads=number)
+        for tables in config.tables:
+            check_counts(tables=tables)
+            check_shares(tables, processes)
     for opponents in config.opponents:
         if config.one_table:
             yield Setting(opponents, 1)
-        yield from (Setting(opponents, tables, number) for tables in config.tables for number in config.threads)
+        yield from (Setting(opponents, tables, *shard) for tables in config.tables for shard in shards)
     if config.self_play_tables:
         yield Setting(SELF_PLAY, config.self_play_tables)
 
@@ -114,93 +303,64 @@ def measure(
     """Let the contenders take turns, so that a slow moment of the machine meets all of them."""
     results = [Result(setting) for setting in settings]
     with ExitStack() as stack:
-        contenders = []
+        contenders: list[Tables | FastPath] = []
         for setting in settings:
             tell(f"dealing: {setting.name}, opponents {setting.opponents}")
-            contenders.append(new_contender(config, played, setting))
+            kind = FastPath if setting.opponents == SELF_PLAY else Tables
+            contenders.append(kind(config, played, setting))
             stack.callback(contenders[-1].close)
         for number in range(1, config.runs + 1):
             for contender, result in zip(contenders, results, strict=True):
                 tell(f"run {number} of {config.runs}: {result.setting.name}, opponents {result.setting.opponents}")
-                for kind, lap in contender.measure(config.seconds).items():
-                    result.laps[kind].append(lap)
+                torch.set_num_threads(result.setting.threads)
+                for kind_of, lap in contender.measure(config.seconds).items():
+                    result.rates[kind_of].append(lap.decisions / lap.seconds)
     return results
 
 
-# --- What is said --------------------------------------------------------------------------------------------
+# --- What is printed ------------------------------------------------------------------------------------------------
 def report_text(results: Sequence[Result]) -> str:
-    """A line for each contender, by the time that passes and by the processor's; then the ratios between them."""
+    """Return a line for each contender; then the ratios between them."""
     lines: list[tuple[str, ...]] = []
-    for opponents, named in _by_opponents(results).items():
-        for time in ("wall", "cpu"):
-            title = f"against {opponents}, per second " + ("that passes" if time == "wall" else "of the processor")
-            lines += [("",) * 5, (title, *KINDS, "")]
-            for result in named:
-                rates = [spread(result.rates(kind, time), ",.0f") for kind in KINDS]
-                lines.append((f"  {result.setting.name}", *rates, ""))
-            for result, base in comparisons(named):
-                shares = [spread(ratios(result, base, kind, time), ".2f") for kind in KINDS]
-                lines.append((f"  {result.setting.name} / {base.setting.name}", *shares, ""))
+    for opponents in dict.fromkeys(result.setting.opponents for result in results):
+        if opponents == SELF_PLAY:
+            continue
+        named = [result for result in results if result.setting.opponents in (opponents, SELF_PLAY)]
+        lines += [("",) * 5, (f"against {opponents}", *KINDS, "")]
+        for result in named:
+            lines.append((f"  {result.setting.name}", *(spread(result.rates[kind], ",.0f") for kind in KINDS), ""))
+        for result, base in comparisons(named):
+            shares = [spread(ratios(result, base, kind), ".2f") for kind in KINDS]
+            lines.append((f"  {result.setting.name} / {base.setting.name}", *shares, ""))
     return aligned(lines)
 
 
 def comparisons(results: Sequence[Result]) -> Iterator[tuple[Result, Result]]:
-    """Return what is set against what, of contenders with the same opponents.
-
-    All are set against one table at a time, and against the first contender with more tables than one.
-    """
+    """Return what is set against what: all against one table at a time, and against the first that has more."""
     alone = [result for result in results if result.setting.tables == 1]
     batched = [result for result in results if result.setting.tables > 1]
     for base in alone + batched[:1]:
         yield from ((result, base) for result in batched if result is not base)
 
 
-def ratios(result: Result, base: Result, kind: str, time: str) -> list[float]:
-    """How many times faster one contender was than another, run by run."""
-    return [one / other for one, other in zip(result.rates(kind, time), base.rates(kind, time), strict=True)]
+def ratios(result: Result, base: Result, kind: str) -> list[float]:
+    """Return how many times faster one contender was than another, run by run."""
+    return [one / other for one, other in zip(result.rates[kind], base.rates[kind], strict=True)]
 
 
 def report_json(results: Sequence[Result], config: BenchLearningConfig, played: Rules) -> dict[str, Any]:
-    """Everything measured, with the machine and the settings, as plain values."""
-    packages = ("torch", "stable-baselines3", "sb3-contrib", "gymnasium", "pettingzoo")
+    """Return everything measured, with the machine and the settings, as plain values."""
     return {
         "machine": machine(),
-        "versions": {"mahjong_env": __version__} | {name: version(name) for name in packages},
+        "versions": {"mahjong_env": __version__, "torch": torch.__version__},
         "settings": asdict(config) | {"json": str(config.json), "knobs": played.knobs},
         "results": [
-            {
-                **asdict(result.setting),
+            asdict(result.setting)
+            | {
                 "name": result.setting.name,
-                "decisions_per_second": {
-                    time: {kind: median(result.rates(kind, time)) for kind in KINDS} for time in ("wall", "cpu")
-                },
-                "laps": {kind: [asdict(lap) for lap in laps] for kind, laps in result.laps.items()},
+                "decisions_per_second": {kind: median(rates) for kind, rates in result.rates.items()},
+                "runs": result.rates,
             }
             for result in results
         ],
-        "ratios": [
-            {
-                "opponents": opponents,
-                "name": result.setting.name,
-                "times_faster_than": base.setting.name,
-                **{
-                    time: {kind: median(ratios(result, base, kind, time)) for kind in KINDS} for time in ("wall", "cpu")
-                },
-            }
-            for opponents, named in _by_opponents(results).items()
-            for result, base in comparisons(named)
-        ],
     }
-
-
-def _by_opponents(results: Sequence[Result]) -> dict[str, list[Result]]:
-    """Return the results by opponents; the fast path, which has none, stands with all of them."""
-    found: dict[str, list[Result]] = {}
-    for result in results:
-        if result.setting.opponents != SELF_PLAY:
-            found.setdefault(result.setting.opponents, []).append(result)
-    for result in results:
-        if result.setting.opponents == SELF_PLAY:
-            for named in found.values():
-                named.append(result)
-    return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import secrets
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -95,17 +94,7 @@ def read_agents(names: Sequence[str], number: int) -> list[Opponent]:
     return [find_agent(name) for name in names]
 
 
-# --- Numbers and files -----------------------------------------------------------------------------------------------
-
-
-def whole_number(text: str) -> int:
-    """An integer as it is written on a command line: 4096, or 1e6; for ``type=`` of an argument."""
-    with suppress(ValueError):
-        return int(text)
-    with suppress(ValueError):
-        if (number := float(text)).is_integer():
-            return int(number)
-    raise argparse.ArgumentTypeError(f"not an integer, such as 4096 or 1e6: {text!r}")
+# --- Files -----------------------------------------------------------------------------------------------
 
 
 def check_writable(path: Path) -> None:

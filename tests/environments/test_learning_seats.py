@@ -65,12 +65,6 @@ def paid_in_single_seat(variant, seat, seed):
     return paid_one_by_one(env, seed, lambda info: info["action_mask"])
 
 
-def paid_in_one_table(variant, seat, seed):
-    one_table = pytest.importorskip("mahjong_benchmarks.one_table", exc_type=ImportError)
-    env = one_table.OneTableEnv(rules(variant), [Eager()], seat=seat)
-    return paid_one_by_one(env, seed, lambda info: env.action_masks())
-
-
 def paid_one_by_one(env, seed, mask_of):
     episodes = []
     for number in range(EPISODES):
@@ -131,7 +125,6 @@ SHELLS = {
     "vector, next step": paid_in_vector("next_step"),
     "vector, disabled": paid_in_vector("disabled"),
     "training": paid_in_training,
-    "one table": paid_in_one_table,
 }
 
 

@@ -24,8 +24,6 @@ from hypothesis.extra import numpy as arrays_of
 from mahjong_agents import AgentError, PolicyFileError, make_agent
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork, weights_of
-from mahjong_benchmarks import BenchFileError, against_text, read_record, report_json
-from mahjong_benchmarks.timing import Contender, Reading, Result
 from mahjong_env import Deal, RecordError, Snapshot, SnapshotError, make_engine
 from mahjong_env.cli import main
 from mahjong_env.records import GameRecord, Recorder, RecordWriter, read_records
@@ -143,32 +141,6 @@ class RecordFile:
         return found > 0
 
 
-class BenchFile:
-    """What can be read can be compared with."""
-
-    how = {"clock": "cpu", "knob": []}  # noqa: RUF012
-
-    def __init__(self, folder):
-        self.path = folder / "earlier.json"
-        self.results = [self.result("peer", 4.0), self.result("engine", 8.0, variant="hebei")]
-        self.data = json.dumps(report_json(self.results, self.how)).encode()
-
-    @staticmethod
-    def result(name, rate, **facts):
-        runs = (Reading(rate=rate, hands=10.0, agent=1e-6, with_choosing=rate, dealing=None),)
-        return Result(Contender(name, lambda seed: None, 1, (), facts), runs)
-
-    def check(self, data):
-        self.path.write_bytes(data)
-        try:
-            record = read_record(self.path, self.how)
-        except BenchFileError as error:
-            assert str(self.path) in str(error)  # noqa: PT017
-            return False
-        assert against_text(self.results, record)
-        return True
-
-
 class FileOfRun:
     """A file of a run folder: the run goes on, or what is wrong is told in one line and nothing has changed."""
 
@@ -243,7 +215,7 @@ class CurveFile(FileOfRun):
             return True
 
 
-KINDS = (SnapshotFile, PolicyZip, RecordFile, BenchFile, ConfigFile, CheckpointFile, CurveFile)
+KINDS = (SnapshotFile, PolicyZip, RecordFile, ConfigFile, CheckpointFile, CurveFile)
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 known: dict = {}
 
@@ -389,29 +361,6 @@ def test_records_with_any_notes(sound, number, key, text):
     file = sound(RecordFile)
     told = json.loads(file.data) | {"notes": {number: {key: "HERE"}}}
     file.check(json.dumps(told).replace('"HERE"', text).encode("utf-8", "surrogatepass"))
-
-
-RATES = st.fixed_dictionaries({}, optional={"name": st.one_of(JSONS, st.just("engine")), "decisions_per_second": JSONS})
-
-
-@pytest.mark.thorough
-@examples(150)
-@given(st.one_of(st.dictionaries(TEXTS, JSONS, min_size=1, max_size=2), st.lists(RATES, max_size=3)))
-@example([{"name": "engine", "decisions_per_second": 10**400}])
-@example([{"name": "engine", "decisions_per_second": 5e-324}, {"name": "peer", "decisions_per_second": 1e308}])
-def test_benchmarks_with_anything_in_them(sound, changes):
-    file = sound(BenchFile)
-    changes = {"results": changes} if isinstance(changes, list) else changes
-    file.check(json.dumps(json.loads(file.data) | changes).encode())
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("field", ["machine", "versions", "settings", "results", "memory", "start", "shares"])
-@examples(25)
-@given(JSONS)
-def test_benchmarks_with_anything_in_a_field(sound, field, value):
-    file = sound(BenchFile)
-    file.check(json.dumps(json.loads(file.data) | {field: value}).encode())
 
 
 # --- Checkpoints and curves ------------------------------------------------------------------------------------------

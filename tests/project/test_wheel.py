@@ -117,13 +117,12 @@ def test_the_command_line_is_installed(python: Path, tmp_path: Path):
     hand = ["--hand", "123m 456m 789m 22p 55s", "--winning-tile", "2p", "--source", "discard", "--from-seat", "2"]
     assert "One Dragon" in run(command, "score", "--variant", "hebei", *hand, cwd=tmp_path)
     assert "Hebei" in run(command, "rules", "--variant", "hebei", cwd=tmp_path)
-    assert "--batches" in run(command, "bench", "--help", cwd=tmp_path)
     for name in ("show", "play", "score", "rules", *COMMANDS):
         assert re.search(rf"^    {name}( +\w|$)", told, re.M), told
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "bench"])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_without_its_extra_names_it(python: Path, tmp_path: Path, name: str):
     done = subprocess.run(
         [python, "-m", "mahjong_env", name, "--help"], cwd=tmp_path, capture_output=True, text=True, encoding="utf-8"
