@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from contextlib import AbstractContextManager, redirect_stdout
+from functools import partial
 from typing import Any, Final
 
 import gymnasium
@@ -98,7 +100,7 @@ def many_games(rules: Rules, batches: tuple[int, ...], play: str) -> list[Conten
     return [
         Contender(
             f"{rules.name}: {batch} games, masks{' and observations' if observes else ''}, {play} play",
-            lambda seed, batch=batch, observes=observes: start(batch, observes, seed),  # type: ignore[misc]
+            partial(start, batch, observes),
             max(1, 100 // batch) * batch,
             peers[observes],
             compared="rate" if is_random else "with_choosing",
@@ -112,12 +114,16 @@ def many_games(rules: Rules, batches: tuple[int, ...], play: str) -> list[Conten
 # --- One game, as anybody would write the loop: all that happens is timed ------------------------------------------
 def one_game(rules: Rules) -> list[Contender]:
     """Loops over one game at random: `env()`, the engine with mask and observation, `gymnasium.make`."""
-    env, engine, learner = (f"{rules.name}: {what}" for what in ("env()", "engine, 1 game", "gymnasium.make()"))
+    env = f"{rules.name}: env()"
+    loops: list[tuple[str, Callable[[Rules, int], Play], str]] = [
+        (env, play_env, RLCARD + LOOP),
+        (f"{rules.name}: engine, 1 game", play_engine, RIICHI_SEEN + LOOP),
+        (f"{rules.name}: gymnasium.make()", play_learner, env),
+    ]
     facts = {"variant": rules.name, "batch": 1, "play": "random"}
     return [
-        Contender(env, lambda seed: play_env(rules, seed), 200, (RLCARD + LOOP,), counts_choosing=True, facts=facts),
-        Contender(engine, lambda seed: play_engine(rules, seed), 200, (RIICHI_SEEN + LOOP,), counts_choosing=True, facts=facts),
-        Contender(learner, lambda seed: play_learner(rules, seed), 200, (env,), counts_choosing=True, facts=facts),
+        Contender(name, partial(play, rules), 200, (peer,), counts_choosing=True, facts=facts)
+        for name, play, peer in loops
     ]
 
 

@@ -4,8 +4,7 @@ Three things are measured, each containing the one before: **play** (the tables 
 plays at random), **rollout** (the same with a learner that plays and writes down) and **training** (rollouts and
 updates). All are decisions of the learner per second that passes; the opponents' are not counted.
 
-The contenders are MaskablePPO on batched tables, in one process or shared out among several; MaskablePPO on one table
-at a time, in `DummyVecEnv`; and the fast path (`mahjong-env train`), self-play of its small network, whose learner
+The contenders are MaskablePPO on batched tables; MaskablePPO on one table at a time, in `DummyVecEnv`; and the fast path (`mahjong-env train`), self-play of its small network, whose learner
 decides for all seats. They take turns in every run, with a learning rate of 0, so that all play the same policy from
 beginning to end.
 """
@@ -14,7 +13,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from statistics import median
 from time import perf_counter
@@ -33,7 +31,7 @@ from mahjong_env import MissingExtraError, Rules, __version__, make_engine
 from mahjong_env.environments.agents import choose_at_random
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.ruleset.knobs import read_rules
-from mahjong_training.config import TrainConfig, TrainSb3Config, check_shares
+from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.matches import sigma
 from mahjong_training.runtime.console import status
@@ -51,8 +49,7 @@ try:
     from mahjong_training.learning.ppo import Learner
     from mahjong_training.learning.self_play import play_hands
     from mahjong_training.sb3.networks import new_learner
-    from mahjong_training.sb3.shards import new_tables
-    from mahjong_training.sb3.vec_env import learner_spaces
+    from mahjong_training.sb3.vec_env import TableVecEnv, learner_spaces
 except ImportError as error:
     if isinstance(error, MissingExtraError):
         raise
@@ -75,13 +72,11 @@ class Setting:
     Attributes:
         opponents: the agent at all other seats; `SELF_PLAY`: the learner of the fast path, which has all seats.
         tables: tables played at once; 1: one table at a time, each in an environment of its own.
-        processes: processes that play them.
         threads: threads of torch.
     """
 
     opponents: str
     tables: int
-    processes: int = 1
     threads: int = 1
 
     @property
@@ -91,9 +86,7 @@ class Setting:
             return ONE_TABLE
         if self.opponents == SELF_PLAY:
             return f"ppo, {self.tables} tables"
-        if (self.processes, self.threads) == (1, 1):
-            return f"{self.tables} tables"
-        return f"{self.tables} tables, --processes {self.processes} --threads {self.threads}"
+        return f"{self.tables} tables" + (f", --threads {self.threads}" if self.threads > 1 else "")
 
 
 @dataclass(frozen=True)
@@ -143,12 +136,16 @@ class Tables(BaseCallback):
         """Deal the tables and make the network.
 
         Raises:
-            MahjongError: an agent that does not exist, or a worker that does not start.
+            MahjongError: an agent that does not exist.
         """
         super().__init__()
         agent, self.setting = make_agent(setting.opponents), setting
         ppo = TrainSb3Config(
-            variant=config.variant, learning_rate=0.0, n_steps=config.n_steps, batch_size=config.batch_size
+            variant=config.variant,
+            learning_rate=0.0,
+            n_steps=config.n_steps,
+            batch_size=config.batch_size,
+            seed=config.seed,
         )
         self.env: Any
         if setting.tables == 1:
@@ -157,15 +154,11 @@ class Tables(BaseCallback):
             self.env.seed(config.seed)
             ppo = replace(ppo, n_steps=_ONE_TABLE_STEPS)
         else:
-            self.env = new_tables(played, setting.tables, [agent], processes=setting.processes, seed=config.seed)
-        self.learner = new_learner(self.env, NetworkSpec(config.width, config.layers), ppo, config.seed)
+            self.env = TableVecEnv(played, setting.tables, [agent], seed=config.seed)
+        self.learner = new_learner(self.env, NetworkSpec(config.width, config.layers), ppo)
         self._decisions = self.learner.n_steps * self.env.num_envs
         self._rng = np.random.default_rng(config.seed)
         self._rollout, self._began = Lap(), 0.0
-
-    def close(self) -> None:
-        """End its processes."""
-        self.env.close()
 
     def measure(self, seconds: float) -> dict[str, Lap]:
         """Measure each of `KINDS`, for at least that long."""
@@ -209,9 +202,6 @@ class FastPath:
         self.learner = Learner(settings, people=played.people, unit=sigma(played), claims=True)
         self._luck = useful_weights(played)
         self._rng = np.random.default_rng(config.seed)
-
-    def close(self) -> None:
-        """There are no other processes."""
 
     def measure(self, seconds: float) -> dict[str, Lap]:
         """Measure each of `KINDS`, for at least that long."""
@@ -273,26 +263,19 @@ def settings_of(config: BenchLearningConfig) -> Iterator[Setting]:
     Raises:
         TrainingError: numbers that cannot be.
     """
-    threads = config.threads or config.processes
-    if not (config.opponents and config.tables and config.processes) or len(threads) != len(config.processes):
-        raise TrainingError(
-            "--opponents, --tables and --processes name at least one each, and --threads as many as --processes"
-        )
+    if not (config.opponents and config.tables and config.threads):
+        raise TrainingError("--opponents, --tables and --threads name at least one each")
     if not 0 < config.seconds < float("inf") or min(config.tables) < 2:
         raise TrainingError("--seconds must be above 0, --tables at least 2")
-    check_counts(runs=config.runs, width=config.width, layers=config.layers)
+    check_counts(runs=config.runs, width=config.width, layers=config.layers, tables=max(config.tables))
     check_counts(self_play_tables=config.self_play_tables or 1)
+    for threads in config.threads:
+        check_counts(threads=threads)
     check_seed(config.seed)
-    shards = list(zip(config.processes, threads, strict=True))
-    for processes, number in shards:
-        check_counts(processes=processes, threads=number)
-        for tables in config.tables:
-            check_counts(tables=tables)
-            check_shares(tables, processes)
     for opponents in config.opponents:
         if config.one_table:
             yield Setting(opponents, 1)
-        yield from (Setting(opponents, tables, *shard) for tables in config.tables for shard in shards)
+        yield from (Setting(opponents, tables, threads) for tables in config.tables for threads in config.threads)
     if config.self_play_tables:
         yield Setting(SELF_PLAY, config.self_play_tables)
 
@@ -302,19 +285,14 @@ def measure(
 ) -> list[Result]:
     """Let the contenders take turns, so that a slow moment of the machine meets all of them."""
     results = [Result(setting) for setting in settings]
-    with ExitStack() as stack:
-        contenders: list[Tables | FastPath] = []
-        for setting in settings:
-            tell(f"dealing: {setting.name}, opponents {setting.opponents}")
-            kind = FastPath if setting.opponents == SELF_PLAY else Tables
-            contenders.append(kind(config, played, setting))
-            stack.callback(contenders[-1].close)
-        for number in range(1, config.runs + 1):
-            for contender, result in zip(contenders, results, strict=True):
-                tell(f"run {number} of {config.runs}: {result.setting.name}, opponents {result.setting.opponents}")
-                torch.set_num_threads(result.setting.threads)
-                for kind_of, lap in contender.measure(config.seconds).items():
-                    result.rates[kind_of].append(lap.decisions / lap.seconds)
+    tell("dealing")
+    contenders = [(FastPath if one.opponents == SELF_PLAY else Tables)(config, played, one) for one in settings]
+    for number in range(1, config.runs + 1):
+        for contender, result in zip(contenders, results, strict=True):
+            tell(f"run {number} of {config.runs}: {result.setting.name}, opponents {result.setting.opponents}")
+            torch.set_num_threads(result.setting.threads)
+            for kind, lap in contender.measure(config.seconds).items():
+                result.rates[kind].append(lap.decisions / lap.seconds)
     return results
 
 

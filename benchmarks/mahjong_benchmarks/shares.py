@@ -50,6 +50,7 @@ MODULES: Final[Mapping[str, str]] = {
     "engine.outcome": WINS,
     "scoring.": WINS,
     "engine.phases.deal": DEALING,
+    "engine.deal_prefetch": DEALING,
     "basics.chance": DEALING,
     "engine.phases.masks": MASKS,
     "observation.": OBSERVATION,
