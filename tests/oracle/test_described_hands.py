@@ -10,13 +10,13 @@ import pytest
 import mahjong_env
 from mahjong_env import HandError
 from oracle import referee
-from proof.batches import knob_values
+from proof.watch import knob_values
 from support.fuzz_strategies import possible_win
 
 
 def compare(variant, hands, seed):
     """Score random wins and near misses both ways; how many may win, may not win, and can be read in several ways."""
-    rules, known = mahjong_env.rules(variant), referee.VARIANTS[variant].knob_choices
+    rules, known = mahjong_env.rules(variant), referee.VARIANTS[variant].knob_defaults
     tally = Counter()
     for number in range(seed * 1_000_000, seed * 1_000_000 + hands):
         rng = np.random.default_rng(number)

@@ -14,9 +14,8 @@ import numpy as np
 import mahjong_env
 from mahjong_agents import make_agent
 from mahjong_env.engine import one_game
-from proof.recipes import RECIPES
-from proof.steer import Recipe, Steered, steer, wished
-from proof.watch import ScoreDifferenceError, tally_of
+from proof.steer import RECIPES, Recipe, Steered, steer, wished
+from proof.watch import knob_values, tally_of
 from support.duel import Chooser, DisagreementError, choose_random, choose_with, duel
 
 GAMES = 32
@@ -27,29 +26,10 @@ SAME = 8
 NOISE = 0.06
 """Decisions of steered games that are left to chance."""
 
-# For knobs that are any integer: values among which one is drawn, as far as the variant allows it.
-NUMBERS: dict[str, tuple[int | None, ...]] = {
-    "cap": (None, 1, 8, 24, 60, 500, 2000),
-    "initial_points": (0, 1, 20, 50, 500),
-    "base_score": (0, 1, 3, 5, 10),
-    "unit": (1, 2, 10),
-    "dead_tiles": (0, 8, 14, 16, 40, 71),
-}
-
 
 @dataclass(frozen=True)
 class Batch:
-    """What is played in a batch.
-
-    Attributes:
-        variant: its name.
-        number: which batch; also the seed of its cards.
-        style: "random", "greedy" or "steered".
-        knobs: house rules.
-        num_hands: hands of a match.
-        start: how matches start.
-        steered: the deals, one for each game, if they are steered.
-    """
+    """What is played: a style ("random", "greedy", "steered"), and if that is steered a deal for each game."""
 
     variant: str
     number: int
@@ -94,14 +74,6 @@ def random_knobs(variant: str, rng: np.random.Generator) -> dict[str, Any]:
     if knobs.get("rotation"):
         knobs["players"] = 3  # four people of whom three play
     return knobs
-
-
-def knob_values(variant: str, name: str) -> tuple[Any, ...]:
-    """The values of a knob that the proof draws from."""
-    about = type(mahjong_env.VARIANTS[variant]).__dataclass_fields__[name].metadata
-    if about["choices"] is not None:
-        return tuple(about["choices"])
-    return tuple(value for value in NUMBERS[name] if value is None or value >= about["minimum"])
 
 
 @dataclass(frozen=True)
@@ -161,7 +133,7 @@ def _play(batch: Batch, games: int, most_hands: int | None) -> Played:
             most_hands=most_hands,
             **batch.knobs,
         )
-    except (DisagreementError, ScoreDifferenceError) as error:
+    except DisagreementError as error:
         raise ProofError(batch, str(error)) from error
     except Exception as error:
         raise ProofError(batch, traceback.format_exc()) from error
@@ -173,15 +145,11 @@ def _play(batch: Batch, games: int, most_hands: int | None) -> Played:
 
 
 def play_recipes(variant: str, times: int, seed: int = 0) -> Played:
-    """Play every recipe of a variant, with the default knobs but for those that it needs.
-
-    Args:
-        variant: its name.
-        times: how often each is played, in deals that differ.
-        seed: of the deals.
+    """Play every recipe of a variant in some deals that differ, with the default knobs but for those that it needs.
 
     Raises:
-        ProofError: as `play_batch`; also if a recipe cannot be dealt.
+        ProofError: as `play_batch`.
+        ValueError: a recipe cannot be dealt.
     """
     groups: dict[tuple[Any, ...], list[Recipe]] = {}
     for recipe in RECIPES[variant]:

@@ -15,7 +15,7 @@ not its predicates) and is replayed beside it over whole games. Comments cite he
 from .fuzhou import Fuzhou
 from .hangzhou import Hangzhou
 from .hebei import Hebei
-from .records import Result, Start, start_from_text
+from .records import Result, Start
 from .situation import Verdict, situation_from_text
 from .table import Referee
 from .taiwan import Taiwan
@@ -30,9 +30,9 @@ def score(variant, **arguments):
     The arguments are those of the public `score`; what is no fact of the situation is a knob of the variant.
     """
     chosen = VARIANTS[variant]
-    knobs = {name: arguments.pop(name) for name in list(arguments) if name in chosen.knob_choices}
+    knobs = {name: arguments.pop(name) for name in list(arguments) if name in chosen.knob_defaults}
     rules = chosen(knobs)
     return rules.score(situation_from_text(rules, **arguments))
 
 
-__all__ = ["VARIANTS", "Referee", "Result", "Start", "Verdict", "score", "start_from_text"]
+__all__ = ["VARIANTS", "Referee", "Result", "Start", "Verdict", "score"]

@@ -20,7 +20,7 @@ from .hands import readings
 from .records import Question
 from .situation import Verdict, not_legal, paid_to
 from .tiles import FLOWERS, HONOURS, KINDS, NUMBERED, SEASONS, in_order
-from .variant import Variant, not_negative, positive, runs_in, split_pair
+from .variant import Variant, runs_in, split_pair
 
 
 class Fuzhou(Variant):
@@ -30,22 +30,16 @@ class Fuzhou(Variant):
     flower_kinds = frozenset(FLOWERS + SEASONS + HONOURS)  # fuzhou.md#tiles-and-deal
     honours_are_flowers = True
     has_indicator = True
-    knob_choices = {  # noqa: RUF012
-        "base_score": (5, positive),
-        "initial_points": (50, not_negative),
-        "all_sequences": (10, (10, 15)),
-        "concealed_kong": (2, (2, 1)),
-        "full_bloom": ("on_top", ("on_top", "total")),
-        "specials": ("starred_or_sum", ("starred_or_sum", "highest")),
-        "discard_payers": ("discarder", ("discarder", "all")),
-        "dealer_on_draw": ("next", ("next", "stay")),
-        "rob_kong": (False, (False, True)),
-    }
-    unknown_facts = {  # noqa: RUF012
-        "red_discards": 0,
-        "gambits": 0,
-        "house_wind": None,
-        "running_points": None,
+    knob_defaults = {  # noqa: RUF012
+        "base_score": 5,
+        "initial_points": 50,
+        "all_sequences": 10,
+        "concealed_kong": 2,
+        "full_bloom": "on_top",
+        "specials": "starred_or_sum",
+        "discard_payers": "discarder",
+        "dealer_on_draw": "next",
+        "rob_kong": False,
     }
 
     # --- the match and the deal -------------------------------------------------------------------
@@ -68,9 +62,6 @@ class Fuzhou(Variant):
         if indicator in self.flower_kinds:
             raise ValueError("the last tile turned up must be a suit tile")
         return indicator
-
-    def live_wilds(self, situation):
-        return 4 if situation.robbing_gold else 3
 
     def may_rob(self):
         return self.knobs["rob_kong"]

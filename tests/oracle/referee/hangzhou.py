@@ -17,7 +17,7 @@ from math import prod
 from .hands import divides, is_complete, is_only_pairs, is_seven_pairs, quads
 from .situation import Verdict, not_legal, paid_to
 from .tiles import in_order
-from .variant import Variant, not_negative
+from .variant import Variant
 
 DEALER_FACTOR = {1: 2, 2: 4, 3: 8}  # by Lao (hangzhou.md#who-pays)
 LONGEST_POINTS_MATCH = 200
@@ -25,25 +25,17 @@ LONGEST_POINTS_MATCH = 200
 
 class Hangzhou(Variant):
     name = "hangzhou"
-    knob_choices = {  # noqa: RUF012
-        "base_score": (1, (1, 2, 3, 5)),
-        "fortune": ("indicator", ("indicator", "white")),
-        "cap": (None, (None, 64, 128, 256)),
-        "initial_points": (50, not_negative),
-        "points_floor": (True, (True, False)),
-        "lao_dice": (False, (False, True)),
-        "dealer_loss": ("double", ("double", "lao")),
-        "discard_payment": ("own_share", ("own_share", "all_shares")),
-        "kong_capture": ("gated", ("gated", "always")),
-        "match_end": ("hands", ("hands", "points")),
-    }
-    unknown_facts = {  # noqa: RUF012
-        "flowers": [],
-        "flower_draw": False,
-        "robbing_gold": False,
-        "discarded_wild": False,
-        "red_discards": 0,
-        "house_wind": None,
+    knob_defaults = {  # noqa: RUF012
+        "base_score": 1,
+        "fortune": "indicator",
+        "cap": None,
+        "initial_points": 50,
+        "points_floor": True,
+        "lao_dice": False,
+        "dealer_loss": "double",
+        "discard_payment": "own_share",
+        "kong_capture": "gated",
+        "match_end": "hands",
     }
 
     # --- the match and the deal -------------------------------------------------------------------
@@ -58,9 +50,6 @@ class Hangzhou(Variant):
 
     def wild_from(self, indicator):
         return indicator  # hangzhou.md#fortunes: its three other copies
-
-    def live_wilds(self, situation):
-        return 3 if self.has_indicator else 4
 
     def reserve(self):
         return 19 if self.has_indicator else 20  # hangzhou.md#the-wall; the indicator is the twentieth dead tile

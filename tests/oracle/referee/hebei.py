@@ -15,7 +15,7 @@ from math import prod
 from .hands import is_complete, is_seven_pairs, is_thirteen_orphans, quads
 from .situation import Verdict, not_legal, paid_to
 from .tiles import KINDS, is_honour, suits_in
-from .variant import Variant, all_tiles, none_or_positive, not_negative, positive, runs_in
+from .variant import Variant, all_tiles, runs_in
 
 # hebei.md#scoring-table; the third row is printed as a second "Double" (hebei.md#double-luxurious-stands-twice)
 LUXURIOUS = {
@@ -27,34 +27,21 @@ LUXURIOUS = {
 
 class Hebei(Variant):
     name = "hebei"
-    knob_choices = {  # noqa: RUF012
-        "base_score": (1, positive),
-        "initial_points": (50, not_negative),
-        "players": (3, (3, 4)),
-        "rotation": (False, (False, True)),
-        "all_pungs": (3, (3, 2)),
-        "cap": (None, none_or_positive),
-        "single_hanging": ("four_melds_out", ("four_melds_out", "any_single_wait")),
-        "discard_payers": ("discarder", ("discarder", "all")),
-        "closed_hand_on_discard": (True, (True, False)),
-        "dealer_on_draw": ("stay", ("stay", "next")),
-    }
-    unknown_facts = {  # noqa: RUF012
-        "wild": None,
-        "flowers": [],
-        "flower_draw": False,
-        "robbing_gold": False,
-        "discarded_wild": False,
-        "red_discards": 0,
-        "gambits": 0,
-        "house_wind": None,
-        "running_points": None,
+    knob_defaults = {  # noqa: RUF012
+        "base_score": 1,
+        "initial_points": 50,
+        "players": 3,
+        "rotation": False,
+        "all_pungs": 3,
+        "cap": None,
+        "single_hanging": "four_melds_out",
+        "discard_payers": "discarder",
+        "closed_hand_on_discard": True,
+        "dealer_on_draw": "stay",
     }
 
     def __init__(self, knobs=None):
         super().__init__(knobs)
-        if self.knobs["rotation"] and self.knobs["players"] != 3:
-            raise ValueError("rotation=True needs players=3")
         self.seats = self.knobs["players"]
 
     @property

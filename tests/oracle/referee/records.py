@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from .tiles import tiles_from
-
 
 @dataclass
 class Start:
@@ -54,12 +52,6 @@ class Result:
     points: int
     payments: list
     tied_rows: list
-    reason: str = ""
 
 
 RANK = {"win": 0, "kong": 1, "pung": 1, "chow low": 2, "chow middle": 2, "chow high": 2}  # common.md#order-of-claims
-
-
-def start_from_text(hands, wall, indicators="", **facts):
-    """A Start from texts, for written examples."""
-    return Start([tiles_from(hand) for hand in hands], tiles_from(wall), tiles_from(indicators), **facts)

@@ -20,8 +20,6 @@ from .variant import (
     Variant,
     all_tiles,
     next_wind,
-    not_negative,
-    positive,
     runs_in,
     set_kinds,
     split_pair,
@@ -39,25 +37,16 @@ class Taiwan(Variant):
     sets = 5
     tiles = KINDS * 4 + FLOWERS + SEASONS
     flower_kinds = frozenset(FLOWERS + SEASONS)
-    dealer_is_dealt_first_draw = False
     eight_flowers_win = True
     initial_points = 0  # taiwan.md#points
-    knob_choices = {  # noqa: RUF012
-        "base_score": (3, not_negative),
-        "unit": (1, positive),
-        "dealer_bonus": (True, (True, False)),
-        "add_discard_to_pung": (True, (True, False)),
-        "dead_tiles": (16, not_negative),
-        "dealer_is_east": (False, (False, True)),
-        "strict_peaceful": (False, (False, True)),
-    }
-    unknown_facts = {  # noqa: RUF012
-        "wild": None,
-        "robbing_gold": False,
-        "discarded_wild": False,
-        "red_discards": 0,
-        "gambits": 0,
-        "running_points": None,
+    knob_defaults = {  # noqa: RUF012
+        "base_score": 3,
+        "unit": 1,
+        "dealer_bonus": True,
+        "add_discard_to_pung": True,
+        "dead_tiles": 16,
+        "dealer_is_east": False,
+        "strict_peaceful": False,
     }
 
     # --- the match and the deal -------------------------------------------------------------------

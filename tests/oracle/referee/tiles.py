@@ -18,13 +18,6 @@ RED = "7z"
 RUNS = [(f"{rank}{suit}", f"{rank + 1}{suit}", f"{rank + 2}{suit}") for suit in "mps" for rank in range(1, 8)]
 RUNS_WITH = {kind: [run for run in RUNS if kind in run] for kind in KINDS}
 
-ACTIONS = (
-    [f"discard {kind}" for kind in KINDS]
-    + [f"concealed kong {kind}" for kind in KINDS]
-    + [f"added kong {kind}" for kind in KINDS]
-    + ["chow low", "chow middle", "chow high", "pung", "kong", "win", "pass"]
-)
-
 
 def in_order(tiles):
     """The tiles as a sorted list: 1m..9m 1p..9p 1s..9s 1z..7z F1..F4 S1..S4."""
@@ -33,10 +26,6 @@ def in_order(tiles):
 
 def is_honour(tile):
     return tile.endswith("z")
-
-
-def is_flower_or_season(tile):
-    return tile[0] in "FS"
 
 
 def is_terminal(tile):
@@ -63,11 +52,3 @@ def tiles_from(text):
                 tiles += [match.group(5) + digit for digit in match.group(6)]
             rest = rest[match.end() :]
     return tiles
-
-
-def one_tile_from(text):
-    """The only tile of a text such as "9p"."""
-    tiles = tiles_from(text)
-    if len(tiles) != 1:
-        raise ValueError(f"one tile expected, not {text!r}")
-    return tiles[0]

@@ -4,18 +4,6 @@ from .hands import readings
 from .tiles import KINDS, WINDS
 
 
-def positive(value):
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
-
-
-def not_negative(value):
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def none_or_positive(value):
-    return value is None or positive(value)
-
-
 class Variant:
     """The common defaults. Everything here speaks of seats at the table, not of persons."""
 
@@ -26,21 +14,11 @@ class Variant:
     flower_kinds = frozenset()  # tiles that are exposed and replaced
     honours_are_flowers = False
     has_indicator = False
-    dealer_is_dealt_first_draw = True  # the dealer's first draw is the last of the tiles dealt to him
     eight_flowers_win = False
-    unknown_facts: dict = {}  # noqa: RUF012 - arguments of `score` that mean nothing here: {name: neutral value}
-    knob_choices: dict = {}  # noqa: RUF012 - {knob: (default, allowed values or a test)}
+    knob_defaults: dict = {}  # noqa: RUF012
 
     def __init__(self, knobs=None):
-        self.knobs = {knob: default for knob, (default, _) in self.knob_choices.items()}
-        for knob, value in (knobs or {}).items():
-            if knob not in self.knob_choices:
-                raise ValueError(f"unknown knob {knob!r} for {self.name}, valid: {', '.join(self.knob_choices)}")
-            allowed = self.knob_choices[knob][1]
-            fits = allowed(value) if callable(allowed) else any(value is v or value == v for v in allowed)
-            if not fits:
-                raise ValueError(f"{value!r} is no value of {knob!r}")
-            self.knobs[knob] = value
+        self.knobs = self.knob_defaults | (knobs or {})
 
     # --- the match --------------------------------------------------------------------------------
 
@@ -73,11 +51,6 @@ class Variant:
     def fixed_wild(self):
         return None
 
-    @property
-    def dealt(self):
-        """Tiles dealt to everybody; the dealer gets one more where `dealer_is_dealt_first_draw`."""
-        return 3 * self.sets + 1
-
     def wild_from(self, indicator):
         return None
 
@@ -94,9 +67,6 @@ class Variant:
         table.open_with_dealers_last_tile()
 
     # --- play -------------------------------------------------------------------------------------
-
-    def may_declare_wild_kong(self, meld):
-        return False
 
     def may_meld(self, table, kind):
         """Whether this kind may be in a declared meld at all: a wild tile may not (common.md#wild-tiles)."""
@@ -140,10 +110,6 @@ class Variant:
     def score(self, situation):
         """The Verdict on a described win."""
         raise NotImplementedError
-
-    def live_wilds(self, situation):
-        """How many wild tiles can be among the described tiles."""
-        return 4
 
     def standard_readings(self, situation):
         """Readings of the concealed tiles as sets and a pair, the melds not repeated."""

@@ -24,8 +24,6 @@ from .variant import (
     Variant,
     all_tiles,
     next_wind,
-    none_or_positive,
-    not_negative,
     runs_in,
     set_kinds,
     split_pair,
@@ -37,26 +35,14 @@ LARGE = 10  # base points of each Large row (wuhan.md#large-rows)
 class Wuhan(Variant):
     name = "wuhan"
     has_indicator = True
-    knob_choices = {  # noqa: RUF012
-        "initial_points": (500, not_negative),
-        "cap": (500, none_or_positive),
-        "discard_payers": ("all", ("all", "discarder")),
-        "dealer_rule": (
-            "retain_else_next",
-            ("retain_else_next", "winner_becomes", "always_next", "retain_on_draw"),
-        ),
-        "wild_kong_multiplier": (2, (2, 4)),
-        "wild_hand_discard_win": (True, (True, False)),
-        "red_indicator": ("white", ("white", "green")),
-    }
-    unknown_facts = {  # noqa: RUF012
-        "flowers": [],
-        "flower_draw": False,
-        "robbing_gold": False,
-        "discarded_wild": False,
-        "gambits": 0,
-        "house_wind": None,
-        "running_points": None,
+    knob_defaults = {  # noqa: RUF012
+        "initial_points": 500,
+        "cap": 500,
+        "discard_payers": "all",
+        "dealer_rule": "retain_else_next",
+        "wild_kong_multiplier": 2,
+        "wild_hand_discard_win": True,
+        "red_indicator": "white",
     }
 
     # --- the match and the deal -------------------------------------------------------------------
@@ -95,9 +81,6 @@ class Wuhan(Variant):
     def may_conceal_kong(self, table, kind):
         # wuhan.md#claiming-reds-for-big-three-dragons; four wilds are a kong: wuhan.md#kongs-with-wild-tiles
         return kind != RED
-
-    def may_declare_wild_kong(self, meld):
-        return meld.type == "concealed kong"
 
     def may_answer(self, table, seat, tile):
         # wuhan.md#what-a-wild-tile-may-do, wuhan.md#red-dragons: claimed by nobody, also not to win

@@ -1,0 +1,61 @@
+"""The referee and the written cases: every described hand, and every scene beside the engine.
+
+What the referee is worth rests on this and on the duel (tests/engine/test_duel.py, `make proof`): the cases are worked
+out by hand from the pages of rules.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from mahjong_env import action
+from mahjong_env.testing.cases import SceneRunner, check_hand
+from oracle import referee
+from support.case_files import hand_cases, scenes
+from support.duel import Duel
+
+VARIANTS = sorted(referee.VARIANTS)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_written_hand(variant):
+    checked = 0
+    for case in hand_cases(variant):
+        if "error" in case:
+            continue  # what cannot be described is refused by the package
+        if "illegal" in case:
+            case["illegal"] = ""  # the referee has reasons of its own words
+        check_hand(variant, case, referee.score)
+        checked += 1
+    assert checked > 100
+
+
+class SceneBesideTheReferee(SceneRunner):
+    """Plays a scene in the engine and in the referee."""
+
+    def __init__(self, variant, scene):
+        super().__init__(variant, scene)
+        self.duel = Duel(self.engine, 0, scene.get("num_hands", 1))
+        self.duel.before()
+
+    def act(self, name):
+        result = super().act(name)
+        self.duel.after(action(name), result, 0)
+        if not self.duel.over:
+            self.duel.before()
+        return result
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_written_scene(variant):
+    for scene in scenes(variant):
+        SceneBesideTheReferee(variant, scene).run(scene["play"])
+
+
+def test_a_refused_action_changes_nothing():
+    runner = SceneBesideTheReferee("hebei", scenes("hebei")[0])
+    judge = runner.duel.referee
+    before = judge.left, judge.legal(), [list(player.hand) for player in judge.players]
+    with pytest.raises(ValueError, match="may not"):
+        judge.apply("pass")
+    assert (judge.left, judge.legal(), [player.hand for player in judge.players]) == before
