@@ -4,9 +4,9 @@ Three things are measured, each containing the one before: **play** (the tables 
 plays at random), **rollout** (the same with a learner that plays and writes down) and **training** (rollouts and
 updates). All are decisions of the learner per second that passes; the opponents' are not counted.
 
-The contenders are MaskablePPO on batched tables; MaskablePPO on one table at a time, in `DummyVecEnv`; and the fast path (`mahjong-env train`), self-play of its small network, whose learner
-decides for all seats. They take turns in every run, with a learning rate of 0, so that all play the same policy from
-beginning to end.
+The contenders are MaskablePPO on batched tables; MaskablePPO on one table at a time, in `DummyVecEnv`; and `mahjong-env
+train`, self-play of its small network, whose learner decides for all seats. They take turns in every
+run, with a learning rate of 0, so that all play the same policy from beginning to end.
 """
 
 from __future__ import annotations

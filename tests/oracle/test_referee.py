@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from mahjong_env import action
+from mahjong_env.testing import cases
 from mahjong_env.testing.cases import SceneRunner, check_hand
 from oracle import referee
 from support.case_files import hand_cases, scenes
@@ -18,14 +18,15 @@ VARIANTS = sorted(referee.VARIANTS)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_every_written_hand(variant):
+def test_every_written_hand(variant, monkeypatch):
+    monkeypatch.setattr(cases, "score", referee.score)
     checked = 0
     for case in hand_cases(variant):
         if "error" in case:
             continue  # what cannot be described is refused by the package
         if "illegal" in case:
             case["illegal"] = ""  # the referee has reasons of its own words
-        check_hand(variant, case, referee.score)
+        check_hand(variant, case)
         checked += 1
     assert checked > 100
 
@@ -35,12 +36,13 @@ class SceneBesideTheReferee(SceneRunner):
 
     def __init__(self, variant, scene):
         super().__init__(variant, scene)
-        self.duel = Duel(self.engine, 0, scene.get("num_hands", 1))
+        self.duel, self.step = Duel(self.engine, 0, scene.get("num_hands", 1)), self.engine.step
         self.duel.before()
+        self.engine.step = self.compared
 
-    def act(self, name):
-        result = super().act(name)
-        self.duel.after(action(name), result, 0)
+    def compared(self, actions):
+        result = self.step(actions)
+        self.duel.after(int(actions[0]), result, 0)
         if not self.duel.over:
             self.duel.before()
         return result
