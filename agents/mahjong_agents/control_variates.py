@@ -14,7 +14,7 @@ The luck of the deal is left to the seat rotations: luck sums to zero over the s
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -39,7 +39,7 @@ from mahjong_env.hands.kind_sets import (
 )
 from mahjong_env.hands.shanten import Hands, Shanten
 from mahjong_env.ruleset.shapes import other_shapes
-from mahjong_env.scoring.wins import Source, wins_from_state
+from mahjong_env.scoring.wins import Source, Wins, wins_from_state
 from mahjong_env.state.arrays import Phase
 
 WEIGHTS_FILE: Final = Path(__file__).with_name("control_variates.json")
@@ -129,8 +129,7 @@ class Luck:
         # A flower that cannot be replaced leaves nothing to look at; any other draw ends with a tile in the hand.
         drew = drew[(state.phase[drew] == Phase.TURN) & (state.drawn[drew] >= 0)]
         if drew.size:
-            found = innovations(self._draws(drew))
-            self.sums[drew] += found if self._weights is None else found @ self._weights
+            self.sums[drew] += innovations(self._draws(drew), self._weights)
 
     def by_person(self) -> NDArray[np.int64]:
         """Return [B, P] luck in `UNIT` parts of a point."""
@@ -240,12 +239,9 @@ _RISK: Final = {"risk": 2, "lost": 2}
 # What the variant pays for the wins that the tile makes possible: of the drawer, of others who wait for a tile that the
 # drawer cannot use, and of others who wait for one that it can.
 _PAY: Final = {"own win": PARTS, "win with a useless tile": PARTS, "win with a useful tile": PARTS}
-FEATURES: Final = tuple(
-    f"{name} {number}"
-    for part in (_OWN, _COST, _WANTED, _RISK, _PAY)
-    for name, size in part.items()
-    for number in range(size)
-)
+_SIZES: Final = {**_OWN, **_COST, **_WANTED, **_RISK, **_PAY}
+FEATURES: Final = tuple(f"{name} {number}" for name, size in _SIZES.items() for number in range(size))
+_FIRST: Final = dict(zip(_SIZES, np.cumsum([0, *_SIZES.values()]).tolist(), strict=False))
 
 
 @dataclass(frozen=True)
@@ -279,14 +275,14 @@ class _Draws:
         """[n] 0, 1, 2, ..."""
         return np.arange(len(self.games))
 
-    def innovation(self, kinds: KindSets) -> NDArray[np.float64]:
-        """Return [n] 1 where the tile was one of these kinds [n], else 0, less the probability of that."""
-        drawn: NDArray[np.bool_] = kinds & BIT_OF_KIND[self.kind] != _NO_KIND
-        return drawn - self.share(kinds)
-
-    def share(self, kinds: KindSets) -> NDArray[np.float64]:
-        """Return [n] the share of these kinds [n] among the tiles that might have been drawn."""
+    def shares(self, kinds: KindSets) -> NDArray[np.float64]:
+        """Return [..., n] the share of these kinds [..., n] among the tiles that might have been drawn."""
         return np.asarray(count_tiles(kinds, self._planes) / self._total)
+
+    def innovations(self, kinds: Sequence[KindSets]) -> NDArray[np.float64]:
+        """Return [q, n] 1 where the tile was one of these q times [n] kinds, else 0, less the probability of that."""
+        stacked = np.stack(kinds)
+        return (stacked & BIT_OF_KIND[self.kind] != _NO_KIND) - self.shares(stacked)
 
     @cached_property
     def _planes(self) -> CountPlanes:
@@ -313,34 +309,71 @@ class _Draws:
         waits[self.rows, self.seat] = False
         return waits
 
-
-def innovations(draws: _Draws) -> NDArray[np.float64]:
-    """Return [n, S, F] for every draw and seat the innovations named by `FEATURES`; over the seats they sum to zero."""
-    own = np.concatenate(list(_own(draws)), axis=1)
-    parts = [_gain(draws, draws.seat)[:, :, None] * own[:, None], _cost(draws), *_others(draws), _payments(draws)]
-    return np.concatenate(parts, axis=2)
-
-
-def _gain(draws: _Draws, seat: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return [n, S] 1 for a seat [n], and what the others pay for it in equal shares."""
-    seats = draws.helps.shape[1]
-    gain = np.full((len(seat), seats), -1 / (seats - 1))
-    gain[draws.rows, seat] = 1
-    return gain
+    def gain(self, seat: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return [n, S] 1 for a seat [n], and what the others pay for it in equal shares."""
+        seats = self.helps.shape[1]
+        gain = np.full((len(seat), seats), -1 / (seats - 1))
+        gain[self.rows, seat] = 1
+        return gain
 
 
-def _column(draws: _Draws, size: int, number: NDArray[np.intp], value: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return [n, size] a value [n] in the column of its number [n], 0 elsewhere."""
-    block = np.zeros((len(draws.rows), size))
-    block[draws.rows, number] = value
-    return block
+class _Innovations:
+    """The innovations of n draws, added up one at a time: each by its feature, or their luck alone.
+
+    Attributes:
+        found: [n, S, F] without weights, with weights [n, S].
+    """
+
+    def __init__(self, draws: _Draws, weights: NDArray[np.float64] | None) -> None:
+        shape = draws.helps.shape
+        self.found: NDArray[np.float64] = np.zeros(shape if weights is not None else (*shape, len(FEATURES)))
+        self._weights, self._rows = weights, draws.rows
+
+    def add(
+        self, name: str, values: NDArray[np.float64], number: Any = 0, rows: NDArray[np.intp] | None = None
+    ) -> None:
+        """Add to the innovations of a name.
+
+        Args:
+            name: of `_SIZES`.
+            values: [k, S] what the seats gain.
+            number: which innovation of that name; [k] or the same for all.
+            rows: [k] ascending, the draws that are meant; None: all.
+        """
+        feature = _FIRST[name] + number
+        if self._weights is None:
+            at = self._rows if rows is None else rows
+            feature = np.broadcast_to(feature, at.shape)[:, None]
+            np.add.at(self.found, (at[:, None], np.arange(values.shape[1]), feature), values)
+            return
+        weighted = values * self._weights[feature, None]
+        if rows is None:
+            self.found += weighted
+        else:
+            np.add.at(self.found, rows, weighted)
 
 
-def _own(draws: _Draws) -> Iterator[NDArray[np.float64]]:
-    """Yield [n, size] what the tile does for the drawer, in the order of `_OWN`."""
+def innovations(draws: _Draws, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """Return what the draws were worth to every seat, which sums to zero over the seats.
+
+    Args:
+        draws: n of them.
+        weights: [F] of the innovations.
+
+    Returns:
+        [n, S, F] the innovations named by `FEATURES`; with weights [n, S] their weighted sums.
+    """
+    sums = _Innovations(draws, weights)
+    _add_own(draws, sums)
+    _add_others(draws, sums)
+    _add_payments(draws, sums)
+    return sums.found
+
+
+def _add_own(draws: _Draws, sums: _Innovations) -> None:
+    """Add what the tile does for the drawer, and who of the others loses more, and who less, if it comes nearer."""
     state, rows, games, hand = draws.engine.state, draws.rows, draws.games, draws.hand
     helps = draws.helps[rows, draws.seat]
-    nearer = draws.innovation(helps)
     wild = state.wild[games].astype(np.intp)
     has_wild = wild >= 0
     held = np.where(has_wild, hand[rows, wild], 0)
@@ -349,108 +382,110 @@ def _own(draws: _Draws) -> Iterator[NDArray[np.float64]]:
     suits = natural[:, :27].reshape(-1, 3, 9).sum(axis=2)
     is_one_suit = suits.max(axis=1) >= suits.sum(axis=1) - 1
     has_pairs = (natural // 2).sum(axis=1) >= _MANY_PAIRS
-    yield _column(draws, FAR * PARTS, draws.far * PARTS + draws.part, nearer)
-    by_far = (
-        10 * draws.share(helps),
-        state.dealer[games] == draws.seat,
-        melds == 0,
-        held,
-        draws.waits.sum(axis=1),
-        is_one_suit,
-        has_pairs,
-        melds,
+    nearer, wild_tile, fourth, of_pung, third, second, honour = draws.innovations(
+        (
+            helps,
+            np.where(has_wild, BIT_OF_KIND[wild], _NO_KIND),
+            pack(hand == 3),
+            pack(state.open_pung[games, draws.seat]),
+            pack(hand == 2),
+            pack(hand == 1),
+            np.full(len(rows), _HONOURS),
+        )
     )
-    for factor in by_far:
-        yield _column(draws, FAR, draws.far, nearer * factor)
-    wild_tile = draws.innovation(np.where(has_wild, BIT_OF_KIND[wild], _NO_KIND))
-    yield _column(draws, FAR, draws.far, wild_tile)
-    yield (wild_tile * held)[:, None]
-    yield _column(draws, PARTS, draws.part, draws.innovation(pack(hand == 3)))
-    yield draws.innovation(pack(state.open_pung[games, draws.seat]))[:, None]
-    yield _column(draws, FAR, draws.far, draws.innovation(pack(hand == 2)))
-    yield draws.innovation(pack(hand == 1))[:, None]
-    yield draws.innovation(np.full(len(rows), _HONOURS))[:, None]
-
-
-def _cost(draws: _Draws) -> NDArray[np.float64]:
-    """Return [n, S, 2 FAR] who of the others loses more, and who less, if the drawer comes nearer."""
-    rows, seats = draws.rows, draws.helps.shape[1]
-    nearer = draws.innovation(draws.helps[rows, draws.seat])
-    cost = np.zeros((len(rows), seats, 2 * FAR))
-    is_dealer = np.arange(seats) == draws.engine.state.dealer[draws.games][:, None]
+    far, part, gain = draws.far, draws.part, draws.gain(draws.seat)
+    for name, number, value in (
+        ("nearer", far * PARTS + part, nearer),
+        ("nearer, tiles that help", far, nearer * (10 * draws.shares(helps))),
+        ("nearer, dealer", far, nearer * (state.dealer[games] == draws.seat)),
+        ("nearer, no melds", far, nearer * (melds == 0)),
+        ("nearer, wild tiles", far, nearer * held),
+        ("nearer, others wait", far, nearer * draws.waits.sum(axis=1)),
+        ("nearer, one suit", far, nearer * is_one_suit),
+        ("nearer, pairs", far, nearer * has_pairs),
+        ("nearer, melds", far, nearer * melds),
+        ("wild tile", far, wild_tile),
+        ("wild tile, others held", 0, wild_tile * held),
+        ("fourth tile", part, fourth),
+        ("fourth tile of a pung", 0, of_pung),
+        ("third tile", far, third),
+        ("second tile", 0, second),
+        ("honour", 0, honour),
+    ):
+        sums.add(name, gain * value[:, None], number)
+    seats = gain.shape[1]
+    is_dealer = np.arange(seats) == state.dealer[games][:, None]
     is_dealer[rows, draws.seat] = False
-    for first, who in ((0, draws.waits), (FAR, is_dealer)):
+    for name, who in (("nearer, cost of who waits", draws.waits), ("nearer, cost of the dealer", is_dealer)):
         more = who - who.sum(axis=1, keepdims=True) / (seats - 1)
         more[rows, draws.seat] = 0
-        cost[rows, :, first + draws.far] = -more * nearer[:, None]
-    return cost
+        sums.add(name, -more * nearer[:, None], far)
 
 
-def _others(draws: _Draws) -> Iterator[NDArray[np.float64]]:
-    """Yield [n, S, size] what the tile does for others who could use it, in the order of `_WANTED` and `_RISK`."""
+def _add_others(draws: _Draws, sums: _Innovations) -> None:
+    """Add what the tile does for others who could use it."""
     rows, seats = draws.rows, draws.helps.shape[1]
     helps = draws.helps[rows, draws.seat]
-    wanted = np.zeros((len(rows), seats, 2 * (FAR - 1)))
-    risk = np.zeros((len(rows), seats, 4))
     for ahead in range(1, seats):
         seat = (draws.seat + ahead) % seats
         waits, wants = draws.waits[rows, seat], draws.helps[rows, seat]
-        useless, useful = draws.innovation(wants & ~helps), draws.innovation(wants & helps)
-        gain = _gain(draws, seat)
-        far = np.clip(draws.distance[rows, seat], 2, FAR) - 2 + (0 if ahead == 1 else FAR - 1)
-        wanted += gain[:, :, None] * _column(draws, wanted.shape[2], far, useless * ~waits)[:, None]
+        useless, useful = draws.innovations((wants & ~helps, wants & helps))
+        gain = draws.gain(seat)
+        far = np.clip(draws.distance[rows, seat], 2, FAR) - 2
+        name = "wanted by the next" if ahead == 1 else "wanted by another"
+        sums.add(name, gain * (useless * ~waits)[:, None], far)
         given = np.zeros_like(gain)
         given[rows, seat], given[rows, draws.seat] = 1, -1
-        innovation = np.stack([useless * waits, useful * waits], axis=1)[:, None]
-        risk += np.concatenate([given[:, :, None] * innovation, gain[:, :, None] * innovation], axis=2)
-    yield wanted
-    yield risk
+        for name, who in (("risk", given), ("lost", gain)):
+            for number, innovation in enumerate((useless, useful)):
+                sums.add(name, who * (innovation * waits)[:, None], number)
 
 
-def _payments(draws: _Draws) -> NDArray[np.float64]:
-    """Return [n, S, 3 PARTS] what the wins pay that the tile makes possible, less what was to be expected of it."""
+def _add_payments(draws: _Draws, sums: _Innovations) -> None:
+    """Add what the wins pay that the tile makes possible, less what was to be expected of it."""
     rows, seats = draws.rows, draws.helps.shape[1]
     helps = draws.helps[rows, draws.seat]
-    paid = np.zeros((len(rows), seats, 3 * PARTS))
-    own = np.flatnonzero(draws.far == 0)
-    _add_wins(draws, paid[:, :, :PARTS], own, draws.seat[own], helps[own], Source.DRAW)
+    # [k] draws, winners, kinds as sets, and names
+    found = [(np.flatnonzero(draws.far == 0), draws.seat, helps, "own win")]
     for ahead in range(1, seats):
         seat = (draws.seat + ahead) % seats
-        at = np.flatnonzero(draws.waits[rows, seat])
-        wants, own_use = draws.helps[at, seat[at]], helps[at]
-        _add_wins(draws, paid[:, :, PARTS : 2 * PARTS], at, seat[at], wants & ~own_use, Source.DISCARD)
-        _add_wins(draws, paid[:, :, 2 * PARTS :], at, seat[at], wants & own_use, Source.DISCARD)
-    return paid
-
-
-def _add_wins(
-    draws: _Draws,
-    paid: NDArray[np.float64],
-    rows: NDArray[np.intp],
-    seat: NDArray[np.intp],
-    kinds: KindSets,
-    source: Source,
-) -> None:
-    """Add the payments of wins of some seats [k], in the games of these rows [k], with each of their kinds [k]."""
-    which, kind = members(kinds)
-    possible = draws.wall[rows[which], kind] > 0
-    which, kind = which[possible], kind[possible]
-    if not which.size:
+        at, wants = np.flatnonzero(draws.waits[rows, seat]), draws.helps[rows, seat]
+        found += [
+            (at, seat, wants & ~helps, "win with a useless tile"),
+            (at, seat, wants & helps, "win with a useful tile"),
+        ]
+    wins: list[Wins] = []
+    listed = []
+    for at, seat, kinds, name in found:
+        which, kind = members(kinds[at])
+        row = at[which]
+        possible = draws.wall[row, kind] > 0
+        row, kind = row[possible], kind[possible]
+        if row.size:
+            wins.append(_wins(draws, row, seat[row], kind, by_draw=name == "own win"))
+            listed.append((name, row, kind))
+    if not wins:
         return
-    row, winner = rows[which], seat[which]
-    state, rules = draws.engine.state, draws.engine.rules
-    by_draw = source is Source.DRAW
-    wins = wins_from_state(
-        state,
-        state.seats(draws.games[row], winner),
-        kind.astype(np.int8),
-        source,
-        -1 if by_draw else draws.seat[row],
+    # All at once: to ask for a score takes more time than to work out the scores of a few more hands.
+    scores = draws.engine.rules.score(Wins.join(wins))
+    payments = np.split(
+        np.where(scores.legal[:, None], scores.payments, 0), np.cumsum([len(row) for _, row, _ in listed])[:-1]
     )
-    if by_draw:  # another tile lies there already
-        wins.counts[np.arange(len(row)), draws.kind[row]] -= 1
-        wins.counts[np.arange(len(row)), kind] += 1
-    scores = rules.score(wins)
-    payments = np.where(scores.legal[:, None], scores.payments, 0)
-    innovation = (kind == draws.kind[row]) - draws.wall[row, kind] / draws.wall[row].sum(axis=1)
-    np.add.at(paid, (row[:, None], np.arange(paid.shape[1]), draws.part[row][:, None]), payments * innovation[:, None])
+    for (name, row, kind), paid in zip(listed, payments, strict=True):
+        innovation = (kind == draws.kind[row]) - draws.wall[row, kind] / draws._total[row]
+        sums.add(name, paid * innovation[:, None], draws.part[row], row)
+
+
+def _wins(
+    draws: _Draws, row: NDArray[np.intp], winner: NDArray[np.intp], kind: NDArray[np.intp], *, by_draw: bool
+) -> Wins:
+    """Return the wins of some seats [k], in the games of these rows [k], with these kinds [k]."""
+    state = draws.engine.state
+    seats, tile = state.seats(draws.games[row], winner), kind.astype(np.int8)
+    if not by_draw:
+        return wins_from_state(state, seats, tile, Source.DISCARD, draws.seat[row])
+    wins = wins_from_state(state, seats, tile, Source.DRAW, -1)
+    # Another tile lies there already.
+    wins.counts[np.arange(len(row)), draws.kind[row]] -= 1
+    wins.counts[np.arange(len(row)), kind] += 1
+    return wins

@@ -47,11 +47,13 @@ class TestInnovations:
         """The one thing that makes them unbiased: over all tiles that could have been drawn, each has mean zero."""
         checked = 0
 
-        def with_every_tile(draws):
+        def with_every_tile(draws, weights):
             nonlocal checked
             found = innovations(draws)
             if checked < 6:
                 _check_mean(draws, found)
+                of_variant = weights_of(rules(variant))
+                np.testing.assert_allclose(innovations(draws, of_variant), found @ of_variant, rtol=1e-9, atol=1e-9)
                 checked += 1
             return found
 
