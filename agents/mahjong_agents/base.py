@@ -9,18 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env import AgentError, View
-from mahjong_env.environments.agents import agent_names, find_agent
+from mahjong_env.environments.agents import Kind, agent_names, find_agent, find_maker, make, parse_address
 
-__all__ = [
-    "GAMES_AT_ONCE",
-    "Agent",
-    "AgentError",
-    "PolicyFileError",
-    "agent_names",
-    "check_numbers",
-    "games_at_once",
-    "make_agent",
-]
+__all__ = ["GAMES_AT_ONCE", "Agent", "AgentError", "PolicyFileError", "agent_names", "games_at_once", "make_agent"]
 
 GAMES_AT_ONCE: Final = 6000
 """Games that are played at once by default: a greedy player takes two seconds for them."""
@@ -28,16 +19,6 @@ GAMES_AT_ONCE: Final = 6000
 
 class PolicyFileError(AgentError):
     """A policy file that is missing, corrupt, or of another variant or another version."""
-
-
-def check_numbers(name: str, scores: NDArray[Any]) -> None:
-    """Check that the scores of a policy are numbers.
-
-    Raises:
-        PolicyFileError: some are NaN; the message names the policy.
-    """
-    if np.isnan(scores).any():
-        raise PolicyFileError(f"policy {name} gives no numbers (NaN): its weights are too large, or damaged")
 
 
 @runtime_checkable
@@ -70,10 +51,8 @@ class Agent(Protocol):
 def games_at_once(agents: Sequence[Agent]) -> int:
     """Return how many games of some agents are played at once, so that they take seconds and not hours.
 
-    It is the size of a worker's task, all of which is lost if it is interrupted.
-
-    Args:
-        agents: the players; the least of their attributes ``games_at_once`` counts, an int from 1.
+    It is the size of a worker's task, all of which is lost if it is interrupted: the least of the agents' attributes
+    ``games_at_once``, an int from 1.
     """
     return min([GAMES_AT_ONCE, *(max(1, int(getattr(agent, "games_at_once", GAMES_AT_ONCE))) for agent in agents)])
 
@@ -86,12 +65,27 @@ def make_agent(spec: Any) -> Agent:
             ``?option=value&option=value`` behind it: "random", "search?rollouts=64", "policy:runs/hebei/best.zip",
             "my_agents.py:Cautious"; see `mahjong_env.environments.agents.find_agent`.
 
-    Returns:
-        The agent.
-
     Raises:
         AgentError: there is no such agent, it cannot be loaded, or it does not take this argument or option.
         PolicyFileError: the policy file cannot be used.
         MissingExtraError: the agent needs packages that are not installed; the message names the ``pip install`` line.
     """
     return cast(Agent, find_agent(spec))
+
+
+def make_own(kind: Kind, spec: Any) -> Any:
+    """Return what a text names, ``module:Class`` or ``file.py:Class`` with options behind it; an object as it is.
+
+    Raises:
+        MahjongError: there is nothing of this name, it cannot be made, or it is not of this kind.
+    """
+    found = spec
+    if isinstance(spec, str):
+        address, options = parse_address(kind, spec)
+        maker = find_maker(kind, spec, address)
+        if maker is None:
+            raise kind.error(f"no {kind.word} is called {spec!r}; valid are {kind.valid()}")
+        found = make(kind, spec, maker, None, options)
+    if not kind.is_made(found):
+        raise kind.error(f"{found!r} is no {kind.word}; valid are {kind.valid()}")
+    return found

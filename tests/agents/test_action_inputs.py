@@ -7,18 +7,14 @@ import pytest
 
 from mahjong_agents import GreedyAgent, look_ahead
 from mahjong_agents.greedy import best_actions
-from mahjong_agents.policy.file import PolicyFile
-from mahjong_agents.policy.inputs import ACTION_FACTS, SIZES, TABLE_FACTS, action_inputs, fingerprint
+from mahjong_agents.policy.inputs import ACTION_FACTS, TABLE_FACTS, action_inputs
 from mahjong_agents.policy.network import (
-    ARCHITECTURE,
-    FACT_SCALES,
     ActionNetwork,
     draw,
     greatest_of_rows,
     log_probabilities,
     prior,
     shapes,
-    table_scales,
 )
 from mahjong_env import VARIANTS, action, make_engine
 
@@ -127,21 +123,3 @@ class TestNetwork:
             weights["out"] = weights["out"] + (np.inf if damage == "infinite" else 1j)
         with pytest.raises(ValueError, match=r"arrays|finite"):
             ActionNetwork(weights)
-
-
-def test_a_policy_over_the_inputs_of_version_1_plays_as_it_did(tmp_path):
-    facts, table = SIZES[1]
-    rng = np.random.default_rng(0)
-    sizes = shapes(4) | {"prior": (facts,), "facts": (facts, 4), "table": (table, 4)}
-    old = {name: rng.normal(size=shape).astype(np.float32) for name, shape in sizes.items()}
-    PolicyFile("wuhan", 0, {"width": 4}, old, inputs=fingerprint(1), architecture=ARCHITECTURE).write(
-        tmp_path / "old.zip"
-    )
-    read = PolicyFile.read(tmp_path / "old.zip").weights
-    inputs = action_inputs(make_engine("wuhan", 20, seed=2).view())
-    of_facts = inputs.per_action["facts"][:, :facts] * FACT_SCALES[:facts]
-    of_table = inputs.per_decision["table"][:, :table] * table_scales()[:table]
-    hidden = np.maximum(of_facts @ old["facts"] + (of_table @ old["table"] + old["bias"])[inputs.row], 0)
-    hidden = np.maximum(hidden @ old["hidden"] + old["hidden_bias"], 0)
-    expected = hidden @ old["out"] + of_facts @ old["prior"]
-    np.testing.assert_allclose(ActionNetwork(read).scores(inputs), expected, rtol=1e-4, atol=1e-3)

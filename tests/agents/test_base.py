@@ -39,7 +39,9 @@ class TestNames:
 
     def test_without_torch_the_pip_line_is_named(self, monkeypatch, tmp_path):
         PolicyFile("hebei", 0, {"width": 16, "layers": 1}, {}).write(tmp_path / "best.zip")
-        monkeypatch.delitem(sys.modules, "mahjong_agents.policy.plane_network", raising=False)
+        for module in ("plane_network", "torch_network"):
+            monkeypatch.delitem(sys.modules, f"mahjong_agents.policy.{module}", raising=False)
+        monkeypatch.delattr("mahjong_agents.policy.torch_network", raising=False)
         monkeypatch.setitem(sys.modules, "torch", None)
         with pytest.raises(MissingExtraError, match=r"pip install 'mahjong-env\[train\]'"):
             make_agent(f"policy:{tmp_path / 'best.zip'}")

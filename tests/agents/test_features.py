@@ -70,11 +70,11 @@ def test_what_they_return_is_checked(returned, told):
 @pytest.mark.parametrize(
     ("features", "told"),
     [
-        ("late", "no added inputs are called 'late'"),
+        ("late", "no class of added inputs is called 'late'"),
         (f"{EXAMPLE}:Early", "it offers Late"),
         (f"{EXAMPLE}:Late?fast=true", "no option 'fast'"),
-        (3, "something else"),
-        (lambda view: 0, "something else"),
+        (3, "3 is no class of added inputs"),
+        (lambda view: 0, "is no class of added inputs"),
     ],
 )
 def test_added_inputs_that_there_are_not(features, told):

@@ -16,8 +16,8 @@ from mahjong_agents import PolicyFileError, look_ahead, make_agent
 from mahjong_agents.policy.agent import PolicyAgent
 from mahjong_agents.policy.file import PolicyFile, find_policy
 from mahjong_agents.policy.plane_inputs import SIZE, policy_inputs
-from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork, weights_of
-from mahjong_agents.policy.torch_network import TorchNetwork
+from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
+from mahjong_agents.policy.torch_network import TorchNetwork, arrays_of
 from mahjong_env import VARIANTS, make_engine
 
 SPEC = NetworkSpec(width=16, layers=1)
@@ -33,7 +33,7 @@ def network():
 
 @pytest.fixture
 def saved(network):
-    return PolicyFile("hebei", 0, {"width": 16, "layers": 1}, weights_of(network), knobs={"players": 3})
+    return PolicyFile("hebei", 0, {"width": 16, "layers": 1}, arrays_of(network), knobs={"players": 3})
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("changes", "said"),
         [
-            ({"format": 99}, "format 99; this version reads formats 1 and 2"),
+            ({"format": 99}, "format 99; this version reads format 2"),
             ({"inputs": "0123"}, "trained with other observations"),
             ({"variant": "riichi"}, "trained for 'riichi'; known are"),
             ({"variant_version": 5}, "trained for version 5 of hebei; this is version 0"),

@@ -23,7 +23,8 @@ from hypothesis.extra import numpy as arrays_of
 
 from mahjong_agents import AgentError, PolicyFileError, make_agent
 from mahjong_agents.policy.file import PolicyFile
-from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork, weights_of
+from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
+from mahjong_agents.policy.torch_network import arrays_of as weights_of
 from mahjong_env import Deal, RecordError, Snapshot, SnapshotError, make_engine
 from mahjong_env.cli import main
 from mahjong_env.records import GameRecord, Recorder, RecordWriter, read_records

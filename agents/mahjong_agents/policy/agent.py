@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_agents.annotations import Annotation, annotate
-from mahjong_agents.base import PolicyFileError, check_numbers
+from mahjong_agents.base import PolicyFileError
 from mahjong_agents.greedy import reference_agent
 from mahjong_agents.policy.custom_features import find_features
 from mahjong_agents.policy.file import PLANES, SHIPPED, TORCH, PolicyFile, find_policy
@@ -56,9 +56,8 @@ class PolicyAgent:
             PolicyFileError: there is no such file, or it cannot be used with this version.
             MissingExtraError: the network needs torch, which is not installed.
         """
-        self.network = None
+        self.name, self.network = "policy", None
         if place is None:
-            self.name = "policy"
             return
         path = find_policy(str(place))
         saved = PolicyFile.read(path)
@@ -86,11 +85,7 @@ class PolicyAgent:
         return self._choose(*self._ask(self.network, view), rng)
 
     def explain(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Annotation | None]]:
-        """Ask the network, and tell its probabilities; see `mahjong_env.environments.agents.ExplainingAgent`.
-
-        Raises:
-            PolicyFileError: the policy was trained for another variant than the one played, or gives no numbers.
-        """
+        """Choose as `act` does, and tell the probabilities; see `mahjong_env.environments.agents.ExplainingAgent`."""
         if self.network is None:
             shipped = shipped_policy(view.rules)
             return shipped.explain(view, rng) if shipped else (self.act(view, rng), [None] * len(view))
@@ -117,7 +112,8 @@ class PolicyAgent:
             )
         inputs = network.inputs(view)
         scores = network.scores(inputs)
-        check_numbers(self.name, scores)
+        if np.isnan(scores).any():
+            raise PolicyFileError(f"policy {self.name} gives no numbers (NaN): its weights are too large, or damaged")
         return inputs, scores
 
     def _choose(self, inputs: Inputs, scores: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.int64]:
@@ -136,22 +132,21 @@ def shipped_policy(rules: Rules) -> PolicyAgent | None:
 def _network_from(saved: PolicyFile, path: Path, features: str | None, own: str | None, device: str) -> Network:
     """Return the network of a policy file; the code of a researcher's own is what the caller named, never the file."""
     added = None if features is None else find_features(features)
-    saved.check_features(path, added)
-    saved.check_class(path, own)
+    saved.check_own(path, added, own)
     try:
         if saved.architecture not in (PLANES, TORCH):
             return ActionNetwork(saved.weights, added)
-        from mahjong_agents.policy.torch_network import TorchNetwork, find_device, find_network, load_arrays
+        from mahjong_agents.policy import torch_network
 
         if saved.architecture == TORCH:
             options = "&".join(f"{name}={text}" for name, text in saved.network.get("options", {}).items())
-            module = find_network(f"{own}?{options}")
-            load_arrays(module, saved.weights)
+            module = torch_network.find_network(f"{own}?{options}")
+            torch_network.load_arrays(module, saved.weights)
         else:
-            from mahjong_agents.policy.plane_network import network_from
+            from mahjong_agents.policy.plane_network import PolicyNetwork
 
-            module = network_from(saved, path, added)
-        return TorchNetwork(module.to(find_device(device)).eval())
+            module = PolicyNetwork.of(saved.network, saved.weights, added)
+        return torch_network.TorchNetwork(module.to(torch_network.find_device(device)).eval())
     except MahjongError:
         raise
     except (TypeError, ValueError) as error:

@@ -12,19 +12,19 @@ A class of a few lines in any file is enough; see docs/rewards_and_features.md::
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mahjong_agents.base import make_own
 from mahjong_env import AgentError, View
-from mahjong_env.environments.agents import Kind, find_maker, make, parse_address
+from mahjong_env.environments.agents import Kind
 
 _LOW: Final = -128
 _HIGH: Final = 127
 
 
-@runtime_checkable
 class Features(Protocol):
     """What turns views into added inputs.
 
@@ -39,30 +39,27 @@ class Features(Protocol):
         ...
 
 
-def find_features(features: Any) -> Features:
-    """Return the added inputs that a text names, or the object itself.
+_KIND: Final = Kind(
+    "class of added inputs",
+    "added inputs",
+    AgentError,
+    "facts",
+    lambda one: callable(one) and hasattr(one, "facts") and not isinstance(one, type),
+    lambda: "module:Class, file.py:Class, and in Python objects with facts that are called with a view",
+)
 
-    Args:
-        features: an object with ``facts`` that can be called with a view; or ``module:Class`` or ``file.py:Class``,
-            with ``?option=value&option=value`` behind it.
+
+def find_features(features: Any) -> Features:
+    """Return the added inputs that a text names, or the object itself; see `mahjong_agents.base.make_own`.
 
     Raises:
         AgentError: there are none of this name, they cannot be made, or are something else.
     """
-    found = features
-    if isinstance(features, str):
-        address, options = parse_address(_KIND, features)
-        maker = find_maker(_KIND, features, address)
-        if maker is None:
-            raise AgentError(f"no added inputs are called {features!r}; valid are {_valid()}")
-        found = make(_KIND, features, maker, None, options)
-    if not _is_features(found):
-        raise AgentError(f"added inputs have facts and are called with a view; {found!r} is something else")
+    found: Features = make_own(_KIND, features)
     facts = found.facts
     if not isinstance(facts, Mapping) or not facts or not all(0 < abs(scale) < np.inf for scale in facts.values()):
         raise AgentError(f"facts of added inputs are scales other than 0 by name, not {facts!r}")
-    kept: Features = found
-    return kept
+    return found
 
 
 def added_inputs(features: Features, view: View) -> NDArray[np.int8]:
@@ -73,8 +70,7 @@ def added_inputs(features: Features, view: View) -> NDArray[np.int8]:
     """
     added = np.asarray(features(view))
     wanted = (len(view), len(features.facts))
-    is_whole = added.dtype.kind in "iub"
-    if added.shape != wanted or not is_whole:
+    if added.shape != wanted or added.dtype.kind not in "iub":
         raise AgentError(f"added inputs are {wanted} integers, not {added.dtype} of shape {added.shape}: {features!r}")
     if added.size and not (added.min() >= _LOW and added.max() <= _HIGH):
         at = np.unravel_index(np.abs(added.astype(np.int64)).argmax(), added.shape)
@@ -87,14 +83,3 @@ def added_inputs(features: Features, view: View) -> NDArray[np.int8]:
 def scales_of(features: Features) -> NDArray[np.float32]:
     """Return [K] float32 what added inputs are multiplied with."""
     return np.array(list(features.facts.values()), np.float32)
-
-
-def _is_features(one: Any) -> bool:
-    return callable(one) and hasattr(one, "facts") and not isinstance(one, type)
-
-
-def _valid() -> str:
-    return "module:Class, file.py:Class, and in Python objects with facts that are called with a view"
-
-
-_KIND: Final = Kind("inputs", "added inputs", AgentError, "facts", _is_features, _valid)

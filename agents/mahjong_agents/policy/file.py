@@ -6,7 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,17 +15,14 @@ from numpy.typing import NDArray
 
 from mahjong_agents.base import PolicyFileError
 from mahjong_agents.policy.custom_features import Features
-from mahjong_agents.policy.inputs import READABLE
 from mahjong_agents.policy.inputs import fingerprint as action_fingerprint
 from mahjong_agents.policy.network import ARCHITECTURE as ACTIONS
-from mahjong_agents.policy.network import widened
 from mahjong_agents.policy.plane_inputs import inputs_fingerprint
 from mahjong_env import VARIANTS
 from mahjong_env.basics.files import read_arrays, read_entry, replacing
 from mahjong_env.basics.memory import size_text
 
 FORMAT: Final = 2
-_FORMATS: Final = (1, 2)  # the first has networks over whole observations only, and does not name them
 PLANES: Final = "planes"
 """The name in policy files of networks over whole observations."""
 TORCH: Final = "torch"
@@ -103,22 +100,20 @@ class PolicyFile:
         """
         try:
             with zipfile.ZipFile(path) as archive:
-                _check_contents(path, archive.namelist())
+                names = set(archive.namelist())
+                if not {_HEADER, _WEIGHTS} <= names:
+                    what = f"a zip, but not of a policy: {_HEADER} and {_WEIGHTS} are not in it"
+                    if "policy.pth" in names:
+                        what = "a Stable-Baselines3 model; the policy files that training writes are best.zip, last.zip"
+                    raise PolicyFileError(f"{path}: {what}")
                 header = json.loads(read_entry(archive, _HEADER, _MOST_OF_A_HEADER))
                 weights = read_arrays(read_entry(archive, _WEIGHTS, _MOST_BYTES), _MOST_BYTES)
-            _check_weights(path, weights)
-            found = header.pop("format")
-            if found not in _FORMATS:
-                raise PolicyFileError(
-                    f"{path}: a policy file of format {found}; this version reads formats 1 and {FORMAT}"
-                )
+            if (found := header.pop("format")) != FORMAT:
+                raise PolicyFileError(f"{path}: a policy file of format {found}; this version reads format {FORMAT}")
             if not header.get("inputs"):
                 raise PolicyFileError(f"{path}: the file does not say which inputs its policy was trained with")
             policy = cls(weights=weights, **header)
-            if policy.architecture == ACTIONS and policy.inputs in READABLE:
-                wider = widened(policy.weights, int(policy.network.get("added", 0)))
-                policy = replace(policy, weights=wider, inputs=action_fingerprint())
-            policy._check_versions(path)
+            policy._check(path)
         except PolicyFileError:
             raise
         except FileNotFoundError:
@@ -127,43 +122,12 @@ class PolicyFile:
             raise PolicyFileError(f"{path}: not a policy file, or damaged ({error})") from error
         return policy
 
-    def check_features(self, path: Path, features: Features | None) -> None:
-        """Check that exactly those inputs are added that the network was trained with.
-
-        They are somebody's code, which a policy file never runs by itself: the caller who loads the policy names them.
-
-        Raises:
-            PolicyFileError: others are added, or none; or the file does not say what its network is.
-        """
-        if not isinstance(self.network, Mapping):
-            raise PolicyFileError(f"{path}: its weights do not fit its network (no sizes, but {self.network!r})")
-        needed, given = self.network.get("added", 0), 0 if features is None else len(features.facts)
-        if needed == given:
-            return
-        if not given:
-            named = self.training.get("features")
-            raise PolicyFileError(
-                f"{path}: trained with {needed} added inputs, {named}; if you trust that code, "
-                f"load it with them: policy:{path}?features={named}"
-            )
-        raise PolicyFileError(f"{path}: trained with {needed} added inputs; {features!r} adds {given}")
-
-    def check_class(self, path: Path, given: str | None) -> None:
-        """Check that the class of the network is named if it is a researcher's own; see `check_features`.
-
-        Raises:
-            PolicyFileError: it is not, or a class is named for a network that needs none.
-        """
-        if self.architecture == TORCH and given is None:
-            named = self.network.get("class")
-            raise PolicyFileError(
-                f"{path}: its network is {named}, which is no part of this package; if you trust that code, "
-                f"load it with it: policy:{path}?network={named}"
-            )
-        if self.architecture != TORCH and given is not None:
-            raise PolicyFileError(f"{path}: its network is one of this package; network={given} has no place in it")
-
-    def _check_versions(self, path: Path) -> None:
+    def _check(self, path: Path) -> None:
+        for name, array in self.weights.items():
+            if array.dtype.kind not in "fiu" or not (np.abs(array) <= _MOST_WEIGHT).all():  # nor is NaN
+                raise PolicyFileError(
+                    f"{path}: its weights {name!r} are no numbers from {-_MOST_WEIGHT:g} to {_MOST_WEIGHT:g}"
+                )
         here = fingerprint_of(self.architecture)
         if self.inputs != here:
             raise PolicyFileError(
@@ -177,6 +141,34 @@ class PolicyFile:
             raise PolicyFileError(
                 f"{path}: trained for version {self.variant_version} of {self.variant}; this is version {version}"
             )
+
+    def check_own(self, path: Path, features: Features | None, network: str | None) -> None:
+        """Check that exactly those added inputs, and that class of a network, are named that it was trained with.
+
+        They are somebody's code, which a policy file never runs by itself: the caller who loads the policy names them.
+
+        Raises:
+            PolicyFileError: others are named, or none; or the file does not say what its network is.
+        """
+        if not isinstance(self.network, Mapping):
+            raise PolicyFileError(f"{path}: its weights do not fit its network (no sizes, but {self.network!r})")
+        needed, given = self.network.get("added", 0), 0 if features is None else len(features.facts)
+        if needed != given and features is not None:
+            raise PolicyFileError(f"{path}: trained with {needed} added inputs; {features!r} adds {given}")
+        if needed != given:
+            named = self.training.get("features")
+            raise PolicyFileError(
+                f"{path}: trained with {needed} added inputs, {named}; if you trust that code, "
+                f"load it with them: policy:{path}?features={named}"
+            )
+        if self.architecture == TORCH and network is None:
+            named = self.network.get("class")
+            raise PolicyFileError(
+                f"{path}: its network is {named}, which is no part of this package; if you trust that code, "
+                f"load it with it: policy:{path}?network={named}"
+            )
+        if self.architecture != TORCH and network is not None:
+            raise PolicyFileError(f"{path}: its network is one of this package; network={network} has no place in it")
 
 
 def fingerprint_of(architecture: str) -> str:
@@ -193,25 +185,6 @@ def fingerprint_of(architecture: str) -> str:
     return fingerprints[architecture]
 
 
-def _check_weights(path: Path, weights: Mapping[str, NDArray[Any]]) -> None:
-    for name, array in weights.items():
-        is_real = array.dtype.kind in "fiu"
-        if not is_real or not (np.abs(array) <= _MOST_WEIGHT).all():  # nor is NaN
-            raise PolicyFileError(
-                f"{path}: its weights {name!r} are no numbers from {-_MOST_WEIGHT:g} to {_MOST_WEIGHT:g}"
-            )
-
-
-def _check_contents(path: Path, names: list[str]) -> None:
-    if _HEADER in names and _WEIGHTS in names:
-        return
-    if "policy.pth" in names:
-        raise PolicyFileError(
-            f"{path}: a Stable-Baselines3 model; the policy files that training writes are best.zip and last.zip"
-        )
-    raise PolicyFileError(f"{path}: a zip, but not of a policy: {_HEADER} and {_WEIGHTS} are not in it")
-
-
 def find_policy(place: str) -> Path:
     """Return the file that a text means.
 
@@ -222,17 +195,15 @@ def find_policy(place: str) -> Path:
     Raises:
         PolicyFileError: nothing of the kind exists.
     """
+    shipped = ", ".join(f"policy:{path.stem}" for path in sorted(SHIPPED.glob("*.zip")))
     if not place.strip():
         raise PolicyFileError(
-            "'policy:' names no policy: write policy:FILE, policy:RUN_FOLDER, or the name of a shipped one "
-            f"({_shipped()})"
+            f"'policy:' names no policy: write policy:FILE, policy:RUN_FOLDER, or the name of a shipped one ({shipped})"
         )
     given = Path(place)
-    shipped = SHIPPED / f"{place}.zip"
-    if given.name == place and place.isidentifier() and shipped.is_file():
-        return shipped
-    candidates = [given, given / "best.zip", Path("runs") / given / "best.zip"]
-    for candidate in candidates:
+    if given.name == place and place.isidentifier() and (SHIPPED / f"{place}.zip").is_file():
+        return SHIPPED / f"{place}.zip"
+    for candidate in (given, given / "best.zip", Path("runs") / given / "best.zip"):
         try:
             if candidate.is_file():
                 return candidate
@@ -240,9 +211,5 @@ def find_policy(place: str) -> Path:
             raise PolicyFileError(f"no policy {place!r}: {error.strerror or error}") from error
     raise PolicyFileError(
         f"no policy {place!r}: there is neither such a file nor such a run; train one first (make train), "
-        f"or use a shipped one ({_shipped()})"
+        f"or use a shipped one ({shipped})"
     )
-
-
-def _shipped() -> str:
-    return ", ".join(f"policy:{path.stem}" for path in sorted(SHIPPED.glob("*.zip")))

@@ -29,7 +29,7 @@ from mahjong_env.hands.shanten import Hands
 from mahjong_env.observation.acceptance import FAR, concealed, hands_after, look_ahead, tiles_after
 
 _GROUPS: Final = ("discard", "concealed kong", "added kong", "chow", "pung", "kong", "win", "pass")
-_GROUP_STARTS: Final = (0, CONCEALED_KONG, ADDED_KONG, CHOW_LOW, PUNG, KONG, WIN, PASS)
+GROUP_STARTS: Final = (0, CONCEALED_KONG, ADDED_KONG, CHOW_LOW, PUNG, KONG, WIN, PASS)
 _PLANS: Final = ("one suit", "one suit and honours", "pungs", "pairs")
 _PLACES: Final = {"two below": -2, "below": -1, "above": 1, "two above": 2}
 _NEVER: Final = 9  # the distance of a plan that is no longer possible
@@ -42,8 +42,8 @@ _EDGE: Final = np.where(_SUIT == _HONOUR, 0, np.minimum(_RANK, RANKS - 1 - _RANK
 _IS_258: Final = (_SUIT != _HONOUR) & (_RANK % 3 == 1)
 
 VERSION: Final = 2
-"""Raised when inputs are added at the end, or when the meaning of one changes; then `SIZES` and `READABLE` lose what
-came before, so that older policy files are refused. Planes that are added to observations change nothing here."""
+"""Raised when an input comes to mean something else, so that older policy files are refused. Planes that are added to
+observations change nothing here."""
 
 ACTION_FACTS: Final[Mapping[str, float]] = {
     **dict.fromkeys(_GROUPS, 1.0),
@@ -76,7 +76,6 @@ ACTION_FACTS: Final[Mapping[str, float]] = {
     "own wind": 1.0,
     "dragon": 1.0,
     "never melded": 1.0,
-    # Version 2:
     **{f"held {place}": 0.5 for place in _PLACES},
     **{f"unseen {place}": 0.3 for place in _PLACES},
     **{f"distance to {plan}": 0.2 for plan in FAR_PLANS},
@@ -120,7 +119,6 @@ TABLE_FACTS: Final[Mapping[str, float]] = {
     **{f"most of mark {number}": 0.5 for number in range(_MARKS)},
     "kongs in a row": 1.0,
     "closing": 1.0,
-    # Version 2:
     **{f"distance to {plan}": 0.2 for plan in FAR_PLANS},
     "best next help": 0.05,
     "best wait by draw": 0.03,
@@ -129,9 +127,6 @@ TABLE_FACTS: Final[Mapping[str, float]] = {
     **{f"pungs of {slot}": 0.5 for slot in _OTHERS},
 }
 """The numbers for each row of a view, by name, with their scales: C in all."""
-
-SIZES: Final = {1: (47, 64), VERSION: (len(ACTION_FACTS), len(TABLE_FACTS))}
-"""How many facts of actions and of the table each version of the inputs has; later versions add theirs at the end."""
 
 
 @dataclass(frozen=True)
@@ -195,20 +190,10 @@ def action_inputs(view: View, features: Features | None = None) -> Inputs:
     return Inputs(row, action, {"facts": facts}, {"table": table})
 
 
-def fingerprint(version: int = VERSION) -> str:
-    """Return a short text that changes whenever the layout of the inputs does.
-
-    Args:
-        version: the layout of an earlier version, whose facts are the first ones of this version's.
-    """
-    facts, table = SIZES[version]
-    layout = (version, [*ACTION_FACTS.items()][:facts], [*TABLE_FACTS.items()][:table])
+def fingerprint() -> str:
+    """Return a short text that changes whenever the layout of the inputs does."""
+    layout = (VERSION, [*ACTION_FACTS.items()], [*TABLE_FACTS.items()])
     return hashlib.sha256(repr(layout).encode()).hexdigest()[:16]
-
-
-READABLE: Final = frozenset({*map(fingerprint, SIZES), "f5440ecd81627f73", "6a581a49a1a5da46"})
-"""The fingerprints of inputs whose networks still play. The last two are those of versions 1 and 2 from when the
-version of the planes, which these networks do not see, was counted in; the shipped policies bear the second."""
 
 
 def _columns(numbers: Mapping[str, Any], names: Mapping[str, float]) -> NDArray[np.int8]:
@@ -326,7 +311,7 @@ class _ActionFeatures:
     def of_actions(self) -> dict[str, Any]:
         """Return the numbers of `ACTION_FACTS`, [m] each."""
         view, row, action, kind = self.view, self.row, self.action, self.kind
-        group = np.searchsorted(_GROUP_STARTS, action, side="right") - 1
+        group = np.searchsorted(GROUP_STARTS, action, side="right") - 1
         facts: dict[str, Any] = {name: group == number for number, name in enumerate(_GROUPS)}
         distance, help_ = self.ahead.distance[row, action], self.ahead.help[row, action]
         behind = np.minimum(distance - self.nearest[row], 4)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_agents.policy.custom_features import Features, scales_of
-from mahjong_agents.policy.inputs import ACTION_FACTS, SIZES, TABLE_FACTS, Inputs, action_inputs
+from mahjong_agents.policy.inputs import ACTION_FACTS, TABLE_FACTS, Inputs, action_inputs
 from mahjong_env import View
 
 ARCHITECTURE: Final = "actions"
@@ -70,29 +70,10 @@ def shapes(width: int, added: int = 0) -> dict[str, tuple[int, ...]]:
     }
 
 
-def widened(weights: Mapping[str, NDArray[Any]], added: int = 0) -> dict[str, NDArray[Any]]:
-    """Return weights over fewer inputs, those of an earlier version or none added, as weights over all: 0 for new ones.
-
-    Args:
-        weights: arrays by name.
-        added: inputs that are added to those of this version.
-
-    Raises:
-        ValueError: they are over a number of inputs that no version has.
-    """
-    wider = dict(weights)
-    known = {
-        "prior": {facts for facts, _ in SIZES.values()},
-        "facts": {facts for facts, _ in SIZES.values()},
-        "table": {table + more for _, table in SIZES.values() for more in (0, added)},
-    }
-    for name, lengths in known.items():
-        array = weights[name]
-        if len(array) not in lengths:
-            raise ValueError(f"{name} has {len(array)} rows; valid are {' or '.join(map(str, sorted(lengths)))}")
-        lacking = shapes(1, added)[name][0] - len(array)
-        wider[name] = np.concatenate([array, np.zeros((max(lacking, 0), *array.shape[1:]), array.dtype)])
-    return wider
+def widened(weights: Mapping[str, NDArray[Any]], added: int) -> dict[str, NDArray[Any]]:
+    """Return weights over the table and perhaps ``added`` inputs as weights over all of these: 0 for new ones."""
+    lacking = len(TABLE_FACTS) + added - len(weights["table"])
+    return dict(weights) | {"table": np.pad(weights["table"], ((0, lacking), (0, 0)))}
 
 
 def prior(*, claims: bool) -> NDArray[np.float32]:
@@ -115,10 +96,6 @@ class ActionNetwork:
 
     def __init__(self, weights: Mapping[str, NDArray[Any]], features: Features | None = None) -> None:
         """Take over weights.
-
-        Args:
-            weights: arrays by name.
-            features: what adds inputs of a researcher's own.
 
         Raises:
             ValueError: they are not those of a network over these inputs, or no finite numbers.

@@ -1,4 +1,4 @@
-"""What a policy network is shown: the observation, and how each action would change the distance to a win.
+"""What a network over planes is shown: the observation, and how each action would change the distance to a win.
 
 Numpy only, and the same for every variant; `mahjong_agents.policy.plane_network` turns these small integers into
 floating-point numbers.
@@ -17,21 +17,18 @@ from mahjong_env import ACTIONS, OBSERVATION_FACTS, OBSERVATION_PIECES, OBSERVAT
 from mahjong_env.observation.acceptance import FAR, Lookahead
 
 NUM_ACTIONS: Final = len(ACTIONS)
-PLANE_LENGTH: Final = 34
-
-_LEGAL: Final = "legal_actions"
 _FIRST_CLAIM: Final = action("chow low")
 
-PIECES: Final = tuple(piece for piece in OBSERVATION_PIECES if not piece.is_code and piece.name != _LEGAL)
-"""The pieces of the observation that are inputs, in order.
-
-Names of things (kinds in rivers and melds) are no amounts that a network could weigh; what lies there is counted by
-kind in `table`. Which discards and kongs are legal is known from the other inputs, which claims are is added to them.
-"""
+# Names of things (kinds in rivers and melds) are no amounts that a network could weigh; what lies there is counted by
+# kind in `table`. Which discards and kongs are legal is known from the other inputs, which claims are is added to them.
+PIECES: Final = tuple(piece for piece in OBSERVATION_PIECES if not piece.is_code and piece.name != "legal_actions")
+"""The pieces of the observation that are inputs, in order."""
 
 _PLANES: Final = np.repeat([piece in PIECES for piece in OBSERVATION_PIECES], [p.planes for p in OBSERVATION_PIECES])
-OBSERVATION_SIZE: Final = int(_PLANES.sum()) * PLANE_LENGTH + NUM_ACTIONS - _FIRST_CLAIM
+OBSERVATION_SIZE: Final = int(_PLANES.sum()) * 34 + NUM_ACTIONS - _FIRST_CLAIM
 """The numbers of these pieces, and of the claims."""
+SIZE: Final = OBSERVATION_SIZE + 2 * NUM_ACTIONS + 1
+"""F, the length of one row of inputs."""
 
 INPUTS_VERSION: Final = 2
 """Raised when the meaning of the inputs changes, so that older policy files are refused."""
@@ -39,10 +36,7 @@ INPUTS_VERSION: Final = 2
 BEHIND_LIMIT: Final = 4
 """Actions that leave the hand this many tiles or more behind the best action look alike."""
 NEAREST_LIMIT: Final = 8
-HELP_LIMIT: Final = 120
-
-SIZE: Final = OBSERVATION_SIZE + 2 * NUM_ACTIONS + 1
-"""F, the length of one row of inputs."""
+_HELP_LIMIT: Final = 120
 
 
 def policy_inputs(view: View, ahead: Lookahead, features: Features | None = None) -> NDArray[np.int8]:
@@ -62,7 +56,7 @@ def policy_inputs(view: View, ahead: Lookahead, features: Features | None = None
     nearest = ahead.distance.min(axis=1, keepdims=True)
     behind = np.minimum(ahead.distance - nearest, BEHIND_LIMIT)
     behind[ahead.distance == FAR] = BEHIND_LIMIT
-    help_ = np.minimum(ahead.help, HELP_LIMIT).astype(np.int8)
+    help_ = np.minimum(ahead.help, _HELP_LIMIT).astype(np.int8)
     observation = view.observation[:, _PLANES].reshape(len(view), -1)
     claims = view.action_mask[:, _FIRST_CLAIM:]
     added = [] if features is None else [added_inputs(features, view)]

@@ -1,50 +1,39 @@
-"""A network over whole observations: logits for the 109 actions and a value.
+"""A network over whole observations (`mahjong_agents.policy.plane_inputs`): logits for the 109 actions and a value.
 
-Its inputs are those of `mahjong_agents.policy.plane_inputs`. This module needs torch; nothing imports it until such a
-policy is loaded or trained.
+It needs torch; nothing imports it until such a policy is loaded or trained.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
 
-from mahjong_agents.base import PolicyFileError
 from mahjong_agents.policy.custom_features import Features, scales_of
-from mahjong_agents.policy.file import PolicyFile
-from mahjong_agents.policy.inputs import Inputs
+from mahjong_agents.policy.inputs import GROUP_STARTS, Inputs
 from mahjong_agents.policy.plane_inputs import (
     BEHIND_LIMIT,
     NEAREST_LIMIT,
     NUM_ACTIONS,
     OBSERVATION_SIZE,
     PIECES,
-    PLANE_LENGTH,
     SIZE,
     policy_inputs,
 )
-from mahjong_env import MissingExtraError, View, action
+from mahjong_agents.policy.torch_network import load_arrays
+from mahjong_env import View
 from mahjong_env.observation.acceptance import look_ahead
 
-try:
-    import torch
-    from torch import Tensor, nn
-except ImportError as error:
-    raise MissingExtraError("this policy needs torch: pip install 'mahjong-env[train]'") from error
-
+_HAND: Final = 34  # the hand comes first, and is shown as thresholds
 _THRESHOLDS: Final = 4
 _HELP_SCALE: Final = 20
-
-# Actions that the distance to a win is weighed for alike.
-_GROUP_STARTS: Final = tuple(
-    action(name)
-    for name in ("discard 1m", "concealed kong 1m", "added kong 1m", "chow low", "pung", "kong", "win", "pass")
-)
+_GROUPS: Final = len(GROUP_STARTS)  # of actions that the distance to a win is weighed for alike
 
 
 @dataclass(frozen=True)
@@ -68,17 +57,12 @@ class PolicyNetwork(nn.Module):
     logits[a] = dense(h)[a] + gate(h)[group of a, :] . facts(a): the facts of an action are how far behind the best
     action it leaves the hand (one-hot) and how many tiles would help after it; the gate lets the table decide how much
     speed counts.
-
-    Attributes:
-        spec: its sizes.
-        features: what adds the inputs that are added.
     """
 
     scale: Tensor
     group: Tensor
     thresholds: Tensor
     added_scale: Tensor
-    features: Features | None = None
 
     def __init__(self, spec: NetworkSpec, features: Features | None = None) -> None:
         """Build the network with fresh weights, for inputs to which ``features`` adds ``spec.added``."""
@@ -89,35 +73,41 @@ class PolicyNetwork(nn.Module):
             self.register_buffer("added_scale", torch.as_tensor(added_scale))
         scales = np.concatenate([1 / piece.spread(piece.scale) for piece in PIECES]).ravel()
         claims = np.ones(OBSERVATION_SIZE - scales.size)
-        # The hand, which comes first, is shown as thresholds instead.
-        scale = np.concatenate([scales, claims])[PLANE_LENGTH:].astype(np.float32)
+        scale = np.concatenate([scales, claims])[_HAND:].astype(np.float32)
         self.register_buffer("scale", torch.as_tensor(scale), persistent=False)
-        group = np.searchsorted(_GROUP_STARTS, np.arange(NUM_ACTIONS), side="right") - 1
+        group = np.searchsorted(GROUP_STARTS, np.arange(NUM_ACTIONS), side="right") - 1
         self.register_buffer("group", torch.as_tensor(group), persistent=False)
         self.register_buffer("thresholds", torch.arange(1, _THRESHOLDS + 1).float(), persistent=False)
-        size = OBSERVATION_SIZE + (_THRESHOLDS - 1) * PLANE_LENGTH + NUM_ACTIONS + NEAREST_LIMIT + 1
-        sizes = [size + spec.added, *[spec.width] * spec.layers]
+        size = OBSERVATION_SIZE + (_THRESHOLDS - 1) * _HAND + NUM_ACTIONS + NEAREST_LIMIT + 1
         layers: list[nn.Module] = []
-        for size, next_size in pairwise(sizes):
-            layer = nn.Linear(size, next_size)
-            nn.init.orthogonal_(layer.weight, np.sqrt(2))
-            nn.init.zeros_(layer.bias)
-            layers += [layer, nn.ReLU()]
+        for before, after in pairwise([size + spec.added, *[spec.width] * spec.layers]):
+            layers += [_linear(before, after, np.sqrt(2)), nn.ReLU()]
         self.trunk = nn.Sequential(*layers)
-        self.dense = _small(nn.Linear(spec.width, NUM_ACTIONS))
-        self.gate = _small(nn.Linear(spec.width, len(_GROUP_STARTS) * (BEHIND_LIMIT + 1)))
-        self.value = _small(nn.Linear(spec.width, 1))
+        self.dense = _linear(spec.width, NUM_ACTIONS)
+        self.gate = _linear(spec.width, _GROUPS * (BEHIND_LIMIT + 1))
+        self.value = _linear(spec.width, 1)
+
+    @classmethod
+    def of(
+        cls, sizes: Mapping[str, Any], weights: Mapping[str, NDArray[Any]], features: Features | None = None
+    ) -> PolicyNetwork:
+        """Build the network of a policy file.
+
+        Raises:
+            TypeError, ValueError: the weights do not fit the sizes.
+        """
+        spec = NetworkSpec(**sizes)
+        # Before anything is made in sizes that only the header names: they might take all memory.
+        hidden = [len(array) for name, array in weights.items() if name.startswith("trunk.") and "bias" in name]
+        if spec.layers != len(hidden) or set(hidden) != {spec.width}:
+            raise ValueError(f"{spec}, but hidden layers of {hidden}")
+        network = cls(spec, features)
+        load_arrays(network, weights)
+        return network
 
     def inputs(self, view: View) -> NDArray[np.int8]:
         """Return [n, F] int8 what the network is shown of n seats."""
         return policy_inputs(view, look_ahead(view), self.features)
-
-    def foresee(self, view: View) -> NDArray[np.float32]:
-        """Return [n] float32 the values of what n seats see."""
-        with torch.inference_mode():
-            inputs = torch.from_numpy(self.inputs(view)).to(self.scale.device).float()
-            values: NDArray[np.float32] = self.forward_critic(inputs)[:, 0].cpu().numpy()
-        return values
 
     def scores(self, inputs: Inputs) -> Tensor:
         """Return [n, 109] logits for what `inputs` returns; see `mahjong_agents.policy.torch_network`."""
@@ -130,19 +120,17 @@ class PolicyNetwork(nn.Module):
 
     def forward_actor(self, inputs: Tensor) -> Tensor:
         """Return the logits alone."""
-        hidden, facts = self._read(inputs)
-        return self._logits(hidden, facts)
+        return self._logits(*self._read(inputs))
 
     def forward_critic(self, inputs: Tensor) -> Tensor:
         """Return the values alone."""
-        hidden, _ = self._read(inputs)
-        value: Tensor = self.value(hidden)
+        value: Tensor = self.value(self._read(inputs)[0])
         return value
 
     def _read(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """Return the last hidden layer, and the facts of each action [n, 109, facts]."""
-        hand = inputs[:, :PLANE_LENGTH, None] >= self.thresholds
-        planes = inputs[:, PLANE_LENGTH:OBSERVATION_SIZE] * self.scale
+        hand = inputs[:, :_HAND, None] >= self.thresholds
+        planes = inputs[:, _HAND:OBSERVATION_SIZE] * self.scale
         ahead = inputs[:, OBSERVATION_SIZE:SIZE]
         behind, helping = ahead[:, :NUM_ACTIONS], ahead[:, NUM_ACTIONS:-1] / _HELP_SCALE
         near = nn.functional.one_hot(ahead[:, -1].long(), NEAREST_LIMIT + 1)
@@ -152,45 +140,14 @@ class PolicyNetwork(nn.Module):
         return hidden, facts
 
     def _logits(self, hidden: Tensor, facts: Tensor) -> Tensor:
-        gate = self.gate(hidden).view(len(hidden), len(_GROUP_STARTS), BEHIND_LIMIT + 1)
+        gate = self.gate(hidden).view(len(hidden), _GROUPS, BEHIND_LIMIT + 1)
         logits: Tensor = self.dense(hidden) + (gate[:, self.group] * facts).sum(dim=2)
         return logits
 
 
-def _small(layer: nn.Linear) -> nn.Linear:
-    """Let an output begin near zero."""
-    nn.init.orthogonal_(layer.weight, 0.01)
+def _linear(size: int, width: int, gain: float = 0.01) -> nn.Linear:
+    """Return a layer with orthogonal weights; those of outputs begin near zero."""
+    layer = nn.Linear(size, width)
+    nn.init.orthogonal_(layer.weight, gain)
     nn.init.zeros_(layer.bias)
     return layer
-
-
-def network_from(saved: PolicyFile, path: Path, features: Features | None = None) -> PolicyNetwork:
-    """Build the network of a policy file.
-
-    Args:
-        saved: what is in the file.
-        path: the file.
-        features: what adds the inputs that are added.
-
-    Raises:
-        PolicyFileError: its weights do not fit its own sizes, or are no finite numbers; or it has other added inputs.
-    """
-    saved.check_features(path, features)
-    try:
-        spec = NetworkSpec(**saved.network)
-        # Before anything is made in sizes that only the header names: they might take all memory.
-        hidden = [len(array) for name, array in saved.weights.items() if name.startswith("trunk.") and "bias" in name]
-        if spec.layers != len(hidden) or set(hidden) != {spec.width}:
-            raise ValueError(f"{spec}, but hidden layers of {hidden}")
-        if not all(np.isrealobj(array) and np.isfinite(array).all() for array in saved.weights.values()):
-            raise ValueError("some are no finite real numbers")
-        network = PolicyNetwork(spec, features)
-        network.load_state_dict({name: torch.as_tensor(array) for name, array in saved.weights.items()})
-    except (RuntimeError, TypeError, ValueError) as error:
-        raise PolicyFileError(f"{path}: its weights do not fit its network ({error})") from error
-    return network.eval()
-
-
-def weights_of(network: PolicyNetwork) -> dict[str, NDArray[Any]]:
-    """Return copies of a network's arrays, as `PolicyFile` keeps them."""
-    return {name: tensor.detach().cpu().numpy().copy() for name, tensor in network.state_dict().items()}

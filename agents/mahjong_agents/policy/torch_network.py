@@ -26,9 +26,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mahjong_agents.base import make_own
 from mahjong_agents.policy.inputs import Inputs
 from mahjong_env import ACTIONS, AgentError, MissingExtraError, View
-from mahjong_env.environments.agents import Kind, find_maker, make, parse_address
+from mahjong_env.environments.agents import Kind, parse_address
 
 try:
     import torch
@@ -40,42 +41,34 @@ DEVICES: Final = ("auto", "cpu", "cuda")
 _MOST_DECISIONS: Final = 4096  # at once, so that memory stays small
 
 
-def find_network(network: Any) -> nn.Module:
-    """Return the module that a text names, fresh, or a copy of the module itself.
+def _is_network(one: Any) -> bool:
+    return isinstance(one, nn.Module) and all(callable(getattr(one, name, None)) for name in ("inputs", "scores"))
 
-    Args:
-        network: a module; or ``module:Class`` or ``file.py:Class``, with ``?option=value&option=value`` behind it.
+
+_KIND: Final = Kind(
+    "network",
+    "a network",
+    AgentError,
+    "scores",
+    _is_network,
+    lambda: "module:Class, file.py:Class, and in Python torch modules with methods inputs and scores",
+)
+
+
+def find_network(network: Any) -> nn.Module:
+    """Return the module that a text names (`mahjong_agents.base.make_own`), fresh, or a copy of the module itself.
 
     Raises:
         AgentError: there is none of this name, it cannot be made, or is something else.
     """
-    found = network
-    if isinstance(network, str):
-        address, options = parse_address(_KIND, network)
-        maker = find_maker(_KIND, network, address)
-        if maker is None:
-            raise AgentError(f"no network is called {network!r}; valid are {_valid()}")
-        found = make(_KIND, network, maker, None, options)
-    if not _is_network(found):
-        raise AgentError(f"a network is a torch module with methods inputs and scores; {found!r} is something else")
-    return deepcopy(found)  # a module that stands ready in its file is used again
+    found: nn.Module = deepcopy(make_own(_KIND, network))  # a module that stands ready in its file is used again
+    return found
 
 
 def network_header(address: str) -> dict[str, Any]:
     """Return how a policy file names a network: its ``class`` and the ``options`` that it is made with."""
     name, options = parse_address(_KIND, address)
     return {"class": name, "options": options}
-
-
-def _is_network(one: Any) -> bool:
-    return isinstance(one, nn.Module) and all(callable(getattr(one, name, None)) for name in ("inputs", "scores"))
-
-
-def _valid() -> str:
-    return "module:Class, file.py:Class, and in Python torch modules with methods inputs and scores"
-
-
-_KIND: Final = Kind("network", "a network", AgentError, "scores", _is_network, _valid)
 
 
 def find_device(name: str) -> torch.device:
@@ -146,14 +139,10 @@ def score_actions(module: nn.Module, inputs: Inputs) -> Tensor:
 
 
 class TorchNetwork:
-    """A torch module that plays, in batches on the device that it lies on.
-
-    Attributes:
-        module: the module; nothing is copied.
-    """
+    """A torch module that plays as it is now and will be, in batches on the device that it lies on."""
 
     def __init__(self, module: nn.Module) -> None:
-        """Play a module as it is now and will be."""
+        """Play a module; nothing is copied."""
         self.module = module
 
     def inputs(self, view: View) -> Inputs:
@@ -167,11 +156,10 @@ class TorchNetwork:
         scores = np.empty(len(inputs.row), np.float32)
         with torch.no_grad():
             for start in range(0, decisions, _MOST_DECISIONS):
-                first, last = np.searchsorted(inputs.row, [start, start + _MOST_DECISIONS])
+                end = start + _MOST_DECISIONS
+                first, last = np.searchsorted(inputs.row, [start, end])
                 part = inputs.of_actions(slice(first, last))
-                per_decision = {
-                    name: array[start : start + _MOST_DECISIONS] for name, array in part.per_decision.items()
-                }
+                per_decision = {name: array[start:end] for name, array in part.per_decision.items()}
                 part = Inputs(part.row - start, part.action, part.per_action, per_decision)
                 tensors = part.map(lambda array: torch.from_numpy(np.ascontiguousarray(array)).to(device))
                 scores[first:last] = score_actions(self.module, tensors).float().cpu().numpy()

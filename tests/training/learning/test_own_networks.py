@@ -143,7 +143,7 @@ class TestProtocol:
         [
             ("small", "no network is called 'small'; valid are module:Class, file.py:Class"),
             (f"{EXAMPLES / 'nowhere.py'}:Attention", "there is no file"),
-            (f"{EXAMPLES / 'my_features.py'}:Late", "a network is a torch module with methods inputs and scores"),
+            (f"{EXAMPLES / 'my_features.py'}:Late", "torch modules with methods inputs and scores"),
             (f"{ATTENTION}?depth=3", "has no option 'depth'"),
         ],
     )

@@ -18,7 +18,8 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from torch import Tensor
 
 from mahjong_agents.policy.file import PolicyFile
-from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork, weights_of
+from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
+from mahjong_agents.policy.torch_network import arrays_of
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.rllib.environments import ACTION_MASK, OBSERVATIONS, BatchedRunner, register
 
@@ -139,7 +140,7 @@ def write_policy(algorithm: Any, variant: str, path: Path, *, knobs: tuple[str, 
         variant=rules.name,
         variant_version=rules.version,
         network=asdict(network.spec),
-        weights=weights_of(network),
+        weights=arrays_of(network),
         knobs=rules.knobs,
         training={"with": "RLlib's PPO", "steps": decisions},
     ).write(path)
