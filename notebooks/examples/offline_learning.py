@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--width", type=int, default=256, help="units of each hidden layer")
     chosen = parser.parse_args(arguments)
     data = open_dataset(*chosen.datasets)
-    scale = 1 / float(np.concatenate([part.hands["points"] for part in data.parts]).std())
+    scale = 1 / float(np.concatenate([part.tables["hands"]["points"] for part in data.parts]).std())
     known = data.where(rows=lambda rows: rows["hand"] % 10 > 0)
     new = data.where(rows=lambda rows: rows["hand"] % 10 == 0)
     torch.manual_seed(0)

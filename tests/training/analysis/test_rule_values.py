@@ -41,7 +41,7 @@ def test_the_same_rules_make_no_difference():
     )
     words = list(sentences([same, scaled]))
     assert words[0] == "cap=none: not one deal is paid differently."
-    assert "a win brings more, by" in words[1]
+    assert "points that a win brings +" in words[1]
 
 
 def test_where_a_rule_does_not_come_up_the_deal_is_played_alike():
@@ -180,7 +180,6 @@ def test_the_command(tmp_path, capsys):
     assert [one["change"] for one in found["changes"]] == ["cap=2", "cap=4", "without Closed Hand"]
     assert found["changes"][0]["differences"]["win_points"]["mean"] < 0
     assert (tmp_path / "rules.csv").read_text(encoding="utf-8").startswith("rules,number,mean,low,high,difference")
-    assert (tmp_path / "rules.png").read_bytes().startswith(b"\x89PNG")
     assert max(map(len, told.splitlines()[:-1])) <= 100
 
 
@@ -195,7 +194,6 @@ def test_the_command_with_matches(tmp_path, capsys):
     found = json.loads((tmp_path / "rules.json").read_text(encoding="utf-8"))
     assert found["hands"] == 3
     assert found["as_it_is"]["numbers"]["hands"]["mean"] == 3
-    assert (tmp_path / "rules.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ class RuleValuesConfig:
     seed: int = 40_000
     """Of the deals and all choices."""
     out: Path | None = None
-    """Folder for rules.json, .csv and .png; an interrupted study goes on with the same command."""
+    """Folder for rules.json and .csv; an interrupted study goes on with the same command."""
     processes: int = 1
     """Processes that play at the same time; the result is the same with any number."""
     ray: str | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ def run(config: ReviewConfig) -> None:
 class Review(Study):
     """Decisions of one match, four in each part."""
 
-    kind: ClassVar[str] = "review"
+    kind = "review"
 
     def __init__(self, config: ReviewConfig) -> None:
         """Find the decisions.

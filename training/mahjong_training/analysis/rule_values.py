@@ -33,46 +33,25 @@ _KONGS: Final = ("exposed_kongs", "added_kongs", "concealed_kongs")
 
 
 class Measure(NamedTuple):
-    """A number that is measured: what it is, what changes do that raise or lower it, and its column on the terminal."""
+    """A number that is measured; ``heading`` is its column on the terminal, "" if it has none there."""
 
     words: str
-    more: str
-    less: str
     unit: str = ""
     heading: str = ""
 
 
 MEASURES: Final[Mapping[str, Measure]] = {
-    "dealer_points": Measure(
-        "points a hand of the dealer",
-        more="the dealer gains more a hand,",
-        less="the dealer gains less a hand,",
-        heading="dealer",
-    ),
-    "dealer_wins": Measure(
-        "hands that the dealer wins", "the dealer wins more hands,", "the dealer wins fewer hands,", " %"
-    ),
-    "first_dealer_points": Measure(
-        "points a hand of who deals first in the match",
-        more="who deals first gains more a hand,",
-        less="who deals first gains less a hand,",
-        heading="first dealer",
-    ),
-    "win_points": Measure(
-        "points that a win brings", "a win brings more,", "a win brings less,", heading="a win brings"
-    ),
-    "drawn": Measure("hands that nobody wins", "more hands are drawn,", "fewer hands are drawn,", " %", "drawn, %"),
-    "self_drawn": Measure("wins by self-draw", "more wins are self-drawn,", "fewer wins are self-drawn,", " %"),
-    "discards": Measure("discards in a hand", "hands take longer,", "hands are shorter,", " discards", "discards"),
-    "kongs": Measure("kongs in a hand", "there are more kongs,", "there are fewer kongs,"),
-    "hands": Measure("hands in a match", "matches are longer,", "matches are shorter,", " hands", "hands"),
-    "sigma": Measure("standard deviation of a seat's points in a hand", "sigma rises", "sigma falls", heading="sigma"),
-    "match_sigma": Measure(
-        "standard deviation of a person's points in a match",
-        more="the spread of a match rises",
-        less="the spread of a match falls",
-        heading="sigma",
-    ),
+    "dealer_points": Measure("points a hand of the dealer", heading="dealer"),
+    "dealer_wins": Measure("hands that the dealer wins", " %"),
+    "first_dealer_points": Measure("points a hand of who deals first in the match", heading="first dealer"),
+    "win_points": Measure("points that a win brings", heading="a win brings"),
+    "drawn": Measure("hands that nobody wins", " %", "drawn, %"),
+    "self_drawn": Measure("wins by self-draw", " %"),
+    "discards": Measure("discards in a hand", heading="discards"),
+    "kongs": Measure("kongs in a hand"),
+    "hands": Measure("hands in a match", heading="hands"),
+    "sigma": Measure("standard deviation of a seat's points in a hand", heading="sigma"),
+    "match_sigma": Measure("standard deviation of a person's points in a match", heading="sigma"),
 }
 """The measures by name: of single hands, of matches (`first_dealer_points`, `hands`, `match_sigma`), or of both.
 ``seat_1_points`` and so on are the points a hand of the seats after the (first) dealer."""
@@ -137,25 +116,19 @@ class Comparison:
 
 
 class PairedDeals:
-    """The same deals by some rules and by changes of them, in parts that are played independently.
+    """The same deals by some rules and by changes of them; see `compare`.
 
     Attributes:
-        tasks: the parts: the number of a set of rules, of a block of deals, and its first and last deal.
+        tasks: the parts, which are played independently: the number of a set of rules, that of a block of deals, and
+            the first deal and the last one, which is not among them.
     """
 
     def __init__(
-        self,
-        rules: Rules,
-        changes: Mapping[str, Rules],
-        agents: tuple[Agent, ...],
-        *,
-        deals: int,
-        seed: int,
-        hands: int,
+        self, rules: Rules, changes: Mapping[str, Rules], agents: tuple[Agent, ...], deals: int, seed: int, hands: int
     ) -> None:
-        """Plan what is to be played; see `compare`."""
-        self._changes, self._every, self._agents = changes, (rules, *changes.values()), agents
-        self._seed, self._hands = seed, hands
+        """Plan what is to be played."""
+        self._changes, self._every = changes, (rules, *changes.values())
+        self._agents, self._seed, self._hands = agents, seed, hands
         for one in self._every:
             if hands == 1 and not one.ends_by_hands:
                 raise TrainingError(
@@ -167,8 +140,11 @@ class PairedDeals:
                     f"--agents names one agent, or {one.people} (one for each person), not {len(agents)}"
                 )
         size = min(_MOST_GAMES, games_at_once(agents))
-        blocks = [(number, first, min(first + size, deals)) for number, first in enumerate(range(0, deals, size))]
-        self.tasks = [(which, *block) for which in range(len(self._every)) for block in blocks]
+        self.tasks = [
+            (which, block, first, min(first + size, deals))
+            for which in range(len(self._every))
+            for block, first in enumerate(range(0, deals, size))
+        ]
 
     def play(self, task: tuple[int, int, int, int]) -> dict[str, NDArray[Any]]:
         """Play a part: what `Played.arrays` returns, and the dealers.
@@ -188,20 +164,14 @@ class PairedDeals:
 
     def compare(self, played: Sequence[Mapping[str, NDArray[Any]]]) -> tuple[Measures, list[Comparison]]:
         """Return what all parts, in order, come to."""
-        base, *changed = (
-            _measures_of(
-                rules, [part for task, part in zip(self.tasks, played, strict=True) if task[0] == which], self._hands
-            )
-            for which, rules in enumerate(self._every)
-        )
-        found = []
-        for (name, rules), measures in zip(self._changes.items(), changed, strict=True):
-            known = measures.numbers.keys() & base.numbers.keys()
-            differences = {
-                number: value.less(base.numbers[number])
-                for number, value in measures.numbers.items()
-                if number in known
-            }
+        measured = []
+        for which, rules in enumerate(self._every):
+            parts = [part for task, part in zip(self.tasks, played, strict=True) if task[0] == which]
+            measured.append(_measures_of(rules, parts, self._hands))
+        base, found = measured[0], []
+        for (name, rules), measures in zip(self._changes.items(), measured[1:], strict=True):
+            both = [number for number in measures.numbers if number in base.numbers]
+            differences = {number: measures.numbers[number].less(base.numbers[number]) for number in both}
             differ = 1.0
             if measures.points.shape == base.points.shape:
                 differ = float((measures.points != base.points).any(axis=1).mean())
@@ -235,8 +205,7 @@ def compare(
         TrainingError: as many agents as neither 1 nor persons; single hands by rules of matches without a number of
             hands.
     """
-    made = tuple(make_agent(agent) for agent in agents)
-    paired = PairedDeals(rules, changes, made, deals=deals, seed=seed, hands=hands)
+    paired = PairedDeals(rules, changes, tuple(make_agent(agent) for agent in agents), deals, seed, hands)
     return paired.compare([paired.play(task) for task in paired.tasks])
 
 

@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from numpy.typing import NDArray
 
@@ -24,13 +24,15 @@ from mahjong_training.runtime.digests import agent_digests, rules_identity
 from mahjong_training.runtime.folders import alone_in, check_file, write_bytes
 from mahjong_training.runtime.workers import check_workers, new_executor
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
 try:
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 except ImportError as error:
     raise MissingExtraError(f"a study needs {error.name}: pip install 'mahjong-env[evaluate]'") from error
+
+__all__ = ["Arrays", "Study", "Text", "csv_text", "new_console", "new_table"]
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -148,9 +150,6 @@ def new_console() -> Console:
 
 def new_table(heading: str, *headings: str) -> Table:
     """Return a table with a column of names and columns of numbers."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column(heading, overflow="fold", min_width=12, max_width=34)
     for other in headings:

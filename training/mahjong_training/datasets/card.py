@@ -8,24 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from mahjong_env.basics.memory import size_text
-from mahjong_training.datasets import layout
-from mahjong_training.datasets.layout import Settings
-from mahjong_training.runtime.folders import write_text
+from mahjong_training.datasets.layout import DECISION_COLUMNS, Column, Settings, hand_columns, shard_file
 
 
-def write(settings: Settings, folder: Path) -> None:
-    """Write the data sheet of a dataset whose shards are whole.
-
-    Raises:
-        WriteError: it cannot be written.
-    """
-    write_text(folder / layout.CARD, text(settings, folder))
-
-
-def text(settings: Settings, folder: Path) -> str:
-    """Return the data sheet; it follows from the settings and the shards alone."""
+def card_text(settings: Settings, folder: Path) -> str:
+    """Return the data sheet of a dataset whose shards are whole; it follows from the settings and the shards alone."""
     rules = settings.rules
-    hands = [np.load(layout.shard_file(folder, "hands", shard), mmap_mode="r") for shard in range(settings.shards)]
+    hands = [np.load(shard_file(folder, "hands", shard), mmap_mode="r") for shard in range(settings.shards)]
     decisions = sum(int(part["decisions"].sum()) for part in hands)
     points = np.concatenate([part["points"] for part in hands])
     won = float(np.mean(np.concatenate([part["winner"] for part in hands]) >= 0))
@@ -33,6 +22,11 @@ def text(settings: Settings, folder: Path) -> str:
     agents = "\n".join(f"{number}. `{spec}`" for number, spec in enumerate(settings.agents))
     knobs = ", ".join(f"{name}={value}" for name, value in settings.knobs.items()) or "none"
     versions = ", ".join(f"{name} {version}" for name, version in settings.versions.items())
+    files = ""
+    if settings.records:
+        files += "* `records-*.jsonl`: the same games as records, a line each, in order (`mahjong_env show FILE`).\n"
+    if settings.observations:
+        files += "* `observations-*.npy`: [decisions, C, 34] int8, a row for each decision.\n"
     return f"""---
 license: cc0-1.0
 pretty_name: {rules.title}, {settings.hands} hands of {", ".join(settings.agents)}
@@ -71,47 +65,32 @@ Each seat of each game is played by one of them, all equally likely. Game number
 engine with the seed; the agents' own chance follows from the seed and the number of the shard. The same settings and
 versions give the same bytes.
 
-{_tables(settings)}"""
-
-
-def _tables(settings: Settings) -> str:
-    """Return what the files and their columns are."""
-    return f"""## Files
+## Files
 
 * `dataset.json`: the settings.
 * `decisions-*.npy`: a row for each decision; the rows of a hand stand one after another.
 * `hands-*.npy`: a row for each hand.
-{_other_files(settings)}
+{files}
 A shard is whole where its `hands-*.npy` is. The tables are numpy's structured arrays, to be mapped with
 `numpy.load(path, mmap_mode="r")`.
 
 ### Decisions
 
-{_table(layout.DECISION, layout.COLUMNS)}
+{_table(DECISION_COLUMNS)}
 
 Returns are undiscounted and end with the hand. What a person was paid in a hand before its first decision is in
 `points` of the hand, and in no decision's `return`.
 
 ### Hands
 
-{_table(layout.hand_dtype(settings.rules.people), layout.HAND_COLUMNS)}
+{_table(hand_columns(rules.people))}
 """
 
 
-def _other_files(settings: Settings) -> str:
-    lines = ""
-    if settings.records:
-        lines += "* `records-*.jsonl`: the same games as records, a line each, in order (`mahjong_env show FILE`).\n"
-    if settings.observations:
-        lines += "* `observations-*.npy`: [decisions, C, 34] int8, a row for each decision.\n"
-    return lines
-
-
-def _table(dtype: np.dtype[np.void], meanings: Mapping[str, str]) -> str:
-    assert dtype.fields is not None
+def _table(columns: Mapping[str, Column]) -> str:
     lines = ["| column | type | meaning |", "|---|---|---|"]
-    for name, meaning in meanings.items():
-        kind = dtype.fields[name][0]
-        shown = f"{kind.base.name} [{kind.shape[0]}]" if kind.shape else kind.name
-        lines.append(f"| `{name}` | {shown} | {meaning} |")
+    for name, one in columns.items():
+        kind = np.dtype(one.kind).name
+        shown = kind if one.values is None else f"{kind} [{one.values}]"
+        lines.append(f"| `{name}` | {shown} | {one.meaning} |")
     return "\n".join(lines)

@@ -74,7 +74,7 @@ def settings_of(config: RecordConfig) -> Settings:
     )
 
 
-def run(config: RecordConfig) -> Settings:
+def run(config: RecordConfig) -> None:
     """Record, with a progress bar; what is in the folder already is not played again.
 
     Raises:
@@ -84,34 +84,27 @@ def run(config: RecordConfig) -> Settings:
     settings = settings_of(config)
     bar: tqdm[Any] = tqdm(total=settings.hands, desc="recording", unit=" hands", disable=None, leave=False)
     start = time.monotonic()
-    done: list[int] = []
+    found: list[int] = []  # hands that were there, and then those of each shard
 
     def progress(games: int) -> None:
-        if not done:
-            bar.initial = games * settings.num_hands  # found there: it says nothing of the speed
-        done.append(games)
-        bar.update(games * settings.num_hands)
+        found.append(games * settings.num_hands)
+        if len(found) == 1:
+            bar.initial = found[0]  # it says nothing of the speed
+        bar.update(found[-1])
 
+    how: dict[str, Any] = {"processes": config.processes, "threads": config.threads, "ray": config.ray}
     try:
         with bar, stopping_in_order():
-            shards = write_dataset(
-                settings,
-                config.out,
-                processes=config.processes,
-                threads=config.threads,
-                ray=config.ray,
-                progress=progress,
-            )
+            shards = write_dataset(settings, config.out, progress=progress, **how)
     except KeyboardInterrupt as interrupt:
         message = (
-            f"{config.out}: interrupted with {sum(done) * settings.num_hands:,} of {settings.hands:,} hands, which are "
-            "kept; the same command goes on with them"
+            f"{config.out}: interrupted with {sum(found):,} of {settings.hands:,} hands, which are kept; the same "
+            "command goes on with them"
         )
         raise InterruptedRunError(message, exit_status(interrupt)) from None
     if not shards:
         print(f"{config.out}: has {settings.hands:,} hands already; nothing to do")
-        return settings
-    hands, seconds = sum(done[1:]) * settings.num_hands, max(time.monotonic() - start, 1e-9)
+        return
+    hands, seconds = sum(found[1:]), max(time.monotonic() - start, 1e-9)
     rate = hands / seconds
     print(f"{config.out}: {hands:,} hands in {seconds:.0f} s ({rate:,.0f} a second); see {config.out / 'README.md'}")
-    return settings

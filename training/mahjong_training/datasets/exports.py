@@ -5,7 +5,7 @@ The packages are imported when they are used; a missing one is an error that nam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -17,15 +17,12 @@ from numpy.typing import NDArray
 from mahjong_env import ACTIONS, NUM_ACTIONS, MissingExtraError, View
 from mahjong_env.basics.files import replacing
 from mahjong_env.observation.planes import SHAPE
+from mahjong_training.datasets.layout import DECISION
 from mahjong_training.datasets.reading import Decisions, Inputs
 from mahjong_training.runtime.folders import make_folder, naming
 
 _ROWS: Final = 50_000
 """Decisions of a Parquet file's row group."""
-_KINDS: Final = {
-    **{"game": "uint32", "hand": "uint32", "step": "uint16", "seat": "uint8", "action": "uint8"},
-    **{"reward": "int32", "return": "int32"},
-}
 
 
 def observe(view: View) -> NDArray[np.int8]:
@@ -36,13 +33,12 @@ def observe(view: View) -> NDArray[np.int8]:
 def to_parquet(decisions: Decisions, path: str | Path, *, inputs: Inputs | None = None) -> int:
     """Write decisions as one Parquet file: ``datasets.load_dataset("parquet", data_files=...)`` reads it.
 
-    Columns: those of `mahjong_training.datasets.layout.COLUMNS`, with the agent by its name, the variant, and the mask
-    as 109 booleans; ``inputs`` if they are asked for, a list of numbers for each decision.
+    Columns are those of `Decisions.batches`, with the agent and the variant by name, and flat lists for arrays.
 
     Args:
         decisions: what to write, `Decisions.where` chooses.
         path: the file.
-        inputs: makes ``inputs`` of what seats see, such as `observe`; None: no such column.
+        inputs: makes further columns of what seats see, such as `observe`; see `Decisions.batches`.
 
     Returns:
         Rows written.
@@ -56,18 +52,20 @@ def to_parquet(decisions: Decisions, path: str | Path, *, inputs: Inputs | None 
         from pyarrow import parquet
     except ImportError as error:
         raise MissingExtraError("Parquet files need pyarrow: pip install 'mahjong-env[datasets]'") from error
-    path = Path(path)
-    make_folder(path.parent)
+    path, rows, writer = Path(path), 0, None
     variants = np.array([part.settings.variant for part in {part.folder: part for part in decisions.parts}.values()])
-    rows, writer = 0, None
+    make_folder(path.parent)
     with naming(path), ExitStack() as stack:
         for batch in decisions.batches(_ROWS, inputs=inputs):
-            columns = {name: arrow.array(batch[name].astype(kind)) for name, kind in _KINDS.items()}
-            columns["agent"] = arrow.array(np.array(decisions.agents)[batch["agent"]])
-            columns["variant"] = arrow.array(variants[batch["dataset"]])
-            for name in ("mask", "inputs") if inputs is not None else ("mask",):
-                wide = batch[name].reshape(len(batch[name]), -1)
-                columns[name] = arrow.FixedSizeListArray.from_arrays(arrow.array(wide.reshape(-1)), wide.shape[1])
+            named = {"agent": np.array(decisions.agents)[batch["agent"]], "variant": variants[batch.pop("dataset")]}
+            columns = {}
+            for name, column in (batch | named).items():
+                if column.ndim > 1:
+                    flat = column.reshape(len(column), -1)
+                    columns[name] = arrow.FixedSizeListArray.from_arrays(arrow.array(flat.reshape(-1)), flat.shape[1])
+                else:
+                    is_number = name in (DECISION.names or ()) and name != "agent"
+                    columns[name] = arrow.array(column.astype(DECISION[name]) if is_number else column)
             table = arrow.table(columns)
             if writer is None:
                 file = stack.enter_context(replacing(path))
@@ -101,26 +99,22 @@ def to_minari(decisions: Decisions, dataset_id: str, **about: Any) -> Any:
     except ImportError as error:
         raise MissingExtraError("Minari datasets need minari: pip install 'mahjong-env[datasets]' minari") from error
     space = Dict({"observation": Box(-128, 127, SHAPE, np.int8), "action_mask": MultiBinary(NUM_ACTIONS)})
-    found = episodes(decisions, lambda view: view.observation)
-    buffers = [EpisodeBuffer(id=number, **episode) for number, episode in enumerate(found)]
+    buffers = [EpisodeBuffer(id=number, **episode) for number, episode in enumerate(episodes(decisions))]
     about = {"data_format": "arrow"} | about
     return minari.create_dataset_from_buffers(
         dataset_id, buffers, observation_space=space, action_space=Discrete(len(ACTIONS)), **about
     )
 
 
-def episodes(decisions: Decisions, inputs: Callable[[View], NDArray[Any]]) -> Iterator[dict[str, Any]]:
-    """Yield an episode for each seat of each hand, in the words of Gymnasium: t decisions and what follows them.
-
-    Args:
-        decisions: what to read.
-        inputs: makes observations of what seats see.
+def episodes(decisions: Decisions) -> Iterator[dict[str, Any]]:
+    """Yield the episode of each seat of each hand, in the words of Gymnasium: t decisions and what follows them.
 
     Yields:
-        ``observations`` ({"observation": [t + 1, ...], "action_mask": [t + 1, 109]}, the last of them 0), ``actions``,
-        ``rewards``, ``terminations``, ``truncations`` (all [t]).
+        ``observations`` ({"observation": [t + 1, C, 34], "action_mask": [t + 1, 109]}, the last of them 0),
+        ``actions``, ``rewards``, ``terminations``, ``truncations`` (all [t]).
     """
-    for batch in decisions.batches(max(1, len(decisions)), inputs=inputs):  # one batch, so that hands are whole
+    # One batch, so that hands are whole.
+    for batch in decisions.batches(max(1, len(decisions)), inputs=lambda view: view.observation):
         key = (batch["dataset"] << 40) + batch["hand"] * 8 + batch["seat"]
         order = np.argsort(key, kind="stable")
         for rows in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):

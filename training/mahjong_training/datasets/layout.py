@@ -1,8 +1,8 @@
 """The format of datasets: settings, files, and the columns of the tables. Described for users in docs/datasets.md.
 
 A dataset is a folder of shards. A shard is a range of games, and a function of the settings and its number alone
-(`mahjong_training.datasets.recording`). Its tables are plain ``.npy`` files of named columns, which numpy maps into
-memory without reading them.
+(`mahjong_training.datasets.recording`). Its tables are plain ``.npy`` files, which numpy maps into memory without
+reading them. Writing, reading, the data sheet and other formats follow from the columns that are declared here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,76 +28,72 @@ FORMAT_VERSION: Final = 2  # 1: the same seed dealt other cards
 SETTINGS: Final = "dataset.json"
 CARD: Final = "README.md"
 
-MASK_BYTES: Final = -(-NUM_ACTIONS // 8)
+Tables = Mapping[str, NDArray[Any]]
+"""The tables of a shard by name; see `tables_of`."""
 
-DECISION: Final = np.dtype(
-    [
-        ("game", "<u4"),
-        ("hand", "<u4"),
-        ("reward", "<i4"),
-        ("return", "<i4"),
-        ("step", "<u2"),
-        ("seat", "u1"),
-        ("agent", "u1"),
-        ("action", "u1"),
-        ("mask", "u1", (MASK_BYTES,)),
-        ("_", "u1"),  # so that a row is a multiple of four bytes, which torch wants of every column
-    ]
-)
-"""A row for each decision, those of a hand one after another in the order in which they were made."""
 
-COLUMNS: Final[Mapping[str, str]] = {
-    "game": "number of the game in the dataset, from 0; it is dealt like game number `game` of an engine with the seed",
-    "hand": "number of the hand in the dataset, from 0",
-    "reward": "points that the seat receives from this decision until its next one, or until the hand ends",
-    "return": "points that the seat receives from this decision until the hand ends; undiscounted",
-    "step": "number of the decision in its hand, over all seats, from 0",
-    "seat": "who decides (the person, 0 to P-1)",
-    "agent": "number of the agent that decides, in the list of agents",
-    "action": "the action, 0 to 108, in the order of `mahjong_env.ACTIONS`",
-    "mask": "the legal actions as 109 bits, `numpy.unpackbits(mask, axis=-1, count=109)`",
+class Column(NamedTuple):
+    """A column of a table: its type, its meaning, and how many values a row has in it (None: one, that is no array)."""
+
+    kind: str
+    meaning: str
+    values: int | None = None
+
+
+DECISION_COLUMNS: Final[Mapping[str, Column]] = {
+    "game": Column(
+        "<u4",
+        "number of the game in the dataset, from 0; it is dealt like game number `game` of an engine with the seed",
+    ),
+    "hand": Column("<u4", "number of the hand in the dataset, from 0"),
+    "reward": Column("<i4", "points that the seat receives from this decision until its next one, or the hand's end"),
+    "return": Column("<i4", "points that the seat receives from this decision until the hand ends; undiscounted"),
+    "step": Column("<u2", "number of the decision in its hand, over all seats, from 0"),
+    "seat": Column("u1", "who decides (the person, 0 to P-1)"),
+    "agent": Column("u1", "number of the agent that decides, in the list of agents"),
+    "action": Column("u1", "the action, 0 to 108, in the order of `mahjong_env.ACTIONS`"),
+    "mask": Column(
+        "u1", "the legal actions as 109 bits, `numpy.unpackbits(mask, axis=-1, count=109)`", -(-NUM_ACTIONS // 8)
+    ),
 }
+"""A row for each decision, those of a hand one after another in the order in which they were made."""
 
 SOURCES: Final = ("", *(source.word for source in Source))
 """The meaning of the numbers in the column ``source``."""
 
 
-def hand_dtype(people: int) -> np.dtype[Any]:
+def hand_columns(people: int) -> dict[str, Column]:
     """Return the columns of the table of hands: a row for each hand, in their order."""
-    return np.dtype(
-        [
-            ("game", "<u4"),
-            ("hand", "<u4"),
-            ("first", "<u4"),
-            ("decisions", "<u4"),
-            ("value", "<i4"),
-            ("points", "<i4", (people,)),
-            ("hand_in_game", "<u2"),
-            ("agents", "u1", (people,)),
-            ("dealer", "i1"),
-            ("winner", "i1"),
-            ("source", "i1"),
-            ("from_seat", "i1"),
-            ("tile", "i1"),
-        ]
-    )
+    sources = ", ".join(f"{number} {word!r}" for number, word in enumerate(SOURCES))
+    return {
+        "game": Column("<u4", "number of the game in the dataset"),
+        "hand": Column("<u4", "number of the hand in the dataset"),
+        "first": Column("<u4", "row of its first decision in the shard's table of decisions"),
+        "decisions": Column("<u4", "how many decisions were made in it (0 if it ended before anybody was asked)"),
+        "value": Column("<i4", "value of the winning hand, 0 after a draw"),
+        "points": Column(
+            "<i4", "points that each person won or lost in the hand, those before its first decision included", people
+        ),
+        "hand_in_game": Column("<u2", "number of the hand in its game, from 0"),
+        "agents": Column("u1", "number of the agent that plays for each person", people),
+        "dealer": Column("i1", "who deals, -1 if nobody was asked in the hand"),
+        "winner": Column("i1", "who won, -1 after a draw"),
+        "source": Column("i1", f"where the winning tile came from: {sources}"),
+        "from_seat": Column("i1", "who gave the winning tile, -1 for nobody"),
+        "tile": Column("i1", "kind of the winning tile, -1 for none"),
+    }
 
 
-HAND_COLUMNS: Final[Mapping[str, str]] = {
-    "game": "number of the game in the dataset",
-    "hand": "number of the hand in the dataset",
-    "first": "row of its first decision in the shard's table of decisions",
-    "decisions": "how many decisions were made in it (0 if it ended before anybody was asked)",
-    "value": "value of the winning hand, 0 after a draw",
-    "points": "[P] points that each person won or lost in the hand, those before its first decision included",
-    "hand_in_game": "number of the hand in its game, from 0",
-    "agents": "[P] number of the agent that plays for each person",
-    "dealer": "who deals, -1 if nobody was asked in the hand",
-    "winner": "who won, -1 after a draw",
-    "source": f"where the winning tile came from: {', '.join(f'{i} {word!r}' for i, word in enumerate(SOURCES))}",
-    "from_seat": "who gave the winning tile, -1 for nobody",
-    "tile": "kind of the winning tile, -1 for none",
-}
+def dtype_of(columns: Mapping[str, Column]) -> np.dtype[Any]:
+    """Return the type of a table's rows."""
+    named: list[Any] = [
+        (name, one.kind) if one.values is None else (name, one.kind, (one.values,)) for name, one in columns.items()
+    ]
+    return np.dtype(named)
+
+
+DECISION: Final = np.dtype([*dtype_of(DECISION_COLUMNS).descr, ("_", "u1")])
+"""The type of a decision's row, padded to a multiple of four bytes, which torch wants of every column."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +179,7 @@ class Settings:
         Raises:
             DatasetError: there is none, or it is damaged, foreign or of another version.
         """
-        path = folder / SETTINGS
+        path, names = folder / SETTINGS, {item.name for item in fields(cls)}
         try:
             told = dict(json.loads(path.read_text(encoding="utf-8")))
         except FileNotFoundError:
@@ -195,14 +191,11 @@ class Settings:
         version = told.pop("format_version", None)
         if version != FORMAT_VERSION:
             raise DatasetError(f"{path}: a dataset of version {version!r}; this package reads {FORMAT_VERSION}")
-        names = {item.name for item in fields(cls)}
-        if set(told) != names:
-            raise DatasetError(f"{path}: damaged; it has {sorted(told)} and should have {sorted(names)}")
         try:
-            settings = cls(
-                **told
-                | {"agents": tuple(map(str, told["agents"])), "digests": tuple(tuple(one) for one in told["digests"])}
-            )
+            if told.keys() != names:
+                raise ValueError(f"it has {sorted(told)} and should have {sorted(names)}")
+            told |= {"agents": tuple(map(str, told["agents"])), "digests": tuple(map(tuple, told["digests"]))}
+            settings = cls(**told)
             counts = (settings.games, settings.num_hands, settings.shard_games)
             if not all(isinstance(number, int) and number >= 1 for number in counts):
                 raise ValueError(f"games, num_hands and shard_games are {counts}")
@@ -211,82 +204,55 @@ class Settings:
         return settings
 
 
-def shard_file(folder: Path, table: str, shard: int) -> Path:
-    """Return a file of a shard.
+# --- Files -----------------------------------------------------------------------------------------------------------
 
-    Args:
-        folder: the dataset's.
-        table: "decisions", "hands", "observations" ([decisions, C, 34] int8) or "records" (lines of JSON). The hands
-            are written last: where they are, the shard is whole.
-        shard: its number.
+
+def tables_of(settings: Settings) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
+    """Return the tables of a shard by name, with the type and the shape of a row, in the order of writing.
+
+    The hands are written last: where they are, the shard is whole. All others have a row for each decision.
     """
+    observations = {"observations": (np.dtype(np.int8), SHAPE)} if settings.observations else {}
+    hands = dtype_of(hand_columns(settings.rules.people))
+    return {**observations, "decisions": (DECISION, ()), "hands": (hands, ())}
+
+
+def shard_file(folder: Path, table: str, shard: int) -> Path:
+    """Return a file of a shard: a table, or "records" (lines of JSON)."""
     return folder / f"{table}-{shard:05d}.{'jsonl' if table == 'records' else 'npy'}"
 
 
-def map_table(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...] = ()) -> NDArray[Any]:
-    """Map a table into memory; nothing is read yet.
-
-    Args:
-        path: the file.
-        dtype: what its rows are.
-        shape: what comes behind the rows.
+def open_shard(settings: Settings, folder: Path, shard: int) -> Tables:
+    """Map the tables of a shard into memory; nothing is read yet.
 
     Raises:
-        DatasetError: it is missing, cut short, or of another kind.
+        DatasetError: a table is missing, damaged, or does not fit the others.
     """
-    try:
-        found: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        raise DatasetError(f"{path}: missing; the same `record` command plays the shard again") from None
-    except (OSError, ValueError, EOFError) as error:
-        raise DatasetError(f"{path}: damaged ({error}); remove it, and the same `record` command mends it") from error
-    if found.dtype != dtype or found.shape[1:] != shape or not found.ndim:
-        raise DatasetError(f"{path}: not a table of this format: {found.dtype} of shape {found.shape}")
-    return found
+    tables = {}
+    for name, (dtype, shape) in tables_of(settings).items():
+        path = shard_file(folder, name, shard)
+        try:
+            table: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+        except FileNotFoundError:
+            raise DatasetError(f"{path}: missing; the same `record` command plays the shard again") from None
+        except (OSError, ValueError, EOFError) as error:
+            raise DatasetError(f"{path}: damaged ({error}); remove it, and the same command mends it") from error
+        if table.dtype != dtype or table.shape[1:] != shape or not table.ndim:
+            raise DatasetError(f"{path}: not a table of this format: {table.dtype} of shape {table.shape}")
+        tables[name] = table
+    hands, expected = tables["hands"], len(settings.games_of(shard)) * settings.num_hands
+    if len(hands) != expected:
+        raise DatasetError(f"{path}: it has {len(hands)} hands; the settings of the dataset give it {expected}")
+    rows = int(hands["first"][-1]) + int(hands["decisions"][-1])
+    if any(len(table) != rows for name, table in tables.items() if name != "hands"):
+        raise DatasetError(f"{path}: its hands do not fit the tables beside it")
+    return tables
 
 
 def is_whole(settings: Settings, folder: Path, shard: int) -> bool:
     """Return True if every file of a shard is there, with as many rows as it must have."""
     try:
-        _, decisions = open_shard(settings, folder, shard)
-        if settings.observations:
-            open_observations(settings, folder, shard, len(decisions))
+        open_shard(settings, folder, shard)
     except DatasetError:
         return False
     return not settings.records or shard_file(folder, "records", shard).is_file()
-
-
-def open_shard(settings: Settings, folder: Path, shard: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Map the tables of a shard into memory: its hands and its decisions.
-
-    Raises:
-        DatasetError: a table is missing, damaged, or does not fit the other one.
-    """
-    path = shard_file(folder, "hands", shard)
-    hands = map_table(path, hand_dtype(settings.rules.people))
-    decisions = map_table(shard_file(folder, "decisions", shard), DECISION)
-    expected = len(settings.games_of(shard)) * settings.num_hands
-    if len(hands) != expected:
-        raise DatasetError(f"{path}: it has {len(hands)} hands; the settings of the dataset give it {expected}")
-    if int(hands["first"][-1]) + int(hands["decisions"][-1]) != len(decisions):
-        raise DatasetError(f"{path}: its hands do not fit the {len(decisions)} decisions beside it")
-    return hands, decisions
-
-
-def open_observations(settings: Settings, folder: Path, shard: int, decisions: int) -> NDArray[np.int8]:
-    """Map the observations of a shard into memory.
-
-    Raises:
-        DatasetError: they are missing, damaged, or of another number.
-    """
-    path = shard_file(folder, "observations", shard)
-    found = map_table(path, np.dtype(np.int8), SHAPE)
-    if len(found) != decisions:
-        raise DatasetError(f"{path}: it has {len(found)} observations; there are {decisions} decisions")
-    return found
-
-
-def bytes_of_hand(settings: Settings, decisions: float = 64) -> int:
-    """Return about how many bytes a hand takes on disk; 64 decisions are more than any variant has."""
-    row = DECISION.itemsize + (SHAPE[0] * SHAPE[1] if settings.observations else 0)
-    return int(decisions * row + hand_dtype(settings.rules.people).itemsize + (450 if settings.records else 0))

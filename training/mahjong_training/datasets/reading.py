@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -12,26 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env import NUM_ACTIONS, Engine, IllegalActionError, View
-from mahjong_training.datasets.layout import Settings, is_whole, open_observations, open_shard
+from mahjong_training.datasets.layout import DECISION_COLUMNS, Settings, Tables, is_whole, open_shard
 from mahjong_training.datasets.recording import deal_shard
 from mahjong_training.errors import DatasetError
 
 Batch = dict[str, NDArray[Any]]
 """n decisions by column: ``mask`` [n, 109] bool, ``reward`` and ``return`` float32 (points), ``action``, ``seat``,
-``agent``, ``step``, ``hand``, ``game`` and ``dataset`` int64; ``inputs`` or ``observation`` if they are asked for."""
+``agent``, ``step``, ``hand``, ``game`` and ``dataset`` int64; and what is made of what seats see, see `Inputs`."""
 
-Inputs = Callable[[View], NDArray[Any]]
-"""Makes an array [n, ...] of the view of n seats."""
+Inputs = Callable[[View], NDArray[Any] | Mapping[str, NDArray[Any]]]
+"""Makes an array [n, ...] of the view of n seats, the column ``inputs`` of a batch; or several arrays by column."""
 
-Moment = tuple[Engine, NDArray[np.intp], NDArray[np.int64]]
-"""Games that are waiting for their next decision: the engine, the numbers of those games in it, and the rows of these
-decisions in the shard's table."""
+Condition = Callable[[NDArray[Any]], NDArray[np.bool_]]
+"""Says which of [n] rows of the table of decisions are wanted."""
 
 CHUNK_GAMES: Final = 1024
 """Games that are played again at once."""
 _POOL: Final = 3
 """Chunks that are shuffled together."""
-_NUMBERS: Final = ("action", "seat", "agent", "step", "hand", "game")
 
 
 class Part:
@@ -41,80 +38,68 @@ class Part:
         folder: the dataset's folder.
         settings: its settings.
         number: number of the shard.
+        games: the games of the shard, by their numbers in the dataset.
     """
 
     def __init__(self, folder: Path, settings: Settings, number: int) -> None:
         """Name a shard; nothing is opened."""
         self.folder, self.settings, self.number = folder, settings, number
-
-    @cached_property
-    def _tables(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        return open_shard(self.settings, self.folder, self.number)
-
-    @property
-    def hands(self) -> NDArray[Any]:
-        """The table of hands, mapped into memory."""
-        return self._tables[0]
-
-    @property
-    def decisions(self) -> NDArray[Any]:
-        """The table of decisions, mapped into memory."""
-        return self._tables[1]
-
-    @cached_property
-    def observations(self) -> NDArray[np.int8]:
-        """[decisions, C, 34] int8 what was seen, mapped into memory.
-
-        Raises:
-            DatasetError: the dataset does not keep them.
-        """
-        if not self.settings.observations:
-            raise DatasetError(
-                f"{self.folder}: it keeps no observations (record --observations does); "
-                "batches(inputs=...) rebuilds them by replay"
-            )
-        return open_observations(self.settings, self.folder, self.number, len(self.decisions))
-
-    @property
-    def games(self) -> range:
-        """The games of the shard, by their numbers in the dataset."""
-        return self.settings.games_of(self.number)
+        self.games = settings.games_of(number)
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies map the files themselves."""
-        return {"folder": self.folder, "settings": self.settings, "number": self.number}
+        return {name: value for name, value in vars(self).items() if name != "tables"}
 
+    @cached_property
+    def tables(self) -> Tables:
+        """The tables by name, mapped into memory; see `mahjong_training.datasets.layout.tables_of`."""
+        return open_shard(self.settings, self.folder, self.number)
 
-@dataclass(frozen=True)
-class Choice:
-    """Which decisions are wanted.
+    def hands_of(self, games: range) -> NDArray[Any]:
+        """[games, hands of a game] rows of the table of hands."""
+        num_hands = self.settings.num_hands
+        first = (games.start - self.games.start) * num_hands
+        return self.tables["hands"][first : first + len(games) * num_hands].reshape(len(games), num_hands)
 
-    Attributes:
-        seats: the persons who decide; None: all.
-        agents: the agents, as they were named; None: all.
-        rows: functions of rows of the table of decisions, each of which says which are wanted.
-    """
+    def replay(self, games: range) -> Iterator[tuple[Engine, NDArray[np.intp], NDArray[np.int64]]]:
+        """Play some games again, up to each decision and past it.
 
-    seats: tuple[int, ...] | None = None
-    agents: tuple[str, ...] | None = None
-    rows: tuple[Callable[[NDArray[Any]], NDArray[np.bool_]], ...] = ()
+        Args:
+            games: the games, by their numbers in the dataset.
 
-    def of(self, rows: NDArray[Any], agents: Sequence[str]) -> NDArray[np.bool_]:
-        """[n] which of these rows, of a dataset with these agents, are wanted."""
-        wanted = np.ones(len(rows), np.bool_)
-        if self.seats is not None:
-            wanted &= np.isin(rows["seat"], self.seats)
-        if self.agents is not None:
-            wanted &= np.isin(rows["agent"], [number for number, spec in enumerate(agents) if spec in self.agents])
-        for condition in self.rows:
-            wanted &= condition(rows)
-        return wanted
+        Yields:
+            An engine, the numbers of the games in it that wait for their next decision, and the rows of these
+            decisions in the table of decisions.
+
+        Raises:
+            DatasetError: a game cannot be played as it was, or ends with other points: the tables are damaged, or were
+                made by other rules.
+        """
+        hands, actions = self.hands_of(games), self.tables["decisions"]["action"]
+        first, length = hands["first"][:, 0].astype(np.int64), hands["decisions"].sum(axis=1)
+        engine = deal_shard(self.settings, games)
+        for step in range(int(length.max(initial=0))):
+            live = np.flatnonzero(length > step)
+            rows = first[live] + step
+            yield engine, live, rows
+            try:
+                engine.step(actions[rows].astype(np.int64), games=live)
+            except IllegalActionError as error:
+                raise DatasetError(f"a shard of the dataset cannot be played as it was: {error}") from error
+        points = self.settings.rules.starting_points + hands["points"].sum(axis=1)
+        wrong = np.flatnonzero((engine.seat_to_act >= 0) | (engine.points != points).any(axis=1))
+        if wrong.size:
+            raise DatasetError(
+                f"game {games[int(wrong[0])]} of the dataset ends otherwise than it did: the tables are damaged, or "
+                "were made by other rules"
+            )
 
 
 class Decisions:
     """The decisions of one or more datasets, or some of them, as a sequence.
 
-    Nothing is read but what is asked for. Copies may be sent to other processes.
+    Nothing is read but what is asked for. Copies may be sent to other processes. Torch's ``DataLoader`` takes it as it
+    is, and makes tensors of what it reads.
 
     Attributes:
         parts: the shards that they are in.
@@ -122,12 +107,18 @@ class Decisions:
         variants: the variants that were played.
     """
 
-    def __init__(self, parts: Sequence[Part], choice: Choice | None = None) -> None:
-        """Take shards; `open_dataset` finds them."""
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        seats: Sequence[int] | None = None,
+        agents: Sequence[str] | None = None,
+        conditions: Sequence[Condition] = (),
+    ) -> None:
+        """Take shards; `open_dataset` finds them, and `where` chooses."""
         self.parts = tuple(parts)
-        self.choice = choice or Choice()
         self.agents = tuple(dict.fromkeys(spec for part in self.parts for spec in part.settings.agents))
         self.variants = tuple(dict.fromkeys(part.settings.variant for part in self.parts))
+        self._seats, self._agents, self._conditions = seats, agents, tuple(conditions)
         self._folders = tuple(dict.fromkeys(part.folder for part in self.parts))
 
     def where(
@@ -136,7 +127,7 @@ class Decisions:
         seats: Sequence[int] | None = None,
         agents: Sequence[str] | None = None,
         variants: Sequence[str] | None = None,
-        rows: Callable[[NDArray[Any]], NDArray[np.bool_]] | None = None,
+        rows: Condition | None = None,
     ) -> Decisions:
         """Return those decisions of certain seats, agents or variants.
 
@@ -144,8 +135,9 @@ class Decisions:
             seats: the persons who decide.
             agents: the agents, as the dataset names them.
             variants: the variants.
-            rows: a function of [n] rows of the table of decisions (`mahjong_training.datasets.layout.COLUMNS`) that
-                returns [n] bool, such as ``lambda rows: rows["return"] > 0``.
+            rows: a function of [n] rows of the table of decisions
+                (`mahjong_training.datasets.layout.DECISION_COLUMNS`) that returns [n] bool, such as
+                ``lambda rows: rows["return"] > 0``.
 
         Raises:
             DatasetError: an agent or a variant that there is not; the message lists those that there are.
@@ -154,33 +146,50 @@ class Decisions:
             for one in asked or ():
                 if one not in there:
                     raise DatasetError(f"no {name} {one!r} is in this dataset; there are {', '.join(there)}")
-        choice = replace(
-            self.choice,
-            seats=self.choice.seats if seats is None else tuple(seats),
-            agents=self.choice.agents if agents is None else tuple(agents),
-            rows=self.choice.rows if rows is None else (*self.choice.rows, rows),
+        return Decisions(
+            [part for part in self.parts if not variants or part.settings.variant in variants],
+            self._seats if seats is None else seats,
+            self._agents if agents is None else agents,
+            self._conditions if rows is None else (*self._conditions, rows),
         )
-        return Decisions([part for part in self.parts if not variants or part.settings.variant in variants], choice)
+
+    def _wanted(self, part: Part, rows: slice) -> NDArray[np.intp] | None:
+        """Return the numbers of the wanted rows of a part among these; None: all of them are wanted."""
+        if self._seats is None and self._agents is None and not self._conditions:
+            return None
+        table = part.tables["decisions"][rows]
+        wanted = np.ones(len(table), np.bool_)
+        if self._seats is not None:
+            wanted &= np.isin(table["seat"], self._seats)
+        if self._agents is not None:
+            numbers = [number for number, spec in enumerate(part.settings.agents) if spec in self._agents]
+            wanted &= np.isin(table["agent"], numbers)
+        for condition in self._conditions:
+            wanted &= condition(table)
+        return np.flatnonzero(wanted) + (rows.start or 0)
 
     # --- As a sequence ----------------------------------------------------------------------------------------------
     @cached_property
-    def _wanted(self) -> list[NDArray[np.intp] | None]:
-        """For each shard the rows that are wanted, None for all."""
-        if self.choice == Choice():
-            return [None] * len(self.parts)
-        return [np.flatnonzero(self.choice.of(part.decisions, part.settings.agents)) for part in self.parts]
+    def _rows(self) -> list[NDArray[np.intp] | None]:
+        """For each part the rows that are wanted, None for all."""
+        return [self._wanted(part, slice(None)) for part in self.parts]
 
     @cached_property
     def _ends(self) -> NDArray[np.int64]:
         sizes = [
-            len(part.decisions) if rows is None else len(rows)
-            for part, rows in zip(self.parts, self._wanted, strict=True)
+            len(part.tables["decisions"] if rows is None else rows)
+            for part, rows in zip(self.parts, self._rows, strict=True)
         ]
         return np.cumsum(sizes, dtype=np.int64)
 
     def __len__(self) -> int:
         """The number of decisions."""
         return int(self._ends[-1]) if self.parts else 0
+
+    def __getitem__(self, number: Any) -> dict[str, Any]:
+        """Return one decision, or a batch of several, with its observation if the datasets keep them."""
+        batch = self.take(number, observation=all(part.settings.observations for part in self.parts))
+        return batch if np.ndim(number) else {name: column[0] for name, column in batch.items()}
 
     def take(self, numbers: Any, *, observation: bool = False) -> Batch:
         """Return decisions by their numbers in the sequence.
@@ -197,42 +206,37 @@ class Decisions:
         if numbers.size and not (numbers.min() >= 0 and numbers.max() < len(self)):
             raise IndexError(f"decisions are numbered 0 to {len(self) - 1}")
         place = np.searchsorted(self._ends, numbers, side="right")
-        found: Batch | None = None
-        for which in np.unique(place).tolist():
+        order, batches = [], []
+        for which in np.unique(place).tolist() or [0]:
+            part, wanted = self.parts[which], self._rows[which]
             at = np.flatnonzero(place == which)
             rows = numbers[at] - (self._ends[which - 1] if which else 0)
-            wanted = self._wanted[which]
             rows = rows if wanted is None else wanted[rows]
-            batch = self._batch(self.parts[which], rows)
+            batch = self._batch(part, rows)
+            if observation and not part.settings.observations:
+                raise DatasetError(
+                    f"{part.folder}: it keeps no observations (record --observations does); "
+                    "batches(inputs=...) rebuilds them by replay"
+                )
             if observation:
-                batch["observation"] = self.parts[which].observations[rows]
-            if found is None:
-                found = {
-                    name: np.empty((len(numbers), *column.shape[1:]), column.dtype) for name, column in batch.items()
-                }
-            for name, column in batch.items():
-                found[name][at] = column
-        return self._batch(self.parts[0], np.zeros(0, np.intp)) if found is None else found
+                batch["observation"] = part.tables["observations"][rows]
+            order.append(at)
+            batches.append(batch)
+        back = np.argsort(np.concatenate(order))
+        return {name: column[back] for name, column in _joined(batches).items()}
 
     def _batch(self, part: Part, rows: NDArray[Any]) -> Batch:
-        table = part.decisions[rows]
-        batch: Batch = {name: table[name].astype(np.int64) for name in _NUMBERS}
+        table = part.tables["decisions"][rows]
+        batch: Batch = {name: table[name].astype(np.int64) for name in DECISION_COLUMNS if name != "mask"}
+        batch |= {name: batch[name].astype(np.float32) for name in ("reward", "return")}
+        batch["mask"] = np.unpackbits(table["mask"], axis=-1, count=NUM_ACTIONS).view(np.bool_)
         batch["agent"] = np.array([self.agents.index(spec) for spec in part.settings.agents])[batch["agent"]]
         batch["dataset"] = np.full(len(rows), self._folders.index(part.folder))
-        batch["mask"] = np.unpackbits(table["mask"], axis=-1, count=NUM_ACTIONS).view(np.bool_)
-        for name in ("reward", "return"):
-            batch[name] = table[name].astype(np.float32)
         return batch
 
     # --- As a stream ------------------------------------------------------------------------------------------------
     def batches(
-        self,
-        size: int,
-        *,
-        inputs: Inputs | None = None,
-        seed: int | None = None,
-        share: tuple[int, int] = (0, 1),
-        chunk_games: int = CHUNK_GAMES,
+        self, size: int, *, inputs: Inputs | None = None, seed: int | None = None, share: tuple[int, int] = (0, 1)
     ) -> Iterator[Batch]:
         """Go once over the decisions, with what the seats saw rebuilt by replay.
 
@@ -242,19 +246,19 @@ class Decisions:
 
         Args:
             size: decisions of a batch; the last one may have fewer.
-            inputs: makes the column ``inputs`` of what n seats see (a `mahjong_env.View`): [n, ...]. None: no column.
+            inputs: makes columns of what n seats see (a `mahjong_env.View`): an array [n, ...], the column ``inputs``,
+                or several arrays by column. None: no such columns.
             seed: of the order; None: the order in which they were recorded.
             share: (k, n): the k-th of n parts of the stream, for several workers.
-            chunk_games: games that are played again at once.
 
         Raises:
             DatasetError: a damaged shard, or one that cannot be played here.
         """
-        if size < 1 or chunk_games < 1:
-            raise DatasetError(f"a batch has at least 1 decision and a chunk 1 game, not {size} and {chunk_games}")
+        if size < 1:
+            raise DatasetError(f"a batch has at least 1 decision, not {size}")
         rng = None if seed is None else np.random.default_rng([seed, *share])
         pool: list[Batch] = []
-        for part, games in self._chunks(seed, share, chunk_games):
+        for part, games in self._chunks(seed)[share[0] :: share[1]]:
             batch = self._chunk(part, games, inputs)
             if batch is None:
                 continue
@@ -266,28 +270,27 @@ class Decisions:
             if len(rest["action"]):
                 yield rest
 
-    def _chunks(self, seed: int | None, share: tuple[int, int], chunk_games: int) -> list[tuple[Part, range]]:
+    def _chunks(self, seed: int | None) -> list[tuple[Part, range]]:
         chunks = [
-            (part, part.games[start : start + chunk_games])
+            (part, part.games[start : start + CHUNK_GAMES])
             for part in self.parts
-            for start in range(0, len(part.games), chunk_games)
+            for start in range(0, len(part.games), CHUNK_GAMES)
         ]
-        if seed is not None:
-            order = np.random.default_rng(seed).permutation(len(chunks))
-            chunks = [chunks[place] for place in order]
-        return chunks[share[0] :: share[1]]
+        if seed is None:
+            return chunks
+        return [chunks[place] for place in np.random.default_rng(seed).permutation(len(chunks))]
 
     def _chunk(self, part: Part, games: range, inputs: Inputs | None) -> Batch | None:
-        first = (games.start - part.games.start) * part.settings.num_hands
-        hands = part.hands[first : first + len(games) * part.settings.num_hands]
+        """Return the wanted decisions of some games of a part; None if there are none."""
+        hands = part.hands_of(games).reshape(-1)
         rows = slice(int(hands["first"][0]), int(hands["first"][-1]) + int(hands["decisions"][-1]))
-        wanted = self.choice.of(part.decisions[rows], part.settings.agents)
-        if not wanted.any():
+        wanted = self._wanted(part, rows)
+        if wanted is None:
+            wanted = np.arange(rows.start, rows.stop)
+        if not wanted.size:
             return None
-        batch = self._batch(part, np.flatnonzero(wanted) + rows.start)
-        if inputs is not None:
-            batch["inputs"] = rebuild(part.settings, part.hands, part.decisions, games, wanted, inputs)
-        return batch
+        batch = self._batch(part, wanted)
+        return batch if inputs is None else batch | _rebuilt(part, games, wanted, inputs)
 
 
 def open_dataset(*folders: str | Path) -> Decisions:
@@ -315,11 +318,32 @@ def open_dataset(*folders: str | Path) -> Decisions:
     return Decisions(parts)
 
 
+def _rebuilt(part: Part, games: range, wanted: NDArray[np.intp], inputs: Inputs) -> Batch:
+    """Return the columns that ``inputs`` makes of what the seats saw at the wanted rows, which are ascending."""
+    columns: Batch = {}
+    for engine, live, rows in part.replay(games):
+        place = np.searchsorted(wanted, rows)
+        chosen = np.flatnonzero(wanted[np.minimum(place, len(wanted) - 1)] == rows)
+        if not chosen.size:
+            continue
+        made = inputs(engine.view(games=live[chosen]))
+        for name, column in (made if isinstance(made, Mapping) else {"inputs": made}).items():
+            array = np.asarray(column)
+            if array.shape[:1] != chosen.shape:
+                raise DatasetError(
+                    f"{name} of {chosen.size} seats are [{chosen.size}, ...], not of shape {array.shape}"
+                )
+            if name not in columns:
+                columns[name] = np.empty((len(wanted), *array.shape[1:]), array.dtype)
+            columns[name][place[chosen]] = array
+    return columns
+
+
 def _joined(pool: Sequence[Batch]) -> Batch:
     return {name: np.concatenate([batch[name] for batch in pool]) for name in pool[-1]}
 
 
-def _cut(batch: Batch, size: int, rng: np.random.Generator | None) -> Any:
+def _cut(batch: Batch, size: int, rng: np.random.Generator | None) -> Generator[Batch, None, Batch]:
     """Yield the decisions in batches of a size; return those that are left over."""
     number = len(batch["action"])
     order = np.arange(number) if rng is None else rng.permutation(number)
@@ -327,85 +351,3 @@ def _cut(batch: Batch, size: int, rng: np.random.Generator | None) -> Any:
     for start in range(0, whole, size):
         yield {name: column[order[start : start + size]] for name, column in batch.items()}
     return {name: column[order[whole:]] for name, column in batch.items()}
-
-
-# --- Replay ---------------------------------------------------------------------------------------------------------
-
-
-def replay(settings: Settings, hands: NDArray[Any], decisions: NDArray[Any], games: range) -> Iterator[Moment]:
-    """Play some games of a shard again, up to each decision and past it.
-
-    Args:
-        settings: of the dataset.
-        hands: the shard's table of hands.
-        decisions: its table of decisions.
-        games: the games, by their numbers in the dataset.
-
-    Yields:
-        Every decision, before it is made; those of several games at once.
-
-    Raises:
-        DatasetError: a game cannot be played as it was, or ends with other points: the tables are damaged, or were made
-            by other rules.
-    """
-    first_hand = (games.start - int(hands["game"][0])) * settings.num_hands
-    own = hands[first_hand : first_hand + len(games) * settings.num_hands].reshape(len(games), settings.num_hands)
-    first = own["first"][:, 0].astype(np.int64)
-    length = own["decisions"].sum(axis=1)
-    engine = deal_shard(settings, games)
-    for step in range(int(length.max(initial=0))):
-        live = np.flatnonzero(length > step)
-        rows = first[live] + step
-        yield engine, live, rows
-        try:
-            engine.step(decisions["action"][rows].astype(np.int64), games=live)
-        except IllegalActionError as error:
-            raise DatasetError(f"a shard of the dataset cannot be played as it was: {error}") from error
-    points = settings.rules.starting_points + own["points"].sum(axis=1)
-    wrong = np.flatnonzero((engine.seat_to_act >= 0) | (engine.points != points).any(axis=1))
-    if wrong.size:
-        raise DatasetError(
-            f"game {games[int(wrong[0])]} of the dataset ends otherwise than it did: the tables are damaged, or "
-            "were made by other rules"
-        )
-
-
-def rebuild(
-    settings: Settings,
-    hands: NDArray[Any],
-    decisions: NDArray[Any],
-    games: range,
-    wanted: NDArray[np.bool_],
-    inputs: Callable[[View], NDArray[Any]],
-) -> NDArray[Any]:
-    """Return [k, ...] what ``inputs`` makes of what the seats saw, for the wanted ones of the decisions of these games.
-
-    Args:
-        settings: of the dataset.
-        hands: the shard's table of hands.
-        decisions: its table of decisions.
-        games: the games, by their numbers in the dataset; their decisions are n rows, one after another.
-        wanted: [n] which of these are wanted, k of them.
-        inputs: a function of a view of m seats that returns [m, ...].
-
-    Raises:
-        DatasetError: see `replay`; or ``inputs`` returns something else.
-    """
-    if not wanted.any():
-        return np.zeros(0)
-    place = wanted.cumsum() - 1
-    begin: int | None = None
-    out: NDArray[Any] | None = None
-    for engine, live, rows in replay(settings, hands, decisions, games):
-        begin = int(rows[0]) if begin is None else begin  # the first decision of the first game that has any
-        chosen = np.flatnonzero(wanted[rows - begin])
-        if not chosen.size:
-            continue
-        made = np.asarray(inputs(engine.view(games=live[chosen])))
-        if made.shape[:1] != chosen.shape:
-            raise DatasetError(f"inputs of {chosen.size} seats are [{chosen.size}, ...], not of shape {made.shape}")
-        if out is None:
-            out = np.empty((int(wanted.sum()), *made.shape[1:]), made.dtype)
-        out[place[rows[chosen] - begin]] = made
-    assert out is not None  # at least one decision was wanted
-    return out
