@@ -252,7 +252,7 @@ class Engine:
             ActionError: wrong shape or type of ``actions``, ``games`` or ``out``; nothing has been changed.
             IllegalActionError: an action that is not legal; nothing in the batch has been changed.
         """
-        few = self._few_games()
+        few = self._few or self._few_games()
         plain = None if few is None else few.read(actions, games)
         g = self._game_numbers(games) if plain is None else self._all_games if games is None else games
         chosen = checked_actions(self.state, actions, g) if plain is None else _NO_ACTIONS
@@ -260,11 +260,14 @@ class Engine:
             check_step_buffers(out, len(g), self.num_people)
         self._note_moves(games, g)
 
-        self._context.begin_step()
         if few is not None and plain is not None:
-            live, chosen = few.play(plain)
+            left = few.play(plain)
+            if not left:
+                return self._uneventful(g, out)
+            live, chosen = (np.array(numbers) for numbers in zip(*left, strict=True))
         else:
             live = g if chosen.size == g.size else g[self.state.actor[g] != NO_SEAT]
+        self._context.begin_step()
         ended = take_step(self._context, live, chosen) if live.size else []
         outcome = Outcome.collect(ended, self.rules, self.state)
         hand_over, done, truncated = self._begin_next_hands(g, ended)
@@ -274,6 +277,15 @@ class Engine:
         if out is not None:
             self._fill(out, g, rewards)
         return StepResult(rewards, hand_over, done, truncated, outcome)
+
+    def _uneventful(self, games: Games, out: Mapping[str, Any] | None) -> StepResult:
+        """What comes of a step in which nothing was paid and no hand ended."""
+        number = len(games)
+        rewards = np.zeros((number, self.state.points.shape[1]), np.int32)
+        if out is not None:
+            self._fill(out, games, rewards)
+        hand_over, done, truncated = [np.zeros(number, np.bool_) for _ in range(3)]
+        return StepResult(rewards, hand_over, done, truncated, Outcome.empty(self.num_people))
 
     def _few_games(self) -> one_game.FewGames | None:
         """The games as plain Python plays them; None: there are too many, or the variant has its own way."""

@@ -21,7 +21,6 @@ import numpy as np
 from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, KONG, NUM_ACTIONS, PASS, PUNG, WIN
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_ALL_KINDS, NUM_KINDS
-from mahjong_env.basics.types import Games, Int64Array
 from mahjong_env.engine.claim_rules import (
     ARE_NEIGHBOURS,
     MAY_CHOW_HIGH,
@@ -42,6 +41,7 @@ from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import (
     CLAIMED,
     DISCARDED,
+    FEW_GAMES,
     LATEST,
     MAX_DISCARDS,
     MAX_MELDS,
@@ -54,7 +54,7 @@ from mahjong_env.state.arrays import (
     Phase,
 )
 
-MOST_GAMES: Final = 16
+MOST_GAMES: Final = FEW_GAMES
 """The largest batches that are played like this; in larger ones numpy is faster."""
 
 NOT_ASKED: Final = ("on_discard", "limit_claims", "limit_turn", "may_win_at_once", "unclaimable")
@@ -73,7 +73,7 @@ _RANKS: Final = RANK_OF_OPTIONS.tolist()
 _RANK_OF_CLAIM: Final = dict(enumerate(RANK_OF_ACTION.tolist(), CHOW_LOW))
 _SETS: Final = SETS_OF_EQUALS.tolist()
 _MAY_KONG: Final = int(MAY_KONG)
-_NO_FLOWERS: Final = memoryview(bytes(NUM_ALL_KINDS)).cast("b")
+_NO_FLOWERS: Final = bytes(NUM_ALL_KINDS)
 # By kind: the two tiles that make a run with it, and the option bit.
 _PAIRS_BESIDE: Final = ((0, 1, MAY_CHOW_HIGH), (1, 2, MAY_CHOW_MIDDLE), (2, 3, MAY_CHOW_LOW))
 _RUNS: Final = [
@@ -88,7 +88,6 @@ _RUNS: Final = [
 _MAY_DISCARD: Final = bytes([0, *[1] * 255])
 _ONLY_DISCARDS: Final = bytes(NUM_ACTIONS - NUM_KINDS)
 _MASKS: Final = [mask.tobytes() for mask in MASKS_OF_OPTIONS]
-_NOTHING_LEFT: Final[tuple[Games, Int64Array]] = np.zeros(0, np.intp), np.zeros(0, np.int64)
 
 
 def can_play(rules: Rules) -> bool:
@@ -137,55 +136,27 @@ class FewGames:
         )
         self._no_marks = bytes(2 * self._num_marks * self._seats)
 
-        memory = state.memory
-        self._hand, self._public, self._river, self._mask, self._options = (
-            memory(name, np.uint8) for name in ("hand", "public", "river", "mask", "options")
+        # The memory of all numbers of one size, and where each array begins in it.
+        self._bytes, self._raw, self._shorts, self._codes = map(state.memory, (np.int8, np.uint8, np.int16, np.int32))
+
+        def of(*names: str) -> list[int]:
+            return [state.start(name) for name in names]
+
+        self._code, self._wall, self._front, self._back, self._reserve = of("code", "wall", "front", "back", "reserve")
+        self._hand, self._public, self._river, self._mask = of("hand", "public", "river", "mask")
+        self._open_pung, self._is_tenpai, self._num_melds = of("open_pung", "is_tenpai", "num_melds")
+        self._meld_type, self._meld_kind, self._meld_from, self._meld_claimed = of(
+            "meld_type", "meld_kind", "meld_from", "meld_claimed"
         )
-        self._code, self._open_pung, self._is_tenpai = memory("code"), memory("open_pung"), memory("is_tenpai")
-        self._num_melds, self._meld_type, self._meld_kind = (
-            memory("num_melds"),
-            memory("meld_type"),
-            memory("meld_kind"),
-        )
-        self._meld_from, self._meld_claimed = memory("meld_from"), memory("meld_claimed")
-        self._river_size, self._river_claimed, self._turns = (
-            memory("river_size"),
-            memory("river_claimed"),
-            memory("turns"),
-        )
-        self._wall, self._front, self._back, self._reserve = (
-            memory("wall"),
-            memory("front"),
-            memory("back"),
-            memory("reserve"),
-        )
-        self._left_before_draw, self._wild, self._closing = (
-            memory("left_before_draw"),
-            memory("wild"),
-            memory("closing"),
-        )
-        self._phase, self._actor, self._turn, self._drawn = (
-            memory("phase"),
-            memory("actor"),
-            memory("turn"),
-            memory("drawn"),
-        )
-        self._kong_draws, self._flower_draw, self._can_win = (
-            memory("kong_draws"),
-            memory("flower_draw"),
-            memory("can_win"),
-        )
-        self._undisturbed, self._num_discards = memory("undisturbed"), memory("num_discards")
-        self._offered, self._offered_by = memory("offered"), memory("offered_by")
-        self._best_precedence, self._best_seat, self._best_action = (
-            memory("best_precedence"),
-            memory("best_seat"),
-            memory("best_action"),
-        )
-        self._flowers, self._fresh_flowers = memory("flowers"), memory("fresh_flowers")
-        self._marks = self._marks_before_flowers = memoryview(b"")
-        if self._num_marks:
-            self._marks, self._marks_before_flowers = memory("marks"), memory("marks_before_flowers")
+        self._river_size, self._river_claimed, self._turns = of("river_size", "river_claimed", "turns")
+        self._left_before_draw, self._wild, self._closing = of("left_before_draw", "wild", "closing")
+        self._phase, self._actor, self._turn, self._drawn = of("phase", "actor", "turn", "drawn")
+        self._kong_draws, self._flower_draw, self._can_win = of("kong_draws", "flower_draw", "can_win")
+        self._undisturbed, self._num_discards = of("undisturbed", "num_discards")
+        self._offered, self._offered_by, self._options = of("offered", "offered_by", "options")
+        self._best_precedence, self._best_seat, self._best_action = of("best_precedence", "best_seat", "best_action")
+        self._flowers, self._fresh_flowers = of("flowers", "fresh_flowers")
+        self._marks, self._marks_before_flowers = of("marks", "marks_before_flowers")
 
     # --- Steps ----------------------------------------------------------------------------------------------------
 
@@ -195,108 +166,105 @@ class FewGames:
             actions = actions.tolist()
         elif type(actions) is not list:
             return None
-        numbers = self._all
+        numbers: range | list[int] = self._all
         if games is not None:
             if type(games) is not np.ndarray or games.ndim != 1 or games.dtype.kind not in "iu":
                 return None
             numbers = games.tolist()
-            if len(set(numbers)) < len(numbers):
+            if len(set(numbers)) < len(numbers) or not set(self._all).issuperset(numbers):
                 return None
         if len(actions) != len(numbers):
             return None
-        chosen = []
+        memory, chosen = self._bytes, []
         for g, action in zip(numbers, actions, strict=True):
-            if type(action) is not int or g not in self._all:
+            if type(action) is not int:
                 return None
-            if self._actor[g] < 0:
+            if memory[self._actor + g] < 0:
                 continue
-            if not (0 <= action < NUM_ACTIONS and self._mask[g * NUM_ACTIONS + action]):
+            if not (0 <= action < NUM_ACTIONS and memory[self._mask + g * NUM_ACTIONS + action]):
                 return None
             chosen.append((g, action))
         return chosen
 
-    def play(self, chosen: list[tuple[int, int]]) -> tuple[Games, Int64Array]:
-        """Play one legal action in each game, and give those back that were left alone: [n] games and [n] actions.
-
-        Args:
-            chosen: games that are not over, and an action for each.
-        """
-        left = [(g, action) for g, action in chosen if not self._play(g, action)]
-        if not left:
-            return _NOTHING_LEFT
-        games, actions = zip(*left, strict=True)
-        return np.array(games, np.intp), np.array(actions, np.int64)
+    def play(self, chosen: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Play one legal action in each of these games that are not over; return what was left alone."""
+        return [each for each in chosen if not self._play(*each)]
 
     def _play(self, g: int, action: int) -> bool:
         """Whether the game was played; else it is untouched."""
-        phase = self._phase[g]
+        phase = self._bytes[self._phase + g]
         if phase == _TURN:
             return action < CONCEALED_KONG and self._discard(g, action)
         return bool(phase == _CLAIM) and action != WIN and action != KONG and self._answer(g, action)
 
     def _discard(self, g: int, kind: int) -> bool:
         """`phases.turn._discard` and `phases.claims.offer_discards`."""
-        seats, hand = self._seats, self._hand
-        seat, base = self._actor[g], g * seats
-        at, wild = base + seat, self._wild[g]
-        left = self._wall_size - self._front[g] - self._back[g] - self._reserve[g]
-        if left <= 0 or self._closing[g] or not hand[at * NUM_KINDS + kind]:
+        memory, seats = self._bytes, self._seats
+        seat, base, wild = memory[self._actor + g], g * seats, memory[self._wild + g]
+        at, left = base + seat, self._left(g)
+        held = self._hand + at * NUM_KINDS + kind
+        if left <= 0 or memory[self._closing + g] or not memory[held]:
             return False
         wanted: bytes | None = b""
         if kind != wild and not self._dead[kind]:
             wanted = self._options_of_others(base, seat, kind, wild)
             if wanted is None:
                 return False
-        before = self._mark_discard(at, kind, wild)
+        before = self._mark_discard(at, kind, wild) if self._after_discard else ()
         if wanted and self._limits_claims and self._has_marks(g):
             wanted = self._limited(g, base, seat, wanted)
         following = seat + 1 if seat + 1 < seats else 0
         tile = -1
         if not wanted:
-            tile = self._tile_to_come(g, base + following, wild)
+            tile = self._tile_to_come(g, base + following, wild, left)
             if tile < 0:
                 for place, mark in before:
-                    self._marks[place] = mark
+                    self._shorts[place] = mark
                 return False
 
-        hand[at * NUM_KINDS + kind] -= 1
+        memory[held] -= 1
         if kind != wild:
-            self._code[at * 4 + _SUIT[kind]] -= _POWER[kind]
-        number = self._num_discards[g] + 1
-        self._num_discards[g] = number
-        seen = at * _SEEN + kind
-        self._public[seen + DISCARDED * NUM_KINDS] += 1
-        self._public[seen + LATEST * NUM_KINDS] = number
-        size = self._river_size[at]
-        self._river[at * MAX_DISCARDS + size] = kind + 1
-        self._river_size[at] = size + 1
-        self._drawn[g] = -1
-        self._can_win[g] = 0
-        wilds = self._wilds(at, wild)
-        self._is_tenpai[at] = self._short(at, wilds) <= wilds + 1
-        self._offered_by[g] = seat
+            self._codes[self._code + at * 4 + _SUIT[kind]] -= _POWER[kind]
+        number = memory[self._num_discards + g] + 1
+        memory[self._num_discards + g] = number
+        seen = self._public + at * _SEEN + kind
+        memory[seen + DISCARDED * NUM_KINDS] += 1
+        memory[seen + LATEST * NUM_KINDS] = number
+        size = memory[self._river_size + at]
+        memory[self._river + at * MAX_DISCARDS + size] = kind + 1
+        memory[self._river_size + at] = size + 1
+        wilds = self._wilds(at, wild) if wild >= 0 else 0
+        memory[self._is_tenpai + at] = self._short(at, wilds) <= wilds + 1
+        memory[self._offered_by + g] = seat
         if wanted:
-            self._options[base : base + seats] = wanted
-            self._offered[g], self._best_precedence[g] = kind, 0
-            self._phase[g], self._actor[g] = _CLAIM, self._asked_first(base, seat)[0]
-            self._write_question(g, base)
+            self._raw[self._options + base : self._options + base + seats] = wanted
+            memory[self._drawn + g], memory[self._can_win + g] = -1, 0
+            memory[self._offered + g], memory[self._best_precedence + g] = kind, 0
+            memory[self._phase + g] = _CLAIM
+            self._ask(g, base, self._asked_first(base, seat)[0])
         else:
-            self._draw(g, base, following, tile)
+            self._draw(g, base, following, tile, left)
         return True
+
+    def _left(self, g: int) -> int:
+        """`State.left`."""
+        shorts = self._shorts
+        return self._wall_size - shorts[self._front + g] - shorts[self._back + g] - shorts[self._reserve + g]
 
     def _mark_discard(self, at: int, kind: int, wild: int) -> list[tuple[int, int]]:
         """`Rules.on_discard`; the marks that it may have changed: where they stand, and what they were."""
         before = []
         for number, after in self._after_discard:
-            place = at * self._num_marks + number
-            mark = self._marks[place]
+            place = self._marks + at * self._num_marks + number
+            mark = self._shorts[place]
             before.append((place, mark))
-            self._marks[place] = after(mark, kind, wild)
+            self._shorts[place] = after(mark, kind, wild)
         return before
 
     def _has_marks(self, g: int) -> bool:
         size = self._num_marks * self._seats
-        return self._marks[g * size : (g + 1) * size].tobytes() != self._no_marks
+        first = self._marks + g * size
+        return self._shorts[first : first + size].tobytes() != self._no_marks
 
     def _limited(self, g: int, base: int, giver: int, wanted: bytes) -> bytes:
         """What `Rules.limit_claims` leaves of the options of all seats."""
@@ -314,29 +282,32 @@ class FewGames:
 
         `phases.claims._sets_wanted` and `claim_rules.sets_wanted`.
         """
-        seats, hand = self._seats, self._hand
-        wanted = None
-        for row in range(1, seats):
-            seat = giver + row
-            if seat >= seats:
-                seat -= seats
-            at = base + seat
-            if self._is_tenpai[at]:
-                wilds = self._wilds(at, wild)
-                if self._short(at, wilds, kind) <= wilds:
-                    return None
-            first = at * NUM_KINDS
-            may = _SETS[hand[first + kind]]
-            if row == 1 and self._chows:
-                for one, other, option in _RUNS[kind]:
-                    if hand[first + one] and hand[first + other] and one != wild and other != wild:
-                        may |= option
-            if self._adds_discards and self._open_pung[first + kind]:
-                may |= _MAY_KONG
-            if may:
-                if wanted is None:
-                    wanted = bytearray(seats)
-                wanted[seat] = may
+        memory, raw, seats = self._bytes, self._raw, self._seats
+        first = self._is_tenpai + base
+        if 1 in raw[first : first + seats].tobytes():
+            for seat in range(seats):
+                if memory[first + seat] and seat != giver:
+                    wilds = self._wilds(base + seat, wild)
+                    if self._short(base + seat, wilds, kind) <= wilds:
+                        return None
+        first = self._hand + base * NUM_KINDS
+        following = giver + 1 if giver + 1 < seats else 0
+        wanted: bytearray | None = None
+        if self._chows:
+            held = first + following * NUM_KINDS
+            for one, other, option in _RUNS[kind]:
+                if memory[held + one] and memory[held + other] and one != wild and other != wild:
+                    wanted = wanted or bytearray(seats)
+                    wanted[following] |= option
+        for seat, count in enumerate(raw[first + kind : first + seats * NUM_KINDS : NUM_KINDS].tobytes()):
+            if count > 1 and seat != giver:
+                wanted = wanted or bytearray(seats)
+                wanted[seat] |= _SETS[count]
+        if self._adds_discards:
+            for seat in range(seats):
+                if memory[self._open_pung + (base + seat) * NUM_KINDS + kind] and seat != giver:
+                    wanted = wanted or bytearray(seats)
+                    wanted[seat] |= _MAY_KONG
         return b"" if wanted is None else bytes(wanted)
 
     def _asked_first(self, base: int, giver: int) -> tuple[int, int]:
@@ -345,158 +316,173 @@ class FewGames:
         `claim_rules.seats_to_ask_first`.
         """
         seats, first, best = self._seats, NO_SEAT, 0
-        for row in range(seats):
-            seat = giver + 1 + row
-            if seat >= seats:
-                seat -= seats
-            options = self._options[base + seat]
+        given = self._options + base
+        for seat, options in enumerate(self._bytes[given : given + seats]):
             if options:
-                could = _RANKS[options] * 4 + 3 - row
+                could = _RANKS[options] * 4 + 3 - (seat - giver - 1) % seats
                 if could > best:
                     first, best = seat, could
         return first, best
 
+    def _ask(self, g: int, base: int, seat: int) -> None:
+        """Wait for the answer of a seat; its mask: `phases.masks._write_questions`."""
+        memory, mask = self._bytes, self._mask + g * NUM_ACTIONS
+        memory[self._actor + g] = seat
+        self._raw[mask : mask + NUM_ACTIONS] = _MASKS[memory[self._options + base + seat]]
+
     def _answer(self, g: int, action: int) -> bool:
         """`phases.claims.take_answers`."""
-        seats, options = self._seats, self._options
-        base, seat, giver = g * seats, self._actor[g], self._offered_by[g]
+        memory, seats = self._bytes, self._seats
+        base, seat, giver = g * seats, memory[self._actor + g], memory[self._offered_by + g]
         heard = 0 if action == PASS else _RANK_OF_CLAIM[action] * 4 + 3 - (seat - giver - 1) % seats
-        before = self._best_precedence[g]
+        before = memory[self._best_precedence + g]
         best = heard if heard > before else before
-        own = options[base + seat]
-        options[base + seat] = 0
+        options = self._options + base
+        own = memory[options + seat]
+        memory[options + seat] = 0
         asked, could = self._asked_first(base, giver)
-        is_decided, tile = could <= best, -1
+        is_decided, tile, left = could <= best, -1, self._left(g)
         following = giver + 1 if giver + 1 < seats else 0
         if is_decided:
             if best == 0:
-                left = self._wall_size - self._front[g] - self._back[g] - self._reserve[g]
-                if left > 0 and not self._closing[g]:
-                    tile = self._tile_to_come(g, base + following, self._wild[g])
+                if left > 0 and not memory[self._closing + g]:
+                    tile = self._tile_to_come(g, base + following, memory[self._wild + g], left)
                 is_common = tile >= 0
             else:
-                is_common = heard > before or self._best_action[g] <= PUNG
+                is_common = heard > before or memory[self._best_action + g] <= PUNG
             if not is_common:
-                options[base + seat] = own
+                memory[options + seat] = own
                 return False
         if heard > before:
-            self._best_precedence[g], self._best_seat[g], self._best_action[g] = heard, seat, action
+            memory[self._best_precedence + g], memory[self._best_seat + g] = heard, seat
+            memory[self._best_action + g] = action
         if not is_decided:
-            self._actor[g] = asked
-            self._write_question(g, base)
+            self._ask(g, base, asked)
             return True
-        kind = self._offered[g]
-        self._offered[g], self._best_precedence[g] = -1, 0
-        options[base : base + seats] = self._nothing
+        kind = memory[self._offered + g]
+        memory[self._offered + g], memory[self._best_precedence + g] = -1, 0
+        self._raw[options : options + seats] = self._nothing
         if tile >= 0:
-            self._draw(g, base, following, tile)
+            self._draw(g, base, following, tile, left)
         else:
-            self._grant(g, base, giver, kind)
+            self._grant(g, base, giver, kind, left)
         return True
 
-    def _grant(self, g: int, base: int, giver: int, kind: int) -> None:
+    def _grant(self, g: int, base: int, giver: int, kind: int, left: int) -> None:
         """A chow or pung: `phases.grants`, `State.take_discard` and `State.lay_meld`."""
-        hand, code, public, slots = self._hand, self._code, self._public, self._slots
-        claimer, action = self._best_seat[g], self._best_action[g]
+        memory, slots = self._bytes, self._slots
+        claimer, action = memory[self._best_seat + g], memory[self._best_action + g]
         at, other = base + claimer, base + giver
-        public[other * _SEEN + DISCARDED * NUM_KINDS + kind] -= 1
-        size = self._river_size[other]
+        memory[self._public + other * _SEEN + DISCARDED * NUM_KINDS + kind] -= 1
+        size = memory[self._river_size + other]
         latest = other * MAX_DISCARDS + size - 1
-        self._river[latest] += CLAIMED
-        self._river_claimed[latest] = slots[(claimer - giver) % self._seats]
-        self._undisturbed[g] = 0
-        melded = at * _SEEN + MELDED * NUM_KINDS
+        memory[self._river + latest] += CLAIMED
+        memory[self._river_claimed + latest] = slots[(claimer - giver) % self._seats]
+        memory[self._undisturbed + g] = 0
+        held, code, melded = self._hand + at * NUM_KINDS, self._code + at * 4, self._public + at * _SEEN
+        melded += MELDED * NUM_KINDS
         if action == PUNG:
             lowest, meld_type = kind, int(MeldType.PUNG)
-            hand[at * NUM_KINDS + kind] -= 2
-            code[at * 4 + _SUIT[kind]] -= 2 * _POWER[kind]
-            public[melded + kind] += 3
-            self._open_pung[at * NUM_KINDS + kind] = 1
+            memory[held + kind] -= 2
+            self._codes[code + _SUIT[kind]] -= 2 * _POWER[kind]
+            memory[melded + kind] += 3
+            memory[self._open_pung + at * NUM_KINDS + kind] = 1
         else:
             lowest, meld_type = kind - (action - CHOW_LOW), int(MeldType.CHOW)
             for part in range(lowest, lowest + 3):
-                public[melded + part] += 1
+                memory[melded + part] += 1
                 if part != kind:
-                    hand[at * NUM_KINDS + part] -= 1
-                    code[at * 4 + _SUIT[part]] -= _POWER[part]
-        number = self._num_melds[at]
-        self._num_melds[at] = number + 1
+                    memory[held + part] -= 1
+                    self._codes[code + _SUIT[part]] -= _POWER[part]
+        number = memory[self._num_melds + at]
+        memory[self._num_melds + at] = number + 1
         place = at * MAX_MELDS + number
-        self._meld_type[place], self._meld_kind[place] = meld_type, lowest
-        self._meld_from[place], self._meld_claimed[place] = giver, kind
-        listed = at * _SEEN + MELD_LIST * NUM_KINDS + number * MELD_PLACES
-        public[listed], public[listed + 1] = meld_type, lowest + 1
-        public[listed + 2] = slots[(giver - claimer) % self._seats]
-        public[listed + 3], public[listed + 4] = kind + 1, size
+        memory[self._meld_type + place], memory[self._meld_kind + place] = meld_type, lowest
+        memory[self._meld_from + place], memory[self._meld_claimed + place] = giver, kind
+        listed = self._public + at * _SEEN + MELD_LIST * NUM_KINDS + number * MELD_PLACES
+        memory[listed], memory[listed + 1] = meld_type, lowest + 1
+        memory[listed + 2] = slots[(giver - claimer) % self._seats]
+        memory[listed + 3], memory[listed + 4] = kind + 1, size
 
-        self._turn[g] = claimer
-        self._left_before_draw[g] = self._wall_size - self._front[g] - self._back[g] - self._reserve[g]
-        self._drawn[g], self._can_win[g], self._kong_draws[g], self._flower_draw[g] = -1, 0, 0, 0
-        self._phase[g], self._actor[g] = _TURN, claimer
-        self._write_turn(g, base + claimer, may_kong=False)
+        self._begin_turn(g, claimer, -1, left)
+        self._write_turn(g, at, may_kong=False)
+
+    def _begin_turn(self, g: int, seat: int, drawn: int, left: int) -> None:
+        """A turn after a draw or a claim, as every turn begins; ``left`` are the drawable tiles before the draw."""
+        memory = self._bytes
+        self._shorts[self._left_before_draw + g] = left
+        memory[self._phase + g], memory[self._actor + g], memory[self._turn + g] = _TURN, seat, seat
+        memory[self._drawn + g], memory[self._can_win + g] = drawn, 0
+        memory[self._kong_draws + g], memory[self._flower_draw + g] = 0, 0
 
     # --- Drawing --------------------------------------------------------------------------------------------------
 
-    def _tile_to_come(self, g: int, at: int, wild: int) -> int:
+    def _tile_to_come(self, g: int, at: int, wild: int, left: int) -> int:
         """The tile that a seat is about to draw, flowers replaced; -1 if that is a matter for the phases."""
-        tile = self._wall[g * self._wall_size + self._front[g]]
+        memory, wall = self._bytes, self._wall + g * self._wall_size
+        tile = memory[wall + self._shorts[self._front + g]]
         if self._is_flower[tile]:
-            back, end = self._back[g], (g + 1) * self._wall_size
-            left = self._wall_size - self._front[g] - 1 - back - self._reserve[g]
+            back, left, end = self._shorts[self._back + g], left - 1, wall + self._wall_size
             while self._is_flower[tile]:
                 if left <= 0:
                     return -1
                 back, left = back + 1, left - 1
-                tile = self._wall[end - back]
-        if self._is_tenpai[at]:
+                tile = memory[end - back]
+        if memory[self._is_tenpai + at]:
             wilds = self._wilds(at, wild) + (tile == wild)
             if self._short(at, wilds, tile if tile != wild else -1) <= wilds:
                 return -1
         return tile
 
-    def _draw(self, g: int, base: int, seat: int, tile: int) -> None:
+    def _draw(self, g: int, base: int, seat: int, tile: int, left: int) -> None:
         """A turn begins with the draw of a tile (see `_tile_to_come`): `phases.draw`."""
-        at, front = base + seat, self._front[g]
-        self._left_before_draw[g] = self._wall_size - front - self._back[g] - self._reserve[g]
-        self._turn[g], self._kong_draws[g], self._flower_draw[g] = seat, 0, 0
-        self._turns[at] += 1
-        self._front[g] = front + 1
-        drawn = self._wall[g * self._wall_size + front]
+        memory, at, front = self._bytes, base + seat, self._shorts[self._front + g]
+        self._begin_turn(g, seat, tile, left)
+        memory[self._turns + at] += 1
+        self._shorts[self._front + g] = front + 1
+        drawn = memory[self._wall + g * self._wall_size + front]
         if self._is_flower[drawn]:
-            self._replace_flowers(g, at, drawn)
-        self._drawn[g] = tile
-        self._hand[at * NUM_KINDS + tile] += 1
-        if tile != self._wild[g]:
-            self._code[at * 4 + _SUIT[tile]] += _POWER[tile]
-        self._phase[g], self._actor[g], self._can_win[g] = _TURN, seat, 0
+            left -= self._replace_flowers(g, at, drawn)
+        memory[self._hand + at * NUM_KINDS + tile] += 1
+        if tile != memory[self._wild + g]:
+            self._codes[self._code + at * 4 + _SUIT[tile]] += _POWER[tile]
         if self._wins_at_once and self._has_marks(g):
             judge_turn(self._context, self._state.seats_to_act(np.array([g])))
-        self._write_turn(g, at, may_kong=self._wall_size - front - 1 - self._back[g] > self._reserve[g])
+        self._write_turn(g, at, may_kong=left > 1)
 
-    def _replace_flowers(self, g: int, at: int, tile: int) -> None:
-        """`phases.draw._replace_flowers`."""
-        fresh, number = g * NUM_ALL_KINDS, self._num_marks
-        self._fresh_flowers[fresh : fresh + NUM_ALL_KINDS] = _NO_FLOWERS
+    def _replace_flowers(self, g: int, at: int, tile: int) -> int:
+        """`phases.draw._replace_flowers`; how many there were."""
+        memory, shorts, number = self._bytes, self._shorts, self._num_marks
+        fresh, back, end = (
+            self._fresh_flowers + g * NUM_ALL_KINDS,
+            self._back + g,
+            self._wall + (g + 1) * self._wall_size,
+        )
+        self._raw[fresh : fresh + NUM_ALL_KINDS] = _NO_FLOWERS
         if number:
-            self._marks_before_flowers[g * number : (g + 1) * number] = self._marks[at * number : (at + 1) * number]
-        self._flower_draw[g] = 1
+            marks, before = self._marks + at * number, self._marks_before_flowers + g * number
+            shorts[before : before + number] = shorts[marks : marks + number]
+        memory[self._flower_draw + g] = 1
+        replaced = 0
         while self._is_flower[tile]:
-            self._flowers[at * NUM_ALL_KINDS + tile] += 1
-            self._fresh_flowers[fresh + tile] += 1
+            memory[self._flowers + at * NUM_ALL_KINDS + tile] += 1
+            memory[fresh + tile] += 1
             if self._answers_flowers:
                 self._rules.on_flower(self._state, self._state.seats(np.array([g]), np.array([at % self._seats])))
-            self._back[g] += 1
-            tile = self._wall[(g + 1) * self._wall_size - self._back[g]]
+            shorts[back] += 1
+            tile = memory[end - shorts[back]]
+            replaced += 1
+        return replaced
 
     # --- Hands and masks ------------------------------------------------------------------------------------------
 
     def _wilds(self, at: int, wild: int) -> int:
-        return self._hand[at * NUM_KINDS + wild] if wild >= 0 else 0
+        return self._bytes[self._hand + at * NUM_KINDS + wild] if wild >= 0 else 0
 
     def _short(self, at: int, wilds: int, kind: int = -1) -> int:
         """Tiles that a hand lacks, with one more natural tile where given (`Rules.tiles_short`)."""
-        code, words, first = self._code, self._words, at * 4
-        one, two, three, four = code[first : first + 4]
+        words, first = self._words, self._code + at * 4
+        one, two, three, four = self._codes[first : first + 4]
         if kind >= 0:
             suit = _SUIT[kind]
             if suit == 0:
@@ -508,31 +494,28 @@ class FewGames:
             else:
                 four += _POWER[kind]
         total, with_pair = sum_of_one(words[one], words[two], words[three], words[four + FIRST_HONOUR_FACTS])
-        return self._short_of_one(total, with_pair, wilds, self._num_melds[at])
-
-    def _write_question(self, g: int, base: int) -> None:
-        """`phases.masks._write_questions`."""
-        mask = _MASKS[self._options[base + self._actor[g]]]
-        self._mask[g * NUM_ACTIONS : (g + 1) * NUM_ACTIONS] = mask
+        return self._short_of_one(total, with_pair, wilds, self._bytes[self._num_melds + at])
 
     def _write_turn(self, g: int, at: int, *, may_kong: bool) -> None:
         """`phases.masks._write_turns`."""
-        if (self._limits_turns or self._can_win[g]) and self._has_marks(g):
+        memory = self._bytes
+        if (self._limits_turns or memory[self._can_win + g]) and self._has_marks(g):
             write_masks(self._context, np.array([g]))
             return
-        mask, first = self._mask, g * NUM_ACTIONS
-        held = self._hand[at * NUM_KINDS : (at + 1) * NUM_KINDS].tobytes()
-        mask[first : first + NUM_ACTIONS] = held.translate(_MAY_DISCARD) + _ONLY_DISCARDS
+        first, hand = self._mask + g * NUM_ACTIONS, self._hand + at * NUM_KINDS
+        held = memory[hand : hand + NUM_KINDS].tobytes()
+        self._raw[first : first + NUM_ACTIONS] = held.translate(_MAY_DISCARD) + _ONLY_DISCARDS
         if not may_kong:
             return
         if 4 in held:
             counts = np.frombuffer(held, np.int8)[None]
             kinds = self._rules.concealed_kong_kinds(self._state, np.array([g]), counts)
-            mask[first + CONCEALED_KONG : first + ADDED_KONG] = kinds.tobytes()
-        if self._num_melds[at]:
-            pungs = self._open_pung[at * NUM_KINDS : (at + 1) * NUM_KINDS].tobytes()
+            self._raw[first + CONCEALED_KONG : first + ADDED_KONG] = kinds.tobytes()
+        if memory[self._num_melds + at]:
+            open_pung = self._open_pung + at * NUM_KINDS
+            pungs = memory[open_pung : open_pung + NUM_KINDS].tobytes()
             kind = pungs.find(1)
             while kind >= 0:
                 if held[kind]:
-                    mask[first + ADDED_KONG + kind] = 1
+                    memory[first + ADDED_KONG + kind] = 1
                 kind = pungs.find(1, kind + 1)

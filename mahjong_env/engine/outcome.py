@@ -59,11 +59,16 @@ class Outcome:
         """The number of hands that ended."""
         return len(self.game)
 
+    @staticmethod
+    def empty(people: int) -> Outcome:
+        """No hand ended."""
+        return _nothing(people)
+
     @classmethod
     def collect(cls, ended: list[Ended], rules: Rules, state: State) -> Outcome:
         """Put the records of a step together; seats become persons, points are read before the next deal."""
         if not ended:
-            return _nothing(rules.people)
+            return cls.empty(rules.people)
         games = np.concatenate([end.games for end in ended])
         order = games.argsort(kind="stable")
         person_at = np.concatenate([end.person_at for end in ended])
@@ -153,7 +158,7 @@ def _nothing(people: int) -> Outcome:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class StepResult:
     """The result of a step, one row for each game stepped.
 

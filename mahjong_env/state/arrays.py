@@ -35,6 +35,7 @@ from mahjong_env.state.seats import Seats
 __all__ = [
     "CLAIMED",
     "DISCARDED",
+    "FEW_GAMES",
     "LATEST",
     "MAX_DISCARDS",
     "MAX_MARKS",
@@ -63,6 +64,8 @@ _SEATS_AFTER: Final = {
     for seats in (3, 4)
     for number in range(1, seats + 1)
 }
+FEW_GAMES: Final = 16
+"""The largest batches that are played and observed in plain Python as well; in larger ones numpy is faster."""
 _NEXT_SEAT: Final = {seats: _SEATS_AFTER[seats, 1][0] for seats in (3, 4)}
 # How many tiles of the kinds from its lowest on a meld shows.
 _TILES_OF_MELD: Final = {
@@ -80,10 +83,15 @@ class State(Arrays):
     num_seats: int = field(init=False, repr=False)  # S
     _flat: Flat = field(init=False, repr=False)  # the same memory, for the verbs
     _wall_size: Int16Array = field(init=False, repr=False)  # W, as an array without axes
+    _blocks: dict[int, Any] = field(init=False, repr=False)  # of few games: the memory of all arrays, by size of number
+    _starts: dict[str, int] = field(init=False, repr=False)  # where each array begins in its block
 
     def __post_init__(self) -> None:
         """Make the views; the arrays are never replaced."""
         self.num_seats = int(self.hand.shape[1])
+        self._blocks, self._starts = {}, {}
+        if len(self.phase) <= FEW_GAMES:
+            self._pack()
         self._flat = Flat(self.arrays())
         self._wall_size = np.array(self.wall.shape[1], np.int16)
 
@@ -91,16 +99,32 @@ class State(Arrays):
         """Copies and pickles have views of their own arrays."""
         return _from_arrays, (self.arrays(),)
 
-    def memory(self, name: str, dtype: Any = None) -> memoryview:
-        """One array as a line of memory for plain Python; what is written there stands in the array.
+    def _pack(self) -> None:
+        """Lay the arrays side by side, for plain Python: it looks at many of them in every step."""
+        arrays = self.arrays()
+        for size in {array.itemsize for array in arrays.values()}:
+            few = {name: array for name, array in arrays.items() if array.itemsize == size}
+            zero = np.zeros(1, f"i{size}")  # for those who gather: a place where nothing ever stands
+            self._blocks[size] = np.concatenate([*(array.reshape(-1).view(zero.dtype) for array in few.values()), zero])
+            start = 0
+            for name, array in few.items():
+                place = self._blocks[size][start : start + array.size]
+                setattr(self, name, place.view(array.dtype).reshape(array.shape))
+                self._starts[name] = start
+                start += array.size
 
-        Args:
-            name: of the array.
-            dtype: how its numbers are read, if not as they are declared (truth values are read as bytes).
+    def memory(self, dtype: Any) -> memoryview:
+        """All arrays of numbers of one size as one line of memory; what is written there stands in the arrays.
+
+        Only states of up to `FEW_GAMES` games have it. Truth values are read as numbers; the last number is 0.
         """
-        array = getattr(self, name).reshape(-1)
-        read: memoryview = array.view(np.uint8 if array.dtype == np.bool_ else dtype or array.dtype).data
-        return read
+        numbers = np.dtype(dtype)
+        line: memoryview = self._blocks[numbers.itemsize].view(numbers).data
+        return line
+
+    def start(self, name: str) -> int:
+        """Where an array begins in the `memory` of its numbers."""
+        return self._starts[name]
 
     # --- Seats ---------------------------------------------------------------------------------------------------
     def seats(self, games: Games, seat: Any) -> Seats:

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import Field, dataclass, field, fields
+from functools import cache
 from typing import Any, Final, Self
 
 import numpy as np
@@ -168,7 +169,7 @@ class Arrays:
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """The names of the arrays, in the order of declaration."""
-        return tuple(item.name for item in array_fields())
+        return _names()
 
     @classmethod
     def allocate(cls, axes: dict[str, int]) -> Self:
@@ -194,9 +195,15 @@ class Arrays:
         return {name: getattr(self, name) for name in self.names()}
 
 
+@cache
 def array_fields() -> tuple[Field[Any], ...]:
     """The declarations of the arrays."""
     return tuple(item for item in fields(Arrays) if "axes" in item.metadata)
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    return tuple(item.name for item in array_fields())
 
 
 def _shape(item: Field[Any], axes: dict[str, int]) -> list[int]:

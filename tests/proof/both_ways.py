@@ -74,9 +74,9 @@ def _count_left(engine: mahjong_env.Engine) -> Any:
     play = type(few).play
 
     def counting(chosen: Any) -> Any:
-        games, actions = play(few, chosen)
-        found[0] += len(games)
-        return games, actions
+        left = play(few, chosen)
+        found[0] += len(left)
+        return left
 
     few.play = counting
     return lambda: found[0]
