@@ -21,7 +21,7 @@ from mahjong_agents.plans import FAR_PLANS, PAIRS, PUNGS, far_plans, melds_after
 from mahjong_agents.policy.custom_features import Features, added_inputs
 from mahjong_agents.value.completions import next_draws
 from mahjong_env import View
-from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN
+from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, KONG, NUM_ACTIONS, PASS, PUNG, WIN
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.hands.codes import NUM_KINDS, RANKS, SUIT
 from mahjong_env.hands.kind_sets import BIT_OF_KIND, count_planes
@@ -40,6 +40,12 @@ _SUIT: Final = SUIT.astype(np.intp)
 _RANK: Final = np.arange(NUM_KINDS) % RANKS
 _EDGE: Final = np.where(_SUIT == _HONOUR, 0, np.minimum(_RANK, RANKS - 1 - _RANK)).astype(np.int8)
 _IS_258: Final = (_SUIT != _HONOUR) & (_RANK % 3 == 1)
+# Rows of counts with two empty places on both sides of each suit and each honour: neighbours are a step away.
+_WIDTH: Final = 2 + 3 * (RANKS + 2) + 3 * (NUM_KINDS - 3 * RANKS)
+_AT: Final = np.where(_SUIT == _HONOUR, 3 * RANKS + 8 + 3 * _RANK, 2 + np.arange(NUM_KINDS) + 2 * _SUIT)
+_IS_GROUP: Final = np.arange(len(_GROUPS))[:, None] == np.repeat(
+    np.arange(len(_GROUPS)), np.diff([*GROUP_STARTS, NUM_ACTIONS])
+)
 
 VERSION: Final = 2
 """Raised when an input comes to mean something else, so that older policy files are refused. Planes that are added to
@@ -212,6 +218,7 @@ class _ActionFeatures:
     def __init__(self, view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> None:
         n = len(view)
         self.view, self.every, self.row, self.action = view, np.arange(n), row, action
+        self.first = np.flatnonzero(np.diff(row, prepend=-1))  # the first action of each row that has one
         self.ahead = look_ahead(view)
         self.nearest = self.ahead.distance.min(axis=1)
         self.best_help = self.ahead.help.max(axis=1)
@@ -239,11 +246,12 @@ class _ActionFeatures:
         distance = self.ahead.distance[row, action]
         draws = next_draws(view, row, action, distance, distance == self.nearest[row])
         self._draws = {"next help": draws.next_help, "wait by draw": draws.by_draw, "wait by discard": draws.by_discard}
+        self._best_draws = {name: self._best(number, np.maximum) for name, number in self._draws.items()}
 
-    def _best(self, numbers: NDArray[np.int8], start: int, better: Any) -> NDArray[np.int8]:
-        """Return [n, ...] the best of the numbers [m, ...] of each row's actions, at least ``start``."""
-        best = np.full((len(self.every), *numbers.shape[1:]), start, np.int8)
-        better.at(best, self.row, numbers)
+    def _best(self, numbers: NDArray[np.int8], better: np.ufunc) -> NDArray[np.int8]:
+        """Return [n] the best of the numbers [m] of each row's actions; 0 where there are none."""
+        best = np.zeros(len(self.every), np.int8)
+        best[self.row.take(self.first)] = better.reduceat(numbers, self.first)
         return best
 
     # --- Plans --------------------------------------------------------------------------------------------------
@@ -277,16 +285,18 @@ class _ActionFeatures:
             spare: [n, k] kinds that may go without raising it.
             changed: [c, k] after the claims and kongs among the actions.
         """
-        spared = (spare[self.row] & BIT_OF_KIND[self.kind][:, None]) != 0
-        is_discard = self.action < CONCEALED_KONG
+        tile, is_discard = BIT_OF_KIND.take(self.kind), self.action < CONCEALED_KONG
         # A wild tile is never to spare, whatever it would stand for.
-        lost = is_discard[:, None] & (~spared | (self.kind == self.wild[self.row])[:, None])
-        after = np.minimum(distance[self.row] + lost, _NEVER).astype(np.int8)
-        after[self._claims_and_kongs()] = changed
-        away = np.minimum(after - self._best(after, _NEVER, np.minimum)[self.row], 3)
-        return {f"distance to {plan}": after[:, place] for place, plan in enumerate(plans)} | {
-            f"away from {plan}": away[:, place] for place, plan in enumerate(plans)
-        }
+        is_wild = self.kind == self.wild.take(self.row)
+        claims_and_kongs = self._claims_and_kongs()
+        facts: dict[str, Any] = {}
+        for place, plan in enumerate(plans):
+            spared = (spare[:, place].take(self.row) & tile).astype(np.bool_) & ~is_wild
+            after = np.minimum(distance[:, place].take(self.row) + (is_discard & ~spared), _NEVER)
+            after[claims_and_kongs] = changed[:, place]
+            facts[f"distance to {plan}"] = after
+            facts[f"away from {plan}"] = np.minimum(after - self._best(after, np.minimum).take(self.row), 3)
+        return facts
 
     def _claims_and_kongs(self) -> NDArray[np.intp]:
         return np.flatnonzero((self.action >= CONCEALED_KONG) & (self.action < WIN))
@@ -311,62 +321,60 @@ class _ActionFeatures:
     def of_actions(self) -> dict[str, Any]:
         """Return the numbers of `ACTION_FACTS`, [m] each."""
         view, row, action, kind = self.view, self.row, self.action, self.kind
-        group = np.searchsorted(GROUP_STARTS, action, side="right") - 1
-        facts: dict[str, Any] = {name: group == number for number, name in enumerate(_GROUPS)}
-        distance, help_ = self.ahead.distance[row, action], self.ahead.help[row, action]
-        behind = np.minimum(distance - self.nearest[row], 4)
+        facts: dict[str, Any] = dict(zip(_GROUPS, _IS_GROUP.take(action, axis=1), strict=True))
+        at = row * NUM_ACTIONS + action
+        distance, help_ = self.ahead.distance.reshape(-1).take(at), self.ahead.help.reshape(-1).take(at)
+        behind = np.minimum(distance - self.nearest.take(row), 4)
         facts |= {
             "behind": behind,
             "behind at all": behind > 0,
             "help": np.minimum(help_, FAR),
-            "help lacking": np.where(behind > 0, 0, np.minimum(self.best_help[row] - help_, FAR)),
+            "help lacking": np.where(behind > 0, 0, np.minimum(self.best_help.take(row) - help_, FAR)),
             "distance": distance,
-            "opens the hand": (action >= CHOW_LOW) & (action <= KONG) & self.hands.closed[row],
+            "opens the hand": (action >= CHOW_LOW) & (action <= KONG) & self.hands.closed.take(row),
         }
         for name, number in self._draws.items():
             facts[name] = number
-            facts[f"{name} lacking"] = np.where(number > 0, self._best(number, 0, np.maximum)[row] - number, 0)
+            facts[f"{name} lacking"] = np.where(number > 0, self._best_draws[name].take(row) - number, 0)
         near, far = self._plans_after()
         facts |= self._plan_facts(_PLANS, self.plan_distance, self.spare, near)
         facts |= self._plan_facts(FAR_PLANS, self.far.distance, self.far.spare, far)
         # The tile.
-        suit = _SUIT[kind]
+        suit = _SUIT.take(kind)
         lengths = np.concatenate([self.of_suit, self.honours[:, None]], axis=1)
-        held, unseen = _beside(self.natural), _beside(view.unseen)
+        at = row * NUM_KINDS + kind
         facts |= {
-            "wild": kind == self.wild[row],
+            "wild": kind == self.wild.take(row),
             "honour": suit == _HONOUR,
-            "from the edge": _EDGE[kind],
-            "2, 5 or 8": _IS_258[kind],
-            "held": view.hand[row, kind],
-            "held beside": held[0][row, kind],
-            "held two away": held[1][row, kind],
-            "unseen": view.unseen[row, kind],
-            "unseen beside": unseen[0][row, kind],
-            "unseen two away": unseen[1][row, kind],
-            "held of the suit": lengths[row, suit],
-            "in the longest suit": suit == self.longest[row],
-            "just drawn": view.drawn[row] == kind,
-            "round wind": view.round_wind[row] == kind - 3 * RANKS,
-            "own wind": view.house_wind[row, 0] == kind - 3 * RANKS,
+            "from the edge": _EDGE.take(kind),
+            "2, 5 or 8": _IS_258.take(kind),
+            "held": view.hand.reshape(-1).take(at),
+            "unseen": view.unseen.reshape(-1).take(at),
+            "held of the suit": lengths.reshape(-1).take(row * 4 + suit),
+            "in the longest suit": suit == self.longest.take(row),
+            "just drawn": view.drawn.take(row) == kind,
+            "round wind": view.round_wind.take(row) == kind - 3 * RANKS,
+            "own wind": view.house_wind[:, 0].take(row) == kind - 3 * RANKS,
             "dragon": kind >= 3 * RANKS + 4,
-            "never melded": view.rules.never_melded[kind],
+            "never melded": view.rules.never_melded.take(kind),
         }
-        for name, step in _PLACES.items():
-            there = kind + step
-            same = (there >= 0) & (there < 3 * RANKS) & (kind < 3 * RANKS)
-            there = np.where(same, there, 0)
-            same &= _SUIT[there] == suit
-            facts[f"held {name}"] = self.natural[row, there] * same
-            facts[f"unseen {name}"] = view.unseen[row, there] * same
+        place = row * _WIDTH + _AT.take(kind)
+        for name, counts in (("held", self.natural), ("unseen", view.unseen)):
+            spaced = np.zeros((len(self.every), _WIDTH), np.int8)
+            spaced[:, _AT] = counts
+            beside = {where: spaced.reshape(-1).take(place + step) for where, step in _PLACES.items()}
+            facts |= {f"{name} {where}": number for where, number in beside.items()}
+            facts[f"{name} beside"] = beside["below"] + beside["above"]
+            facts[f"{name} two away"] = beside["two below"] + beside["two above"]
         # The discards of its kind, and who wants its suit.
-        latest = view.latest.max(axis=1)[row, kind]
-        since = np.where(latest > 0, np.minimum(view.num_discards[row] - latest, 20), 20)
-        facts |= {"lying": view.discards.sum(axis=1)[row, kind], "lately discarded": 20 - since}
+        latest = view.latest.max(axis=1)
+        lately = np.where(latest > 0, 20 - np.minimum(view.num_discards[:, None] - latest, 20), 0)
+        facts["lying"] = view.discards.sum(axis=1, dtype=np.int8).reshape(-1).take(at)
+        facts["lately discarded"] = lately.reshape(-1).take(at)
+        in_suit = self.single_suits[:, :, None] * (self.melds_of_suit == view.num_melds[:, :, None])
         for slot in _OTHERS:
-            facts[f"discarded by {slot}"] = view.latest[row, slot, kind] > 0
-            is_of_suit = self.melds_of_suit[row, slot, suit] == view.num_melds[row, slot]
-            facts[f"in the suit of {slot}"] = self.single_suits[row, slot] * is_of_suit
+            facts[f"discarded by {slot}"] = (view.latest[:, slot] > 0).reshape(-1).take(at)
+            facts[f"in the suit of {slot}"] = in_suit[:, slot].reshape(-1).take(row * 4 + suit)
         return facts
 
     # --- The table ----------------------------------------------------------------------------------------------
@@ -401,7 +409,7 @@ class _ActionFeatures:
         }
         facts |= {f"distance to {plan}": self.plan_distance[:, place] for place, plan in enumerate(_PLANS)}
         facts |= {f"distance to {plan}": self.far.distance[:, place] for place, plan in enumerate(FAR_PLANS)}
-        facts |= {f"best {name}": self._best(number, 0, np.maximum) for name, number in self._draws.items()}
+        facts |= {f"best {name}": number for name, number in self._best_draws.items()}
         facts |= {f"phase {phase}": view.phase == phase for phase in range(1, 6)}
         facts |= {f"opening {stage}": view.opening == stage for stage in range(1, 4)}
         facts |= {f"dealer {slot}": view.dealer == slot for slot in range(4)}
@@ -419,15 +427,3 @@ class _ActionFeatures:
             facts[f"own mark {number}"] = marks[:, 0, number]
             facts[f"most of mark {number}"] = marks[:, 1:, number].max(axis=1)
         return facts
-
-
-def _beside(counts: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Return [n, 34] how many tiles of each suit kind's neighbours there are, one and two ranks away."""
-    near, far = np.zeros_like(counts), np.zeros_like(counts)
-    suits = counts[:, : 3 * RANKS].reshape(-1, 3, RANKS)
-    for array, step in ((near, 1), (far, 2)):
-        sums = array[:, : 3 * RANKS].reshape(-1, 3, RANKS)
-        sums[..., step:] += suits[..., :-step]
-        sums[..., :-step] += suits[..., step:]
-        array[:, : 3 * RANKS] = sums.reshape(-1, 3 * RANKS)
-    return near, far
