@@ -1,9 +1,9 @@
-"""What each setting of `ppo` (or `train`) brings, over seeds: `PYTHONPATH=tests python -m experiments.ablation hebei`.
+"""What each setting of `train` or `train-sb3` brings, over seeds: `python -m experiments.ablation hebei`.
 
 Every way of learning is run with every seed and measured against copies of the reference agent, on the same deals,
 which no run has seen. The table in Markdown has the mean over the seeds with an interval over deals, and its difference
 from the defaults, on the same deals and seeds, with an interval over seeds (Student's t: of three it is wide). What has
-been run is kept in --out: the same command goes on with it.
+been run is kept in --out: the same command continues it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -28,23 +27,23 @@ from mahjong_training.config import TrainConfig, TrainSb3Config
 from mahjong_training.evaluation.estimates import Estimate, ratio
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import in_sigma, measure
-from mahjong_training.learning import run as ppo_run
+from mahjong_training.learning import run as train
 from mahjong_training.runtime.cache import key_of
 from mahjong_training.runtime.folders import write_text
-from mahjong_training.sb3 import run as train
+from mahjong_training.sb3 import run as train_sb3
 
 SEED = 5_710_001
 AS_IT_IS = "as it is"
-WAYS: Mapping[str, Mapping[str, dict[str, Any]]] = {
+WAYS: dict[str, dict[str, dict[str, Any]]] = {
     "ppo": {
         AS_IT_IS: {},
         "luck left in what is paid": {"control_variates": False},
         "lambda 0.95 instead of 0.8": {"gae_lambda": 0.95},
         "minibatches of 8192, rate 0.006": {"batch_size": 8192, "learning_rate": 0.006},
-        "the last weights, no average": {"average": 0.0},
-        "average 0.8": {"average": 0.8},
+        "the last weights, no average": {"ema_decay": 0.0},
+        "average 0.8": {"ema_decay": 0.8},
         "rate 0.03": {"learning_rate": 0.03},
-        "average 0.5": {"average": 0.5},
+        "average 0.5": {"ema_decay": 0.5},
         "minibatches of 16384, rate 0.015": {"batch_size": 16384, "learning_rate": 0.015},
     },
     "sb3": {
@@ -64,20 +63,17 @@ def main() -> None:
     parser.add_argument("--hands", type=int, default=40_960, help="that each run of ppo learns from")
     parser.add_argument("--steps", type=int, default=307_200, help="decisions that each run of sb3 learns from")
     parser.add_argument("--deals", type=int, default=1500, help="of each measurement, from every seat")
-    parser.add_argument("--ways", nargs="*", help="; ".join(", ".join(ways) for ways in WAYS.values()))
+    parser.add_argument("--ways", nargs="*", choices=[way for ways in WAYS.values() for way in ways])
     parser.add_argument("--out", type=Path, default=Path("runs/ablation"))
-    arguments = parser.parse_args()
-    rules, known = VARIANTS[arguments.variant], WAYS[arguments.method]
-    arguments.ways = arguments.ways or list(known)
-    if unknown := set(arguments.ways) - set(known):
-        parser.error(f"--ways {', '.join(sorted(unknown))}: not among {', '.join(known)}")
+    chosen = parser.parse_args()
+    rules = VARIANTS[chosen.variant]
     # Seed by seed, so that an ablation that is interrupted has something to say of every way.
-    found: dict[str, list[np.ndarray]] = {way: [] for way in arguments.ways}
-    for seed in range(arguments.seeds):
-        for way in arguments.ways:
-            found[way].append(by_deal(rules, way, seed, arguments))
-            print(f"{way}, seed {seed}: {cell(rules, mean(found[way][-1]))}", file=sys.stderr, flush=True)
-    size = f"{arguments.hands:,} hands" if arguments.method == "ppo" else f"{arguments.steps:,} decisions"
+    found: dict[str, list[np.ndarray]] = {way: [] for way in chosen.ways or WAYS[chosen.method]}
+    for seed in range(chosen.seeds):
+        for way, played in found.items():
+            played.append(by_deal(rules, way, seed, chosen))
+            print(f"{way}, seed {seed}: {cell(rules, mean(played[-1]))}", file=sys.stderr, flush=True)
+    size = f"{chosen.hands:,} hands" if chosen.method == "ppo" else f"{chosen.steps:,} decisions"
     heads = (f"{rules.title}, {size}", "sigma a hand", "each seed", f"more than {AS_IT_IS}")
     print(f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", sep="\n")
     for way, played in found.items():
@@ -87,28 +83,26 @@ def main() -> None:
         print(f"| {way} | {cell(rules, mean(np.mean(played, axis=0)))} | {each} | {compared} |")
 
 
-def by_deal(rules: Rules, way: str, seed: int, arguments: argparse.Namespace) -> np.ndarray:
+def by_deal(rules: Rules, way: str, seed: int, chosen: argparse.Namespace) -> np.ndarray:
     """Return [deals] points a hand of what is learned in one way with one seed; read, if it is kept."""
-    known = WAYS[arguments.method]
-    settings = known[way]
-    usual: dict[str, Any] = {"variant": rules.name, "seed": seed, "evaluation_deals": 2}
+    usual: dict[str, Any] = {"variant": rules.name, "seed": seed, "evaluation_deals": 2} | WAYS[chosen.method][way]
     config: TrainConfig | TrainSb3Config
-    if arguments.method == "ppo":
-        config = TrainConfig(**usual, hands=arguments.hands, evaluations=1, gate_deals=2, **settings)
+    if chosen.method == "ppo":
+        config = TrainConfig(hands=chosen.hands, evaluations=1, gate_deals=2, **usual)
     else:
-        config = TrainSb3Config(**usual | {"total_steps": arguments.steps, "evaluations": 3} | settings)
+        config = TrainSb3Config(**{"total_steps": chosen.steps, "evaluations": 3} | usual)
     # All settings and the code, so that what is kept is not taken for what other defaults, or other code, bring.
-    key = key_of([repr(config), arguments.deals])
-    folder = arguments.out / f"{rules.name}-{arguments.method}-{list(known).index(way)}-{seed}-{key}"
+    number, key = list(WAYS[chosen.method]).index(way), key_of([repr(config), chosen.deals])
+    folder = chosen.out / f"{rules.name}-{chosen.method}-{number}-{seed}-{key}"
     kept = folder / "ablation.json"
     if kept.is_file():
         return np.array(json.loads(kept.read_text(encoding="utf-8")))
     config = replace(config, out=folder, resume=(folder / "config.json").is_file())
     with redirect_stdout(sys.stderr):
-        learned = ppo_run.run(config) if isinstance(config, TrainConfig) else train.run(config)
+        learned = train.run(config) if isinstance(config, TrainConfig) else train_sb3.run(config)
     agents = [make_agent(f"policy:{learned.last}"), reference_agent(rules)]
     lineup, luck_off = one_against_copies(0, 1, rules.people), useful_weights(rules) is not None
-    result = measure(rules, agents, lineup, deals=arguments.deals, seed=SEED, control_variates=luck_off)
+    result = measure(rules, agents, lineup, deals=chosen.deals, seed=SEED, control_variates=luck_off)
     points = result.points_by_deal(0) * result.deals / result.hands
     write_text(kept, json.dumps(points.tolist()))
     return points
@@ -122,9 +116,7 @@ def mean(points: np.ndarray) -> Estimate:
 def of_seeds(points: np.ndarray) -> Estimate:
     """Return the mean over a few seeds by Student's t: each is a mean of many deals, and nearly normal."""
     middle, seeds = float(points.mean()), len(points)
-    if seeds < 2:
-        return Estimate(middle, -np.inf, np.inf)
-    half = float(stats.t.ppf(0.975, seeds - 1) * points.std(ddof=1) / np.sqrt(seeds))
+    half = float(stats.t.ppf(0.975, seeds - 1) * points.std(ddof=1) / np.sqrt(seeds)) if seeds > 1 else np.inf
     return Estimate(middle, middle - half, middle + half)
 
 

@@ -39,9 +39,8 @@ def main() -> None:
     others = ("policy", "value", _REFERENCE)
     found = {spec: play(rules, spec, arguments) for spec in (arguments.agent, *others)}
     searched = found[arguments.agent]
-    print(
-        f"| {rules.title} | sigma a hand | less than {arguments.agent} by | which does better in |\n|---|---|---|---|"
-    )
+    heads = (rules.title, "sigma a hand", f"less than {arguments.agent} by", "which does better in")
+    print(f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", sep="\n")
     print(f"| {arguments.agent} | {cell(rules, searched.of(0).points)} | | |")
     for spec in others:
         less = cell(rules, difference(searched, 0, found[spec], 0))
@@ -63,23 +62,18 @@ def play(rules: Rules, spec: str, arguments: argparse.Namespace) -> LineupResult
     kept = block_cache(arguments.out, rules, (spec, _REFERENCE), agents, arguments.seed)
     luck_off, begun = useful_weights(rules) is not None, time.process_time()
     parts: list[Played] = []
-    every = blocks(lineup, arguments.deals, "turns", agents=agents, control_variates=luck_off)
-    for block in every:
+    for block in blocks(lineup, arguments.deals, "turns", agents=agents, control_variates=luck_off):
         part = kept.get(block)
         if part is None:
             part = play_block(rules, agents, block, arguments.seed)
             kept.put(block, part)
-            spent = time.process_time() - begun
-            points = summarise(rules, lineup, [*parts, part], "turns").of(0).points if len(parts) else None
-            told = "" if points is None else f": {cell(rules, points)}"
-            print(f"{spec}, deal {block.last:,}, {spent:.0f} s of the processor{told}", flush=True)
+            print(f"{spec}, deal {block.last:,}, {time.process_time() - begun:.0f} s of the processor", flush=True)
         parts.append(part)
     return summarise(rules, lineup, parts, "turns")
 
 
 def cell(rules: Rules, points: Estimate) -> str:
-    found = in_sigma(rules, points)
-    return found.text(3, sign="+")
+    return in_sigma(rules, points).text(3, sign="+")
 
 
 if __name__ == "__main__":

@@ -1,60 +1,97 @@
-"""The pictures of the documentation: ``make pictures`` draws them anew, always the same, and a test compares them."""
+"""The pictures of the documentation: ``make pictures`` draws them anew, always the same, and a test compares them.
+
+A table of every variant as SVG; a hand as an animated GIF, light and dark, whose comment is a hash of its drawings.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import io
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import mahjong_env
 from mahjong_agents import make_agent
-from mahjong_env.drawing.picture import table_svg
-from mahjong_env.drawing.table import read_table
+from mahjong_env.drawing.picture import png_bytes, table_svg
+from mahjong_env.drawing.table import event_text, read_table
+from mahjong_env.drawing.text import last_event
 from mahjong_env.drawing.tiles import THEMES
-from tools.moving_pictures import write_games
+from mahjong_env.engine.outcome import hand_info
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
-LONG = 36  # some hands of every variant are longer than so many decisions
+MOVES = 36  # some hands of every variant are longer
+VARIANT, SEED = "wuhan", 11  # of the moving picture
+WIDTH, COLOURS = 560, 48
+FRAME, LAST_FRAME = 450, 4000  # milliseconds
+
+
+def positions(variant: str, seed: int) -> Iterator[tuple[mahjong_env.Engine, str]]:
+    """Every position of a hand of greedy players, with what has just happened; the last one is its end."""
+    engine, rng = mahjong_env.make_engine(variant, 1, seed=seed), np.random.default_rng(seed)
+    agent = make_agent("greedy")
+    while engine.seat_to_act[0] >= 0:
+        yield engine, last_event(engine)
+        result = engine.step(agent.act(engine.view(), rng))
+    yield engine, event_text(hand_info(result.outcome, 0))
 
 
 def pictures() -> dict[str, str]:
-    """The contents of every picture, by file name."""
+    """The contents of the table of every variant in every theme, by file name.
+
+    Each shows the first seed whose hand goes on after so many moves, with melds on the table.
+    """
     made: dict[str, str] = {}
     for variant in sorted(mahjong_env.VARIANTS):
-        made |= {f"{variant}-{theme}.svg": svg for theme, svg in drawn(variant, long_game(variant), LONG).items()}
+        for seed in range(1000):
+            engine = next((one for move, (one, _) in enumerate(positions(variant, seed)) if move == MOVES), None)
+            if engine is not None and engine.seat_to_act[0] >= 0 and engine.view().num_melds.sum() >= 4:
+                break
+        else:
+            raise AssertionError(f"no hand of {variant} is long enough for a picture")
+        table = read_table(engine)
+        made |= {f"{variant}-{theme}.svg": f"{table_svg(table, theme=theme)}\n" for theme in THEMES}
     return made
 
 
-def long_game(variant: str) -> int:
-    """The first seed whose hand goes on after so many moves of greedy players, with melds on the table."""
-    for seed in range(1000):
-        engine = after(variant, seed, LONG)
-        if engine.seat_to_act[0] >= 0 and engine.view().num_melds.sum() >= 4:
-            return seed
-    raise AssertionError(f"no hand of {variant} is long enough for a picture")
+@cache
+def frames(theme: str) -> tuple[str, ...]:
+    """The drawings of the moving picture, as SVG."""
+    return tuple(table_svg(read_table(engine), theme=theme, event=event) for engine, event in positions(VARIANT, SEED))
 
 
-def after(variant: str, seed: int, moves: int) -> mahjong_env.Engine:
-    """A game of greedy players after so many moves, or at its end."""
-    engine, rng = mahjong_env.make_engine(variant, 1, seed=seed), np.random.default_rng(seed)
-    agent = make_agent("greedy")
-    for _ in range(moves):
-        if engine.seat_to_act[0] < 0:
-            break
-        engine.step(agent.act(engine.view(), rng))
-    return engine
+def fingerprint(theme: str) -> str:
+    """The comment that a moving picture has if it is made now."""
+    return hashlib.sha256("".join(frames(theme)).encode()).hexdigest()
 
 
-def drawn(variant: str, seed: int, moves: int) -> dict[str, str]:
-    """A position in every theme."""
-    table = read_table(after(variant, seed, moves))
-    return {theme: f"{table_svg(table, theme=theme)}\n" for theme in THEMES}
+def fingerprint_of(path: Path) -> str:
+    """The comment that a moving picture has."""
+    from PIL import Image
+
+    with Image.open(path) as image:
+        return bytes(image.info["comment"]).decode()
+
+
+def write_moving(path: Path, theme: str) -> None:
+    """Write the hand as an animated GIF that begins again after its end."""
+    from PIL import Image
+
+    shown: list[Any] = [Image.open(io.BytesIO(png_bytes(svg, WIDTH))).convert("RGB") for svg in frames(theme)]
+    palette = shown[-1].quantize(COLOURS, method=Image.Quantize.MEDIANCUT)  # one for all: nothing flickers
+    first, *rest = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in shown]
+    durations, comment = [FRAME] * len(rest) + [LAST_FRAME], fingerprint(theme).encode()
+    options = {"save_all": True, "append_images": rest, "duration": durations, "loop": 0, "optimize": True}
+    first.save(path, "GIF", comment=comment, **options)
 
 
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, picture in pictures().items():
         (FOLDER / name).write_text(picture, encoding="utf-8")
-        print(f"written: {FOLDER / name}")
-    for file in write_games(FOLDER):
-        print(f"written: {file}, {file.stat().st_size:,} bytes")
+    for theme in THEMES:
+        write_moving(FOLDER / f"game-{theme}.gif", theme)
+    print(f"written: {FOLDER}")

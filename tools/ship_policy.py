@@ -11,9 +11,8 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import shutil
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -42,9 +41,9 @@ CARD = """# {title}: the shipped policy
 | | |
 |---|---|
 | trained by | `{command}` |
-| seed | {seed} |
-| learned from | {hands:,} hands, {decisions:,} decisions, {minutes:.0f} minutes of a busy machine |
-| began as | {teacher} |
+| seed | {trained[seed]} |
+| learned from | {trained[hands]:,} hands, {trained[steps]:,} decisions, {minutes:.0f} minutes of a busy machine |
+| began as | {trained[teacher]} |
 | seeds trained | {seeds} |
 
 One seat against copies of another agent, every deal from every seat; means and 95 % intervals over the deals of blind
@@ -71,62 +70,40 @@ def main() -> None:
     parser.add_argument("--notes", default="", help="what did not work; a text, or a file of it")
     parser.add_argument("--seeds", default="one", help="how many runs of other seeds there were")
     parser.add_argument("--command", default="", help="how it was trained, if not by one command")
-    parser.add_argument("--hands", type=int, default=0, help="hands of the stages before")
-    parser.add_argument("--decisions", type=int, default=0, help="decisions of the stages before")
-    parser.add_argument("--minutes", type=int, default=0, help="minutes of the stages before")
+    for unit in ("hands", "decisions", "minutes"):
+        parser.add_argument(f"--{unit}", type=int, default=0, help=f"{unit} of the stages before")
     parser.add_argument("--teacher", default="", help="as whom the first stage began")
-    arguments = parser.parse_args()
-    rules, policy = VARIANTS[arguments.variant], arguments.run / arguments.file
-    saved = PolicyFile.read(policy)
-    if arguments.hands:  # what is shipped says all that it was learned from
-        every = {
-            "hands": saved.training["hands"] + arguments.hands,
-            "steps": saved.training["steps"] + arguments.decisions,
-            "seconds": saved.training["seconds"] + 60 * arguments.minutes,
-            "teacher": arguments.teacher or saved.training["teacher"],
-            "teachers": list(dict.fromkeys([arguments.teacher or saved.training["teacher"], *TEACHERS])),
-        }
-        saved = PolicyFile(**{**_fields(saved), "training": {**saved.training, **every}})
-    deals = {
-        "random": arguments.few,
-        "closed-greedy": arguments.deals,
-        "greedy": arguments.deals,
-        "value": arguments.value_deals,
-    }
-    config = json.loads((arguments.run / "config.json").read_text(encoding="utf-8"))
-    command = arguments.command or _command(config)
-    trained, begun = saved.training, time.monotonic()
-    rows = _rows(rules, f"policy:{policy}", deals, arguments.blind)
-    notes = Path(arguments.notes).read_text(encoding="utf-8") if Path(arguments.notes).is_file() else arguments.notes
+    chosen = parser.parse_args()
+    rules, policy = VARIANTS[chosen.variant], chosen.run / chosen.file
+    saved, begun = PolicyFile.read(policy), time.monotonic()
+    trained = saved.training
+    if chosen.hands:  # what is shipped says all that it was learned from
+        teacher = chosen.teacher or trained["teacher"]
+        stages = {"hands": chosen.hands, "steps": chosen.decisions, "seconds": 60 * chosen.minutes}
+        trained = trained | {name: trained[name] + before for name, before in stages.items()}
+        trained |= {"teacher": teacher, "teachers": list(dict.fromkeys([teacher, *TEACHERS]))}
+    config = json.loads((chosen.run / "config.json").read_text(encoding="utf-8"))
+    deals = dict(zip(LEVELS, (chosen.few, chosen.deals, chosen.deals, chosen.value_deals), strict=True))
+    notes = Path(chosen.notes).read_text(encoding="utf-8") if Path(chosen.notes).is_file() else chosen.notes
     card = CARD.format(
         title=rules.title,
         variant=rules.name,
         weights=sum(array.size for array in saved.weights.values()),
-        command=command,
-        seed=trained["seed"],
-        hands=trained["hands"],
-        decisions=trained["steps"],
+        command=chosen.command or _command(config),
+        trained=trained,
         minutes=trained["seconds"] / 60,
-        teacher=trained["teacher"],
-        seeds=arguments.seeds,
-        blind=arguments.blind,
+        seeds=chosen.seeds,
+        blind=chosen.blind,
         luck=", luck taken off the points" if useful_weights(rules) is not None else "",
         sigma=sigma(rules),
         level=(rules.people + 1) / 2,
-        rows="\n".join(rows),
+        rows="\n".join(_rows(rules, f"policy:{policy}", deals, chosen.blind)),
         notes=notes.strip(),
     )
     SHIPPED.mkdir(exist_ok=True)
     (SHIPPED / f"{rules.name}.md").write_text(card, encoding="utf-8")
-    if arguments.hands:
-        saved.write(SHIPPED / f"{rules.name}.zip")
-    else:
-        shutil.copy(policy, SHIPPED / f"{rules.name}.zip")
+    replace(saved, training=trained).write(SHIPPED / f"{rules.name}.zip")
     print(f"measured in {time.monotonic() - begun:.0f} s; {SHIPPED / rules.name}.zip")
-
-
-def _fields(saved: PolicyFile) -> dict:
-    return {name: getattr(saved, name) for name in PolicyFile.__dataclass_fields__}
 
 
 def _rows(rules: Rules, spec: str, deals: dict[str, int], blind: int) -> list[str]:

@@ -1,11 +1,14 @@
-"""The pages of docs/variants: ``make rules`` writes them, test_site.py compares them with what the code says now."""
+"""The pages of docs/variants: ``make rules`` writes them, test_site.py compares them with what the code says now.
+
+Standings and speeds are read off docs/leaderboard.md (`mahjong-env leaderboard --readme`) and docs/performance.md (what
+``make bench`` has printed).
+"""
 
 from __future__ import annotations
 
 import re
 import sys
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 
 import mahjong_env
@@ -13,10 +16,11 @@ from mahjong_env import Rules
 from mahjong_env.environments.registration import gymnasium_id, pettingzoo_id
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.rulebook.page import anchor, sections, variant_page
+from mahjong_training.evaluation.leaderboard import END, START
 from support.case_files import hand_cases, scenes
-from tools import measured
 
-FOLDER = Path(__file__).parents[1] / "docs" / "variants"
+DOCS = Path(__file__).parents[1] / "docs"
+FOLDER, LEADERBOARD, PERFORMANCE = DOCS / "variants", DOCS / "leaderboard.md", DOCS / "performance.md"
 NOTE = "<!-- Made by `make rules` from the code and from {source}; change these. -->\n"
 _BLOCK = re.compile(r"```text\n(.*?)\n```", re.DOTALL)
 
@@ -57,11 +61,11 @@ def page(rules: Rules) -> str:
         "\n## Rewards\n",
         rewards(rules, told),
         "\n## Standings\n",
-        measured.standing(rules),
+        standing(rules),
         "What the rows and intervals mean: [the leaderboard](../leaderboard.md). What is known of each"
         " agent beside this table: [The agents](../agents.md).\n",
         "\n## Speed\n",
-        measured.speed(rules),
+        speed(rules),
         "Processor time of one core, in turns with RLCard's mahjong; [Speed](../performance.md#what-was-measured) says"
         f" on what machine. `mahjong-env bench --variant {rules.name}` measures it on yours.\n",
         "## Versions and errata\n",
@@ -77,11 +81,10 @@ def wrapped(part: str) -> str:
     if "\n|" in part:  # a table with a paragraph before it
         paragraph, _, table = part.partition("\n\n")
         return wrapped(paragraph) + "\n" + table
-    paragraphs = part.strip("\n").split("\n\n")
-    return (
-        "\n\n".join(textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False) for text in paragraphs)
-        + "\n"
-    )
+    filled = [
+        textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False) for text in part.strip().split("\n\n")
+    ]
+    return "\n\n".join(filled) + "\n"
 
 
 def to_rules(text: str, rules: Rules) -> str:
@@ -93,51 +96,50 @@ def to_rules(text: str, rules: Rules) -> str:
 def picture(rules: Rules) -> str:
     """A table of the variant, for light and for dark surroundings."""
     file = f"../pictures/{rules.name}"
-    return (
-        "<picture>\n"
-        f'  <source media="(prefers-color-scheme: dark)" srcset="{file}-dark.svg">\n'
-        f'  <img src="{file}-light.svg" width="620" alt="A table of {rules.title} mahjong, all hands open">\n'
-        "</picture>\n"
-    )
+    return f"""<picture>
+  <source media="(prefers-color-scheme: dark)" srcset="{file}-dark.svg">
+  <img src="{file}-light.svg" width="620" alt="A table of {rules.title} mahjong, all hands open">
+</picture>
+"""
 
 
 def usage(rules: Rules) -> str:
     """The ways in which the variant is made."""
-    return (
-        "```python\n"
-        "import gymnasium\n"
-        "import mahjong_env\n"
-        f"from mahjong_env import {rules.name}_v{rules.version}\n\n"
-        f'engine = mahjong_env.make_engine("{rules.name}", num_games=256, seed=7)  # many games at once\n'
-        f"table = {rules.name}_v{rules.version}.env()  # PettingZoo, every seat an agent\n"
-        f'seat = gymnasium.make("{gymnasium_id(rules.name, rules.version)}", opponents="greedy")  # one learning seat\n'
-        "```\n"
-    )
+    name, version = rules.name, rules.version
+    return f"""```python
+import gymnasium
+import mahjong_env
+from mahjong_env import {name}_v{version}
+
+engine = mahjong_env.make_engine("{name}", num_games=256, seed=7)  # many games at once
+table = {name}_v{version}.env()  # PettingZoo, every seat an agent
+seat = gymnasium.make("{gymnasium_id(name, version)}", opponents="greedy")  # one learning seat
+```
+"""
 
 
 def specification(rules: Rules) -> str:
     """The figures of the variant, read off its rules."""
-    cases = len(hand_cases(rules.name)) + len(scenes(rules.name))
-    planes, kinds = SHAPE
+    name, version, (planes, kinds) = rules.name, rules.version, SHAPE
     lines = {
-        "name": f"`{rules.name}`",
-        "version": f"{rules.version}",
-        "PettingZoo": f"`mahjong_env.{rules.name}_v{rules.version}`, `{pettingzoo_id(rules.name, rules.version)}`",
-        "Gymnasium": f"`{gymnasium_id(rules.name, rules.version)}`",
-        "players": f"{rules.seats}",
+        "name": f"`{name}`",
+        "version": version,
+        "PettingZoo": f"`mahjong_env.{name}_v{version}`, `{pettingzoo_id(name, version)}`",
+        "Gymnasium": f"`{gymnasium_id(name, version)}`",
+        "players": rules.seats,
         "tiles in hand": f"{rules.hand_size}, and one more to win",
-        "tiles in the set": f"{int(rules.deck.sum())}",
+        "tiles in the set": int(rules.deck.sum()),
         "wild tile": "yes" if rules.has_wild else "no",
         "chows may be claimed": "yes" if rules.claims_chows else "no",
         "concealed kongs": "hidden until the hand ends" if rules.hides_concealed_kongs else "seen by all",
         "observation": f"[{planes}, {kinds}] int8, version {mahjong_env.OBSERVATION_VERSION}",
         "actions": f"`Discrete({mahjong_env.NUM_ACTIONS})`, with a mask",
         "rewards": "points paid, integers that sum to zero",
-        "scoring rows": f"{len(rules.rows)}",
-        "knobs": f"{len(rules.knobs)}",
-        "written cases": f"{cases}",
+        "scoring rows": len(rules.rows),
+        "knobs": len(rules.knobs),
+        "written cases": len(hand_cases(name)) + len(scenes(name)),
     }
-    return "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in lines.items())])
+    return "\n".join(["| | |", "|---|---|", *(f"| {fact} | {value} |" for fact, value in lines.items())])
 
 
 def rows(rules: Rules, told: dict[str, str]) -> str:
@@ -164,15 +166,9 @@ def hand_in_a_line(block: str) -> str:
 
 def unclear(rules: Rules) -> str:
     """The open questions of the source, each a link to its section."""
-    text, level = variant_page(rules), re.compile(r"^(#{2,3}) (.+)$", re.MULTILINE)
-    names: list[str] = []
-    inside = False
-    for marks, heading in level.findall(text):
-        if marks == "##":
-            inside = heading.startswith("Where the source")
-        elif inside:
-            names.append(f"* [{heading}](../rules/{rules.name}.md#{anchor(heading)})")
-    return "\n".join(names) + "\n"
+    section = re.search(r"^## Where the source.*?(?=^## |\Z)", variant_page(rules), re.MULTILINE | re.DOTALL)
+    names = re.findall(r"^### (.+)$", section[0] if section else "", re.MULTILINE)
+    return "".join(f"* [{name}](../rules/{rules.name}.md#{anchor(name)})\n" for name in names)
 
 
 def seen(rules: Rules) -> str:
@@ -207,20 +203,37 @@ def versions(rules: Rules) -> str:
     )
 
 
-def out_of_date(folder: Path) -> list[str]:
-    """Pages in a folder that are not what they would be if they were made now."""
-    wanted = pages()
-    found = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.md")}
-    return sorted(name for name in wanted | found if wanted.get(name) != found.get(name))
+def standing(rules: Rules) -> str:
+    """The variant's column of the leaderboard, with what is said of all of it."""
+    block = LEADERBOARD.read_text(encoding="utf-8").partition(START)[2].partition(END)[0].strip()
+    intro, _, table = block.partition("\n\n")
+    head, *others = cells(table)
+    if rules.title not in head:
+        return "Not measured yet.\n"
+    column = head.index(rules.title)
+    lines = ["| agent | points a hand in sigma |", "|---|---|", *(f"| {row[0]} | {row[column]} |" for row in others)]
+    return "\n".join([intro, "", *lines]) + "\n"
 
 
-def written(folder: Path) -> Iterator[Path]:
-    """Write the pages; yield their files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in pages().items():
-        (folder / name).write_text(text, encoding="utf-8")
-        yield folder / name
+def speed(rules: Rules) -> str:
+    """The variant's rows of the tables of speeds, a line for each way to measure."""
+    section = PERFORMANCE.read_text(encoding="utf-8").partition("\n## What was measured\n")[2].partition("\n## ")[0]
+    lines = []
+    for block in section.split("\n\n"):
+        if found := [row for row in cells(block) if row[0].lower() == rules.name]:
+            lines += [f"| {what} | {number} |" for what, number in zip(cells(block)[0][1:], found[0][1:], strict=True)]
+    return "\n".join(["| decisions per second | |", "|---|---|", *lines]) + "\n" if lines else "Not measured yet.\n"
+
+
+def cells(text: str) -> list[list[str]]:
+    """The rows of a table in Markdown, its heading first."""
+    lines = [line.strip().strip("|") for line in text.splitlines() if line.startswith("|")]
+    found = [[cell.strip() for cell in line.split("|")] for line in lines]
+    return [row for row in found if set("".join(row)) - set("-: ")]
 
 
 if __name__ == "__main__":
-    sys.stdout.write(f"docs/variants: {len(list(written(FOLDER)))} pages written\n")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for file, text in pages().items():
+        (FOLDER / file).write_text(text, encoding="utf-8")
+    sys.stdout.write(f"docs/variants: {len(pages())} pages written\n")

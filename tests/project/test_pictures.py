@@ -2,8 +2,7 @@
 
 import pytest
 
-from tools.moving_pictures import fingerprint, fingerprint_of
-from tools.pictures import FOLDER, pictures
+from tools.pictures import FOLDER, fingerprint, fingerprint_of, pictures
 
 
 def test_pictures_are_up_to_date():
