@@ -276,7 +276,9 @@ class SceneRunner:
             held = format_counts(getattr(state, head)[0, int(seat_number)])
             _require(sorted(parse_tiles(held)) == sorted(parse_tiles(tiles)), f"the {head}: {held}, not {tiles}")
         else:
-            valid = "rewards, wins, draw, rows, points, dealer, streak, left, wild, hand, flowers, [not] over, pass until"
+            valid = (
+                "rewards, wins, draw, rows, points, dealer, streak, left, wild, hand, flowers, [not] over, pass until"
+            )
             raise MahjongError(f"there is no such line; lines begin with a seat, {valid}, play until over")
 
     def _same(self, what: str, found: Any, wanted: Any) -> None:

@@ -21,6 +21,19 @@ class VariantConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WorkersConfig:
+    """Where work is done: the result is the same everywhere."""
+
+    processes: int = 1
+    """Processes that play at the same time."""
+    ray: str | None = None
+    """Play on a Ray cluster: local (one on this machine, with --processes workers or one for each core), auto (the one
+    that this node belongs to) or HOST:PORT. See docs/cluster.md."""
+    threads: int = 1
+    """Threads of torch in each process."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunConfig(VariantConfig):
     """What all runs of learning have."""
 
@@ -38,6 +51,12 @@ class RunConfig(VariantConfig):
     device: str = "auto"
     """Where torch learns: auto (a GPU if there is one), cpu or cuda. On the CPU the same run again gives the same
     policy; a GPU adds in an order of its own."""
+    evaluations: int
+    """How often the learner is measured (and saved) on the way."""
+    evaluation_deals: int
+    """Deals of each of these measurements, played from every seat against each of --evaluation-agents."""
+    evaluation_agents: tuple[str, ...]
+    """Agents that it is measured against, one at a time, in all other seats."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +80,7 @@ class PpoSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainSb3Config(RunConfig, PpoSettings):
+class TrainSb3Config(PpoSettings, RunConfig):
     """Learn to play a variant: a warm start from a teacher, then PPO."""
 
     folder_suffix: ClassVar[str] = "-sb3"
@@ -93,33 +112,27 @@ class TrainSb3Config(RunConfig, PpoSettings):
     layers: int = 2
     """Hidden layers."""
     evaluations: int = 10
-    """How often the learner is measured (and saved) on the way."""
     evaluation_deals: int = 300
-    """Deals of each of these measurements, played from every seat against each of --evaluation-agents."""
     evaluation_agents: tuple[str, ...] = ("random", "greedy")
-    """Whom it is measured against, one at a time, in all other seats; best.zip has the highest mean over them."""
+    """Agents that it is measured against, one at a time, in all other seats; best.zip has the highest mean over
+    them."""
     record: str | None = None
     """A file to which the record of every game is appended (JSON lines; docs/records.md)."""
     threads: int = 1
     """Threads of torch."""
     learning_rate: float = 5e-4
-    """At the beginning; it falls linearly to a tenth."""
     n_steps: int = 16
     """Decisions at each table between two updates."""
     batch_size: int = 2048
-    """Decisions in a minibatch."""
     n_epochs: int = 4
-    """Passes over the decisions of an update."""
     gae_lambda: float = 0.95
-    """Lambda of generalised advantage estimation: how far ahead advantages look."""
     ent_coef: float = 0.01
-    """Weight of the entropy bonus."""
     vf_coef: float = 0.5
     """Weight of the value loss."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainConfig(RunConfig, PpoSettings):
+class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     """Learn to play a variant by self-play: a small network over strong inputs, PPO in one file (learning/ppo.py)."""
 
     folder_suffix: ClassVar[str] = ""
@@ -149,15 +162,10 @@ class TrainConfig(RunConfig, PpoSettings):
     """A network of your own that plays instead: FILE.py:CLASS?option=value, a torch module; see
     docs/rewards_and_features.md. It begins as its class leaves it, or as --teacher policy:FILE of the same class."""
     learning_rate: float = 2e-2
-    """At the beginning; it falls linearly to a tenth."""
     batch_size: int = 32768
-    """Decisions in a minibatch."""
     n_epochs: int = 3
-    """Passes over the decisions of an update."""
     gae_lambda: float = 0.8
-    """Lambda of generalised advantage estimation: how far ahead advantages look."""
     ent_coef: float = 0.0
-    """Weight of the entropy bonus."""
     kl_coef: float = 0.0
     """Weight of the divergence (KL) from the reference: the learner as it began, or was at its last measurement."""
     reward: str = "points"
@@ -172,19 +180,11 @@ class TrainConfig(RunConfig, PpoSettings):
     """Decay of the exponential moving average of the weights, which is what is measured and saved (a plain mean of the
     first updates); 0: the last weights alone."""
     evaluations: int = 5
-    """How often the learner is measured (and saved) on the way."""
     evaluation_deals: int = 500
-    """Deals of each of these measurements, played from every seat against each of --evaluation-agents."""
     evaluation_agents: tuple[str, ...] = ("greedy", "closed-greedy")
-    """Agents that it is measured against, one at a time, in all other seats."""
     gate_deals: int = 1000
     """Deals of each gate: other deals every time, on which the learner must win more from the reference agent than what
     best.zip is."""
-    processes: int = 1
-    """Processes that play the hands; the result is the same with any number, for the same --parts."""
-    ray: str | None = None
-    """Play the hands on a Ray cluster: local (one on this machine, with --processes actors or one for each core), auto
-    (the one that this node belongs to) or HOST:PORT. The result is the same. See docs/cluster.md."""
     ahead: bool = False
     """Let the next update's hands be played while the learner learns: it then learns from hands that were played with
     weights one update old, and neither waits for the other."""
@@ -193,7 +193,7 @@ class TrainConfig(RunConfig, PpoSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateConfig(VariantConfig):
+class EvaluateConfig(WorkersConfig, VariantConfig):
     """Let agents play the same deals from every seat, and say how sure the result is."""
 
     agents: tuple[str, ...] = ("greedy", "random")
@@ -233,13 +233,6 @@ class EvaluateConfig(VariantConfig):
     value and search; the viewer shows it."""
     out: Path | None = None
     """Folder for evaluation.json, .csv, .html and .png; nothing is written if not given."""
-    processes: int = 1
-    """Processes that play at the same time; the result is the same with any number."""
-    ray: str | None = None
-    """Play on a Ray cluster: local (one on this machine, with --processes workers or one for each core), auto (the one
-    that this node belongs to) or HOST:PORT. The result is the same. See docs/cluster.md."""
-    threads: int = 1
-    """Threads of torch, for policies."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,7 +254,7 @@ class PlanConfig(VariantConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecordConfig(VariantConfig):
+class RecordConfig(WorkersConfig, VariantConfig):
     """Let agents play, and keep every game as records and as arrays; see docs/datasets.md.
 
     The same command goes on with a dataset that was interrupted; more --hands make it longer.
@@ -283,18 +276,10 @@ class RecordConfig(VariantConfig):
     """Also keep what the seats saw (1.3 kB a decision); without it observations are rebuilt when they are read."""
     records: bool = True
     """Also write records (JSON lines), which the viewer shows."""
-    processes: int = 1
-    """Processes that play at the same time; the files are the same with any number."""
-    ray: str | None = None
-    """Play on a Ray cluster whose nodes share the folder --out: local (one on this machine, with --processes workers or
-    one for each core), auto (the one that this node belongs to) or HOST:PORT. The files are the same. See
-    docs/cluster.md."""
-    threads: int = 1
-    """Threads of torch, for policies."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeaderboardConfig:
+class LeaderboardConfig(WorkersConfig):
     """Write the leaderboard: every level, and agents of your own, alone against copies of every level."""
 
     variants: tuple[str, ...] = ()
@@ -314,13 +299,6 @@ class LeaderboardConfig:
     readme: Path | None = None
     """A file in which the table takes the place of what stands between <!-- leaderboard --> and
     <!-- end of leaderboard -->."""
-    processes: int = 1
-    """Processes that play at the same time; the result is the same with any number."""
-    ray: str | None = None
-    """Play on a Ray cluster: local (one on this machine, with --processes workers or one for each core), auto (the one
-    that this node belongs to) or HOST:PORT. The result is the same. See docs/cluster.md."""
-    threads: int = 1
-    """Threads of torch, for policies."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,114 +2,52 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
-import shutil
 import subprocess
 import sys
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from mahjong_agents import RandomAgent, make_agent
 from mahjong_env.cli import main
 from mahjong_training.config import EvaluateConfig
 from mahjong_training.evaluation import command as evaluation_command
-from mahjong_training.evaluation import tables as report
+from mahjong_training.evaluation import report
 from mahjong_training.evaluation.command import evaluate
-from mahjong_training.evaluation.references import with_references
 from mahjong_training.runtime import console
 
 TINY = (
     *("--tables", "4", "--width", "4", "--layers", "1", "--warm-start-steps", "64", "--warm-start-epochs", "1"),
     *("--evaluations", "1", "--evaluation-deals", "1", "--evaluation-agents", "random", "--opponents", "random"),
 )
-
-
 TRIO = ("random", "greedy", "closed-greedy")
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """A small finished run, whose best policy is the last one."""
-    out = tmp_path_factory.mktemp("runs") / "small"
-    words = ["train-sb3", "--variant", "hebei", "--out", str(out), "--total-steps", "64", *TINY]
+@pytest.mark.thorough
+def test_a_trained_policy_comes_with_its_teachers_and_what_it_was(tmp_path, capsys):
+    run = tmp_path / "small"
+    words = ["train-sb3", "--variant", "hebei", "--out", str(run), "--total-steps", "64", *TINY]
     assert main([*words, "--teacher", "closed-greedy"]) == 0
-    return out
-
-
-def _printed(found, width=80):
-    text = io.StringIO()
-    report.print_tables(found, Console(file=text, width=width, highlight=False))
-    return text.getvalue()
-
-
-class TestReferences:
-    @pytest.mark.thorough
-    def test_a_trained_policy_comes_with_its_teachers_and_what_it_was(self, run, capsys):
-        found = evaluate(EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random"), deals=3))
-        assert found.agents == ("small/last", "random", "small/initial", "greedy", "closed-greedy")
-        assert found.roles == (
-            "learned from 64 decisions, after imitating closed-greedy",
-            "",
-            "the same before learning: it imitates closed-greedy",
-            "teacher, not imitated",
-            "teacher, imitated",
-        )
-        assert found.clones == ((0, 2),)
-        assert [found.agents[gain.against] for gain in found.gains()] == ["random", "greedy", "closed-greedy"]
-        told = _printed(found)
-        for name, role in zip(found.agents, found.roles, strict=True):
-            assert not role or f"{name}: {role}" in told
-        assert "what learning added" in told
-        data = found.as_json()
-        assert data["roles"]["small/initial"] == found.roles[2]
-        assert [gain["against"] for gain in data["learning_added"]] == ["random", "greedy", "closed-greedy"]
-
-    def test_agents_that_are_named_are_not_named_twice(self, run):
-        clone = f"policy:{run}/initial.zip"
-        specs = ["greedy", f"policy:{run}/last.zip", clone, "greedy"]
-        entrants = with_references(specs)
-        assert [entrant.spec for entrant in entrants] == [*specs, "closed-greedy"]
-        assert entrants[1].clone == clone
-        assert with_references(["random", "greedy"]) == with_references(["random", "greedy"])
-        alone = with_references(["random", clone])
-        assert [entrant.spec for entrant in alone] == ["random", clone, "greedy", "closed-greedy"]
-        assert alone[1].role.startswith("imitates closed-greedy; what the policies of its run were")
-
-    @pytest.mark.thorough
-    def test_where_learning_brought_nothing_better_that_is_said_and_shown(self, run, tmp_path):
-        """The best policy of a run may be the one that the warm start left: then the last one stands beside it."""
-        copy = Path(shutil.copytree(run, tmp_path / "run"))
-        shutil.copy(copy / "initial.zip", copy / "best.zip")
-        config = EvaluateConfig(variant="hebei", agents=(f"policy:{copy}", "random"), deals=2)
-        found = evaluate(config)
-        assert found.agents == ("run/best", "random", "run/last", "greedy", "closed-greedy")
-        assert found.roles[0] == "imitates closed-greedy; nothing that was learned later measured better"
-        assert found.roles[2] == "the same after learning from 64 decisions"
-        assert found.clones == ((2, 0),)
-        assert "run/last - run/best" in _printed(found)
-
-    def test_policies_without_a_warm_start_have_no_teachers(self, tmp_path):
-        words = ["train-sb3", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "16", *TINY]
-        assert main([*words, "--warm-start-steps", "0", "--teacher", "greedy", "--reward", "points?scale=0.3"]) == 0
-        assert len(with_references([f"policy:{tmp_path / 'run'}"])) == 1
-
-    def test_policies_on_the_way_have_the_same_clone(self, run):
-        (policy,) = (run / "policies").glob("*64.zip")
-        assert [entrant.spec for entrant in with_references([f"policy:{policy}"])][1] == f"policy:{run}/initial.zip"
-
-    def test_they_can_be_left_out(self, run):
-        config = EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random"), deals=1, teachers=False)
-        assert evaluate(config).agents == ("small/last", "random")
-
-    @pytest.mark.thorough
-    def test_the_agents_that_were_named_still_sit_at_one_table(self, run):
-        config = EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random", "greedy"), deals=1)
-        assert evaluate(config).results[-1].lineup == (0, 1, 2)
+    config = EvaluateConfig(variant="hebei", agents=(f"policy:{run}/last.zip", "random"), deals=3)
+    found = evaluate(config)
+    assert found.agents == ("small/last", "random", "small/initial", "greedy", "closed-greedy")
+    assert found.clones == ((0, 2),)
+    assert [found.agents[gain.against] for gain in found.gains()] == ["random", "greedy", "closed-greedy"]
+    capsys.readouterr()
+    report.print_tables(found)
+    told = capsys.readouterr().out
+    for name, role in zip(found.agents, found.roles, strict=True):
+        assert not role or f"{name}: {role}" in told
+    assert "what learning added" in told
+    data = found.as_json()
+    assert data["roles"]["small/initial"] == found.roles[2]
+    assert [gain["against"] for gain in data["learning_added"]] == ["random", "greedy", "closed-greedy"]
+    assert evaluate(replace(config, teachers=False)).agents == ("small/last", "random")
+    # The agents that were named still sit at one table.
+    assert evaluate(replace(config, agents=(*config.agents, "greedy"), deals=1)).results[-1].lineup == (0, 1, 2)
 
 
 AGENT_FILE = """
@@ -146,7 +84,7 @@ class TestOwnAgents:
         (tmp_path / "mine.py").write_text(AGENT_FILE, encoding="utf-8")
         spec = f"{tmp_path}/mine.py:Passes"
         words = ["train-sb3", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "16", *TINY]
-        assert main([*words, "--teacher", spec, "--opponents", spec, "--evaluation-agents", spec]) == 0
+        assert main([*words, "--teachers", spec, "--opponents", spec, "--evaluation-agents", spec]) == 0
         assert ",passes," in (tmp_path / "run" / "learning_curve.csv").read_text(encoding="utf-8")
 
 
@@ -267,7 +205,7 @@ class TestInterrupted:
 @pytest.mark.parametrize(
     ("command", "needless"),
     [
-        ("bench-learning", ["scipy", "matplotlib", "openskill"]),
+        ("bench-learning", ["scipy", "matplotlib"]),
         ("evaluate", ["torch", "stable_baselines3", "sb3_contrib", "tensorboard"]),
     ],
 )

@@ -10,6 +10,7 @@ from mahjong_agents import GreedyAgent
 from mahjong_env import rules
 from mahjong_training.evaluation import lineups as designs
 from mahjong_training.evaluation.estimates import FEWEST, interval, ratio
+from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.matches import Block, play_block
 from mahjong_training.evaluation.results import summarise
 
@@ -38,7 +39,8 @@ def coverage(variant: str, matches: int, deals: int) -> dict[str, tuple[int, flo
     size = deals * len(designs.orders_of(lineup))
     found: dict[str, list[tuple[bool, float]]] = {"with luck": [], "luck taken off": []}
     for match in range(matches):
-        own = summarise(table, lineup, [played.part(match * size, (match + 1) * size)]).of(0)
+        arrays = {name: array[match * size : (match + 1) * size] for name, array in played.arrays().items()}
+        own = summarise(table, lineup, [Played.of_arrays(arrays)]).of(0)
         for name, points in (("with luck", own.with_luck), ("luck taken off", own.points)):
             found[name].append((points.low <= 0 <= points.high, points.half_width))
     return {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -95,7 +93,7 @@ class TestMeasure:
         again = measure(rules("hebei"), [GREEDY, RANDOM], (0, 1, 1), deals=10, seed=5)
         assert summarise(rules("hebei"), (0, 1, 1), backwards[::-1]) == again
         # Lots follow from the deal; whatever else an agent asks chance for, each block has of its own.
-        moved = replace(several[1], number=2)
+        moved = several[1]._replace(number=2)
         for agents, same in (([RANDOM] * 2, True), ([Integers()] * 2, False)):
             points = [matches.play_block(rules("hebei"), agents, block, 5).points for block in (several[1], moved)]
             assert np.array_equal(*points) == same

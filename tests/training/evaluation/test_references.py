@@ -1,4 +1,4 @@
-"""What an evaluation says that trained policies are: only what is true of the way they were trained."""
+"""References of trained policies: who comes with them, and what is said of them, only what is true."""
 
 from __future__ import annotations
 
@@ -27,33 +27,54 @@ def roles(spec, rules=None):
     return [entrant.role for entrant in with_references([spec], rules)]
 
 
-def test_a_policy_of_the_fast_path_has_imitated_nobody(tmp_path):
-    write(tmp_path / "initial.zip", steps=0, method="ppo")
-    assert roles(write(tmp_path / "best.zip", steps=64, method="ppo")) == [
-        "learned from 64 decisions, having begun as greedy",
-        "the same before learning: it plays like greedy",
-        "what it began as",
-        "not what it began as",
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        ("ppo", ("having begun as", "plays like", "what it began as", "not what it began as")),
+        (None, ("after imitating", "imitates", "teacher, imitated", "teacher, not imitated")),
+    ],
+)
+def test_a_policy_comes_with_what_it_was_and_its_teachers(method, words, tmp_path):
+    """A policy of the fast path has imitated nobody."""
+    after, plays, teacher, other = words
+    clone = write(tmp_path / "initial.zip", steps=0, method=method)
+    best = write(tmp_path / "best.zip", steps=64, method=method)
+    assert roles(best) == [
+        f"learned from 64 decisions, {after} greedy",
+        f"the same before learning: it {plays} greedy",
+        teacher,
+        other,
     ]
-    assert roles(f"policy:{tmp_path}/initial.zip")[0].startswith("plays like greedy; what the policies of its run were")
+    assert [one.spec for one in with_references([best])] == [best, clone, "greedy", "closed-greedy"]
+    assert roles(clone)[0].startswith(f"{plays} greedy; what the policies of its run were")
+    on_the_way = write(tmp_path / "policies" / "64.zip", steps=64, method=method)
+    assert with_references([on_the_way])[0].clone == clone
 
 
-def test_a_policy_of_the_other_path_has(tmp_path):
-    write(tmp_path / "initial.zip", steps=0)
-    assert roles(write(tmp_path / "best.zip", steps=64)) == [
-        "learned from 64 decisions, after imitating greedy",
-        "the same before learning: it imitates greedy",
-        "teacher, imitated",
-        "teacher, not imitated",
-    ]
+def test_agents_that_are_named_are_not_named_twice(tmp_path):
+    clone, best = write(tmp_path / "initial.zip", steps=0), write(tmp_path / "best.zip", steps=64)
+    specs = ["greedy", best, clone, "greedy"]
+    entrants = with_references(specs)
+    assert [entrant.spec for entrant in entrants] == [*specs, "closed-greedy"]
+    assert entrants[1].clone == clone
+    assert [entrant.role for entrant in entrants][0::3] == ["teacher, imitated"] * 2
+    assert [entrant.role for entrant in with_references(["random", "greedy"])] == ["", ""]
+    alone = with_references(["random", clone])
+    assert [entrant.spec for entrant in alone] == ["random", clone, "greedy", "closed-greedy"]
 
 
 @pytest.mark.parametrize("method", ["ppo", None])
-def test_nothing_better_is_said_of_both(method, tmp_path):
-    write(tmp_path / "last.zip", steps=64, method=method)
+def test_where_learning_brought_nothing_better_the_last_policy_stands_beside(method, tmp_path):
+    last = write(tmp_path / "last.zip", steps=64, method=method)
+    best = write(tmp_path / "best.zip", steps=0, method=method)
+    own, later, *_ = with_references([best])
     words = "plays like" if method else "imitates"
-    found = roles(write(tmp_path / "best.zip", steps=0, method=method))
-    assert found[0] == f"{words} greedy; nothing that was learned later measured better"
+    assert own.role == f"{words} greedy; nothing that was learned later measured better"
+    assert later == (last, "the same after learning from 64 decisions", best)
+
+
+def test_policies_without_a_teacher_come_alone(tmp_path):
+    assert roles(write(tmp_path / "best.zip", steps=64, teacher="")) == [""]
 
 
 def test_the_shipped_policies_did_not_imitate():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -36,6 +38,17 @@ class TestDifference:
             difference(few, 0, more, 0)
 
 
+def test_points_over_all_tables_are_clustered_by_deal():
+    config = EvaluateConfig(variant="wuhan", agents=("greedy", "random"), lineups="league", deals=30)
+    found = evaluate(config)
+    (result,) = found.results
+    assert found.overall(0) == result.of(0).points
+    found = evaluate(replace(config, agents=("greedy", "random", "closed-greedy")))
+    shares = [(r.of(0).points.mean, r.orders * r.of(0).seats) for r in found.results]
+    weighted = sum(mean * weight for mean, weight in shares) / sum(weight for _, weight in shares)
+    assert found.overall(0).mean == pytest.approx(weighted)
+
+
 class TestVerdicts:
     @pytest.mark.parametrize(
         ("points", "sentence"),
@@ -58,7 +71,7 @@ class TestVerdicts:
     )
     def test_say_whether_by_how_much_and_how_sure(self, points, sentence):
         found = Evaluation(rules("hebei"), ("mine", "greedy"), 100, 0, (), 4.0)
-        assert found._verdict(points, "greedy") == sentence
+        assert found.verdict(points, "greedy") == sentence
 
     def test_are_about_the_first_agent_alone_among_copies_of_each_other_one(self):
         found = evaluate(EvaluateConfig(variant="hebei", agents=("greedy", "random", "closed-greedy"), deals=40))

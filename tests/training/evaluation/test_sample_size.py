@@ -16,10 +16,9 @@ from mahjong_training.evaluation.sample_size import plan, spread_of
 
 
 def test_deals_are_those_of_the_textbook():
-    found = plan(0.5, 4.0, power=0.8, seconds_of_a_deal=0.25)
+    found = plan(0.5, 4.0, power=0.8)
     assert found.for_width == 246  # (1.95996 * 8)^2 = 245.9
     assert found.for_power == 503  # ((1.95996 + 0.84162) * 8)^2 = 502.3
-    assert found.seconds == 503 * 0.25
     assert plan(1.0, 4.0, power=0.8).for_power == pytest.approx(503 / 4, abs=1)
     assert plan(100.0, 1.0, power=0.5).for_power == FEWEST
 

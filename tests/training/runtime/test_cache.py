@@ -90,16 +90,6 @@ class TestCode:
         assert main([*LEADERBOARD, str(tmp_path)]) == 0
         assert len(played) == 4
 
-    def test_old_points_are_not_divided_by_a_new_unit(self, tmp_path, monkeypatch, capsys):
-        assert main([*LEADERBOARD, str(tmp_path)]) == 0
-        before = contents(tmp_path)
-        monkeypatch.setattr(leaderboard, "sigma", lambda rules: 1.0)
-        monkeypatch.setattr(
-            "mahjong_training.evaluation.matches.sigma", lambda rules: 1.0
-        )  # wherever else it may be asked
-        assert main([*LEADERBOARD, str(tmp_path)]) == 0
-        assert contents(tmp_path) == before
-
     def test_everything_that_is_kept_depends_on_the_code(self, tmp_path, monkeypatch):
         arrays_in(tmp_path).put("part", {})
         monkeypatch.setattr(cache, "versions", lambda: OTHER_CODE)

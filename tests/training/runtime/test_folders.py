@@ -39,7 +39,7 @@ class TestLock:
             holder.kill()
             holder.wait()
         with locked(path) as left_by:
-            assert left_by.pid == holder.pid
+            assert left_by == f"process {holder.pid} on {platform.node()}"
         assert not path.exists()
 
     def test_of_another_machine_nothing_is_known(self, tmp_path):

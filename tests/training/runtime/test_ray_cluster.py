@@ -94,8 +94,8 @@ class TestAddresses:
         assert capsys.readouterr().err.startswith("error: --ray needs Ray")
 
     def test_a_node_of_another_version_says_what_it_has(self):
-        assert ray_cluster.answer_of(dict(versions())).error is None
-        _, wrong = ray_cluster.answer_of({**versions(), "mahjong_env": "9"})
+        assert ray_cluster.answer_of(dict(versions())) == ("value", None)
+        _, (_, wrong) = ray_cluster.answer_of({**versions(), "mahjong_env": "9"})
         assert wrong == f"has other versions: mahjong_env is {versions()['mahjong_env']} and not 9"
 
 

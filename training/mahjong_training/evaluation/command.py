@@ -7,27 +7,25 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.control_variates import weights_of
-from mahjong_env import AgentError, Rules
+from mahjong_env import Rules
 from mahjong_env.records import RecordWriter
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import EvaluateConfig
-from mahjong_training.errors import InterruptedRunError, TrainingError
-from mahjong_training.evaluation import exports
-from mahjong_training.evaluation import tables as report
+from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation import report
 from mahjong_training.evaluation.estimates import confidence, looks
 from mahjong_training.evaluation.hand_statistics import Played
-from mahjong_training.evaluation.holdout import BlindTest, check_blind
+from mahjong_training.evaluation.holdout import BlindTest
 from mahjong_training.evaluation.lineups import lineups
 from mahjong_training.evaluation.matches import Block, block_cache, blocks, play_block, sigma
-from mahjong_training.evaluation.ratings import rate
 from mahjong_training.evaluation.references import Entrant, with_references
 from mahjong_training.evaluation.results import Evaluation, summarise
 from mahjong_training.runtime.cache import ResultCache
-from mahjong_training.runtime.console import TimeLeft, exit_status, status, stopping_in_order
+from mahjong_training.runtime.console import TimeLeft, saying_what_is_kept
 from mahjong_training.runtime.digests import agent_digests
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_bytes
@@ -39,39 +37,8 @@ _FILES: Final = ("evaluation.json", "evaluation.csv", "evaluation.html", "evalua
 
 __all__ = ["Evaluation", "evaluate", "run"]
 
-
-@dataclass(frozen=True)
-class _Plan:
-    """The blocks to play and the agents that play them, checked."""
-
-    rules: Rules
-    entrants: tuple[Entrant, ...]
-    agents: tuple[Agent, ...]
-    todo: tuple[list[Block], ...]
-    looks: tuple[int, ...]
-
-    @property
-    def every_block(self) -> list[Block]:
-        return [block for of_lineup in self.todo for block in of_lineup]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The agents' names, or what the user called them where names are not different."""
-        names = [getattr(agent, "name", type(agent).__name__) for agent in self.agents]
-        specs = [str(entrant.spec) for entrant in self.entrants]
-        if len(set(names)) == len(names):
-            return tuple(names)
-        return (
-            tuple(specs) if len(set(specs)) == len(specs) else tuple(f"{spec} #{i}" for i, spec in enumerate(specs, 1))
-        )
-
-    @property
-    def clones(self) -> tuple[tuple[int, int], ...]:
-        """For trained policies, by number, the number of the same policy before learning."""
-        specs = [entrant.spec for entrant in self.entrants]
-        return tuple(
-            (number, specs.index(entrant.clone)) for number, entrant in enumerate(self.entrants) if entrant.clone
-        )
+_State: TypeAlias = tuple[Rules, Sequence[Agent], EvaluateConfig]
+"""What all blocks share."""
 
 
 def evaluate(
@@ -93,71 +60,135 @@ def evaluate(
     """
     if agents:
         config = replace(config, agents=tuple(agents))  # type: ignore[arg-type]  # the command line has names only
-    plan, config = _prepare(config)
-    with _blind_test(plan, config):
-        return _play(plan, config, _cache(plan, config, None), progress)
+    plan = _prepare(config)
+    with plan.blind_test():
+        return _play(plan, plan.cache(None), progress)
 
 
-def _cache(plan: _Plan, config: EvaluateConfig, out: Path | None) -> ResultCache[Block, Played]:
-    recorded = "" if config.record is None else "thoughts" if config.thoughts else "games"
-    specs = [str(entrant.spec) for entrant in plan.entrants]
-    return block_cache(out, plan.rules, specs, plan.agents, config.seed, recorded=recorded)
+def run(config: EvaluateConfig) -> Evaluation:
+    """Evaluate, print the tables, and write the files if a folder is given.
+
+    Raises:
+        MahjongError: see `evaluate`; files that cannot be written are found before anything is played.
+        InterruptedRunError: Ctrl-C or SIGTERM; with a folder, the parts that were played are kept in it.
+    """
+    plan, out = _prepare(config), config.out
+    if out:
+        for name in _FILES:
+            check_file(out / name)
+    set_threads(config.threads)
+    with alone_in(out):
+        kept = plan.cache(out)
+
+        def how_far() -> str:
+            done = sum(kept.get(block) is not None for block in plan.blocks)
+            return f"{done} of {len(plan.blocks)} parts are kept in {out}: the same command goes on with them"
+
+        with plan.blind_test(), saying_what_is_kept(how_far if out else str) as progress:
+            found = _play(plan, kept, progress)
+        report.print_tables(found, details=config.details)
+        if out:
+            png = report.draw(found)
+            texts = (report.json_text(found), report.csv_text(found), report.html_text(found, png))
+            for name, data in zip(_FILES, (*(text.encode("utf-8") for text in texts), png), strict=True):
+                write_bytes(out / name, data)
+            print(f"written: {', '.join(str(out / name) for name in _FILES)}")
+            kept.remove()
+    return found
 
 
-@contextmanager
-def _blind_test(plan: _Plan, config: EvaluateConfig) -> Iterator[None]:
-    """Record a blind test, if it is one, before it is played and once its results are known."""
-    if config.blind is None:
+@dataclass(frozen=True)
+class _Plan:
+    """What is played, checked.
+
+    Attributes:
+        config: the settings, with the seed that is played.
+        rules: what is played.
+        entrants: the agents that were named, and their references.
+        agents: the agents themselves.
+        looks: after how many deals one looks.
+        blocks: the blocks of all line-ups, one after another.
+    """
+
+    config: EvaluateConfig
+    rules: Rules
+    entrants: tuple[Entrant, ...]
+    agents: tuple[Agent, ...]
+    looks: tuple[int, ...]
+    blocks: tuple[Block, ...]
+
+    @property
+    def specs(self) -> tuple[str, ...]:
+        return tuple(str(entrant.spec) for entrant in self.entrants)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The agents' names, or what the user called them where names are not different."""
+        numbered = tuple(f"{spec} #{number}" for number, spec in enumerate(self.specs, 1))
+        names = tuple(getattr(agent, "name", type(agent).__name__) for agent in self.agents)
+        return next((each for each in (names, self.specs) if len(set(each)) == len(each)), numbered)
+
+    def cache(self, out: Path | None) -> ResultCache[Block, Played]:
+        recorded = "" if self.config.record is None else "thoughts" if self.config.thoughts else "games"
+        return block_cache(out, self.rules, self.specs, self.agents, self.config.seed, recorded=recorded)
+
+    @contextmanager
+    def blind_test(self) -> Iterator[None]:
+        """Record a blind test, if it is one, before it is played and once its results are known."""
+        if self.config.blind is None:
+            yield
+            return
+        pairs = zip(self.specs, self.agents, strict=True)
+        digests = tuple(tuple(agent_digests(spec, agent, self.rules)) for spec, agent in pairs)
+        test = BlindTest(self.config.blind, self.rules, self.specs, digests)
+        test.begin(again=self.config.blind_again)
         yield
-        return
-    specs = tuple(str(entrant.spec) for entrant in plan.entrants)
-    digests = (tuple(agent_digests(spec, agent, plan.rules)) for spec, agent in zip(specs, plan.agents, strict=True))
-    test = BlindTest(config.blind, plan.rules, specs, tuple(digests))
-    test.begin(again=config.blind_again)
-    yield
-    test.finish()
+        test.finish()
 
 
-def _prepare(config: EvaluateConfig) -> tuple[_Plan, EvaluateConfig]:
-    """Check the settings; returns the plan, and the settings with the seed that is played."""
+def _prepare(config: EvaluateConfig) -> _Plan:
     check_counts(deals=config.deals)
     check_workers(config)
     check_seed(config.seed)
     if config.until is not None and not 0 < config.until < float("inf"):
         raise TrainingError(f"--until is a number of sigma above 0, not {config.until}")
     if config.blind is not None:
-        check_blind(config.blind)
+        if not 0 <= config.blind < 10**6:
+            raise TrainingError(f"--blind must be from 0 to 999,999, not {config.blind}")
         config = replace(config, seed=blind_seed(config.blind))
     if not config.agents:
         raise TrainingError("--agents is empty: name at least one")
-    played = read_rules(config.variant, config.knobs)
+    rules = read_rules(config.variant, config.knobs)
     if config.record is not None:
         RecordWriter(config.record).close()
     elif config.thoughts:
         raise TrainingError("--thoughts says what records hold: name a file for them (--record)")
-    entrants = with_references(config.agents, played) if config.teachers else [Entrant(spec) for spec in config.agents]
+    entrants = with_references(config.agents, rules) if config.teachers else [Entrant(spec) for spec in config.agents]
     agents = tuple(make_agent(entrant.spec) for entrant in entrants)
-    all_lineups = list(lineups(config.lineups, len(agents), played.people, len(config.agents)))
     if config.control_variates:
-        weights_of(played)
-    when = looks(config.deals) if config.until is not None or config.until_clear else (config.deals,)
-    how: dict[str, Any] = {"control_variates": config.control_variates, "looks": when}
-    todo = tuple(blocks(lineup, config.deals, config.seatings, agents=agents, **how) for lineup in all_lineups)
-    return _Plan(played, tuple(entrants), agents, todo, when), config
+        weights_of(rules)
+    planned = looks(config.deals) if config.until is not None or config.until_clear else (config.deals,)
+    cut = partial(
+        blocks,
+        deals=config.deals,
+        seatings=config.seatings,
+        agents=agents,
+        control_variates=config.control_variates,
+        looks=planned,
+    )
+    of_lineups = [cut(lineup) for lineup in lineups(config.lineups, len(agents), rules.people, len(config.agents))]
+    return _Plan(config, rules, tuple(entrants), agents, planned, tuple(block for each in of_lineups for block in each))
 
 
-def _play(
-    plan: _Plan, config: EvaluateConfig, kept: ResultCache[Block, Played], progress: Callable[[str], object]
-) -> Evaluation:
+def _play(plan: _Plan, kept: ResultCache[Block, Played], progress: Callable[[str], object]) -> Evaluation:
     """Play the blocks that are not kept, up to the look at which the result is decided."""
-    every = plan.every_block
+    config, every = plan.config, plan.blocks
     played = {block: part for block in every if (part := kept.get(block)) is not None}
     left = TimeLeft(len(every) - len(played))
     progress("sigma: greedy among greedy players")
     unit = sigma(plan.rules)
     config_of_all = replace(config, agents=tuple(entrant.spec for entrant in plan.entrants))
-    state = _State(plan.rules, plan.agents, config_of_all)
-    found = None
+    state: _State = plan.rules, plan.agents, config_of_all
     with new_executor(config.processes, config.ray, config.threads) as executor:
         for look in plan.looks:
             missing = [block for block in every if block.last <= look and block not in played]
@@ -169,26 +200,34 @@ def _play(
                     kept.put(missing[place], part)
                     played[missing[place]] = part
                     left.done()
-            parts = [[played[block] for block in of_lineup if block.last <= look] for of_lineup in plan.todo]
-            found = _found(plan, config, look, parts, unit)
-            if look < config.deals and _is_decided(found, config):
+            found = _found(plan, look, played, unit)
+            if _is_decided(found, config):
                 break
-    assert found is not None
     if config.record is not None:
         with RecordWriter(config.record) as writer:
-            writer.complete(b"".join(part.records.tobytes() for of_lineup in parts for part in of_lineup))
-    return replace(found, ratings=rate(found.results, len(plan.names)))
+            writer.complete(b"".join(played[block].records.tobytes() for block in every if block.last <= found.deals))
+    return found
 
 
-def _found(
-    plan: _Plan, config: EvaluateConfig, deals: int, played: Sequence[Sequence[Played]], unit: float
-) -> Evaluation:
-    """Return the results after a number of deals; without ratings, which take their time."""
-    level = confidence(plan.looks)
-    results = [
-        summarise(plan.rules, of_lineup[0].lineup, parts, config.seatings, level)
-        for of_lineup, parts in zip(plan.todo, played, strict=True)
-    ]
+def _play_block(state: _State, block: Block) -> Played:
+    rules, agents, config = state
+    return play_block(rules, agents, block, config.seed, record=config.record is not None, thoughts=config.thoughts)
+
+
+def _state_of(config: EvaluateConfig) -> _State:
+    return read_rules(config.variant, config.knobs), [make_agent(spec) for spec in config.agents], config
+
+
+def _found(plan: _Plan, deals: int, played: dict[Block, Played], unit: float) -> Evaluation:
+    """Return the results after a number of deals."""
+    config, level = plan.config, confidence(plan.looks)
+    parts: dict[tuple[int, ...], list[Played]] = {}
+    for block in plan.blocks:
+        if block.last <= deals:
+            parts.setdefault(block.lineup, []).append(played[block])
+    results = [summarise(plan.rules, *of_lineup, config.seatings, level) for of_lineup in parts.items()]
+    specs = [entrant.spec for entrant in plan.entrants]
+    clones = [(number, specs.index(one.clone)) for number, one in enumerate(plan.entrants) if one.clone]
     return Evaluation(
         rules=plan.rules,
         agents=plan.names,
@@ -197,7 +236,7 @@ def _found(
         results=tuple(results),
         sigma=unit,
         roles=tuple(entrant.role for entrant in plan.entrants),
-        clones=plan.clones if config.lineups == "duels" else (),
+        clones=tuple(clones) if config.lineups == "duels" else (),
         kind=config.lineups,
         seatings=config.seatings,
         control_variates=config.control_variates,
@@ -207,76 +246,12 @@ def _found(
 
 
 def _is_decided(found: Evaluation, config: EvaluateConfig) -> bool:
-    """True if all points are known as precisely as the settings ask for."""
-    points = (
-        [found.overall(agent) for agent in range(len(found.agents))]
-        if config.lineups == "league"
-        else [standing.points for result in found.results for standing in result.standings]
-    )
+    """True if all deals are played, or all points are known as precisely as the settings ask for."""
+    if found.deals == config.deals:
+        return True
+    if config.lineups == "league":
+        points = [found.overall(agent) for agent in range(len(found.agents))]
+    else:
+        points = [standing.points for result in found.results for standing in result.standings]
     is_narrow = config.until is None or all(one.half_width <= config.until * found.sigma for one in points)
     return is_narrow and (not config.until_clear or all(one.is_clear_of_zero for one in points))
-
-
-@dataclass(frozen=True)
-class _State:
-    """The shared state of all blocks."""
-
-    rules: Rules
-    agents: Sequence[Agent]
-    config: EvaluateConfig
-
-
-def _state_of(config: EvaluateConfig) -> _State:
-    return _State(read_rules(config.variant, config.knobs), [make_agent(spec) for spec in config.agents], config)
-
-
-def _play_block(state: _State, block: Block) -> Played:
-    config = state.config
-    return play_block(
-        state.rules, state.agents, block, config.seed, record=config.record is not None, thoughts=config.thoughts
-    )
-
-
-def run(config: EvaluateConfig) -> Evaluation:
-    """Evaluate, print the tables, and write the files if a folder is given.
-
-    Raises:
-        MahjongError: see `evaluate`; files that cannot be written are found before anything is played.
-        InterruptedRunError: Ctrl-C or SIGTERM; with a folder, the parts that were played are kept in it.
-    """
-    plan, config = _prepare(config)
-    if config.out is not None:
-        for name in _FILES:
-            check_file(config.out / name)
-    set_threads(config.threads)
-    with alone_in(config.out):
-        kept = _cache(plan, config, config.out)
-        with _blind_test(plan, config):
-
-            def how_far() -> str:
-                done, every = sum(kept.get(block) is not None for block in plan.every_block), len(plan.every_block)
-                return f"{done} of {every} parts are kept in {config.out}: the same command goes on with them"
-
-            try:
-                with stopping_in_order(), status() as progress:
-                    found = _play(plan, config, kept, progress)
-            except KeyboardInterrupt as interrupt:
-                text = "interrupted" if config.out is None else f"interrupted; {how_far()}"
-                raise InterruptedRunError(text, exit_status(interrupt)) from None
-            except AgentError as error:
-                if config.out is None:
-                    raise
-                raise AgentError(f"{error}.\n{how_far()}") from error
-        report.print_tables(found, details=config.details)
-        if config.out is not None:
-            _write(found, config.out)
-            kept.remove()
-    return found
-
-
-def _write(found: Evaluation, folder: Path) -> None:
-    png = report.draw(found)
-    texts = (exports.json_text(found), exports.csv_text(found), exports.html_text(found, png))
-    for name, data in zip(_FILES, (*(text.encode("utf-8") for text in texts), png), strict=True):
-        write_bytes(folder / name, data)
-    print(f"written: {', '.join(str(folder / name) for name in _FILES)}")

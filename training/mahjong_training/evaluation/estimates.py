@@ -1,16 +1,6 @@
 """Means of clustered results with their confidence intervals, and stopping a comparison early.
 
-Points of deals are skewed: a few great hands make much of the mean. Student's t then misses it far more often on the
-side of the great hands. So its quantiles are bent by the skewness of the deals, with the cubic transformation of Hall
-(On the removal of skewness by transformation, 1992), which is monotone and can be turned round. Skewness that rests on
-a single deal is not counted: points less luck have heavy tails on both sides, and one great deal more on one of them
-would pass for skewness. How often the truth is covered stands in docs/evaluation.md.
-
-Stopping early: looking again and again, and stopping when an interval looks good, is wrong more often than one time in
-twenty if the intervals are those of a single look. Here the looks are planned (`looks`), and every look has an interval
-so much wider that all of them together cover the truth 95 times of 100 (`confidence`): repeated confidence intervals
-(Jennison and Turnbull, 1984) with Pocock's boundary (1977), the same at every look. So they hold at whichever look one
-stops, for whatever reason. The boundary is found by the recursion of Armitage, McPherson and Rowe (1969).
+How often the intervals hold the truth stands in docs/research/evaluation.md.
 """
 
 from __future__ import annotations
@@ -31,14 +21,8 @@ from mahjong_env import MissingExtraError
 
 FEWEST: Final = 30
 """Deals that an interval takes: with 20 as skewed as in Wuhan it would hold the truth in 93 of 100, with 10 in 87."""
-_NOTHING: Final = 1e-9
+_ROUNDING: Final = 1e-9
 """A spread smaller than this share of another one is rounding."""
-
-_FIRST: Final = 16
-"""The first look comes after a 16th of the deals, the next ones after sqrt(2) times as many each."""
-_FEWEST: Final = 100
-"""Deals before the first look: with fewer, skewed points have intervals that miss too often at so high confidences."""
-_NODES: Final = 80
 
 
 @dataclass(frozen=True)
@@ -120,8 +104,13 @@ def ratio(totals: NDArray[Any], counts: NDArray[Any], confidence: float = 0.95) 
 def interval(values: NDArray[Any], confidence: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the intervals of the means of independent values, which may be skewed.
 
-    With S the studentised mean, a the skewness over sqrt(n) and h(y) the inverse of S + a S²/3 + a² S³/27 + a/6, which
-    is nearly symmetric, the mean lies between those of h(-q) and h(q), q being the quantile of Student's t.
+    Points of deals are skewed: a few great hands make much of the mean, and Student's t misses it far more often on
+    their side. So its quantiles q are bent by the cubic transformation of Hall (On the removal of skewness by
+    transformation, 1992): with S the studentised mean, a the skewness over sqrt(n) and h the inverse of
+    S + a S²/3 + a² S³/27 + a/6, which is nearly symmetric, the mean lies between those of h(-q) and h(q).
+
+    Skewness that rests on a single value is not counted: points less luck have heavy tails on both sides, and one great
+    deal more on one of them would pass for skewness.
 
     Args:
         values: [..., n] float or int, n at least `FEWEST`.
@@ -159,7 +148,7 @@ def _third_moment(values: NDArray[np.float64], scale: NDArray[np.float64]) -> ND
     """Return [...] the standardised third moment of [..., n] values; 0 if they are all the same."""
     away = values - values.mean(axis=-1, keepdims=True)
     spread = np.sqrt((away**2).mean(axis=-1))
-    spread = np.where(spread > _NOTHING * scale, spread, np.inf)
+    spread = np.where(spread > _ROUNDING * scale, spread, np.inf)
     return ((away / spread[..., None]) ** 3).mean(axis=-1)
 
 
@@ -178,17 +167,27 @@ def _scipy(module: str) -> Any:
 
 # --- Stopping early --------------------------------------------------------------------------------------------------
 
+_FIRST_LOOK: Final = 16
+"""The first look comes after a 16th of the deals, the next ones after sqrt(2) times as many each."""
+_FEWEST_TO_LOOK: Final = 100
+"""With fewer deals, skewed points have intervals that miss too often at so high confidences."""
+_NODES: Final = 80
+
 
 def looks(deals: int) -> tuple[int, ...]:
     """Return after how many deals one looks, at most nine times; the last time after all of them."""
     planned = [ceil(deals / sqrt(2) ** number) for number in range(9)]
-    planned = [number for number in planned if number >= max(_FEWEST, deals / _FIRST)]
+    planned = [number for number in planned if number >= max(_FEWEST_TO_LOOK, deals / _FIRST_LOOK)]
     return tuple(sorted(set(planned))) or (deals,)
 
 
 @cache
 def confidence(planned: Sequence[int]) -> float:
-    """Return the confidence of each interval, so that all of them hold together with 95 %.
+    """Return the confidence of each interval, so that those of all looks together hold with 95 %.
+
+    These are repeated confidence intervals (Jennison and Turnbull, 1984) with Pocock's boundary (1977), the same at
+    every look: they hold at whichever look one stops, for whatever reason. The boundary is found by the recursion of
+    Armitage, McPherson and Rowe (1969).
 
     Args:
         planned: a tuple of deals, ascending: when one looks.

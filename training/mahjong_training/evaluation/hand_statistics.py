@@ -1,14 +1,13 @@
 """Counters of how hands are played, and the columns of the report that are made of them.
 
-A new column of the report is a line of `THEMES`, and the counter that it names in `HandStatistics`; the tables on the
-terminal, the page, CSV and JSON follow.
+A new column is a line of `THEMES`, and the counter that it names in `HandStatistics`; all tables and files follow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +26,7 @@ MELDS: Final[Mapping[str, MeldType]] = {
 }
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """A column of the report: a total over hands, divided by the number of hands or by another total.
 
     Attributes:
@@ -102,7 +100,6 @@ THEMES: Final[Mapping[str, tuple[Column, ...]]] = {
 _OF_SEATS: Final = ("Tenpai", "Melds", "Claims and what came of them")
 """Themes of what is counted only where seats are persons."""
 _COUNTS: Final = "counts."
-_KONGS: Final = ("exposed_kongs", "added_kongs", "concealed_kongs")
 
 
 @dataclass(frozen=True)
@@ -112,8 +109,7 @@ class Played:
     Attributes:
         hands: [B] hands that were played.
         points: [B, P] points won.
-        wins: [B, P] hands won, however.
-        self_draws: [B, P] hands won by self-draw.
+        wins, self_draws: [B, P] hands won, and won by self-draw.
         deal_ins: [B, P] hands in which the person gave the winning tile.
         draws: [B] drawn hands.
         counts: [B, P] arrays by name, see `HandStatistics`.
@@ -131,12 +127,6 @@ class Played:
     counts: dict[str, NDArray[np.int64]]
     rows: NDArray[np.int64]
     records: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
-
-    def part(self, first: int, last: int) -> Played:
-        """Return games ``first`` to ``last`` - 1, without their records."""
-        names = [item.name for item in fields(self) if item.name not in ("counts", "records")]
-        arrays = {name: getattr(self, name)[first:last] for name in names}
-        return Played(**arrays, counts={name: array[first:last] for name, array in self.counts.items()})
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return everything as arrays by name, for a file."""
@@ -156,13 +146,8 @@ class Played:
     @classmethod
     def joined(cls, parts: Sequence[Played]) -> Played:
         """Return several parts as one, in order."""
-        arrays = {
-            item.name: np.concatenate([getattr(part, item.name) for part in parts])
-            for item in fields(cls)
-            if item.name != "counts"
-        }
-        counts = {name: np.concatenate([part.counts[name] for part in parts]) for name in parts[0].counts}
-        return cls(**arrays, counts=counts)
+        arrays = [part.arrays() for part in parts]
+        return cls.of_arrays({name: np.concatenate([one[name] for one in arrays]) for name in arrays[0]})
 
 
 class HandStatistics:
@@ -184,15 +169,13 @@ class HandStatistics:
         self._engine = engine
         self._seats_are_people = engine.rules.people == engine.rules.seats
         shape = (engine.num_games, engine.num_people)
-        named = [
-            counter
+        self.counts: dict[str, NDArray[np.int64]] = {
+            name: np.zeros(shape, np.int64)
             for theme, columns in THEMES.items()
             if self._seats_are_people or theme not in _OF_SEATS
             for column in columns
-            for counter in (column.total, column.per)
-        ]
-        self.counts: dict[str, NDArray[np.int64]] = {
-            name: np.zeros(shape, np.int64) for name in named if name not in ("points", "")
+            for name in (column.total, column.per)
+            if name not in ("points", "")
         }
         self.counts["dealt"][np.arange(engine.num_games), engine.dealer] = 1
         self._points = np.zeros(shape, np.int64)
@@ -214,21 +197,16 @@ class HandStatistics:
         discards = actions < _NUM_DISCARDS
         self.counts["discards"][games[discards], seats[discards]] += 1
         if self._seats_are_people:
-            self._add_tenpai(games)
-            self._add_claims(games)
+            self._add_tenpai_and_claims(games)
         self._points[games] += step.rewards
         self._add_kongs(games, step)
         self._add_ends(step)
 
-    def _add_tenpai(self, games: NDArray[np.intp]) -> None:
-        counts = self.counts
-        new = self._engine.state.is_tenpai[games] & (counts["tenpais"][games] == 0)
-        rows, people = new.nonzero()
+    def _add_tenpai_and_claims(self, games: NDArray[np.intp]) -> None:
+        state, counts = self._engine.state, self.counts
+        rows, people = (state.is_tenpai[games] & (counts["tenpais"][games] == 0)).nonzero()
         counts["tenpais"][games[rows], people] = 1
         counts["tenpai_turns"][games[rows], people] = counts["discards"][games[rows], people]
-
-    def _add_claims(self, games: NDArray[np.intp]) -> None:
-        state, counts = self._engine.state, self.counts
         rows, people = np.nonzero(state.num_melds[games] > self._melds[games])
         if not rows.size:
             return
@@ -296,7 +274,7 @@ class HandStatistics:
         for which in ("claimed", "closed"):
             for name, what in (("wins", counts["wins"]), ("deal_ins", counts["deal_ins"]), ("points", self._points)):
                 counts[f"{which}_{name}"][:] = counts[which] * what
-        has = {"chow": counts["chows"], "pung": counts["pungs"], "kong": sum(counts[name] for name in _KONGS)}
-        for name, number in has.items():
-            counts[f"with_{name}"][:] = np.asarray(number) > 0
+        kongs = counts["exposed_kongs"] + counts["added_kongs"] + counts["concealed_kongs"]
+        for name, number in (("chow", counts["chows"]), ("pung", counts["pungs"]), ("kong", kongs)):
+            counts[f"with_{name}"][:] = number > 0
             counts[f"{name}_wins"][:] = counts[f"with_{name}"] * counts["wins"]

@@ -3,11 +3,6 @@
 An agent that was kept because it did best of many on some deals has been fitted to those deals. The deals of
 a blind test come from seeds that no option reaches (`mahjong_training.seeds`), and a file of lines of JSON,
 `blind_tests.jsonl` in the current folder, says which agents have seen which of them: commit it with the results.
-
-Two agents are the same if their names are, or if their choices come from the same files
-(`mahjong_training.runtime.digests.agent_digests`): neither a new name for a policy nor a change in the source of this
-package makes another agent. A test was played by the same agents if each of its agents was among those of then, and
-each of those is among its own.
 """
 
 from __future__ import annotations
@@ -30,8 +25,12 @@ BEGUN, FINISHED = "begun", "finished"
 class BlindTest:
     """One blind test of some agents.
 
+    Two agents are the same if their names are, or if their choices come from the same files: neither a new name for a
+    policy nor a change in the source of this package makes another agent. A test was played by the same agents if each
+    of its agents was among those of then, and each of those is among its own.
+
     Attributes:
-        number: which deals.
+        number: which deals, from 0 to 999,999.
         rules: what is played.
         agents: the agents' names for `make_agent`.
         digests: for each agent, see `mahjong_training.runtime.digests.agent_digests`; empty where nothing is known.
@@ -45,9 +44,7 @@ class BlindTest:
     ledger: Path = LEDGER
 
     def begin(self, *, again: bool = False) -> None:
-        """Record that the test begins.
-
-        A test that was interrupted before it showed anything may be gone on with.
+        """Record that the test begins; one that was interrupted before it showed anything may be gone on with.
 
         Args:
             again: play it although these agents have played it.
@@ -64,41 +61,11 @@ class BlindTest:
                 f"({self.ledger}): what is chosen by a blind test that was seen is not blind. Use another number, "
                 "or --blind-again, and say so"
             )
-        self._write(BEGUN, again=bool(before))
+        self._write(self._line(BEGUN) | ({"again": True} if before else {}))
 
     def finish(self) -> None:
         """Record that the results were seen."""
-        self._write(FINISHED)
-
-    def _is_same(self, line: dict[str, Any]) -> bool:
-        if (line["number"], line["variant"], line["version"]) != (self.number, self.rules.name, self.rules.version):
-            return False
-        if line["knobs"] != _knobs(self.rules):
-            return False
-        ours = list(zip(self.agents, self.digests, strict=True))
-        theirs = [(name, tuple(files)) for name, files in zip(line["agents"], line["digests"], strict=True)]
-        pairs = [[_are_same(one, other) for other in theirs] for one in ours]
-        return all(map(any, pairs)) and all(map(any, zip(*pairs, strict=True)))
-
-    def _lines(self) -> list[dict[str, Any]]:
-        try:
-            text = self.ledger.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return []
-        except (OSError, UnicodeDecodeError) as error:
-            raise TrainingError(f"{self.ledger}: cannot be read ({error})") from error
-        lines = []
-        for number, line in enumerate(text.splitlines(), start=1):
-            try:
-                found = json.loads(line)
-                lines.append({key: found[key] for key in self._line("")})
-                if len(found["agents"]) != len(found["digests"]):
-                    raise ValueError("every agent has its digests")
-            except (ValueError, TypeError, KeyError) as error:
-                raise TrainingError(
-                    f"{self.ledger}, line {number}: not a record of a blind test; mend the file or move it away"
-                ) from error
-        return lines
+        self._write(self._line(FINISHED))
 
     def _line(self, state: str) -> dict[str, Any]:
         return {
@@ -108,32 +75,46 @@ class BlindTest:
             "mahjong_env": __version__,
             "variant": self.rules.name,
             "version": self.rules.version,
-            "knobs": _knobs(self.rules),
+            "knobs": {name: str(value) for name, value in self.rules.knobs.items()},
             "agents": list(self.agents),
             "digests": [list(one) for one in self.digests],
         }
 
-    def _write(self, state: str, **more: bool) -> None:
+    def _write(self, line: dict[str, Any]) -> None:
         check_file(self.ledger)
         with naming(self.ledger), self.ledger.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(self._line(state) | {name: True for name, said in more.items() if said}) + "\n")
+            file.write(json.dumps(line) + "\n")
+
+    def _is_same(self, line: dict[str, Any]) -> bool:
+        this = self._line(FINISHED)
+        if any(line[name] != this[name] for name in ("number", "variant", "version", "knobs")):
+            return False
+        ours, theirs = (list(zip(one["agents"], one["digests"], strict=True)) for one in (this, line))
+        pairs = [[_are_same(one, other) for other in theirs] for one in ours]
+        return all(map(any, pairs)) and all(map(any, zip(*pairs, strict=True)))
+
+    def _lines(self) -> list[dict[str, Any]]:
+        if not self.ledger.exists():
+            return []
+        try:
+            text = self.ledger.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise TrainingError(f"{self.ledger}: cannot be read ({error})") from error
+        lines = []
+        for number, line in enumerate(text.splitlines(), start=1):
+            try:
+                found = json.loads(line)
+                lines.append({key: found[key] for key in self._line(FINISHED)})
+                if len(found["agents"]) != len(found["digests"]):
+                    raise ValueError("every agent has its digests")
+            except (ValueError, TypeError, KeyError) as error:
+                raise TrainingError(
+                    f"{self.ledger}, line {number}: not a record of a blind test; mend the file or move it away"
+                ) from error
+        return lines
 
 
-def _are_same(one: tuple[str, tuple[str, ...]], other: tuple[str, tuple[str, ...]]) -> bool:
+def _are_same(one: tuple[str, list[str]], other: tuple[str, list[str]]) -> bool:
     """Whether two agents are the same, by their names or by their files; files that cannot be read say nothing."""
     (name, files), (other_name, other_files) = one, other
     return name == other_name or (files == other_files and bool(files) and "" not in files)
-
-
-def _knobs(rules: Rules) -> dict[str, str]:
-    return {name: str(value) for name, value in rules.knobs.items()}
-
-
-def check_blind(number: int) -> None:
-    """Check the number of a blind test.
-
-    Raises:
-        TrainingError: it is not from 0 to 999,999.
-    """
-    if not 0 <= number < 10**6:
-        raise TrainingError(f"--blind must be from 0 to 999,999, not {number}")

@@ -13,27 +13,25 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import Any, Final, TypeAlias
-
-import numpy as np
+from typing import Final, NamedTuple
 
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.greedy import reference_agent
 from mahjong_agents.levels import LEVELS
-from mahjong_env import VARIANTS, AgentError, Rules, __version__
+from mahjong_env import VARIANTS, Rules, __version__
 from mahjong_env import rules as rules_of
 from mahjong_training.config import LeaderboardConfig
-from mahjong_training.errors import InterruptedRunError, TrainingError
-from mahjong_training.evaluation.estimates import Estimate, plain_json
+from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation.estimates import plain_json
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import Block, block_cache, blocks, play_block, sigma
 from mahjong_training.evaluation.results import Standing, summarise
 from mahjong_training.runtime.cache import ResultCache
-from mahjong_training.runtime.console import TimeLeft, exit_status, status, stopping_in_order
-from mahjong_training.runtime.digests import rules_identity
+from mahjong_training.runtime.console import TimeLeft, saying_what_is_kept
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, check_file, write_text
 from mahjong_training.runtime.limits import check_counts, check_seed
@@ -45,45 +43,34 @@ _FILES: Final = ("leaderboard.json", "leaderboard.md")
 
 
 @dataclass(frozen=True)
-class Row:
-    """What an agent brings against copies of each level in one variant.
-
-    Attributes:
-        agent: its text for `make_agent`.
-        standings: by the number of the level.
-    """
-
-    agent: str
-    standings: dict[int, Standing]
-
-
-@dataclass(frozen=True)
 class Table:
     """The leaderboard of one variant.
 
     Attributes:
         rules: what was played.
         sigma: the unit, in points.
-        levels: the levels that were played against, by number.
-        rows: one for each agent.
+        levels: the levels that were played against.
+        rows: for each agent, what it brings against copies of each level but itself.
     """
 
     rules: Rules
     sigma: float
-    levels: tuple[int, ...]
-    rows: tuple[Row, ...]
+    levels: tuple[str, ...]
+    rows: dict[str, dict[str, Standing]]
 
     @property
-    def mark(self) -> int:
-        """The number of the level of the `reference_agent`, or of the first level that was played against."""
-        level = LEVELS.index(reference_agent(self.rules).name)
-        return level if level in self.levels else self.levels[0]
+    def mark(self) -> str:
+        """The level that is the `reference_agent`, or the first level that was played against."""
+        reference = reference_agent(self.rules).name
+        return reference if reference in self.levels else self.levels[0]
 
-    def in_sigma(self, row: Row, level: int) -> Estimate | None:
-        """Return the points of a row against copies of a level, in sigma; None against itself."""
-        if level not in row.standings:
-            return None
-        return row.standings[level].points.over(self.sigma)
+    def cell(self, agent: str, level: str) -> str:
+        """Return the points of an agent against copies of a level, in sigma, bold if they are clear of zero."""
+        if level not in self.rows[agent]:
+            return "0"
+        points = self.rows[agent][level].points
+        text = points.text(3, self.sigma, "+")
+        return f"**{text}**" if points.is_clear_of_zero else text
 
 
 def run(config: LeaderboardConfig) -> list[Table]:
@@ -93,25 +80,26 @@ def run(config: LeaderboardConfig) -> list[Table]:
         MahjongError: settings or agents that cannot be used, files that cannot be written.
         InterruptedRunError: Ctrl-C or SIGTERM; what was played is kept.
     """
-    variants, levels = _checked(config)
+    check_counts(deals=config.deals)
+    check_workers(config)
+    check_seed(config.seed)
+    for level in config.levels:
+        if not 0 <= level < len(LEVELS):
+            raise TrainingError(f"there is no level {level}; levels are 0 to {len(LEVELS) - 1}")
+    levels = tuple(LEVELS[level] for level in dict.fromkeys(config.levels)) or tuple(LEVELS)
+    variants = [rules_of(name) for name in config.variants or sorted(VARIANTS)]
     for name in _FILES:
         check_file(config.out / name)
+    before, after = "", ""
     if config.readme is not None:
         check_file(config.readme)
-        _between(config.readme)
+        before, after = _around_table(config.readme)
     agents = _agents(config)
     set_threads(config.threads)
     with alone_in(config.out):
-        try:
-            with stopping_in_order(), status() as progress:
-                tables = _tables(variants, levels, agents, config, progress)
-        except KeyboardInterrupt as interrupt:
-            text = f"interrupted; what was played is kept in {config.out}: the same command goes on with it"
-            raise InterruptedRunError(text, exit_status(interrupt)) from None
-        except AgentError as error:
-            raise AgentError(
-                f"{error}.\nWhat was played is kept in {config.out}: the same command goes on with it"
-            ) from error
+        kept = f"what was played is kept in {config.out}: the same command goes on with it"
+        with saying_what_is_kept(lambda: kept) as progress:
+            tables = _play(variants, levels, agents, config, progress)
         text = markdown(tables, config)
         print(text)
         data = {
@@ -121,140 +109,99 @@ def run(config: LeaderboardConfig) -> list[Table]:
             "deals": config.deals,
             "seed": config.seed,
             "unit": "points per hand, 95 % intervals clustered by deal, luck taken off where that narrows them",
-            "variants": [_as_json(table) for table in tables],
+            "variants": [
+                {
+                    "variant": table.rules.name,
+                    "version": table.rules.version,
+                    "sigma": table.sigma,
+                    "mark": table.mark,
+                    "rows": [
+                        {"agent": agent, "against": {level: asdict(one) for level, one in standings.items()}}
+                        for agent, standings in table.rows.items()
+                    ],
+                }
+                for table in tables
+            ],
         }
         write_text(config.out / "leaderboard.json", plain_json(data) + "\n")
-        write_text(config.out / "leaderboard.md", text + "\n" + _matrices(tables))
+        write_text(config.out / "leaderboard.md", "\n".join([text, *map(_matrix, tables)]) + "\n")
         if config.readme is not None:
-            before, after = _between(config.readme)
             write_text(config.readme, f"{before}{START}\n{text}\n{END}{after}")
     return tables
 
 
-def _checked(config: LeaderboardConfig) -> tuple[list[Rules], tuple[int, ...]]:
-    check_counts(deals=config.deals)
-    check_workers(config)
-    check_seed(config.seed)
-    levels = config.levels or tuple(range(len(LEVELS)))
-    unknown = [level for level in levels if not 0 <= level < len(LEVELS)]
-    if unknown:
-        raise TrainingError(f"there is no level {unknown[0]}; levels are 0 to {len(LEVELS) - 1}")
-    return _variants(config), tuple(dict.fromkeys(levels))
-
-
-def _variants(config: LeaderboardConfig) -> list[Rules]:
-    return [rules_of(name) for name in config.variants or sorted(VARIANTS)]
-
-
 def _agents(config: LeaderboardConfig) -> dict[str, Agent]:
-    levels = config.levels or range(len(LEVELS))
-    specs = dict.fromkeys([*(LEVELS[level] for level in levels), *config.agents])
-    # Levels come in their order, also those that are only rows.
+    """Return the agents that get a row: levels in their order, also those that are only rows, then others."""
+    specs = dict.fromkeys([*(LEVELS[level] for level in config.levels or range(len(LEVELS))), *config.agents])
     ordered = sorted(specs, key=lambda spec: LEVELS.index(spec) if spec in LEVELS else len(LEVELS))
     return {spec: make_agent(spec) for spec in ordered}
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """One agent against copies of another in a variant: what is played, and what of it is kept."""
+class _Pair(NamedTuple):
+    """One agent against copies of a level in a variant: what is played, and where it is kept."""
 
     rules: Rules
     agent: str
-    level: int
-    kept: ResultCache[Block, Played]
+    level: str
     blocks: list[Block]
+    kept: ResultCache[Block, Played]
 
-    @property
-    def specs(self) -> tuple[str, str]:
-        return self.agent, LEVELS[self.level]
-
-    def standing(self, fresh: Mapping[Block, Played]) -> Standing:
-        """Return how the agent did, from blocks that have been played now and others that are kept."""
-        parts = [fresh.get(block) or self.kept.get(block) for block in self.blocks]
-        return summarise(self.rules, self.blocks[0].lineup, [part for part in parts if part is not None]).of(0)
+    def standing(self) -> Standing:
+        """Return how the agent did, from blocks that are all kept."""
+        parts = [part for block in self.blocks if (part := self.kept.get(block)) is not None]
+        if len(parts) < len(self.blocks):
+            raise TrainingError("what was played has gone from the folder; the same command plays it again")
+        return summarise(self.rules, self.blocks[0].lineup, parts).of(0)
 
 
-def _tables(
+def _play(
     variants: Sequence[Rules],
-    levels: tuple[int, ...],
+    levels: tuple[str, ...],
     agents: Mapping[str, Agent],
     config: LeaderboardConfig,
     progress: Callable[[str], object],
 ) -> list[Table]:
     """Play all blocks of all pairs that are not kept, wherever the settings say, and put the tables together."""
-    pairs = [
-        _pair(rules, spec, level, agents, config)
-        for rules in variants
-        for spec in agents
-        for level in levels
-        if LEVELS[level] != spec
-    ]
-    fresh: list[dict[Block, Played]] = [{} for _ in pairs]
-    todo = [(n, block) for n, pair in enumerate(pairs) for block in pair.blocks if pair.kept.get(block) is None]
-    shards = [(variants.index(pairs[n].rules), *pairs[n].specs, block) for n, block in todo]
-    left = TimeLeft(len(todo))
-    progress(f"part 1 of {len(todo)}")
+    pairs = []
+    for rules, agent, level in product(variants, agents, levels):
+        if agent != level:
+            lineup, players = one_against_copies(0, 1, rules.people), [agents[agent], agents[level]]
+            luck_off = useful_weights(rules) is not None
+            every = blocks(lineup, config.deals, agents=players, control_variates=luck_off)
+            kept = block_cache(config.out, rules, (agent, level), players, config.seed)
+            pairs.append(_Pair(rules, agent, level, every, kept))
+    missing = [(pair, block) for pair in pairs for block in pair.blocks if pair.kept.get(block) is None]
+    tasks = [(pair.rules, pair.agent, pair.level, block) for pair, block in missing]
+    left = TimeLeft(len(missing))
+    progress(f"part 1 of {len(missing)}")
     with (
         new_executor(config.processes, config.ray, config.threads) as executor,
-        closing(executor.map(_play_shard, _common(config, agents), shards, partial(_common, config))) as done,
+        closing(executor.map(_play_task, (agents, config.seed), tasks, partial(_state_of, config))) as done,
     ):
-        for number, (place, played) in enumerate(done, start=1):
-            of_pair, block = todo[place]
-            pair = pairs[of_pair]
-            fresh[of_pair][block] = played
-            pair.kept.put(block, played)
+        for number, (place, part) in enumerate(done, start=1):
+            pair, block = missing[place]
+            pair.kept.put(block, part)
             left.done()
-            next_one = f"{pair.rules.title}: {pair.agent} against {pair.rules.people - 1} x {LEVELS[pair.level]}"
-            progress(f"part {number} of {len(todo)}, {next_one}{left}")
+            who = f"{pair.rules.title}: {pair.agent} against {pair.rules.people - 1} x {pair.level}"
+            progress(f"part {number} of {len(missing)}, {who}{left}")
     tables = []
     for rules in variants:
         progress(f"{rules.title}: sigma")
-        rows: dict[str, dict[int, Standing]] = {spec: {} for spec in agents}
-        for pair, played_now in zip(pairs, fresh, strict=True):
+        rows: dict[str, dict[str, Standing]] = {agent: {} for agent in agents}
+        for pair in pairs:
             if pair.rules is rules:
-                rows[pair.agent][pair.level] = pair.standing(played_now)
-        tables.append(
-            Table(rules, _unit(config, rules), levels, tuple(Row(spec, found) for spec, found in rows.items()))
-        )
+                rows[pair.agent][pair.level] = pair.standing()
+        tables.append(Table(rules, sigma(rules), levels, rows))
     return tables
 
 
-def _unit(config: LeaderboardConfig, rules: Rules) -> float:
-    """Return sigma, which is kept with the points: they are never divided by another one than that of their time."""
-    kept: ResultCache[str, float] = ResultCache(
-        config.out,
-        "sigma",
-        rules_identity(rules),
-        read=lambda arrays: float(arrays["sigma"]),
-        write=lambda unit: {"sigma": np.array(unit)},
-    )
-    found = kept.get("sigma")
-    if found is None:
-        found = sigma(rules)
-        kept.put("sigma", found)
-    return found
+def _state_of(config: LeaderboardConfig) -> tuple[Mapping[str, Agent], int]:
+    return _agents(config), config.seed
 
 
-def _pair(rules: Rules, spec: str, level: int, agents: Mapping[str, Agent], config: LeaderboardConfig) -> _Pair:
-    specs = (spec, LEVELS[level])
-    players = [agents[name] for name in specs]
-    lineup = one_against_copies(0, 1, rules.people)
-    luck_off = useful_weights(rules) is not None
-    every = blocks(lineup, config.deals, agents=players, control_variates=luck_off)
-    return _Pair(rules, spec, level, block_cache(config.out, rules, specs, players, config.seed), every)
-
-
-_Common: TypeAlias = tuple[list[Rules], Mapping[str, Agent], int]
-
-
-def _common(config: LeaderboardConfig, agents: Mapping[str, Agent] | None = None) -> _Common:
-    """Return what all blocks need: the variants, the agents, the seed."""
-    return _variants(config), _agents(config) if agents is None else agents, config.seed
-
-
-def _play_shard(common: _Common, shard: tuple[int, str, str, Block]) -> Played:
-    (variants, agents, seed), (variant, agent, other, block) = common, shard
-    return play_block(variants[variant], [agents[agent], agents[other]], block, seed)
+def _play_task(state: tuple[Mapping[str, Agent], int], task: tuple[Rules, str, str, Block]) -> Played:
+    (agents, seed), (rules, agent, level, block) = state, task
+    return play_block(rules, [agents[agent], agents[level]], block, seed)
 
 
 # --- Text --------------------------------------------------------------------------------------------------------
@@ -263,11 +210,10 @@ def _play_shard(common: _Common, shard: tuple[int, str, str, Block]) -> Played:
 def command(config: LeaderboardConfig) -> str:
     """Return the command that makes this table again."""
     words = ["mahjong-env", "leaderboard"]
-    for option, values in (("variants", config.variants), ("levels", config.levels), ("agents", config.agents)):
-        if values:
+    for option in ("variants", "levels", "agents"):
+        if values := getattr(config, option):
             words += [f"--{option}", *map(str, values)]
-    words += ["--deals", str(config.deals), "--seed", str(config.seed)]
-    return shlex.join(words)
+    return shlex.join([*words, "--deals", str(config.deals), "--seed", str(config.seed)])
 
 
 def markdown(tables: Sequence[Table], config: LeaderboardConfig) -> str:
@@ -278,52 +224,27 @@ def markdown(tables: Sequence[Table], config: LeaderboardConfig) -> str:
         "",
         "| agent | " + " | ".join(table.rules.title for table in tables) + " |",
         "|---|" + "---|" * len(tables),
-        "| *the reference agent is* | " + " | ".join(f"*{LEVELS[table.mark]}*" for table in tables) + " |",
+        "| *the reference agent is* | " + " | ".join(f"*{table.mark}*" for table in tables) + " |",
     ]
-    for number, row in enumerate(tables[0].rows):
-        cells = [_cell(table, table.rows[number], table.mark) for table in tables]
-        lines.append(f"| {_title(row.agent)} | " + " | ".join(cells) + " |")
+    rows = {agent: [table.cell(agent, table.mark) for table in tables] for agent in tables[0].rows}
+    return "\n".join([*lines, *(f"| {_title(agent)} | {' | '.join(cells)} |" for agent, cells in rows.items())])
+
+
+def _matrix(table: Table) -> str:
+    """Return every agent against every level."""
+    heads = " | ".join(f"{table.rules.people - 1} x {level}" for level in table.levels)
+    lines = [f"\n## {table.rules.title}\n", f"sigma = {table.sigma:.2f} points\n"]
+    lines += [f"| one, against | {heads} |", "|---|" + "---|" * len(table.levels)]
+    for agent in table.rows:
+        lines.append(f"| {_title(agent)} | {' | '.join(table.cell(agent, level) for level in table.levels)} |")
     return "\n".join(lines)
-
-
-def _matrices(tables: Sequence[Table]) -> str:
-    """Return every agent against every level, a table for each variant."""
-    text = []
-    for table in tables:
-        heads = " | ".join(f"{table.rules.people - 1} x {LEVELS[level]}" for level in table.levels)
-        text += [f"\n## {table.rules.title}\n", f"sigma = {table.sigma:.2f} points\n"]
-        text += [f"| one, against | {heads} |", "|---|" + "---|" * len(table.levels)]
-        for row in table.rows:
-            text.append(f"| {_title(row.agent)} | {' | '.join(_cell(table, row, level) for level in table.levels)} |")
-    return "\n".join(text) + "\n"
 
 
 def _title(spec: str) -> str:
     return f"{LEVELS.index(spec)}: {spec}" if spec in LEVELS else spec
 
 
-def _cell(table: Table, row: Row, level: int) -> str:
-    found = table.in_sigma(row, level)
-    if found is None:
-        return "0"
-    text = found.text(3, sign="+")
-    return f"**{text}**" if found.is_clear_of_zero else text
-
-
-def _as_json(table: Table) -> dict[str, Any]:
-    return {
-        "variant": table.rules.name,
-        "version": table.rules.version,
-        "sigma": table.sigma,
-        "mark": LEVELS[table.mark],
-        "rows": [
-            {"agent": row.agent, "against": {LEVELS[level]: asdict(one) for level, one in row.standings.items()}}
-            for row in table.rows
-        ],
-    }
-
-
-def _between(readme: Path) -> tuple[str, str]:
+def _around_table(readme: Path) -> tuple[str, str]:
     """Return what stands before and behind the table in a file.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations, permutations
 from math import comb
 from typing import Final, Literal, TypeAlias
@@ -34,7 +34,14 @@ def orders_of(lineup: Sequence[int], seatings: Seatings = "all") -> list[Lineup]
     every = sorted(set(permutations(lineup)))
     if seatings != "balanced":
         return every
-    design = sorted(tuple(lineup[place] for place in order) for order in _williams(len(lineup)))
+    size = len(lineup)
+    zigzag = [0] * size
+    for place in range(1, size):
+        zigzag[place] = (zigzag[place - 1] + (place if place % 2 else -place)) % size
+    rows = [[(number + step) % size for number in zigzag] for step in range(size)]
+    if size % 2:
+        rows += [row[::-1] for row in rows]
+    design = sorted(tuple(lineup[place] for place in row) for row in rows)
     return design if len(design) < len(every) else every
 
 
@@ -47,15 +54,6 @@ def seated(lineup: Sequence[int], deals: NDArray[np.intp], seatings: Seatings = 
     """Return [games, P] who sits where in the games of deals [n], those of a deal beside each other."""
     orders = np.array(orders_of(lineup, seatings), np.intp)
     return orders[deals % len(orders)] if seatings == "turns" else np.tile(orders, (len(deals), 1))
-
-
-def _williams(size: int) -> list[Lineup]:
-    """Return orders in which each number stands in each place, and behind each other number, equally often."""
-    zigzag = [0] * size
-    for place in range(1, size):
-        zigzag[place] = (zigzag[place - 1] + (place if place % 2 else -place)) % size
-    rows = [tuple((number + step) % size for number in zigzag) for step in range(size)]
-    return rows if size % 2 == 0 else rows + [row[::-1] for row in rows]
 
 
 def one_against_copies(agent: int, other: int, people: int) -> Lineup:
@@ -75,6 +73,31 @@ def two_against_two(agent: int, other: int, people: int) -> Lineup:
             "--knob players=4 changes that"
         )
     return (agent, agent, other, other)
+
+
+def lineups(kind: Kind, agents: int, people: int, named: int | None = None) -> list[Lineup]:
+    """Return the line-ups of an evaluation.
+
+    Args:
+        kind: "duels": every agent against copies of every other one, then, if there are as many agents as persons, all
+            of them together; a single agent plays itself. "pairs": two against two. "league": see `league`.
+        agents: how many there are.
+        people: persons at a table.
+        named: how many of them, the first ones, the user has named; None: all.
+
+    Raises:
+        TrainingError: the agents or persons are too few for that.
+    """
+    if kind == "league":
+        return league(agents, people)
+    if kind == "pairs":
+        if agents < 2:
+            raise TrainingError("two against two takes at least two agents")
+        return [two_against_two(*pair, people) for pair in combinations(range(agents), 2)]
+    if agents == 1:
+        return [(0,) * people]
+    together = [tuple(range(people))] if (named or agents) == people > 2 else []
+    return [one_against_copies(*pair, people) for pair in permutations(range(agents), 2)] + together
 
 
 def league(agents: int, people: int) -> list[Lineup]:
@@ -100,15 +123,12 @@ def league(agents: int, people: int) -> list[Lineup]:
         return [tuple(sorted(numbers * each + extra)) for extra in combinations(numbers, spare)]
     if comb(agents, people) <= _MOST_TABLES:
         return list(combinations(numbers, people))
-    return _cyclic(agents, people)
-
-
-def _cyclic(agents: int, people: int) -> list[Lineup]:
     half = agents // 2
+    bases = [(0, *rest) for rest in combinations(range(1, agents), people - 1)][:20_000]
+    apart = [[min(b - a, agents - b + a) for a, b in combinations(base, 2)] for base in bases]
+    distances = np.array([np.bincount(steps, minlength=half + 1) for steps in apart])
     met = np.zeros(half + 1, np.int64)  # how often agents meet that are so far from each other around the circle
     tables: list[Lineup] = []
-    bases = [(0, *rest) for rest in combinations(range(1, agents), people - 1)][:20_000]
-    distances = np.array([np.bincount(_distances(base, agents), minlength=half + 1) for base in bases])
     while not met[1:].all():
         uneven = ((met + distances)[:, 1:] ** 2).sum(axis=1) - 10 * ((met == 0) & (distances > 0))[:, 1:].sum(axis=1)
         best = int(uneven.argmin())
@@ -117,39 +137,3 @@ def _cyclic(agents: int, people: int) -> list[Lineup]:
         moved = {tuple(sorted((number + step) % agents for number in bases[best])) for step in range(agents)}
         tables += sorted(moved)
     return tables
-
-
-def _distances(base: Lineup, agents: int) -> list[int]:
-    return [min(b - a, agents - b + a) for a, b in combinations(base, 2)]
-
-
-def lineups(kind: Kind, agents: int, people: int, named: int | None = None) -> Iterator[Lineup]:
-    """Return the line-ups of an evaluation.
-
-    Args:
-        kind: "duels": every agent against copies of every other one, then, if there are as many agents as persons, all
-            of them together; a single agent plays itself. "pairs": two against two. "league": see `league`.
-        agents: how many there are.
-        people: persons at a table.
-        named: how many of them, the first ones, the user has named; None: all.
-
-    Raises:
-        TrainingError: the agents or persons are too few for that.
-    """
-    if kind == "league":
-        yield from league(agents, people)
-        return
-    if kind == "pairs":
-        if agents < 2:
-            raise TrainingError("two against two takes at least two agents")
-        for one, other in combinations(range(agents), 2):
-            yield two_against_two(one, other, people)
-        return
-    if agents == 1:
-        yield (0,) * people
-    for agent in range(agents):
-        for other in range(agents):
-            if agent != other:
-                yield one_against_copies(agent, other, people)
-    if (named or agents) == people and people > 2:
-        yield tuple(range(people))

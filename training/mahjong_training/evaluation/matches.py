@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +14,10 @@ from mahjong_agents import Agent, GreedyAgent
 from mahjong_agents.base import games_at_once
 from mahjong_agents.control_variates import Luck, weights_of
 from mahjong_agents.shared_chance import SharedChance, deal_keys, decision_keys
-from mahjong_env import Engine, Rules, StepResult, make_engine
+from mahjong_env import Engine, Rules, make_engine
 from mahjong_env.basics.chance import fold_seed
 from mahjong_env.basics.errors import AnswerError
-from mahjong_env.environments.agents import Annotation, agent_name, ask, choose_actions, play_to_end
+from mahjong_env.environments.agents import agent_name, ask, choose_actions, play_to_end
 from mahjong_env.records import GameRecord, Recorder, deal_again
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.hand_statistics import HandStatistics, Played
@@ -53,8 +52,7 @@ def play_out(
     rng: np.random.Generator,
     deals: NDArray[np.uint64] | None = None,
     weights: NDArray[np.float64] | None = None,
-    record: Callable[..., None] | None = None,
-    *,
+    record: bool = False,
     thoughts: bool = False,
 ) -> Played:
     """Play all games of an engine to their end.
@@ -68,24 +66,24 @@ def play_out(
             is then a `mahjong_agents.shared_chance.SharedChance`.
         weights: [F] of control variates: then ``counts["luck"]`` says how lucky everybody was, see
             `mahjong_agents.control_variates`.
-        record: takes the record of every game when it has ended, as `RecordWriter.write` does.
-        thoughts: whether these also say what agents thought of their choices.
-
-    Returns:
-        What happened.
+        record: whether the games are recorded.
+        thoughts: whether their records also say what agents thought of their choices.
 
     Raises:
         TypeError: keys of deals with another generator.
     """
     if deals is not None and not isinstance(rng, SharedChance):
         raise TypeError(f"games with common chance take a SharedChance, not {type(rng).__name__}")
-    step: Callable[..., StepResult] = engine.step
-    told: MutableMapping[int, Annotation] | None = None
-    if record is not None:
-        names = [agent_name(agent) for agent in agents]
-        seated = lambda game: [names[number] for number in who[game]]  # noqa: E731
-        recorder = Recorder(engine, record, agents=seated, thoughts=thoughts)
-        step, told = recorder.step, recorder.thoughts
+    found: list[GameRecord] = []
+    recorder = None
+    if record:
+        recorder = Recorder(
+            engine,
+            lambda *ended: found.extend(ended),
+            agents=lambda game: [agent_name(agents[number]) for number in who[game]],
+            thoughts=thoughts,
+        )
+    told = recorder.thoughts if recorder else None
     statistics = HandStatistics(engine)
     points = np.zeros(who.shape, np.int64)
     hands, draws = np.zeros((2, len(who)), np.int64)
@@ -105,7 +103,7 @@ def play_out(
                 actions[rows] = ask(agent, engine, games[rows], rng.decide(keys[rows]), told)
         return actions
 
-    for turn in play_to_end(engine, choose, step):
+    for turn in play_to_end(engine, choose, recorder.step if recorder else None):
         statistics.add(turn.games, turn.seats, turn.actions, turn.result)
         if luck is not None:
             luck.add(turn.games)
@@ -118,11 +116,11 @@ def play_out(
     if luck is not None:
         counts["luck"] = luck.by_person()
     wins, self_draws, deal_ins = (counts.pop(name) for name in ("wins", "self_draws", "deal_ins"))
-    return Played(hands, points, wins, self_draws, deal_ins, draws, counts, statistics.rows)
+    lines = np.frombuffer("".join(f"{one.to_json()}\n" for one in found).encode(), np.uint8)
+    return Played(hands, points, wins, self_draws, deal_ins, draws, counts, statistics.rows, lines)
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """Some deals of a line-up that are played together; what happens there depends on no other block.
 
     Attributes:
@@ -147,11 +145,6 @@ class Block:
         how = self.seatings + "-luck" * self.control_variates
         return f"{lineup}_{how}_{self.number}_{self.first}-{self.last}"
 
-    def games(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return [games] the deal of each game, and [games, P] who sits there; those of a deal beside each other."""
-        deals = np.arange(self.first, self.last)
-        return np.repeat(deals, orders_of_a_deal(self.lineup, self.seatings)), seated(self.lineup, deals, self.seatings)
-
 
 def block_cache(
     out: Path | None, rules: Rules, specs: Sequence[str], agents: Sequence[Agent], seed: int, *, recorded: str = ""
@@ -166,12 +159,8 @@ def block_cache(
         seed: of the deals and all choices.
         recorded: what is kept of the games themselves, in a word; "": nothing.
     """
-    depends_on = {
-        "rules": rules_identity(rules),
-        "agents": [[spec, *agent_digests(spec, agent, rules)] for spec, agent in zip(specs, agents, strict=True)],
-        "seed": seed,
-        "recorded": recorded,
-    }
+    digests = [[spec, *agent_digests(spec, agent, rules)] for spec, agent in zip(specs, agents, strict=True)]
+    depends_on = {"rules": rules_identity(rules), "agents": digests, "seed": seed, "recorded": recorded}
     return ResultCache(
         out, "parts", depends_on, read=Played.of_arrays, write=Played.arrays, name=lambda block: block.name
     )
@@ -200,27 +189,17 @@ def blocks(
     """
     at_once = games_at_once([agents[number] for number in set(lineup)] if agents else ())
     size = max(1, at_once // orders_of_a_deal(lineup, seatings))
-    ends = sorted({*looks, deals})
-    cuts = [
-        (start, min(start + size, end))
-        for first, end in zip([0, *ends], ends, strict=False)
-        for start in range(first, end, size)
-    ]
-    return [
-        Block(tuple(lineup), number, first, last, seatings, control_variates)
-        for number, (first, last) in enumerate(cuts)
-    ]
+    found: list[Block] = []
+    first = 0
+    for end in sorted({*looks, deals}):
+        while first < end:
+            last = min(first + size, end)
+            found.append(Block(tuple(lineup), len(found), first, last, seatings, control_variates))
+            first = last
+    return found
 
 
-def play_block(
-    rules: Rules,
-    agents: Sequence[Agent],
-    block: Block,
-    seed: int,
-    *,
-    record: bool = False,
-    thoughts: bool = False,
-) -> Played:
+def play_block(rules: Rules, agents: Sequence[Agent], block: Block, seed: int, **recording: bool) -> Played:
     """Play every deal of a block in each order of its line-up; the games of a deal stand beside each other.
 
     Args:
@@ -228,28 +207,21 @@ def play_block(
         agents: who may play.
         block: what is played.
         seed: of the deals and of the agents' choices.
-        record: whether the games are recorded.
-        thoughts: whether their records also say what agents thought of their choices.
+        **recording: ``record`` and ``thoughts`` of `play_out`.
     """
-    of_game, who = block.games()
+    deals = np.arange(block.first, block.last)
+    of_game = np.repeat(deals, orders_of_a_deal(block.lineup, block.seatings))
+    who = seated(block.lineup, deals, block.seatings)
     # The first block has chance as it was when line-ups were played in one stream of it: their results stay the same.
     key = (block.number,) if block.number else ()
     rng = SharedChance(np.random.SeedSequence([seed, *block.lineup], spawn_key=key))
-    engine = deal(rules, of_game, seed)
     weights = weights_of(rules) if block.control_variates else None
-    keys = deal_keys(seed, of_game)
-    found: list[GameRecord] = []
     try:
-        if not record:
-            return play_out(engine, agents, who, rng, keys, weights)
-        keep = lambda *ended: found.extend(ended)  # noqa: E731
-        played = play_out(engine, agents, who, rng, keys, weights, keep, thoughts=thoughts)
-        lines = "".join(f"{one.to_json()}\n" for one in found).encode()
-        return replace(played, records=np.frombuffer(lines, np.uint8))
+        return play_out(deal(rules, of_game, seed), agents, who, rng, deal_keys(seed, of_game), weights, **recording)
     except AnswerError as error:
-        seated = ", ".join(agent_name(agents[number]) for number in who[error.game])
+        names = ", ".join(agent_name(agents[number]) for number in who[error.game])
         raise AnswerError(
-            f"{error}. It is deal {of_game[error.game]} of seed {seed}, with {seated} from player_0 on", error.game
+            f"{error}. It is deal {of_game[error.game]} of seed {seed}, with {names} from player_0 on", error.game
         ) from error
 
 
@@ -263,7 +235,7 @@ def measure(
     seatings: Seatings = "all",
     control_variates: bool = False,
 ) -> LineupResult:
-    """Play a line-up.
+    """Play a line-up; return means and intervals, clustered by deal.
 
     Every deal is played once in each order of the line-up: the same tiles, other seats. Since points sum to zero, the
     same agent in all seats has a mean of exactly 0.
@@ -278,28 +250,16 @@ def measure(
             `mahjong_training.evaluation.lineups.orders_of`.
         control_variates: take luck off the points: the same mean in the long run, narrower intervals, and about twice
             the time with agents as fast as greedy. See `mahjong_agents.control_variates`.
-
-    Returns:
-        Means and intervals, clustered by deal.
     """
     every = blocks(lineup, deals, seatings, agents=agents, control_variates=control_variates)
     return summarise(rules, lineup, [play_block(rules, agents, block, seed) for block in every], seatings)
 
 
-# --- The unit --------------------------------------------------------------------------------------------------------
-
-
 @cache
 def sigma(rules: Rules) -> float:
-    """Return the standard deviation of the points that a seat wins in a hand when every seat plays greedy.
+    """Return sigma, in points: the standard deviation of what a seat wins in a hand when every seat plays greedy.
 
     It is measured on the same 4000 deals every time, once in a process; its own error is about two per cent.
-
-    Args:
-        rules: what is played, knobs included.
-
-    Returns:
-        Points.
     """
     who = np.zeros((_SIGMA_HANDS, rules.people), np.intp)
     rng = np.random.default_rng(np.random.SeedSequence([SIGMA_SEED, *who[0]]))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from mahjong_agents.policy.file import PolicyFile, find_policy
 from mahjong_env import Rules
@@ -14,12 +13,11 @@ INITIAL: Final = "initial.zip"
 """The name, in the folder of a run, of the policy as it began."""
 
 
-@dataclass(frozen=True)
-class Entrant:
+class Entrant(NamedTuple):
     """An agent that takes part in an evaluation.
 
     Attributes:
-        spec: the text that it is made from.
+        spec: the text that it is made from, or the agent itself.
         role: what it is to the trained policies among the others; "" if nothing.
         clone: for a trained policy, the spec of the same policy before learning; "" if there is none.
     """
@@ -42,79 +40,47 @@ def with_references(specs: Sequence[Any], rules: Rules | None = None) -> list[En
     entrants = [Entrant(spec) for spec in specs]
     for spec in specs:
         name, _, place = str(spec).partition("?")[0].partition(":")
-        if name.strip() == "policy" and place:
-            for found in _family(spec, find_policy(place), rules):
-                entrants = _joined(entrants, found)
+        if name.strip() != "policy" or not place:
+            continue
+        for found in _family(spec, find_policy(place), rules):
+            if all(entrant.spec != found.spec for entrant in entrants):
+                entrants.append(found)
+            for number, (known, role, clone) in enumerate(entrants):
+                if known == found.spec:
+                    entrants[number] = Entrant(known, role or found.role, clone or found.clone)
     return entrants
 
 
-def _joined(entrants: list[Entrant], found: Entrant) -> list[Entrant]:
-    """Return entrants with what is known of one of them; at the end if it was not among them."""
-    if all(entrant.spec != found.spec for entrant in entrants):
-        return [*entrants, found]
-    return [
-        replace(entrant, role=entrant.role or found.role, clone=entrant.clone or found.clone)
-        if entrant.spec == found.spec
-        else entrant
-        for entrant in entrants
-    ]
-
-
-def _family(spec: str, path: Path, rules: Rules | None) -> list[Entrant]:
-    """Return a policy of a run, what it was before it learned, and its teachers."""
+def _family(spec: str, path: Path, rules: Rules | None) -> Iterator[Entrant]:
+    """Yield a policy of a run, what it was before it learned (or the last one, if that is no better), its teachers."""
     saved = PolicyFile.read(path)
     trained = saved.training
     if not trained.get("teacher"):
-        return []
+        return
     teacher, teachers = trained["teacher"], trained.get("teachers") or ()
-    words = _BEGUN if trained.get("method") == "ppo" else _IMITATED
-    steps = int(trained.get("steps", 0))
-    own, *family = (
-        _after_learning(spec, path, words, teacher, steps) if steps else _before_learning(spec, path, words, teacher)
-    )
-    own = replace(own, role=own.role + _other_house_rules(saved, rules))
-    others = (Entrant(other, words.teacher if other == teacher else words.other) for other in teachers)
-    return [own, *family, *others]
-
-
-@dataclass(frozen=True)
-class _Words:
-    """The words for policies that came from a teacher in one way."""
-
-    after: str
-    plays: str
-    teacher: str
-    other: str
-
-
-_IMITATED: Final = _Words("after imitating", "imitates", "teacher, imitated", "teacher, not imitated")
-_BEGUN: Final = _Words("having begun as", "plays like", "what it began as", "not what it began as")
-
-
-def _other_house_rules(saved: PolicyFile, rules: Rules | None) -> str:
-    if rules is None or saved.variant != rules.name:
-        return ""
-    other = [f"{name}={value}" for name, value in saved.knobs.items() if rules.knobs.get(name, value) != value]
-    return f"; trained with other house rules: {', '.join(other)}" if other else ""
-
-
-def _after_learning(spec: str, path: Path, words: _Words, teacher: str, steps: int) -> list[Entrant]:
-    """Return a policy that has learned, and its clone if that was kept."""
-    role = f"learned from {steps:,} decisions, {words.after} {teacher}"
-    for folder in (path.parent, path.parent.parent):
-        if (folder / INITIAL).is_file():
-            clone = f"policy:{folder / INITIAL}"
-            before = f"the same before learning: it {words.plays} {teacher}"
-            return [Entrant(spec, role, clone), Entrant(clone, before)]
-    return [Entrant(spec, role)]
-
-
-def _before_learning(spec: str, path: Path, words: _Words, teacher: str) -> list[Entrant]:
-    """Return a policy that plays like its teacher, and the one that it became, if that is not as good."""
-    if path.name == INITIAL:
-        return [Entrant(spec, f"{words.plays} {teacher}; what the policies of its run were before learning")]
-    family = [Entrant(spec, f"{words.plays} {teacher}; nothing that was learned later measured better")]
-    last = path.parent / "last.zip"
-    if path.name != last.name and last.is_file() and (steps := int(PolicyFile.read(last).training.get("steps", 0))):
-        family.append(Entrant(f"policy:{last}", f"the same after learning from {steps:,} decisions", spec))
-    return family
+    if trained.get("method") == "ppo":
+        after, plays, is_teacher, is_none = "having begun as", "plays like", "what it began as", "not what it began as"
+    else:
+        after, plays, is_teacher, is_none = "after imitating", "imitates", "teacher, imitated", "teacher, not imitated"
+    before = [folder / INITIAL for folder in (path.parent, path.parent.parent) if (folder / INITIAL).is_file()]
+    last, later, clone, kin = path.parent / "last.zip", 0, "", None
+    if steps := int(trained.get("steps", 0)):
+        role = f"learned from {steps:,} decisions, {after} {teacher}"
+        if before:
+            clone = f"policy:{before[0]}"
+            kin = Entrant(clone, f"the same before learning: it {plays} {teacher}")
+    elif path.name == INITIAL:
+        role = f"{plays} {teacher}; what the policies of its run were before learning"
+    else:
+        role = f"{plays} {teacher}; nothing that was learned later measured better"
+        if path.name != last.name and last.is_file():
+            later = int(PolicyFile.read(last).training.get("steps", 0))
+        if later:
+            kin = Entrant(f"policy:{last}", f"the same after learning from {later:,} decisions", spec)
+    knobs = saved.knobs.items() if rules is not None and saved.variant == rules.name else ()
+    other = [f"{name}={value}" for name, value in knobs if rules and rules.knobs.get(name, value) != value]
+    house = f"; trained with other house rules: {', '.join(other)}" if other else ""
+    yield Entrant(spec, role + house, clone)
+    if kin:
+        yield kin
+    yield from (Entrant(one, is_teacher if one == teacher else is_none) for one in teachers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,8 @@ class Standing:
         seats: how many seats it had.
         points: mean points per hand and seat.
         wins, self_draws, deal_ins: share of hands won, won by self-draw, lost by giving the winning tile.
-        details: the other columns of the report, by name, see `mahjong_training.evaluation.hand_statistics.THEMES`:
-            turns and points of wins, costs of deal-ins, tenpai, melds per hand. What never happened is left out.
+        details: the other columns of the report, by name, see `mahjong_training.evaluation.hand_statistics.THEMES`.
+            What never happened is left out.
         rows: share of its wins that scored a row, by name.
         with_luck: where luck was taken off ``points``: what they were before that.
     """
@@ -92,8 +92,7 @@ class LineupResult:
 
     def points_by_deal(self, agent: int) -> NDArray[Any]:
         """Return [deals] the points of one agent, summed over its seats and the orders of each deal, luck taken off."""
-        place = [standing.agent for standing in self.standings].index(agent)
-        return self.totals[place]
+        return self.totals[[standing.agent for standing in self.standings].index(agent)]
 
 
 def summarise(
@@ -105,17 +104,19 @@ def summarise(
 ) -> LineupResult:
     """Return means and intervals of a line-up, clustered by deal, from what its blocks brought, in order."""
     orders = orders_of_a_deal(lineup, seatings)
+
+    def by_deal(values: NDArray[Any]) -> NDArray[Any]:
+        return values.reshape(-1, orders).sum(axis=1)
+
     played = Played.joined(parts)
-    hands = _by_deal(played.hands, orders)
+    hands = by_deal(played.hands)
     who = seated(lineup, np.arange(len(hands)), seatings)
+    counted = {name: getattr(played, name) for name in _SHARES} | played.counts
     standings, totals = [], []
     for agent in sorted(set(lineup)):
         is_seat = who == agent
         seats = int(is_seat[0].sum())
-        of_agent = {
-            name: _by_deal((values * is_seat).sum(axis=1), orders)
-            for name, values in ({name: getattr(played, name) for name in _SHARES} | played.counts).items()
-        }
+        of_agent = {name: by_deal((values * is_seat).sum(axis=1)) for name, values in counted.items()}
         shares = {name: ratio(of_agent[name], hands * seats, confidence) for name in _SHARES}
         points: NDArray[Any] = of_agent["points"]
         if "luck" in of_agent:
@@ -127,10 +128,15 @@ def summarise(
             if {column.total, column.per} - {""} <= of_agent.keys()
             and (counts := of_agent[column.per] if column.per else hands * seats).any()
         }
-        rows = _rows(rules, played, is_seat, of_agent["wins"], confidence)
+        has_scored = (played.rows > 0) & ((played.wins * is_seat).sum(axis=1) > 0)[:, None]
+        rows = {
+            row.name: ratio(by_deal(scored.astype(np.int64)), of_agent["wins"], confidence)
+            for row, scored in zip(rules.rows, has_scored.T, strict=True)
+            if scored.any()
+        }
         standings.append(Standing(agent, seats, **shares, details=details, rows=rows))
         totals.append(points)
-    draws = ratio(_by_deal(played.draws, orders), hands, confidence)
+    draws = ratio(by_deal(played.draws), hands, confidence)
     return LineupResult(
         tuple(lineup), orders, len(hands), int(hands.sum()), draws, tuple(standings), tuple(totals), confidence
     )
@@ -156,57 +162,12 @@ def difference(one: LineupResult, agent: int, other: LineupResult, its_agent: in
     """
     if (one.orders, one.deals, one.of(agent).seats) != (other.orders, other.deals, other.of(its_agent).seats):
         raise TrainingError("line-ups of other deals or seats cannot be compared deal by deal")
-    seats = one.of(agent).seats
-    hands = np.full(one.deals, one.hands * seats / one.deals)
+    hands = np.full(one.deals, one.hands * one.of(agent).seats / one.deals)
     return ratio(one.points_by_deal(agent) - other.points_by_deal(its_agent), hands, one.confidence)
 
 
-def _rows(
-    rules: Rules, played: Played, is_seat: NDArray[np.bool_], wins: NDArray[np.int64], confidence: float
-) -> dict[str, Estimate]:
-    """Return the share of an agent's wins that scored each row; rows that it never scored are left out."""
-    has_won: NDArray[np.bool_] = (played.wins * is_seat).sum(axis=1) > 0
-    scored = (played.rows > 0) & has_won[:, None]
-    orders = len(has_won) // len(wins)
-    return {
-        row.name: ratio(_by_deal(scored[:, number].astype(np.int64), orders), wins, confidence)
-        for number, row in enumerate(rules.rows)
-        if scored[:, number].any()
-    }
-
-
-def _by_deal(values: NDArray[np.int64], orders: int) -> NDArray[np.int64]:
-    """Sum over the orders of each deal: [deals]."""
-    return values.reshape(-1, orders).sum(axis=1)
-
-
-@dataclass(frozen=True)
-class Rating:
-    """An agent's rating by openskill, see `mahjong_training.evaluation.ratings`.
-
-    Attributes:
-        mu: its strength; every agent begins with 25.
-        sigma: how unsure that is, as a standard deviation; it begins with 25 / 3. It knows nothing of the same tiles
-            having been played from other seats, and stays above 0 however much is played: whether one agent is better
-            than another is said by the points and their intervals, not by this.
-        matches: deals of line-ups in which it took part.
-    """
-
-    mu: float
-    sigma: float
-    matches: int
-
-
-@dataclass(frozen=True)
-class Gain:
-    """The gain from learning: a policy's points less those of the same policy before, on the same deals and seats.
-
-    Attributes:
-        policy: the trained policy, by its number among the agents.
-        clone: the policy before learning.
-        against: against copies of whom both were measured.
-        points: the difference in points per hand.
-    """
+class Gain(NamedTuple):
+    """What a policy brings against copies of an agent, less what the same policy brought there before learning."""
 
     policy: int
     clone: int
@@ -228,11 +189,9 @@ class Evaluation:
         roles: what each agent is to the trained policies among them; "" if nothing.
         clones: for trained policies, by number, the number of the same policy before learning.
         kind: what the line-ups are, see `mahjong_training.evaluation.lineups.lineups`.
-        ratings: one for each agent, from all line-ups.
         seatings: in which orders of seats every deal was played, see `mahjong_training.evaluation.lineups.orders_of`.
         control_variates: whether luck was taken off all points, see `mahjong_agents.control_variates`.
-        looks: after how many deals one meant to look; more than one if one could stop early, see
-            `mahjong_training.evaluation.estimates`.
+        looks: after how many deals one meant to look; more than one if one could stop early.
         blind: the number of the blind test, if it was one, see `mahjong_training.evaluation.holdout`.
     """
 
@@ -245,32 +204,25 @@ class Evaluation:
     roles: tuple[str, ...] = ()
     clones: tuple[tuple[int, int], ...] = ()
     kind: Kind = "duels"
-    ratings: tuple[Rating, ...] = ()
     seatings: Seatings = "all"
-
     control_variates: bool = False
     looks: tuple[int, ...] = ()
     blind: int | None = None
+
+    @property
+    def how_played(self) -> str:
+        """In words, how many deals were played, and how."""
+        orders = {"all": "every order", "balanced": "balanced orders", "turns": "one order (in turns)"}[self.seatings]
+        luck = ", luck taken off" if self.control_variates else ""
+        return f"{self.deals} deals, each played in {orders} of seats{luck}"
 
     @property
     def intervals(self) -> str:
         """In words, what the intervals are."""
         if self.deals < FEWEST:
             return f"fewer than {FEWEST} deals carry no interval"
-        if len(self.looks) < 2:
-            return "± 95 % clustered by deal"
-        return f"± 95 % clustered by deal, for {len(self.looks)} looks at up to {self.looks[-1]} deals"
-
-    @property
-    def dealt_from(self) -> str:
-        """In words, where the deals come from."""
-        return f"seed {self.seed}" if self.blind is None else f"blind test {self.blind}"
-
-    @property
-    def how_seated(self) -> str:
-        """In words, how every deal was played."""
-        orders = {"all": "every order", "balanced": "balanced orders", "turns": "one order (in turns)"}[self.seatings]
-        return f"each played in {orders} of seats" + (", luck taken off" if self.control_variates else "")
+        looks = f", for {len(self.looks)} looks at up to {self.looks[-1]} deals" if len(self.looks) > 1 else ""
+        return f"± 95 % clustered by deal{looks}"
 
     def overall(self, agent: int) -> Estimate:
         """Estimate the points of an agent per hand and seat over all line-ups that it sat in.
@@ -297,16 +249,14 @@ class Evaluation:
         if len(self.agents) < 2:
             return []
         if self.kind == "league":
-            return [self._verdict(self.overall(0), f"the average of the other {len(self.agents) - 1}")]
+            return [self.verdict(self.overall(0), f"the average of the other {len(self.agents) - 1}")]
         meet = one_against_copies if self.kind == "duels" else two_against_two
         lineups = {meet(0, other, self.rules.people): name for other, name in enumerate(self.agents) if other}
-        return [
-            self._verdict(result.of(0).points, lineups[result.lineup])
-            for result in self.results
-            if result.lineup in lineups
-        ]
+        met = [result for result in self.results if result.lineup in lineups]
+        return [self.verdict(result.of(0).points, lineups[result.lineup]) for result in met]
 
-    def _verdict(self, points: Estimate, other: str) -> str:
+    def verdict(self, points: Estimate, other: str) -> str:
+        """Return the sentence about the points of the first agent against another one."""
         found, name = points.over(self.sigma), self.agents[0]
         if not np.isfinite(found.half_width):
             return f"{name} against {other}: {found.mean:+.3f} sigma a hand; too few deals to say how sure that is"
@@ -323,10 +273,7 @@ class Evaluation:
         """Return what learning added to each policy whose clone was measured too, against each of the others."""
         return [
             Gain(
-                policy,
-                clone,
-                other,
-                difference(self.against(policy, other), policy, self.against(clone, other), clone),
+                policy, clone, other, difference(self.against(policy, other), policy, self.against(clone, other), clone)
             )
             for policy, clone in self.clones
             for other in range(len(self.agents))
@@ -335,51 +282,36 @@ class Evaluation:
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as plain data; agents are named."""
+        names = self.agents
         return {
             "mahjong_env": __version__,
             "variant": self.rules.name,
             "variant_version": self.rules.version,
             "knobs": self.rules.knobs,
-            "seed": self.seed,
-            "deals": self.deals,
-            "agents": list(self.agents),
-            "roles": dict(zip(self.agents, self.roles, strict=False)),
-            "unit": "points and shares per hand and seat; 95 % intervals, clustered by deal",
-            "looks": list(self.looks),
-            "blind": self.blind,
-            "sigma": self.sigma,
-            "verdicts": self.verdicts(),
-            "kind": self.kind,
+            **{name: getattr(self, name) for name in ("seed", "deals", "agents", "looks", "blind", "sigma", "kind")},
             "seatings": self.seatings,
             "control_variates": self.control_variates,
-            "ratings": {
-                name: asdict(rating) | {"points": self._overall_as_json(number)}
-                for number, (name, rating) in enumerate(zip(self.agents, self.ratings, strict=False))
-            },
-            "lineups": [self._lineup_as_json(result) for result in self.results],
+            "unit": "points and shares per hand and seat; 95 % intervals, clustered by deal",
+            "roles": dict(zip(names, self.roles, strict=False)),
+            "verdicts": self.verdicts(),
+            "overall": {name: asdict(self.overall(number)) for number, name in enumerate(names) if len(names) > 1},
+            "lineups": [
+                {
+                    "lineup": [names[agent] for agent in result.lineup],
+                    "orders": result.orders,
+                    "hands": result.hands,
+                    "draws": asdict(result.draws),
+                    "standings": [asdict(one) | {"agent": names[one.agent]} for one in result.standings],
+                }
+                for result in self.results
+            ],
             "learning_added": [
                 {
-                    "policy": self.agents[gain.policy],
-                    "clone": self.agents[gain.clone],
-                    "against": self.agents[gain.against],
+                    "policy": names[gain.policy],
+                    "clone": names[gain.clone],
+                    "against": names[gain.against],
                     "points": asdict(gain.points),
                 }
                 for gain in self.gains()
             ],
-        }
-
-    def _overall_as_json(self, agent: int) -> dict[str, float] | None:
-        return asdict(self.overall(agent)) if len(self.agents) > 1 else None
-
-    def _lineup_as_json(self, result: LineupResult) -> dict[str, Any]:
-        standings = [
-            {"agent": self.agents[one.agent]} | {key: value for key, value in asdict(one).items() if key != "agent"}
-            for one in result.standings
-        ]
-        return {
-            "lineup": [self.agents[agent] for agent in result.lineup],
-            "orders": result.orders,
-            "hands": result.hands,
-            "draws": asdict(result.draws),
-            "standings": standings,
         }

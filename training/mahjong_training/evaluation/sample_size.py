@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from functools import partial
 from math import ceil
 from statistics import NormalDist
-from typing import Final
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,49 +22,34 @@ from mahjong_training.evaluation.results import LineupResult
 from mahjong_training.runtime.console import status
 from mahjong_training.runtime.limits import check_counts, check_seed
 
-_CONFIDENCE: Final = 0.95
 
-
-@dataclass(frozen=True)
-class Plan:
-    """The number of deals that a difference takes.
+class Plan(NamedTuple):
+    """The number of deals that a difference takes, at least `mahjong_training.evaluation.estimates.FEWEST`.
 
     Attributes:
-        difference: the difference that is looked for, in points per hand.
-        spread: standard deviation of the mean points per hand of a deal, over deals, as the pilot found it.
         for_width: deals after which the 95 % interval is no wider than the difference to either side.
         for_power: deals after which the interval is clear of zero with the chance that was asked for, if the true
             difference is as large as this.
-        seconds: how long the latter take in one process, about.
-        with_control_variates: as many as the latter with luck taken off; None if that was not asked for.
     """
 
-    difference: float
-    spread: float
     for_width: int
     for_power: int
-    seconds: float
-    with_control_variates: int | None = None
 
 
-def plan(
-    difference: float, spread: float, *, power: float, seconds_of_a_deal: float = 0.0, share_left: float | None = None
-) -> Plan:
+def plan(difference: float, spread: float, power: float) -> Plan:
     """Return how many deals a difference takes.
 
     The mean over n deals has a standard error of spread / sqrt(n); the interval reaches 1.96 of these to either side,
     and to be clear of zero with some chance the difference must be larger by that chance's quantile more.
-    With luck taken off, which leaves ``share_left`` of the variance, that share of the deals is enough. Fewer than
-    `mahjong_training.evaluation.estimates.FEWEST` deals carry no interval.
+
+    Args:
+        difference: what is to be seen, in points per hand.
+        spread: standard deviation of the mean points per hand of a deal, over deals.
+        power: the chance with which it is to be seen.
     """
-    normal = NormalDist()
-    reach = normal.inv_cdf(0.5 + _CONFIDENCE / 2)
-    errors = spread / difference
-    for_width, for_power = (
-        max(FEWEST, ceil((number * errors) ** 2)) for number in (reach, reach + normal.inv_cdf(power))
-    )
-    without_luck = None if share_left is None else max(FEWEST, ceil(for_power * share_left))
-    return Plan(difference, spread, for_width, for_power, for_power * seconds_of_a_deal, without_luck)
+    reach = NormalDist().inv_cdf(0.975)
+    reaches = (reach, reach + NormalDist().inv_cdf(power))
+    return Plan(*(max(FEWEST, ceil((number * spread / difference) ** 2)) for number in reaches))
 
 
 def spread_of(result: LineupResult, agent: int) -> float:
@@ -89,38 +73,31 @@ def run(config: PlanConfig) -> list[Plan]:
     if not config.differences:
         raise TrainingError("--differences is empty: name at least one")
     rules, agents = read_rules(config.variant, config.knobs), [make_agent(spec) for spec in config.agents]
+    lineup = one_against_copies(0, 1, rules.people)
+    play = partial(measure, rules, agents, lineup, deals=config.pilot, seed=config.seed)
+    left = None
     with status() as tell:
         tell("playing the pilot")
         start = time.perf_counter()
-        lineup = one_against_copies(0, 1, rules.people)
-        play = partial(measure, rules, agents, lineup, deals=config.pilot, seed=config.seed)
-        result = play()
+        spread = spread_of(play(), 0)
         seconds = (time.perf_counter() - start) / config.pilot
-        left = None
         if config.control_variates and luck.share_left(rules) is not None:
             tell("playing it with control variates")
-            without_luck = play(control_variates=True)
-            left = (spread_of(without_luck, 0) / spread_of(result, 0)) ** 2
+            left = (spread_of(play(control_variates=True), 0) / spread) ** 2
         unit = sigma(rules)
-    spread = spread_of(result, 0)
-    plans = [
-        plan(size * unit, spread, power=config.power, seconds_of_a_deal=seconds, share_left=left)
-        for size in config.differences
-    ]
     copies = rules.people - 1
     print(f"{rules.title}: {agents[0].name} against {copies} x {agents[1].name}, from {config.pilot} deals of a pilot")
     print(f"sigma = {unit:.2f} points; from deal to deal, points a hand spread by {spread:.2f}")
     heading = f"{100 * config.power:.0f} % chance"
     print(f"{'sigma':>8}{'points':>10}{'interval as wide':>20}{heading:>18}{'takes about':>14}")
-    for size, found in zip(config.differences, plans, strict=True):
-        deals = f"{found.for_width:>14,} deals{found.for_power:>12,} deals"
-        print(f"{size:>8.3f}{found.difference:>10.3f}{deals}{_duration(found.seconds):>14}")
+    plans = [plan(size * unit, spread, config.power) for size in config.differences]
+    for size, (for_width, for_power) in zip(config.differences, plans, strict=True):
+        deals = f"{for_width:>14,} deals{for_power:>12,} deals"
+        print(f"{size:>8.3f}{size * unit:>10.3f}{deals}{_duration(for_power * seconds):>14}")
     if left is not None:
-        listed = ", ".join(f"{found.with_control_variates:,}" for found in plans)
-        print(
-            f"with --control-variates {left:.2f} times as many deals have the same chance: {listed}"
-            + ("; here they do not pay" if left >= 1 else "")
-        )
+        fewer = ", ".join(f"{max(FEWEST, ceil(found.for_power * left)):,}" for found in plans)
+        pays = "; here they do not pay" if left >= 1 else ""
+        print(f"with --control-variates {left:.2f} times as many deals have the same chance: {fewer}{pays}")
     return plans
 
 

@@ -27,39 +27,31 @@ except ImportError as error:
 
 OBSERVATIONS: Final = "observations"
 ACTION_MASK: Final = "action_mask"
-_ALL: Final = "__all__"
 _SEEDS: Final = 2**31 - 1
 
 Dictionaries = list[dict[str, Any]]
 
 
 def register() -> list[str]:
-    """Make every variant known to RLlib as ``mahjong_env/<variant>``; once in every process that names one.
+    """Make every variant known to RLlib as ``mahjong_env/<variant>``, once in every process; return the names.
 
     The environments take ``env_config``: ``knobs`` (texts, as ``NAME=VALUE``), ``scale`` of the rewards, ``shaping``,
     ``seed``.
-
-    Returns:
-        The names.
     """
-    names = [f"mahjong_env/{variant}" for variant in VARIANTS]
-    for name, variant in zip(names, VARIANTS, strict=True):
-        register_env(name, lambda context, variant=variant: TableEnv({"variant": variant, **context}))
-    return names
+    for variant in VARIANTS:
+        register_env(f"mahjong_env/{variant}", lambda context, name=variant: TableEnv({"variant": name, **context}))
+    return [f"mahjong_env/{variant}" for variant in VARIANTS]
 
 
 class TableEnv(MultiAgentEnv):  # type: ignore[misc]  # Ray ships no types
     """One table: the person who has to decide is the only agent with an observation; an episode is one hand.
 
     An observation is ``{"observations": [F] int8, "action_mask": [A] int8}``; rewards go to every person that is paid.
+    An illegal action is an IllegalActionError, and nothing is changed.
     """
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        """Set the table up.
-
-        Args:
-            config: ``variant``; the rest as for `register`.
-        """
+        """Set the table up; ``config`` has ``variant``, and may have the rest of `register`."""
         super().__init__()
         self._batch = BatchedTables(config, 1, self)
 
@@ -69,11 +61,7 @@ class TableEnv(MultiAgentEnv):  # type: ignore[misc]  # Ray ships no types
         return shown[0], infos[0]
 
     def step(self, action_dict: dict[str, Any]) -> tuple[Any, ...]:
-        """Play the action of the person who has to decide.
-
-        Raises:
-            IllegalActionError: the action mask forbids it; nothing is changed.
-        """
+        """Play the action of the person who has to decide."""
         return tuple(part[0] for part in self._batch.step([action_dict]))
 
 
@@ -84,7 +72,7 @@ class BatchedTables(VectorMultiAgentEnv):  # type: ignore[misc]  # Ray ships no 
     """
 
     def __init__(self, config: Mapping[str, Any], num_envs: int, prototype: TableEnv | None = None) -> None:
-        """Set the tables up.
+        """Set B tables up.
 
         Args:
             config: as for `TableEnv`.
@@ -107,10 +95,9 @@ class BatchedTables(VectorMultiAgentEnv):  # type: ignore[misc]  # Ray ships no 
         self._is_over = np.zeros(num_envs, np.bool_)
         if prototype is None:
             prototype = TableEnv(config)
-        else:
-            prototype.possible_agents, prototype.agents = list(self._names), list(self._names)
-            prototype.observation_spaces = self.single_observation_spaces
-            prototype.action_spaces = self.single_action_spaces
+        prototype.possible_agents, prototype.agents = list(self._names), list(self._names)
+        prototype.observation_spaces = self.single_observation_spaces
+        prototype.action_spaces = self.single_action_spaces
         self.envs = [prototype] * num_envs
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Dictionaries, Dictionaries]:
@@ -121,11 +108,7 @@ class BatchedTables(VectorMultiAgentEnv):  # type: ignore[misc]  # Ray ships no 
         return self._shown(self.tables.observe()), [{} for _ in range(self.num_envs)]
 
     def step(self, actions: Sequence[Mapping[str, Any]]) -> tuple[Dictionaries, ...]:
-        """Play one action at every table, or deal it anew.
-
-        Raises:
-            IllegalActionError: an action mask forbids it; nothing is changed.
-        """
+        """Play one action at every table, or deal it anew."""
         dealt, played = np.flatnonzero(self._is_over), np.flatnonzero(~self._is_over)
         gained = np.zeros((self.num_envs, len(self._names)), np.float32)
         if played.size:
@@ -137,9 +120,9 @@ class BatchedTables(VectorMultiAgentEnv):  # type: ignore[misc]  # Ray ships no 
         now = self.tables.observe()
         live = np.flatnonzero(now.person >= 0)
         gained[live, now.person[live]] += now.closer[live]
-        ends: Dictionaries = [{_ALL: is_over} for is_over in self._is_over.tolist()]
+        ends: Dictionaries = [{"__all__": is_over} for is_over in self._is_over.tolist()]
         rewards = [dict(zip(self._names, paid, strict=True)) for paid in gained.tolist()]
-        return self._shown(now), rewards, ends, [{_ALL: False} for _ in ends], [{} for _ in ends]
+        return self._shown(now), rewards, ends, [{"__all__": False} for _ in ends], [{} for _ in ends]
 
     def _shown(self, now: Situations) -> Dictionaries:
         """Return the observations of each table: of the person who has to decide; at the end of all, filled with 0."""

@@ -125,22 +125,16 @@ def decisions_of(found: Mapping[str, Any]) -> int:
 
 
 def write_policy(algorithm: Any, variant: str, path: Path, *, knobs: tuple[str, ...] = (), decisions: int = 0) -> None:
-    """Write what an algorithm has learned as a policy file, for ``policy:FILE`` wherever agents are named.
+    """Write what an algorithm of `ppo` has learned as a policy file, for ``policy:FILE`` wherever agents are named.
 
     Args:
-        algorithm: RLlib's, as `ppo` builds it.
+        algorithm: RLlib's.
         variant: what it has learned.
         path: the file.
         knobs: house rules, as ``NAME=VALUE``.
         decisions: how many decisions it has learned from.
     """
-    network = algorithm.get_module(LEARNER).network
-    rules = read_rules(variant, knobs)
-    PolicyFile(
-        variant=rules.name,
-        variant_version=rules.version,
-        network=asdict(network.spec),
-        weights=arrays_of(network),
-        knobs=rules.knobs,
-        training={"with": "RLlib's PPO", "steps": decisions},
-    ).write(path)
+    network, rules = algorithm.get_module(LEARNER).network, read_rules(variant, knobs)
+    told = {"with": "RLlib's PPO", "steps": decisions}
+    weights = arrays_of(network)
+    PolicyFile(rules.name, rules.version, asdict(network.spec), weights, rules.knobs, training=told).write(path)

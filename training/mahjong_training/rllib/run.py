@@ -7,14 +7,15 @@ import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import EvaluateConfig, TrainRllibConfig
-from mahjong_training.errors import InterruptedRunError, TrainingError
+from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.command import evaluate
+from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.matches import sigma
-from mahjong_training.runtime.console import exit_status, stopping_in_order
+from mahjong_training.runtime.console import saying_what_is_kept
 from mahjong_training.runtime.folders import make_folder, write_text
 from mahjong_training.runtime.ray_cluster import check_address, connected
 from mahjong_training.seeds import training_seed
@@ -23,14 +24,12 @@ _STATE: Final = "run.json"
 """The file of a checkpoint that is written last: a folder without it is no whole checkpoint."""
 
 
-def run(config: TrainRllibConfig) -> Any:
-    """Learn, write the policy, measure it, and print what came of it.
-
-    Returns:
-        The policy's points against random agents, an `mahjong_training.evaluation.estimates.Estimate`.
+def run(config: TrainRllibConfig) -> Estimate:
+    """Learn, write the policy, measure it; return its points against random agents.
 
     Raises:
         MahjongError: settings that cannot be used, or packages that are missing.
+        InterruptedRunError: Ctrl-C or SIGTERM; the same command goes on with the latest checkpoint.
     """
     rules = read_rules(config.variant, config.knobs)
     if config.minutes <= 0 or config.runners < 0 or config.tables < 1 or config.deals < 2:
@@ -40,25 +39,21 @@ def run(config: TrainRllibConfig) -> Any:
     folder = config.out.with_suffix(".checkpoints")
     settings = {name: str(getattr(config, name)) for name in ("variant", "knobs", "runners", "tables", "seed")}
     latest = latest_checkpoint(folder, settings)
-    try:
-        with stopping_in_order(), connected(config.ray, workers=config.runners + 1):
-            decisions = _learn(config, folder, settings, latest, 1 / sigma(rules))
-    except KeyboardInterrupt as interrupt:
-        raise InterruptedRunError(
-            f"interrupted; the same command goes on with the latest checkpoint in {folder}", exit_status(interrupt)
-        ) from None
+    kept = f"the same command goes on with the latest checkpoint in {folder}"
+    with saying_what_is_kept(lambda: kept), connected(config.ray, workers=config.runners + 1):
+        decisions = _learn(config, folder, settings, latest, 1 / sigma(rules))
     points = _measure(config, decisions)
     shutil.rmtree(folder, ignore_errors=True)
     return points
 
 
 def _learn(
-    config: TrainRllibConfig, folder: Path, settings: Mapping[str, str], latest: Checkpoint | None, scale: float
+    config: TrainRllibConfig, folder: Path, settings: Mapping[str, str], latest: tuple[Path, float, int], scale: float
 ) -> int:
     """Learn until the time is up, and write the policy; return the decisions it has learned from."""
     from mahjong_training.rllib.learning import decisions_of, ppo, write_policy  # which imports RLlib, for many seconds
 
-    seconds, decisions = (latest.seconds, latest.decisions) if latest else (0.0, 0)
+    checkpoint, seconds, decisions = latest
     algorithm = ppo(
         config.variant,
         scale=scale,
@@ -68,17 +63,17 @@ def _learn(
         seed=training_seed(config.seed, decisions) % 2**31,  # a resumed run is dealt other hands
     ).build_algo()
     try:
-        if latest:
-            algorithm.restore_from_path(str(latest.path.absolute()))
+        if decisions:
+            algorithm.restore_from_path(str(checkpoint.absolute()))
             print(f"going on after {seconds / 60:.1f} minutes and {decisions:,} decisions", flush=True)
         else:
             write_policy(algorithm, config.variant, config.out, knobs=config.knobs)
             _measure(config, 0)
         while seconds < config.minutes * 60:
             start = time.monotonic()
-            found = algorithm.train()
+            made = decisions_of(algorithm.train())
             seconds += time.monotonic() - start
-            if not (made := decisions_of(found)):
+            if not made:
                 time.sleep(1)  # every runner has died, and is being started again
                 continue
             decisions += made
@@ -90,7 +85,7 @@ def _learn(
     return decisions
 
 
-def _measure(config: TrainRllibConfig, decisions: int) -> Any:
+def _measure(config: TrainRllibConfig, decisions: int) -> Estimate:
     names = (f"policy:{config.out}", "random")
     found = evaluate(
         EvaluateConfig(variant=config.variant, knobs=config.knobs, agents=names, deals=config.deals, teachers=False)
@@ -103,30 +98,15 @@ def _measure(config: TrainRllibConfig, decisions: int) -> Any:
     return points
 
 
-# --- Checkpoints -------------------------------------------------------------------------------------------------
-
-
-class Checkpoint(NamedTuple):
-    """A checkpoint: the folder that RLlib has written, the seconds of learning, and the decisions learned from."""
-
-    path: Path
-    seconds: float
-    decisions: int
-
-
-def latest_checkpoint(folder: Path, settings: Mapping[str, str]) -> Checkpoint | None:
-    """Return the latest whole checkpoint of a run; None if there is none.
-
-    Args:
-        folder: of all checkpoints of the run.
-        settings: those that a resumed run must have in common with the one that began.
+def latest_checkpoint(folder: Path, settings: Mapping[str, str]) -> tuple[Path, float, int]:
+    """Return the latest whole checkpoint in a folder, its seconds of learning, and its decisions: 0 if there is none.
 
     Raises:
-        TrainingError: it is of other settings, which are named.
+        TrainingError: it is of a run with other settings, which are named.
     """
     whole = sorted(folder.glob(f"*/{_STATE}"))
     if not whole:
-        return None
+        return folder, 0.0, 0
     state = json.loads(whole[-1].read_text(encoding="utf-8"))
     for name, value in settings.items():
         if state["settings"].get(name) != value:
@@ -134,19 +114,11 @@ def latest_checkpoint(folder: Path, settings: Mapping[str, str]) -> Checkpoint |
                 f"{folder} has checkpoints of a run with --{name} {state['settings'].get(name)}, not {value}: "
                 "choose another --out, or delete that folder"
             )
-    return Checkpoint(whole[-1].parent, state["seconds"], state["decisions"])
+    return whole[-1].parent, state["seconds"], state["decisions"]
 
 
 def write_checkpoint(algorithm: Any, folder: Path, settings: Mapping[str, str], seconds: float, decisions: int) -> None:
-    """Write a checkpoint, and then delete those before it; the arguments are those of `latest_checkpoint`, and more.
-
-    Args:
-        algorithm: RLlib's.
-        folder: of all checkpoints of the run.
-        settings: see `latest_checkpoint`.
-        seconds: how long it has learned.
-        decisions: how many decisions it has learned from.
-    """
+    """Write a checkpoint of RLlib's algorithm, and then delete those before it; see `latest_checkpoint`."""
     before = list(folder.glob("*"))
     new = folder / f"{decisions:012d}"
     make_folder(folder)

@@ -32,21 +32,13 @@ class Situations(NamedTuple):
 class Tables:
     """B tables that play hand after hand.
 
-    Rewards are points times a scale. To them shaping adds ``weight * (distance before - distance now)`` for the person
-    who decides, with the distance to a win that its best action leaves; a hand that is over has distance 0, so that the
-    best policy stays the same.
+    Rewards are points times ``scale``. To them shaping adds ``shaping * (distance before - distance now)`` for the
+    person who decides, with the distance to a win that its best action leaves; a hand that is over has distance 0, so
+    that the best policy stays the same.
     """
 
     def __init__(self, rules: Rules, tables: int, *, seed: int, scale: float = 1.0, shaping: float = 0.0) -> None:
-        """Set the tables up, dealt.
-
-        Args:
-            rules: what is played, one hand an episode.
-            tables: B.
-            seed: of the deals.
-            scale: of the points.
-            shaping: weight of the distance to a win.
-        """
+        """Deal one hand at each table."""
         self.rules, self.number = rules, tables
         self._scale, self._shaping = scale, np.float32(shaping)
         self.engine = make_engine(rules, tables, seed=training_seed(seed))
@@ -54,20 +46,12 @@ class Tables:
         self._distance = np.full((tables, rules.people), np.nan, np.float32)
 
     def deal(self, games: NDArray[np.intp], seed: int | None = None) -> None:
-        """Deal tables anew; with a seed, as the first hands of this seed, else the next ones."""
+        """Deal tables [n] anew; with a seed, as the first hands of this seed, else the next ones."""
         self.engine.reset(seed=None if seed is None else training_seed(seed), games=games)
         self._distance[games] = np.nan
 
     def act(self, games: NDArray[np.intp], actions: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Play an action at each of n tables.
-
-        Args:
-            games: [n] tables where somebody has to decide.
-            actions: [n] what they do.
-
-        Returns:
-            [n, P] float32 rewards of the persons, [n] bool whether the hand is over.
-        """
+        """Play actions [n] at tables [n]; return [n, P] rewards of the persons, [n] whether the hand is over."""
         result = self.engine.step(actions, games=games)
         gained = result.rewards.astype(np.float32) * np.float32(self._scale)
         # A hand that is over is at distance 0 for everybody who has decided in it.

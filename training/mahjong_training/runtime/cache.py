@@ -22,15 +22,11 @@ Result = TypeVar("Result")
 Arrays = Mapping[str, NDArray[Any]]
 
 _MOST_BYTES: Final = 2**30
-"""Of a result: those of thousands of games take a few megabytes."""
+"""Of a result; those of thousands of games take a few megabytes."""
 
 
 def key_of(depends_on: Any) -> str:
-    """Return a short text that stands for what results depend on: settings, and the versions and code that play.
-
-    Args:
-        depends_on: the settings as plain data, of which other values would have given other results.
-    """
+    """Return a short text that stands for settings, as plain data, and for the versions and code that play."""
     told = json.dumps([dict(versions()), depends_on], sort_keys=True, default=str)
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
@@ -51,12 +47,12 @@ class ResultCache(Generic[Key, Result]):
         write: Callable[[Result], Arrays],
         name: Callable[[Key], str] = str,
     ) -> None:
-        """Look where the results would be.
+        """Keep nothing yet.
 
         Args:
             out: the folder of the command; None: nothing is kept.
             kind: what the folder's name begins with.
-            depends_on: see `key_of`.
+            depends_on: settings of which other values would have given other results, see `key_of`.
             read: makes a result from its arrays by name.
             write: returns the arrays of a result.
             name: returns the name of a file for a key.

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
-from mahjong_env import MahjongError, MissingExtraError
+from mahjong_env import AgentError, MahjongError, MissingExtraError
 from mahjong_training.errors import InterruptedRunError
 
 CTRL_C: Final = 130
@@ -96,6 +96,26 @@ def status() -> Iterator[Callable[[str], None]]:
         return
     with console.status("") as spinner:
         yield spinner.update
+
+
+@contextmanager
+def saying_what_is_kept(kept: Callable[[], str]) -> Iterator[Callable[[str], object]]:
+    """Show a `status` while work is done that can be gone on with, and say so when it is stopped or an agent fails.
+
+    Args:
+        kept: says how much is kept, and how to go on; "" if nothing is.
+
+    Raises:
+        InterruptedRunError: Ctrl-C or SIGTERM.
+        AgentError: an agent raised it.
+    """
+    try:
+        with stopping_in_order(), status() as progress:
+            yield progress
+    except KeyboardInterrupt as interrupt:
+        raise InterruptedRunError("; ".join(filter(None, ["interrupted", kept()])), exit_status(interrupt)) from None
+    except AgentError as error:
+        raise AgentError(".\n".join(filter(None, [str(error), kept()]))) from error
 
 
 class TimeLeft:

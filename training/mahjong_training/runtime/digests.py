@@ -32,10 +32,8 @@ def rules_identity(rules: Rules) -> list[Any]:
 def agent_digests(spec: str, agent: Agent, rules: Rules) -> list[str]:
     """Return what an agent's choices come from, whatever it is called.
 
-    For agents of this package that is their class, and digests of the policies and numbers that they read: their source
-    is in every key of what is kept (`mahjong_training.runtime.cache.key_of`), and makes no other agent in the ledger of
-    blind tests. For others it is digests of their source: the file with what it imports from beside it, or their whole
-    package.
+    For agents of this package that is their class, and digests of the policies and numbers that they read; for others
+    digests of their source: the file with what it imports from beside it, or their whole package.
 
     Args:
         spec: the text that the agent is made from.

@@ -28,12 +28,13 @@ Result = TypeVar("Result")
 Work = Callable[[State, Task], Result]
 
 WORKER_DIED: Final = "a worker process ended before its work was done: killed, or out of memory (see above)"
-_AHEAD: Final = 2
-"""Tasks that are handed out for each worker: one that it carries out, and the next one, which waits there."""
 
 
 class Executor(ABC):
     """Carries out tasks. Use it in a ``with`` statement, or call `close` at the end."""
+
+    ahead = 2
+    """Tasks that are handed out for each worker: one that it carries out, and the next one, which waits there."""
 
     @property
     @abstractmethod
@@ -71,7 +72,7 @@ class Executor(ABC):
         running: dict[Any, int] = {}
         try:
             while True:
-                for position, task in itertools.islice(todo, max(0, self._most_ahead() - len(running))):
+                for position, task in itertools.islice(todo, max(0, self.ahead * self.workers - len(running))):
                     running[self._submit(sent, task)] = position
                 if not running:
                     return
@@ -90,8 +91,7 @@ class Executor(ABC):
         """Wait for tasks that were submitted; return their results, in order. It raises what `map` raises."""
         return [self._result(handle, task) for handle, task in submitted]
 
-    @abstractmethod
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 some start nothing
         """End what was started."""
 
     def __enter__(self) -> Executor:
@@ -99,9 +99,6 @@ class Executor(ABC):
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    def _most_ahead(self) -> int:
-        return _AHEAD * self.workers
 
     @abstractmethod
     def _pack(self, work: Work[Any, Any, Any], state: Any, make: Callable[[], Any] | None) -> Any:
@@ -119,8 +116,7 @@ class Executor(ABC):
     def _result(self, handle: Any, task: Any) -> Any:
         """Wait for a task, and return its result."""
 
-    @abstractmethod
-    def _cancel(self, running: Iterable[Any]) -> None:
+    def _cancel(self, running: Iterable[Any]) -> None:  # noqa: B027 some begin nothing of themselves
         """Give up tasks, so that none is begun that has not been begun."""
 
 
@@ -128,15 +124,7 @@ class LocalExecutor(Executor):
     """This process, one task after another, each when its result is asked for."""
 
     workers = 1
-
-    def close(self) -> None:
-        """Do nothing: nothing was started."""
-
-    def _cancel(self, running: Iterable[Any]) -> None:
-        """Do nothing: a task is begun when its result is asked for."""
-
-    def _most_ahead(self) -> int:
-        return 1
+    ahead = 1
 
     def _pack(self, work: Work[Any, Any, Any], state: Any, make: Callable[[], Any] | None) -> Any:
         return partial(work, state)

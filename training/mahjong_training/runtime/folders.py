@@ -8,7 +8,6 @@ import platform
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
@@ -35,11 +34,7 @@ def make_folder(folder: Path) -> None:
 
 
 def check_folder(folder: Path) -> None:
-    """Make sure that a folder can be made and written, before there is anything to write; nothing is left there.
-
-    Raises:
-        WriteError: it cannot.
-    """
+    """Raise what `make_folder` would raise, before there is anything to write; nothing is left there."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         make_folder(folder)
@@ -64,11 +59,7 @@ def check_file(path: Path) -> None:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Turn the system's errors about a file or folder into errors that name it.
-
-    Raises:
-        WriteError: the disk is full, the file may not be written, or the like.
-    """
+    """Turn the system's errors (the disk is full, ...) into `WriteError`s that name the file or folder."""
     try:
         yield
     except OSError as error:
@@ -86,36 +77,11 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file; see `write_bytes`."""
+    """Write a text file as `write_bytes` does."""
     write_bytes(path, text.encode("utf-8"))
 
 
 # --- Locks -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Holder:
-    """The process that holds a lock, as a file beside the lock names it.
-
-    Attributes:
-        pid: number of the process.
-        host: the machine that it runs on.
-    """
-
-    pid: int
-    host: str
-
-    @classmethod
-    def read(cls, file: Path) -> Holder | None:
-        """Return the holder that a file names; None if it names none."""
-        try:
-            found = json.loads(file.read_text(encoding="utf-8"))
-            return cls(int(found["pid"]), str(found["host"]))
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-
-    def __str__(self) -> str:
-        return f"process {self.pid} on {self.host}"
 
 
 @contextmanager
@@ -134,7 +100,7 @@ def alone_in(folder: Path | None) -> Iterator[None]:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[Holder | None]:
+def locked(path: Path) -> Iterator[str | None]:
     """Hold a lock file; it is removed at the end.
 
     The system lets go of a lock when its process ends, however that ends. A file that nobody holds any more was left by
@@ -145,7 +111,7 @@ def locked(path: Path) -> Iterator[Holder | None]:
         path: the lock file; its folder exists. The file beside it with the suffix ``.holder`` names the process.
 
     Yields:
-        The process that left the lock behind; None if there was none.
+        The process that left the lock behind, such as "process 12 on node-3"; None if there was none.
 
     Raises:
         TrainingError: another process holds it, or may; or it is a link, which is not followed.
@@ -164,16 +130,21 @@ def locked(path: Path) -> Iterator[Holder | None]:
             lock.acquire()
         except Timeout:
             is_held = True
-    left_by, this = Holder.read(named), Holder(os.getpid(), platform.node())
+    this = {"pid": os.getpid(), "host": platform.node()}
+    try:
+        holder = json.loads(named.read_text(encoding="utf-8"))
+        left_by, host = f"process {int(holder['pid'])} on {holder['host']}", holder["host"]
+    except (OSError, ValueError, KeyError, TypeError):
+        left_by, host = None, this["host"]
     if is_held:
         raise TrainingError(f"{path.parent}: another run is at work in this folder: {left_by or 'it has just begun'}")
     try:
-        if left_by is not None and left_by.host != this.host:
+        if host != this["host"]:
             raise TrainingError(
                 f"{path.parent}: another run is at work in this folder, or was killed: {left_by}, of which nothing is "
                 f"known here; if it has ended, remove {named}"
             )
-        write_text(named, json.dumps(asdict(this)))
+        write_text(named, json.dumps(this))
         try:
             yield left_by
         finally:

@@ -16,7 +16,6 @@ import traceback
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from pickle import PicklingError
@@ -24,30 +23,14 @@ from types import ModuleType
 from typing import Any, Final
 
 from mahjong_env import MahjongError, MissingExtraError
-from mahjong_env.basics.memory import free_memory
 from mahjong_training.errors import TrainingError, WorkerError
 from mahjong_training.runtime.executors import Executor, carry_out, set_threads
 from mahjong_training.runtime.versions import OURS, Versions, differences, versions
 
 LOCAL: Final = "local"
 """The address of a cluster on this machine, which is started for the purpose and ended afterwards."""
-
-_STORE_OF_A_WORKER: Final = 64 * 2**20
-_SMALLEST_STORE: Final = 80 * 2**20
-"""In bytes; Ray refuses less than 75 MiB."""
-_DOOR_SECONDS: Final = 10.0
-"""Seconds until an address counts as one where nobody answers."""
-_NODE_SECONDS: Final = 300.0
-"""Seconds that a node has to start a worker and say which versions it has."""
-_RESIZE_SECONDS: Final = 5.0
-"""Seconds after which the size of the cluster is asked for again: nodes come and go."""
 _ATTEMPTS: Final = 5
 """How often a task is begun before it is given up: it may itself be what ends its workers."""
-_TOKEN_HINT: Final = (
-    "; if the cluster has a token, as those of ray start do where ~/.ray/auth_token exists, set RAY_AUTH_MODE=token, "
-    "and RAY_AUTH_TOKEN_PATH to a file with the same token"
-)
-_ADDRESS = re.compile(r"auto|[^\s:/]+:\d{1,5}")
 
 
 class RayExecutor(Executor):
@@ -57,12 +40,7 @@ class RayExecutor(Executor):
     """
 
     def __init__(self, address: str, workers: int | None = None) -> None:
-        """Connect to nothing yet.
-
-        Args:
-            address: "local", "auto" or "HOST:PORT".
-            workers: number of workers of a local cluster; None: one for each core.
-        """
+        """Connect to nothing yet; the arguments are those of `connected`."""
         self._address, self._local_workers = address, workers
         self._open = ExitStack()
         self._ray: Any = None
@@ -93,13 +71,13 @@ class RayExecutor(Executor):
         return self._task.remote(*sent, task)
 
     def _done(self, running: list[Any]) -> Iterable[Any]:
-        done, _ = self._ray.wait(running, num_returns=1, timeout=_RESIZE_SECONDS)
+        done, _ = self._ray.wait(running, num_returns=1, timeout=5)  # then its size is asked for again
         return list(done)
 
     def _result(self, handle: Any, task: Any) -> Any:
         errors = self._ray.exceptions
         try:
-            answer: _Answer | tuple[str, str] = self._ray.get(handle)
+            kind, found = self._ray.get(handle)
         except (errors.ObjectStoreFullError, errors.OutOfDiskError) as error:
             raise WorkerError(f"the object store and the disk behind it are full, at {task}: {error}") from error
         except errors.RayError as error:
@@ -107,44 +85,19 @@ class RayExecutor(Executor):
                 f"{task} could not be done in {_ATTEMPTS} attempts; its workers were killed, ran out of memory, or "
                 f"lost their node: {type(error).__name__}: {str(error).strip()}"
             ) from error
-        if isinstance(answer, tuple):
-            raise TrainingError(f"a node of the cluster cannot be used: {answer[0]} {answer[1]}")
-        if isinstance(answer.error, MahjongError):
-            raise answer.error
-        if answer.error is not None:
-            raise WorkerError(f"in a worker, at {task}: {answer.error}")
-        return answer.value
+        if kind == "unfit":
+            raise TrainingError(f"a node of the cluster cannot be used: {' '.join(found)}")
+        if kind == "error":
+            raise found if isinstance(found, MahjongError) else WorkerError(f"in a worker, at {task}: {found}")
+        return found
 
     def _cancel(self, running: Iterable[Any]) -> None:
         for handle in running:
             self._ray.cancel(handle, force=True)
 
 
-# --- The connection ----------------------------------------------------------------------------------------------
-
-
-def import_ray() -> Any:
-    """Return the module `ray`.
-
-    Raises:
-        MissingExtraError: it is not installed.
-    """
-    try:
-        import ray
-    except ImportError as error:
-        raise MissingExtraError(
-            "--ray needs Ray, which pins an older gymnasium and wants an environment of its own: "
-            "make distributed, or in a new environment pip install 'mahjong-env[distributed]'"
-        ) from error
-    return ray
-
-
 def check_address(address: str, processes: int = 1) -> None:
-    """Check what was given with ``--ray`` before anything is started.
-
-    Args:
-        address: what was given.
-        processes: ``--processes``, which is the number of workers of a local cluster.
+    """Check what was given with ``--ray``, and with ``--processes``, before anything is started.
 
     Raises:
         TrainingError: it cannot be used; the message lists what is valid.
@@ -156,13 +109,19 @@ def check_address(address: str, processes: int = 1) -> None:
             f"--ray {address}: Ray's client is not supported; run this command on a node of the cluster, "
             f"or send it there with ray job submit; {valid}"
         )
-    if address != LOCAL and not _ADDRESS.fullmatch(address):
+    if address != LOCAL and not re.fullmatch(r"auto|[^\s:/]+:\d{1,5}", address):
         raise TrainingError(f"--ray {address!r} is no address of a cluster; {valid}")
     if address != LOCAL and processes != 1:
         raise TrainingError(
             f"--processes {processes} goes with --ray local; a cluster that runs already has the workers that it has"
         )
-    import_ray()
+    try:
+        import ray  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError(
+            "--ray needs Ray, which pins an older gymnasium and wants an environment of its own: "
+            "make distributed, or in a new environment pip install 'mahjong-env[distributed]'"
+        ) from error
 
 
 @contextmanager
@@ -184,7 +143,8 @@ def connected(address: str, *, workers: int | None = None, store: int | None = N
         TrainingError: there is no such cluster, or a node that cannot do the work; the message names it.
     """
     check_address(address)
-    ray = import_ray()
+    import ray
+
     is_new = not ray.is_initialized()
     try:
         if is_new:
@@ -203,17 +163,14 @@ def _begin(ray: Any, address: str, workers: int, store: int | None) -> None:
     os.environ.setdefault("RAY_worker_niceness", "0")
     settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if address == LOCAL:
-        settings |= {
-            "num_cpus": workers,
-            "include_dashboard": False,
-            "object_store_memory": store or max(_SMALLEST_STORE, workers * _STORE_OF_A_WORKER),
-            "_node_ip_address": "127.0.0.1",
-        }
+        store = store or max(2, workers) * 64 * 2**20  # Ray refuses less than 75 MiB
+        settings |= {"num_cpus": workers, "include_dashboard": False, "object_store_memory": store}
+        settings["_node_ip_address"] = "127.0.0.1"
     elif address != "auto":
         # Knock at the door: where nobody opens, Ray itself would go on asking for minutes.
         host, _, port = address.rpartition(":")
         try:
-            socket.create_connection((host, int(port)), timeout=_DOOR_SECONDS).close()
+            socket.create_connection((host, int(port)), timeout=10).close()
         except (OSError, OverflowError) as error:
             raise TrainingError(
                 f"--ray {address}: there is no cluster at this address ({getattr(error, 'strerror', None) or error}); "
@@ -223,11 +180,10 @@ def _begin(ray: Any, address: str, workers: int, store: int | None) -> None:
     try:
         ray.init(address=address, **settings)
     except Exception as error:  # Ray raises a bare one where a node does not start in time
-        said = str(error).strip().splitlines()
-        raise TrainingError(
-            f"--ray {address}: no connection to a cluster ({said[0] if said else type(error).__name__})"
-            + (f"; {free_memory()} bytes of memory are free" if address == LOCAL else _TOKEN_HINT)
-        ) from error
+        said = (str(error).strip() or type(error).__name__).splitlines()[0]
+        hint = "; a cluster that has a token asks for RAY_AUTH_MODE=token and RAY_AUTH_TOKEN_PATH, a file with the same"
+        told = f"--ray {address}: no connection to a cluster ({said})"
+        raise TrainingError(told if address == LOCAL else told + hint) from error
     # Ray has put a handler of its own there, which prints a trace of the stack and ends the process.
     if threading.current_thread() is threading.main_thread() and on_sigterm is not None:
         signal.signal(signal.SIGTERM, on_sigterm)
@@ -246,14 +202,15 @@ def _check_nodes(ray: Any) -> None:
         there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
         ref = look.options(num_cpus=0, max_retries=1, scheduling_strategy=there).remote(dict(versions()))
         asked[ref] = f"{node['NodeManagerHostname']} ({node['NodeManagerAddress']}, node {node['NodeID'][:8]})"
-    answered, silent = ray.wait(list(asked), num_returns=len(asked), timeout=_NODE_SECONDS)
+    answered, silent = ray.wait(list(asked), num_returns=len(asked), timeout=300)
     wrong = [f"{asked[ref]} does not answer" for ref in silent]
     for ref in answered:
         try:
-            if isinstance(answer := ray.get(ref), tuple):
-                wrong.append(f"{asked[ref]} {answer[1]}")
+            kind, found = ray.get(ref)
         except ray.exceptions.RayError as error:
-            wrong.append(f"{asked[ref]} cannot run a worker ({str(error).strip().splitlines()[0]})")
+            kind, found = "unfit", ("", f"cannot run a worker ({str(error).strip().splitlines()[0]})")
+        if kind != "value":
+            wrong.append(f"{asked[ref]} {found[1]}")
     if wrong:
         raise TrainingError(
             f"{len(wrong)} of {len(nodes)} nodes cannot be used: {'; '.join(sorted(wrong))}. Install the same "
@@ -264,33 +221,25 @@ def _check_nodes(ray: Any) -> None:
 # --- What is sent to a node --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """What a node sends back: a value, this project's own error, or the traceback of another one."""
-
-    value: Any = None
-    error: MahjongError | str | None = None
-
-
-def _on_a_node() -> Callable[..., _Answer | tuple[str, str]]:
+def _on_a_node() -> Callable[..., tuple[str, Any]]:
     """Return the function that Ray calls on a node.
 
     It is nested, so that Ray sends it as code: a node without this package could not find it by name, nor say so.
     """
 
-    def answer(expected: Versions, *task: Any) -> _Answer | tuple[str, str]:
+    def answer(expected: Versions, *task: Any) -> tuple[str, Any]:
         try:
             from mahjong_training.runtime.ray_cluster import answer_of
         except ImportError as error:
             import socket
 
-            return socket.gethostname(), f"lacks mahjong_env ({error})"
+            return "unfit", (socket.gethostname(), f"lacks mahjong_env ({error})")
         return answer_of(expected, *task)
 
     return answer
 
 
-def answer_of(expected: Versions, *task: Any) -> _Answer | tuple[str, str]:
+def answer_of(expected: Versions, *task: Any) -> tuple[str, Any]:
     """Carry out a task on a node.
 
     Args:
@@ -298,17 +247,18 @@ def answer_of(expected: Versions, *task: Any) -> _Answer | tuple[str, str]:
         *task: what `mahjong_training.runtime.executors.carry_out` takes; nothing: only the versions are looked at.
 
     Returns:
-        What came of it; a pair of the host's name and what is wrong with it if it is not fit for the task.
+        "value" and what came of it; "error" and this project's own, or the traceback of another one; "unfit", the name
+        of the node and what is wrong with it.
     """
     if wrong := differences(expected, versions()):
-        return socket.gethostname(), f"has other versions: {', '.join(wrong)}"
+        return "unfit", (socket.gethostname(), f"has other versions: {', '.join(wrong)}")
     try:
         set_threads(1)  # a task has one core
-        return _Answer(carry_out(*task) if task else None)
+        return "value", carry_out(*task) if task else None
     except MahjongError as error:
-        return _Answer(error=error)
+        return "error", error
     except Exception:  # travels back as text: its class need not exist where it arrives
-        return _Answer(error=traceback.format_exc())
+        return "error", traceback.format_exc()
 
 
 def _packed(ray: Any, what: Any) -> bytes:
@@ -317,18 +267,18 @@ def _packed(ray: Any, what: Any) -> bytes:
     Classes and functions of installed distributions and of Python itself are sent by name; those of a user's own
     files are sent as code, so that ``--agents mine.py:Cautious`` needs no file on the nodes.
     """
-    registered = []
+    pickler, registered = ray.cloudpickle, []
     try:
         for module in _modules_of_users():
-            if module.__name__ not in ray.cloudpickle.list_registry_pickle_by_value():
-                ray.cloudpickle.register_pickle_by_value(module)
+            if module.__name__ not in pickler.list_registry_pickle_by_value():
+                pickler.register_pickle_by_value(module)
                 registered.append(module)
-        data: bytes = ray.cloudpickle.dumps(what)
+        data: bytes = pickler.dumps(what)
     except (PicklingError, TypeError, AttributeError, ValueError) as error:
         raise TrainingError(f"this cannot be sent to the nodes of a cluster: {error}") from error
     finally:
         for module in registered:
-            ray.cloudpickle.unregister_pickle_by_value(module)
+            pickler.unregister_pickle_by_value(module)
     return data
 
 

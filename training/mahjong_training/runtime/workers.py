@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any
 
 from mahjong_training.runtime.executors import Executor, LocalExecutor, ProcessExecutor
 from mahjong_training.runtime.limits import check_counts
 from mahjong_training.runtime.ray_cluster import RayExecutor, check_address
 
 
-class WorkerSettings(Protocol):
-    """Settings that say where work is done."""
-
-    @property
-    def processes(self) -> int:
-        """The number of processes; of a local cluster, its workers (1: one for each core)."""
-
-    @property
-    def ray(self) -> str | None:
-        """The address of a Ray cluster: "local", "auto" or "HOST:PORT"; None: no cluster."""
-
-    @property
-    def threads(self) -> int:
-        """Threads of torch in each process; on a cluster it is one."""
-
-
-def check_workers(settings: WorkerSettings) -> None:
-    """Check where work is to be done, before anything is started.
+def check_workers(settings: Any) -> None:
+    """Check ``processes``, ``threads`` and ``ray`` of some settings, before anything is started.
 
     Raises:
         TrainingError: numbers or an address that cannot be used.
