@@ -278,6 +278,17 @@ class Engine:
             self._fill(out, g, rewards)
         return StepResult(rewards, hand_over, done, truncated, outcome)
 
+    def _play_quietly(self, action: int) -> bool:
+        """Whether an action was played in the only game, so that nothing was paid and no hand ended; else: `step`."""
+        few = self._few or self._few_games()
+        if few is None or type(action) is not int:
+            return False
+        self._keep_views()
+        if not few.play_one(action):
+            return False
+        self._moves_of_all += 1
+        return True
+
     def _uneventful(self, games: Games, out: Mapping[str, Any] | None) -> StepResult:
         """What comes of a step in which nothing was paid and no hand ended."""
         number = len(games)

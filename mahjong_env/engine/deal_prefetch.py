@@ -19,7 +19,7 @@ from mahjong_env.state.arrays import State
 
 MOST_GAMES: Final = 1024
 """The largest batches that deal ahead."""
-_AT_ONCE: Final = 16
+_AT_ONCE: Final = 32
 """Fewer games than this are dealt several matches ahead."""
 
 

@@ -190,6 +190,10 @@ class FewGames:
         """Play one legal action in each of these games that are not over; return what was left alone."""
         return [each for each in chosen if not self._play(*each)]
 
+    def play_one(self, action: int) -> bool:
+        """Whether the action is legal in the first game, and was played; else it is untouched."""
+        return 0 <= action < NUM_ACTIONS and bool(self._bytes[self._mask + action]) and self._play(0, action)
+
     def _play(self, g: int, action: int) -> bool:
         """Whether the game was played; else it is untouched."""
         phase = self._bytes[self._phase + g]

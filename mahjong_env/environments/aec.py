@@ -16,7 +16,7 @@ from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.types import Int8Array
 from mahjong_env.drawing.table import person_name
-from mahjong_env.engine.outcome import hand_info
+from mahjong_env.engine.outcome import StepResult, hand_info
 from mahjong_env.environments.arguments import observation_space, read_arguments, read_options
 from mahjong_env.environments.held_engine import HeldEngine
 from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
@@ -152,14 +152,21 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        result = self.engine.play([action])
-        rewards = result.rewards[0].tolist()
+        result = self.engine.play_one(action)
         self._cumulative_rewards[agent] = 0
         self.infos[agent] = {}
-        self.rewards = dict(zip(self.possible_agents, rewards, strict=True))
-        if any(rewards):
-            self._accumulate_rewards()
         self._last_hand = None
+        if result is None:
+            self.rewards = dict.fromkeys(self.possible_agents, 0)
+        else:
+            self._pay(result)
+        self._wait()
+
+    def _pay(self, result: StepResult) -> None:
+        """Tell the agents what they were paid, how the hand ended if it did, and whether the match did."""
+        self.rewards = dict(zip(self.possible_agents, result.rewards[0].tolist(), strict=True))
+        if any(self.rewards.values()):
+            self._accumulate_rewards()
         if result.hand_over[0]:
             self._last_hand = hand_info(result.outcome, 0)
             self.infos = {agent: {"outcome": dict(self._last_hand)} for agent in self.agents}
@@ -167,7 +174,6 @@ class MahjongAEC(AECEnv[str, Any, Any]):
             cut = bool(result.truncated[0])
             self.terminations = dict.fromkeys(self.agents, not cut)
             self.truncations = dict.fromkeys(self.agents, cut)
-        self._wait()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ |= state

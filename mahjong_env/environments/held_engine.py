@@ -58,6 +58,14 @@ class HeldEngine(Engine):
             return super().step(actions, games, out=out)
         return self._recorder.note_step(lambda: super(HeldEngine, self).step(actions, games, out=out), actions, games)
 
+    def play_one(self, action: Any) -> StepResult | None:
+        """Play an action in a game that is alone; None: nothing was paid, and no hand ended. See `Engine.step`."""
+        if isinstance(action, np.integer):
+            action = int(action)
+        if self._recorder is None and self._play_quietly(action):
+            return None
+        return self.play([action])
+
     def deal_anew(self, seed: Seeds = None, deals: Deal | Sequence[Deal] | None = None, games: Any = None) -> None:
         """See `Engine.reset`."""
         if self._recorder is None:

@@ -163,6 +163,8 @@ class LearningSeats:
     # --- What is seen -----------------------------------------------------------------------------------------
     def observe(self, games: Games) -> Int8Array:
         """[n, C, 34] int8 what the learning persons see; a fresh array."""
+        if self.engine.num_games == 1:
+            return self.engine.observe(seats=self.learner.item())
         return self.engine.observe(games, self.learner[games])
 
     def action_masks(self, games: Games) -> Int8Array:
@@ -244,6 +246,8 @@ class LearningSeats:
             AgentError: an agent's answer cannot be played. The step is left half done: all games have to begin anew.
         """
         self._check_uninterrupted()
+        if self.engine.num_games == 1 and on_end is None and self._step_alone(actions, rng):
+            return
         playing, chosen, illegal = self._legal_part(games, actions)
         result = self.engine.play(chosen, playing) if playing.size else None
         everywhere = games if beginning is None else np.sort(np.concatenate([games, beginning]))
@@ -265,6 +269,31 @@ class LearningSeats:
             self._sit_down(beginning, rng)
             playing = np.sort(np.concatenate([playing, beginning]))
         self._play_on(playing, rng, on_end)
+
+    def _step_alone(self, actions: Any, rng: np.random.Generator) -> bool:
+        """Whether the step was played at a table that is alone, where numpy takes longer than the work.
+
+        If not, nothing has changed.
+        """
+        action = actions.item() if isinstance(actions, np.ndarray) and actions.size == 1 else None
+        if type(action) is not int or not 0 <= action < NUM_ACTIONS or not self.engine.state.mask[0, action]:
+            return False
+        result = self.engine.play_one(action)
+        self.earned[0] = 0
+        self._was_asked[0] = True
+        self.ended[0] = self.truncated[0] = self.illegal[0] = False
+        self._last_hands = {}
+        if result is not None:
+            self._note(_THE_GAME, result)
+        self._is_interrupted = True
+        self._seating.settle(self.learner, rng)
+        self._let_others_play_alone(rng)
+        if self._owed[0]:
+            self.earned[0], self._owed[0] = self._owed[0], 0
+        if self.engine.state.actor[0] < 0:
+            self.ended[0], self.truncated[0] = True, self._was_cut[0]
+        self._is_interrupted = False
+        return True
 
     def catch_up(self) -> None:
         """Take over what the engine's games wait for, if somebody else has changed them.
@@ -326,19 +355,23 @@ class LearningSeats:
 
     def _let_others_play_alone(self, rng: np.random.Generator) -> None:
         """At a table that is alone, where numpy takes longer than the work: play until its learner is asked."""
-        engine, learner, who, agents = self.engine, int(self.learner[0]), self._seating.who[0], self._seating.agents
-        state = engine.state
-        while (seat := int(state.actor[0])) >= 0:
-            person = int(state.person_at[0, seat])
+        engine, learner, state = self.engine, int(self.learner[0]), self.engine.state
+        who, agents = self._seating.who[0].tolist(), self._seating.agents
+        person_at = state.person_at[0].tolist()
+        while (seat := state.actor.item()) >= 0:
+            person = person_at[seat]
             if person == learner:
                 return
             agent = agents[who[person]]
             if type(agent) is RandomAgent:
                 legal = state.mask[0].nonzero()[0]  # as `choose_at_random` chooses
-                actions = [int(legal[int(rng.random() * len(legal))])]
+                action = legal.item(int(rng.random() * len(legal)))
             else:
-                actions = ask(agent, engine, _THE_GAME, rng).tolist()
-            self._note(_THE_GAME, engine.play(actions))
+                action = ask(agent, engine, _THE_GAME, rng).item()
+            result = engine.play_one(action)
+            if result is not None:
+                self._note(_THE_GAME, result)
+                person_at = state.person_at[0].tolist()
 
     def _renew(self, games: Games, rng: np.random.Generator, on_end: OnEnd | None, deal: Deal | None = None) -> None:
         """End the episodes of games, if they have been any, and deal them anew."""

@@ -188,7 +188,7 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
     @property
     def _is_over(self) -> bool:
         seats = self._seats
-        return not self._has_begun or bool(seats.illegal[0]) or int(seats.engine.seat_to_act[0]) < 0
+        return not self._has_begun or bool(seats.illegal[0]) or seats.engine.state.actor.item() < 0
 
     def _masks(self) -> Any:
         """[1, 109] int8 legal actions: none after an illegal one, nor before the first reset."""
