@@ -19,9 +19,9 @@ from mahjong_agents import make_agent
 from mahjong_env import VARIANTS, Rules, rules
 from mahjong_training.config import TrainConfig
 from mahjong_training.evaluation.estimates import FEWEST, Estimate, ratio
-from mahjong_training.fitting.value_model import strength
 from mahjong_training.learning.run import run
 from proof.batches import random_knobs
+from tools.fit import strength
 
 SEED = 2_345_678
 PARTS = ("carried", "house", "learned")

@@ -43,7 +43,7 @@ from mahjong_env.scoring.wins import Source, Wins, wins_from_state
 from mahjong_env.state.arrays import Phase
 
 WEIGHTS_FILE: Final = Path(__file__).with_name("control_variates.json")
-"""The weights that are shipped; `mahjong_training.fitting.control_variates` writes it."""
+"""The weights that are shipped; `mahjong_training.fit_control_variates` writes it."""
 UNIT: Final = 2**20
 """Luck is kept in whole fractions of a point, this many to one: sums are then exact in any order."""
 _MOST_LEFT: Final = 2 / 3

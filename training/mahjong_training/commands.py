@@ -19,13 +19,11 @@ from mahjong_training.config import (
     ControlVariatesConfig,
     EvaluateConfig,
     LeaderboardConfig,
-    OpponentHandsConfig,
     PlanConfig,
     RecordConfig,
     TrainConfig,
     TrainRllibConfig,
     TrainSb3Config,
-    ValueModelConfig,
 )
 from mahjong_training.runtime.console import status_of
 
@@ -85,6 +83,4 @@ plan: Final = Command(PlanConfig, "mahjong_training.evaluation.sample_size")
 record: Final = Command(RecordConfig, "mahjong_training.datasets.command")
 review: Final = Command(ReviewConfig, "mahjong_training.analysis.review")
 rule_values: Final = Command(RuleValuesConfig, "mahjong_training.analysis.rule_report")
-fit_value_model: Final = Command(ValueModelConfig, "mahjong_training.fitting.value_model")
-fit_opponent_hands: Final = Command(OpponentHandsConfig, "mahjong_training.fitting.opponent_hands")
-fit_control_variates: Final = Command(ControlVariatesConfig, "mahjong_training.fitting.control_variates")
+fit_control_variates: Final = Command(ControlVariatesConfig, "mahjong_training.fit_control_variates")

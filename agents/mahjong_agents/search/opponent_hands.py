@@ -16,7 +16,7 @@ from mahjong_env import VARIANTS, Rules
 from mahjong_env.engine.opponent_hands import OpponentHands
 
 COUNTS_PATH: Final = Path(__file__).with_name("opponent_hands.npz")
-"""Counts [turns, melds, distances] by variant, written by ``mahjong-env fit-opponent-hands``."""
+"""Counts [turns, melds, distances] by variant, written by ``python -m tools.fit opponent-hands``."""
 _FROM_NEIGHBOURS: Final = 20.0
 """Pseudo-counts of hands at every turn and number of melds, distributed as those with any number of melds."""
 

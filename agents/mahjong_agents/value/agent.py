@@ -42,8 +42,8 @@ class ValueAgent:
         """Choose the network.
 
         Args:
-            numbers: "shipped"; "none": it plays as `PlanValueAgent`; or a file that ``mahjong-env fit-value-model`` has
-                written. A file without numbers for the variant is an `AgentError` when it acts.
+            numbers: "shipped"; "none": it plays as `PlanValueAgent`; or a file that ``python -m tools.fit value-model``
+                has written. A file without numbers for the variant is an `AgentError` when it acts.
             margin: sigma by which another action must be worth more than the usual one; None: the margin found best.
         """
         self.name = PlanValueAgent.name if numbers == "none" else "value"
@@ -192,7 +192,7 @@ def shipped_network(rules: Rules) -> OutcomeNetwork | None:
 
 @cache
 def read_network(path: Path, variant: str) -> OutcomeNetwork:
-    """Read the network of a variant from a file that ``mahjong-env fit-value-model`` has written.
+    """Read the network of a variant from a file that ``python -m tools.fit value-model`` has written.
 
     Raises:
         AgentError: the file cannot be read, or has no network of this variant.

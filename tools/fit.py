@@ -1,0 +1,310 @@
+"""Fit numbers that agents are shipped with, and put them where the agents read them (or into another file, --out).
+
+`python -m tools.fit value-model VARIANT` learns the network of the agent `value`, in rounds of three steps: play hands
+with one agent in all seats, first the reference agent (or --player) and then the learned one; learn from all hands up
+to now; try the result against the reference agent, with several margins, on deals that are used for nothing else. The
+best round is written, beside the networks of the other variants.
+
+`python -m tools.fit opponent-hands` counts how far hands of the reference agent are from a win, by discards and melds,
+in every variant: what `search` needs for worlds that look like games.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from mahjong_agents import Agent, make_agent
+from mahjong_agents.control_variates import useful_weights
+from mahjong_agents.greedy import reference_agent
+from mahjong_agents.search.opponent_hands import COUNTS_PATH
+from mahjong_agents.value.afterstates import Afterstates, actions_but_wins
+from mahjong_agents.value.agent import MOST_BYTES, NUMBERS_PATH, OutcomeNetwork, ValueAgent
+from mahjong_env import VARIANTS, Engine, Rules, View, make_engine
+from mahjong_env.basics.actions import CONCEALED_KONG, WIN
+from mahjong_env.basics.files import read_arrays
+from mahjong_env.engine.opponent_hands import distances_of_hands
+from mahjong_env.environments.agents import play_to_end
+from mahjong_training.evaluation.estimates import Estimate
+from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.matches import in_sigma, measure, sigma
+from mahjong_training.runtime.folders import check_file, write_bytes
+from mahjong_training.seeds import curve_seed, training_seed
+
+HIDDEN = (64, 32)
+BATCH = 2048
+LEARNING_RATE = 2e-3
+LEAST_SPREAD = 0.05
+HELD_OUT = 10  # one hand in ten is held out of learning, to measure how good the numbers are
+SEED_OF_TUNING = 5_000
+DEAL_INS_COUNT = 2.0  # weight of the rare deal-ins among what is learned
+GAMES = 2048  # that are played at once
+SHARE = 0.5  # of the decisions that are kept: those of one hand have much in common
+STEP_BACK = 0.25  # of the explored decisions, those that may leave the hand farther from a win than it could be
+
+Experience = dict[str, NDArray[Any]]
+"""m decisions: ``numbers`` [m, F] float16 (`Afterstates.numbers`); ``win`` [m] bool the seat won the hand;
+``points_of_win`` [m] float32 sigma that its win brought, 0 without one; ``deal_in`` [m] bool the discard was won on at
+once; ``points`` [m] float32 sigma from there to the end of the hand; ``hand`` [m] its number."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.fit", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    what = parser.add_subparsers(required=True)
+    value = what.add_parser("value-model", help="the network of `value`")
+    value.add_argument("variant", choices=sorted(VARIANTS))
+    value.add_argument("--hands", type=int, default=60_000, help="hands of a round")
+    value.add_argument("--rounds", type=int, default=2, help="with what was learned in all seats, but for the first")
+    # No model learns the worth of a plan from hands in which no one follows it.
+    value.add_argument("--player", help="who plays the first round; the reference agent if not given")
+    value.add_argument("--epochs", type=int, default=3, help="passes over the decisions of all rounds")
+    value.add_argument("--margins", type=float, nargs="+", default=[0.0, 0.02, 0.04], help="sigma to be promised more")
+    value.add_argument("--deals", type=int, default=1500, help="on which rounds and margins are compared")
+    value.set_defaults(fit=fit_value_model, out=NUMBERS_PATH)
+    hands = what.add_parser("opponent-hands", help="the counts of `search`")
+    hands.add_argument("--hands", type=int, default=4096, help="hands for each variant")
+    hands.set_defaults(fit=count_opponent_hands, out=COUNTS_PATH)
+    for command in (value, hands):
+        command.add_argument("--seed", type=int, default=0)
+        command.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    check_file(options.out)
+    data = io.BytesIO()
+    np.savez_compressed(data, **options.fit(options))
+    write_bytes(options.out, data.getvalue())
+
+
+# --- Values of afterstates --------------------------------------------------------------------------------------------
+
+
+def fit_value_model(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
+    """Learn, print what each round came to, and return the arrays of the best with those of other variants."""
+    rules = VARIANTS[options.variant]
+    others = read_arrays(options.out.read_bytes(), MOST_BYTES) if options.out.exists() else {}
+    agent = reference_agent(rules) if options.player is None else make_agent(options.player)
+    best, most = None, -np.inf
+    known: list[Experience] = []
+    for number in range(options.rounds):
+        seed = 1_000_003 * (options.seed + 1) + 10_007 * number
+        known += collect(rules, agent, hands=options.hands, seed=seed, explored=0.08 if number else 0.12)
+        network = learn(joined(known), sigma(rules), epochs=options.epochs, seed=options.seed)
+        for margin in options.margins:
+            tried = OutcomeNetwork(network.weights, network.biases, network.sigma, margin)
+            gain = strength(rules, ValueAgent.of(tried), deals=options.deals, seed=curve_seed(SEED_OF_TUNING + number))
+            print(f"{rules.title}, round {number + 1}, margin {margin:g}: {gain.text(3, sign='+')} sigma")
+            if gain.mean > most:
+                best, most = tried, gain.mean
+        agent = ValueAgent.of(best)
+    kept = {name: array for name, array in others.items() if not name.startswith(f"{rules.name}_")}
+    return kept | best.arrays(rules.name)
+
+
+def strength(rules: Rules, agent: Agent, *, deals: int, seed: int) -> Estimate:
+    """Return sigma a hand of an agent against the reference agent in all other seats."""
+    agents = [agent, reference_agent(rules)]
+    lineup, luck_off = one_against_copies(0, 1, rules.people), useful_weights(rules) is not None
+    found = measure(rules, agents, lineup, deals=deals, seed=seed, control_variates=luck_off)
+    return in_sigma(rules, found.of(0).points)
+
+
+def joined(parts: list[Experience]) -> Experience:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def collect(rules: Rules, agent: Agent, *, hands: int, seed: int, explored: float) -> Iterator[Experience]:
+    """Play hands with one agent in all seats, 2048 at a time, and keep half of its decisions.
+
+    At a share of the decisions, `explored`, some other near action is played, so that what is usually not done is known
+    too.
+    """
+    for number in range(-(-hands // GAMES)):
+        rng = np.random.default_rng([seed, number])
+        yield play(rules, agent, rng, number * GAMES, explored, training_seed(seed + number))
+
+
+def play(rules: Rules, agent: Agent, rng: np.random.Generator, first: int, explored: float, seed: int) -> Experience:
+    engine, unit = make_engine(rules, GAMES, seed=seed), sigma(rules)
+    points, won = np.zeros((2, GAMES, rules.people), np.int64)
+    numbers: list[NDArray[np.float16]] = []
+    kept = [np.zeros((3, 0), np.int64)]  # game, person, the person's points before the decision
+    size, deal_ins = 0, [np.zeros(0, np.int64)]
+    last_discard = np.full(GAMES, -1)  # the kept decision that each game's last discard was, -1 for none
+
+    def choose(live: NDArray[np.intp], seats: NDArray[np.int8]) -> NDArray[np.int64]:
+        nonlocal size
+        view, person = engine.view(games=live), seats.astype(np.intp)
+        actions = agent.act(view, rng)
+        explore(view, actions, rng, explored)
+        last_discard[live[actions < CONCEALED_KONG]] = -1
+        asked = (view.action_mask.sum(axis=1) > 1) & (actions != WIN) & (rng.random(len(live)) < SHARE)
+        some = np.flatnonzero(asked)
+        if some.size:
+            left = Afterstates(view, some, actions[some])
+            numbers.append(left.numbers().astype(np.float16))
+            kept.append(np.stack([live[some], person[some], points[live[some], person[some]]]))
+            discards = np.flatnonzero(left.type == 0)
+            last_discard[live[some[discards]]] = size + discards
+            size += len(some)
+        return actions
+
+    for turn in play_to_end(engine, choose):
+        points[turn.games] += turn.result.rewards
+        ended = turn.result.outcome
+        by = np.flatnonzero(ended.winner >= 0)
+        won[ended.game[by], ended.winner[by]] = ended.payments[by, ended.winner[by]]
+        deal_ins.append(last_discard[ended.game[ended.source == "discard"]])
+    game, person, before = np.concatenate(kept, axis=1)
+    deal_in = np.zeros(size + 1, np.bool_)
+    deal_in[np.concatenate(deal_ins)] = True  # the last place is for discards that were not kept
+    return {
+        "numbers": np.concatenate(numbers),
+        "win": won[game, person] > 0,
+        "points_of_win": (won[game, person] / unit).astype(np.float32),
+        "deal_in": deal_in[:-1],
+        "points": ((points[game, person] - before) / unit).astype(np.float32),
+        "hand": game + first,
+    }
+
+
+def explore(view: View, actions: NDArray[np.int64], rng: np.random.Generator, share: float) -> None:
+    """Replace a share of the actions by others that leave the hand as near, seldom by those that leave it farther."""
+    mask = view.action_mask
+    rows = np.flatnonzero((rng.random(len(view)) < share) & ~mask[:, WIN] & (mask.sum(axis=1) > 1))
+    if not rows.size:
+        return
+    left = actions_but_wins(view, rows)
+    nearest = np.full(len(view), np.iinfo(np.int8).max, np.int8)
+    np.minimum.at(nearest, left.row, left.distance)
+    steps_back = (left.distance - nearest[left.row]) * (rng.random(len(view)) < 1 - STEP_BACK)[left.row]
+    lot = rng.random(len(left.row)) - 2 * steps_back
+    best = np.full(len(view), -np.inf)
+    np.maximum.at(best, left.row, lot)
+    at = np.flatnonzero(lot == best[left.row])
+    actions[left.row[at]] = left.action[at]
+
+
+def learn(experience: Experience, unit: float, *, epochs: int, seed: int) -> OutcomeNetwork:
+    """Fit the network, and print how well it foresees hands that it has not learned from."""
+    torch.manual_seed(seed)
+    first = experience["numbers"][:200_000].astype(np.float32)
+    middle, spread = first.mean(axis=0), np.maximum(first.std(axis=0), LEAST_SPREAD)
+    sizes = (first.shape[1], *HIDDEN)
+    layers = [part for size, after in pairwise(sizes) for part in (nn.Linear(size, after), nn.ReLU())]
+    network = nn.Sequential(*layers, nn.Linear(sizes[-1], 5))
+    goals, variances = goals_of(experience)
+    held_out = experience["hand"] % HELD_OUT == 0
+    learned, rng = np.flatnonzero(~held_out), np.random.default_rng(seed)
+    steps = max(1, epochs * len(learned) // BATCH)
+    optimiser = torch.optim.Adam(network.parameters(), lr=LEARNING_RATE)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, LEARNING_RATE, total_steps=steps + 1, pct_start=0.1)
+    order = np.concatenate([rng.permutation(learned) for _ in range(epochs)])
+    for step in range(steps):
+        which = order[step * BATCH : (step + 1) * BATCH]
+        numbers = torch.from_numpy((experience["numbers"][which] - middle) / spread)
+        loss = loss_of(network(numbers), torch.from_numpy(goals[which]), variances)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        schedule.step()
+    # The first layer shifts and scales numbers as they are.
+    parts = [part.detach().numpy().copy() for part in network.parameters()]
+    weights, biases = parts[::2], parts[1::2]
+    weights[0] = weights[0] / spread
+    biases[0] = biases[0] - weights[0] @ middle
+    found = OutcomeNetwork(tuple(weights), tuple(biases), unit, 0.0)
+    report(found, {name: array[held_out] for name, array in experience.items()})
+    return found
+
+
+def goals_of(known: Experience) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return [m, 5] win, its points, deal-in, points from now on, points that are neither of a win nor of a deal-in.
+
+    And [3] the variances of the points of wins, after deal-ins, and of the rest; 1 where there are too few.
+    """
+    rest = np.where(known["deal_in"], 0, known["points"] - known["points_of_win"])
+    columns = [known[name] for name in ("win", "points_of_win", "deal_in", "points")]
+    goals = np.stack([*columns, rest], axis=1, dtype=np.float32, casting="unsafe")
+    parts = (goals[known["win"], 1], goals[known["deal_in"], 3], goals[:, 4])
+    variances = [part.var() if len(part) > 1 else 1.0 for part in parts]
+    return goals, np.maximum(np.array(variances, np.float32), 1e-3)
+
+
+def loss_of(found: Tensor, goals: Tensor, variances: NDArray[np.float32]) -> Tensor:
+    """Return how far predictions are off: chances by cross-entropy, points by squares in units of their variance."""
+    chance = functional.binary_cross_entropy_with_logits
+    win, deal_in = goals[:, 0], goals[:, 2]
+    of_win, of_deal_in, of_rest = ((found[:, column] - goals[:, column]) ** 2 for column in (1, 3, 4))
+    of_wins, after_deal_ins, others = variances.tolist()
+    return (
+        chance(found[:, 0], win)
+        + 0.5 * (of_win * win).mean() / of_wins
+        + DEAL_INS_COUNT * chance(found[:, 2], deal_in)
+        + DEAL_INS_COUNT * (of_deal_in * deal_in).mean() / after_deal_ins
+        + 0.5 * of_rest.mean() / others
+    )
+
+
+def report(network: OutcomeNetwork, known: Experience) -> None:
+    parts = np.array_split(known["numbers"], max(1, len(known["numbers"]) // 20_000))
+    found = [network(part.astype(np.float32)) for part in parts]
+    points, win = (np.concatenate([getattr(part, name) for part in found]) for name in ("points", "win"))
+    explained = 1 - ((known["points"] - points) ** 2).mean() / known["points"].var()
+    bins = np.quantile(win, np.linspace(0, 1, 6))
+    place = np.clip(np.searchsorted(bins, win) - 1, 0, 4)
+    shown = [f"{win[place == fifth].mean():.2f} ({known['win'][place == fifth].mean():.2f})" for fifth in range(5)]
+    print(f"held out: {100 * explained:.1f} % of the variance of points; chances to win (and wins): {', '.join(shown)}")
+
+
+# --- Opponents' hands -------------------------------------------------------------------------------------------------
+
+
+def count_opponent_hands(options: argparse.Namespace) -> dict[str, NDArray[Any]]:
+    counts = {name: count(rules, options.hands, options.seed) for name, rules in VARIANTS.items()}
+    for name, found in counts.items():
+        print(f"{VARIANTS[name].title}: {found.sum():,} hands seen")
+    return counts
+
+
+def count(rules: Rules, hands: int, seed: int) -> NDArray[np.uint32]:
+    """Count the opponents' hands at each turn: [25, 6, 10] by discards, melds and tiles short."""
+    counts = np.zeros((25, 6, 10), np.uint32)
+    for part in range(-(-hands // 1024)):
+        engine = make_engine(rules, 1024, seed=training_seed(seed, part))
+        for found in opponent_hands(engine, np.random.default_rng([seed, part])):
+            np.add.at(counts, tuple(np.minimum(found, np.array(counts.shape) - 1).T), 1)
+    return counts
+
+
+def opponent_hands(engine: Engine, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+    """Return, for each step of games of the reference agent, [n, 3] discards, melds and tiles short of opponents."""
+    rules, state, policy = engine.rules, engine.state, reference_agent(engine.rules)
+    seen = []
+
+    def choose(live: NDArray[np.intp], _: NDArray[np.int8]) -> NDArray[np.int64]:
+        view = engine.view(games=live)
+        games = live[view.action_mask[:, :34].any(axis=1) & (view.num_discards > 0)]
+        game, seat = np.nonzero(state.turn[games][:, None] != np.arange(rules.seats))
+        game = games[game]
+        distances = distances_of_hands(state, rules, game, seat)
+        seen.append(np.stack([state.river_size[game, seat], state.num_melds[game, seat], distances], axis=1))
+        return policy.act(view, rng)
+
+    for _ in play_to_end(engine, choose):
+        pass
+    return seen
+
+
+if __name__ == "__main__":
+    main()

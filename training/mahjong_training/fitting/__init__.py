@@ -1,1 +1,0 @@
-"""Fits the numbers that agents are shipped with: values of afterstates, opponents' hands, control variates."""
