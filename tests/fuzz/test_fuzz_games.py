@@ -25,6 +25,8 @@ from mahjong_env import (
     score,
 )
 from mahjong_env.basics.notation import format_tiles, parse_meld, parse_tiles
+from mahjong_env.basics.tiles import GLYPHS
+from mahjong_env.drawing.text import WIDTH, columns, table_text
 from mahjong_env.state.arrays import Phase
 from mahjong_env.testing import count_all_tiles, eager_actions
 from mahjong_env.testing.play import changed_array, frozen_arrays
@@ -165,3 +167,24 @@ def test_sequences_of_actions(variant, numbers, seed):
         result = engine.step([legal[abs(legal - number).argmin()]])
         assert result.rewards.sum() == 0
         assert (count_all_tiles(engine) == engine.rules.deck).all() or result.done[0]
+
+
+@pytest.mark.thorough
+@every_variant
+@examples(12)
+@given(SEEDS, st.integers(0, 120))
+def test_tables_in_any_position(variant, seed, steps):
+    """Drawn for everybody and for each person, in notation and in characters; nothing is changed by looking."""
+    rng = np.random.default_rng(seed)
+    engine = make_engine(variant, 2, seed=seed, num_hands=2)
+    for _ in range(steps):
+        engine.step(eager_actions(engine, rng))
+    before = frozen_arrays(engine)
+    for game in range(2):
+        for person in (None, *range(engine.num_people)):
+            for unicode in (False, True):
+                text = table_text(engine, game, person=person, unicode=unicode)
+                assert text.startswith(engine.rules.title)
+                assert unicode or not set(text) & set(GLYPHS)
+                assert max(map(columns, text.splitlines())) <= WIDTH
+    assert changed_array(engine, before) is None

@@ -1,6 +1,6 @@
-"""Whatever is passed in: nothing but the documented errors, and what is refused changes nothing.
+"""Whatever is passed in, written on a command line or typed at the table: nothing but the documented errors.
 
-``FUZZ=50 pytest tests/fuzz`` tries fifty times as many examples, other ones each time.
+What is refused changes nothing. ``FUZZ=50 pytest tests/fuzz`` tries fifty times as many examples, other ones each time.
 """
 
 from __future__ import annotations
@@ -19,9 +19,13 @@ import mahjong_env
 from mahjong_agents import make_agent
 from mahjong_env import NUM_ACTIONS, VARIANTS, Deal, MahjongError, Snapshot, make_engine, score
 from mahjong_env.basics.notation import parse_kind, parse_meld, parse_tiles
+from mahjong_env.cli import main
+from mahjong_env.cli.play_command import play
 from mahjong_env.environments.aec import MahjongAEC
+from mahjong_env.environments.agents import RandomAgent
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
+from mahjong_env.scoring.described import known_circumstances
 from mahjong_env.testing import count_all_tiles
 from mahjong_env.testing.play import changed_array, frozen_arrays
 from support.fuzz_strategies import INTEGERS, SEEDS, TEXTS, VALUES, examples, possible_deal, possible_win
@@ -68,24 +72,6 @@ def test_functions(function, data):
     arguments = [data.draw(value) for _ in signature(function).parameters]
     with contextlib.suppress(MahjongError):
         function(*arguments)
-
-
-SCORE_ARGUMENTS = [name for name, about in signature(score).parameters.items() if about.kind is about.KEYWORD_ONLY]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("variant", NAMES)
-@examples(60)
-@given(SEEDS, st.data())
-def test_described_hands(variant, seed, data):
-    """A possible description with one or two of its arguments replaced by anything."""
-    told = possible_win(mahjong_env.rules(variant), seed)
-    lists = st.dictionaries(st.integers(-1, 4), st.lists(TEXTS, max_size=2), max_size=2)
-    names = [*SCORE_ARGUMENTS, *mahjong_env.rules(variant).knobs]
-    for name in data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=2)):
-        told[name] = data.draw(st.one_of(VALUES, st.lists(VALUES, max_size=3), lists))
-    with contextlib.suppress(MahjongError):
-        assert sum(score(variant, **told).payments) == 0
 
 
 # --- Engines ---------------------------------------------------------------------------------------------------------
@@ -143,7 +129,7 @@ def test_methods_of_engines(method, variant, data):
 # --- Environments ----------------------------------------------------------------------------------------------------
 
 ENVS = (MahjongAEC, SingleSeatEnv, MahjongVectorEnv)
-COMMON = ("render_mode", "num_hands", "start", "cap")
+every_env = pytest.mark.parametrize("kind", ENVS, ids=lambda kind: kind.__name__)
 
 
 def make_env(kind, **options):
@@ -151,13 +137,16 @@ def make_env(kind, **options):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("kind", ENVS, ids=lambda kind: kind.__name__)
+@every_env
 @examples(80)
 @given(st.data())
-def test_options_of_environments(kind, data):
-    own = ("players", "more") if kind is MahjongAEC else ("opponents", "seat", "on_illegal", "illegal_reward")
-    names = data.draw(st.lists(st.sampled_from([*COMMON, *own]), min_size=1, max_size=2, unique=True))
-    value = st.one_of(VALUES, st.sampled_from(["ansi", "human", "random", "end", "raise", 0, 2]))
+def test_arguments_of_environments(kind, data):
+    """Those that are declared, but files to be written, and two more."""
+    declared = signature(kind).parameters.keys() - {"num_envs", "variant", "knobs", "record"}
+    names = data.draw(
+        st.lists(st.sampled_from([*sorted(declared), "cap", "more"]), min_size=1, max_size=2, unique=True)
+    )
+    value = st.one_of(VALUES, st.sampled_from(["ansi", "human", "random", "end", "raise", "same_step", "dict", 0, 2]))
     options = {name: data.draw(value) for name in names}
     try:
         env = make_env(kind, **options)
@@ -170,14 +159,8 @@ def test_options_of_environments(kind, data):
             env.render()
 
 
-@pytest.mark.parametrize("name", ["start", "render_mode", "on_illegal", "num_hands"])
-def test_an_array_is_no_word(name):
-    with pytest.raises(MahjongError):
-        SingleSeatEnv("hebei", **{name: np.arange(3)})
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("kind", ENVS, ids=lambda kind: kind.__name__)
+@every_env
 @examples(80)
 @given(st.one_of(VALUES, st.lists(VALUES, min_size=2, max_size=2)), st.booleans())
 def test_steps_and_deals_of_environments(kind, value, is_deal):
@@ -192,3 +175,131 @@ def test_steps_and_deals_of_environments(kind, value, is_deal):
             env.step(value)
     except MahjongError:
         assert changed_array(env.engine, before) is None
+
+
+# --- Described hands, as arguments and as words ----------------------------------------------------------------------
+
+SCORE_ARGUMENTS = [name for name, about in signature(score).parameters.items() if about.kind is about.KEYWORD_ONLY]
+SHORT = st.one_of(TEXTS, st.integers(-3, 8).map(str), INTEGERS.map(str), st.sampled_from(NAMES))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("variant", NAMES)
+@examples(60)
+@given(SEEDS, st.data())
+def test_described_hands(variant, seed, data):
+    """A possible description with one or two of its arguments replaced by anything."""
+    told = possible_win(mahjong_env.rules(variant), seed)
+    lists = st.dictionaries(st.integers(-1, 4), st.lists(TEXTS, max_size=2), max_size=2)
+    names = [*SCORE_ARGUMENTS, *mahjong_env.rules(variant).knobs]
+    for name in data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=2)):
+        told[name] = data.draw(st.one_of(VALUES, st.lists(VALUES, max_size=3), lists))
+    with contextlib.suppress(MahjongError):
+        assert sum(score(variant, **told).payments) == 0
+
+
+def run(words):
+    """What a command line leaves: its exit status; errors are told in words, on stderr alone."""
+    told, said = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(told), contextlib.redirect_stderr(said):
+        try:
+            status = main(words)
+        except SystemExit as left:
+            status = left.code
+    assert status in (0, 2)
+    assert (status == 0) == (said.getvalue() == "")
+    return status, told.getvalue()
+
+
+def as_words(told):
+    """The arguments of `score` as words of its command."""
+    words = []
+    for name, value in told.items():
+        option = f"--{name.replace('_', '-')}"
+        if name == "melds":
+            words += [f"--meld={meld}" for meld in value]
+        elif isinstance(value, bool):
+            words += [option] * value
+        elif isinstance(value, list):
+            words += [option, *map(str, value)]
+        else:
+            words.append(f"{option}={value}")
+    return words
+
+
+OPTIONS = ["hand", "meld", "other-meld", "knob", "variant", *SCORE_ARGUMENTS, *known_circumstances()]
+DRAWN_OPTIONS = st.sampled_from(OPTIONS).map(lambda name: f"--{name.replace('_', '-')}")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("variant", NAMES)
+@examples(40)
+@given(SEEDS, st.lists(st.tuples(DRAWN_OPTIONS, SHORT), max_size=2), st.lists(DRAWN_OPTIONS, max_size=2))
+def test_words_of_score(variant, seed, changes, flags):
+    told = possible_win(mahjong_env.rules(variant), seed)
+    words = [*as_words(told), *(f"{option}={value}" for option, value in changes), *flags]
+    status, printed = run(["score", "--variant", variant, *words])
+    assert (printed != "") == (status == 0)
+
+
+# --- Other command lines, and answers at the table -------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def nobody_there():
+    """A person at the terminal who has nothing to say."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdin", io.StringIO())
+        yield
+
+
+GAME_OPTIONS = ("--knob", "--seed", "--agents", "--tables", "--seat", "--variant")
+FEW_HANDS = st.sampled_from(["1", "2", "0", "-1", "x", "1.5", "", " 1", "\u0661"])
+
+
+@pytest.mark.thorough
+@examples(80)
+@given(
+    st.sampled_from(["show", "play", "rules"]),
+    st.sampled_from(NAMES),
+    st.lists(st.tuples(st.sampled_from(GAME_OPTIONS), SHORT), max_size=2),
+    st.one_of(st.none(), FEW_HANDS),
+)
+def test_words_of_games(nobody_there, command, variant, changes, hands):
+    words = [command, "--variant", variant, *(f"{option}={value}" for option, value in changes)]
+    run(words if hands is None else [*words, f"--num-hands={hands}"])
+
+
+COMMANDS = st.sampled_from(["score", "show", "play", "rules", "-h", "--", "--hand"])
+
+
+@pytest.mark.thorough
+@examples(150)
+@given(st.lists(st.one_of(TEXTS, COMMANDS), max_size=6))
+def test_any_words(nobody_there, words):
+    run(words)
+
+
+ANSWERS = st.sampled_from(["win", "pass", "pung", "chow", "kong", "d", "discard", "1m", "?", "hint", "5z", "Q "])
+
+
+@pytest.mark.thorough
+@examples(40)
+@given(st.sampled_from(NAMES), SEEDS, st.lists(st.one_of(TEXTS, ANSWERS), max_size=30))
+def test_answers_of_a_person(variant, seed, answers):
+    """Whatever is typed, the next legal action is asked for; when nothing more comes, the person leaves."""
+    engine = make_engine(variant, 1, seed=seed)
+    lines, asked = iter(answers), []
+
+    def read(prompt):
+        asked.append(prompt)
+        try:
+            return next(lines)
+        except StopIteration:
+            raise EOFError from None
+
+    agents = [None, *[RandomAgent()] * (engine.num_people - 1)]
+    with contextlib.redirect_stdout(io.StringIO()) as told:
+        play(engine, agents, np.random.default_rng(seed), read=read)
+    assert len(asked) <= len(answers) + 1
+    assert told.getvalue().count("you have left the table") == int(engine.seat_to_act[0] >= 0)
