@@ -28,27 +28,22 @@ SCRIPT: Final = "mahjong-env"
 """The command that installing puts on the path."""
 ENTRY_POINTS: Final = "mahjong_env.commands"
 """The entry-point group in which distributions add commands."""
-COMMANDS: Final = (show_command, play_command, score_command, rules_command)
+COMMANDS: Final = {"show": show_command, "play": play_command, "score": score_command, "rules": rules_command}
+"""The commands of this package: modules with ``declare(parser)`` and ``run(arguments)``, which returns the status."""
 
 
 class Command(Protocol):
-    """A command that a distribution adds."""
+    """A command that a distribution adds.
+
+    Attributes:
+        summary: one line for the list of commands.
+    """
 
     @property
-    def summary(self) -> str:
-        """One line about the command for the list of commands."""
-        ...
+    def summary(self) -> str: ...  # noqa: D102
 
     def __call__(self, arguments: Sequence[str], prog: str) -> int:
-        """Run it.
-
-        Args:
-            arguments: the words after the command's name.
-            prog: what the command is called in messages, such as "mahjong-env train".
-
-        Returns:
-            The exit status.
-        """
+        """Run it with the words after its name, under the name that messages call it; return the exit status."""
         ...
 
 
@@ -64,14 +59,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     prepare_output()
     words = list(sys.argv[1:] if arguments is None else arguments)
+    name = SCRIPT if Path(sys.argv[0]).stem == SCRIPT else "python -m mahjong_env"
 
     def run() -> int:
         try:
             added = plugins.installed(ENTRY_POINTS)
             if words and words[0] in added:
-                return _added(added[words[0]])(words[1:], f"{_name()} {words[0]}")
-            chosen = _parsed(words)
-            return int(chosen.run(chosen))
+                return _added(added[words[0]])(words[1:], f"{name} {words[0]}")
+            chosen = _parsed(words, name)
+            return COMMANDS[chosen.command].run(chosen)
         except MahjongError as error:
             print(f"error: {error}", file=sys.stderr)
             return 2
@@ -80,10 +76,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return INTERRUPTED
 
     return as_long_as_read(run)
-
-
-def _name() -> str:
-    return SCRIPT if Path(sys.argv[0]).stem == SCRIPT else "python -m mahjong_env"
 
 
 def _added(entries: list[Any]) -> Command:
@@ -96,32 +88,28 @@ def _added(entries: list[Any]) -> Command:
     return command
 
 
-def _parsed(words: list[str]) -> argparse.Namespace:
+def _parsed(words: list[str], name: str) -> argparse.Namespace:
     """Parse a command of this package; arguments that it does not have are refused with a proposal."""
-    parser, commands = _parser(words)
-    chosen, unknown = parser.parse_known_args(words)
-    if unknown:
-        command = commands.choices[chosen.command]
-        close = did_you_mean(unknown[0].partition("=")[0], command._option_string_actions)
-        command.error(f"unrecognized arguments: {' '.join(unknown)}{close}")
-    return chosen
-
-
-def _parser(words: Sequence[str]) -> tuple[argparse.ArgumentParser, Any]:
     parser = argparse.ArgumentParser(
-        prog=_name(),
+        prog=name,
         description="Chinese regional mahjong: watch games and play them, score hands, train and measure agents.",
-        epilog=f"{LEGEND}. `{_name()} COMMAND --help` explains one command.",
+        epilog=f"{LEGEND}. `{name} COMMAND --help` explains one command.",
     )
     parser.add_argument("--version", action="version", version=f"mahjong_env {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    for command in COMMANDS:
-        command.add_to(commands)
+    for command, module in COMMANDS.items():
+        about = module.__doc__ or ""
+        declared = commands.add_parser(command, help=about.partition(": ")[2], description=about, epilog=LEGEND)
+        module.declare(declared)
     # Loaded for the list of commands alone: a command of this package starts without the others.
-    wanted = {} if words and words[0] in commands.choices else plugins.installed(ENTRY_POINTS)
-    for name, entries in wanted.items():
+    for command, entries in plugins.installed(ENTRY_POINTS).items() if not words or words[0] not in COMMANDS else ():
         summary = "(cannot be loaded)"
         with suppress(MahjongError):
             summary = _added(entries).summary
-        commands.add_parser(name, help=summary)
-    return parser, commands
+        commands.add_parser(command, help=summary)
+    chosen, unknown = parser.parse_known_args(words)
+    if unknown:
+        used = commands.choices[chosen.command]
+        close = did_you_mean(unknown[0].partition("=")[0], used._option_string_actions)
+        used.error(f"unrecognized arguments: {' '.join(unknown)}{close}")
+    return chosen

@@ -21,32 +21,29 @@ from mahjong_env.ruleset.registry import VARIANTS
 def add_rules(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """--variant and --knob."""
     parser.add_argument("--variant", required=required, choices=sorted(VARIANTS), help="what is played")
-    add_knobs(parser)
+    about = "house rules, such as cap=none; `python -m mahjong_env rules --variant VARIANT` lists them"
+    parser.add_argument(*OPTIONS, nargs="+", action="extend", default=[], dest="knob", metavar="NAME=VALUE", help=about)
 
 
-def add_knobs(parser: argparse._ActionsContainer, help: str = "house rules") -> None:
-    """--knob."""
+def add_game(parser: argparse.ArgumentParser, who: str) -> None:
+    """Arguments of commands that play: agents (``who`` they are), the game, and its record."""
+    agents = f"{who}: one for all, or one for each (default: random; there are {', '.join(agent_names())})"
+    parser.add_argument("--agents", nargs="+", default=["random"], metavar="AGENT", help=agents)
+    parser.add_argument("--seed", type=int, help="of the cards and of chance (default: drawn, and printed)")
+    parser.add_argument("--num-hands", type=int, default=1, help="hands of the match (default: 1)")
+    parser.add_argument("--unicode", action="store_true", help="tiles as Unicode characters")
+    parser.add_argument("--record", metavar="FILE", help="append what is played to a file of records")
     parser.add_argument(
-        *OPTIONS,
-        nargs="+",
-        action="extend",
-        default=[],
-        dest="knob",
-        metavar="NAME=VALUE",
-        help=f"{help}, such as cap=none; `python -m mahjong_env rules --variant VARIANT` lists them",
+        "--thoughts",
+        action="store_true",
+        help="also record what agents thought of their choices, for the viewer: the probabilities of a policy, what "
+        "each action promises to value and search",
     )
 
 
 def read_rules(chosen: argparse.Namespace) -> Rules:
     """The rules that were named; `RulesError` for an unknown knob or value."""
     return knobs.read_rules(chosen.variant, chosen.knob)
-
-
-def add_game(parser: argparse.ArgumentParser) -> None:
-    """--seed, --num-hands and --unicode."""
-    parser.add_argument("--seed", type=int, help="of the cards and of chance (default: drawn, and printed)")
-    parser.add_argument("--num-hands", type=int, default=1, help="hands of the match (default: 1)")
-    parser.add_argument("--unicode", action="store_true", help="tiles as Unicode characters")
 
 
 def read_seed(chosen: argparse.Namespace) -> int:
@@ -58,33 +55,6 @@ def read_seed(chosen: argparse.Namespace) -> int:
     return int(chosen.seed)
 
 
-def add_agents(parser: argparse.ArgumentParser, who: str) -> None:
-    """--agents."""
-    parser.add_argument(
-        "--agents",
-        nargs="+",
-        default=["random"],
-        metavar="AGENT",
-        help=f"{who}: one for all, or one for each (default: random; there are {', '.join(agent_names())})",
-    )
-
-
-def add_thoughts(parser: argparse.ArgumentParser) -> None:
-    """--thoughts."""
-    parser.add_argument(
-        "--thoughts",
-        action="store_true",
-        help="also record what agents thought of their choices, for the viewer: the probabilities of a policy, what "
-        "each action promises to value and search",
-    )
-
-
-def check_thoughts(chosen: argparse.Namespace, written: str | None) -> None:
-    """Raise `MahjongError` where thoughts are wanted and nothing is written that could hold them."""
-    if chosen.thoughts and written is None:
-        raise MahjongError("--thoughts says what a record holds: name a file for it (--record FILE)")
-
-
 def read_agents(names: Sequence[str], number: int) -> list[Opponent]:
     """One agent for each of ``number`` persons."""
     if len(names) == 1:
@@ -94,16 +64,32 @@ def read_agents(names: Sequence[str], number: int) -> list[Opponent]:
     return [find_agent(name) for name in names]
 
 
-# --- Files -----------------------------------------------------------------------------------------------
+def check_record(chosen: argparse.Namespace, page: str | None = None) -> None:
+    """Raise `MahjongError` if the file of records cannot be appended to, or thoughts have no place: before any work.
+
+    Args:
+        chosen: the arguments.
+        page: the page that is written, which shows thoughts too.
+    """
+    if chosen.thoughts and chosen.record is None and page is None:
+        raise MahjongError("--thoughts says what a record holds: name a file for it (--record FILE)")
+    if chosen.record is not None:
+        path = Path(chosen.record)
+        check_writable(path)
+        if path.is_file():  # one that is not there is made when there is something to write
+            RecordWriter(path).close()
+
+
+# --- Files -----------------------------------------------------------------------------------------------------------
 
 
 def check_writable(path: Path) -> None:
     """Raise `MahjongError` if a file cannot be written: found before any work is done for it."""
     if not path.parent.is_dir():
         raise MahjongError(f"{path}: there is no folder {path.parent}")
+    if path.is_dir():
+        raise MahjongError(f"{path}: cannot be written: it is a folder")
     try:
-        if path.is_dir():
-            raise MahjongError(f"{path}: cannot be written: it is a folder")
         if path.exists():
             path.open("ab").close()
         else:
@@ -112,22 +98,10 @@ def check_writable(path: Path) -> None:
         raise MahjongError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
-def check_records(path: Path) -> None:
-    """Raise `MahjongError` if records cannot be appended to a file: found before anything is played for it."""
-    check_writable(path)
-    if path.is_file():  # one that is not there is made when there is something to write
-        RecordWriter(path).close()
-
-
 def write_text(path: Path, text: str) -> None:
-    """Write a text file; see `write_bytes`."""
-    write_bytes(path, text.encode("utf-8"))
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file; `MahjongError` if that fails after all, as where the disk is full, and what stood there stays."""
+    """Write a text file; `MahjongError` if that fails after all, as where the disk is full; what stood there stays."""
     try:
         with replacing(path.resolve()) as file:  # a link that the user has named stays one
-            file.write(data)
+            file.write(text.encode("utf-8"))
     except OSError as error:
         raise MahjongError(f"{path}: cannot be written: {error.strerror or error}") from error

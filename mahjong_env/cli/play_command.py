@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from itertools import count
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -17,17 +16,7 @@ import numpy as np
 from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.notation import LEGEND
-from mahjong_env.cli.arguments import (
-    add_agents,
-    add_game,
-    add_rules,
-    add_thoughts,
-    check_records,
-    check_thoughts,
-    read_agents,
-    read_rules,
-    read_seed,
-)
+from mahjong_env.cli.arguments import add_game, add_rules, check_record, read_agents, read_rules, read_seed
 from mahjong_env.cli.show_command import ask
 from mahjong_env.cli.terminal import has_colour, say
 from mahjong_env.drawing.table import person_name
@@ -48,23 +37,16 @@ the beginning of a word is enough. hint: what an agent would do; ?: this, and wh
 _HINTS = "greedy"
 
 
-def add_to(commands: Any) -> None:
-    """Add the command's parser."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "play", help=__doc__.partition(": ")[2], description=__doc__, epilog=LEGEND
-    )
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
     add_rules(parser)
-    add_agents(parser, "who plays the other seats")
-    add_game(parser)
+    add_game(parser, "who plays the other seats")
     parser.add_argument("--seat", type=int, default=0, help="your person (default: 0)")
     parser.add_argument("--hints", metavar="AGENT", help=f"who answers when you ask for a hint (default: {_HINTS})")
-    parser.add_argument("--record", metavar="FILE", help="append the matches that are played to a file of records")
-    add_thoughts(parser)
     browser = parser.add_argument_group("in a browser")
     browser.add_argument("--browser", action="store_true", help="play on a page that this machine's browser shows")
     browser.add_argument("--port", type=int, default=0, help="of the page's server (default: any that is free)")
     browser.add_argument("--no-open", action="store_true", help="print the page's address only")
-    parser.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -74,21 +56,19 @@ def run(chosen: argparse.Namespace) -> int:
         raise MahjongError(f"--seat is a person from 0 to {rules.people - 1}, not {chosen.seat}")
     if not 0 <= chosen.port < 2**16:
         raise MahjongError(f"--port is an integer from 0 to {2**16 - 1}, not {chosen.port}")
-    check_thoughts(chosen, chosen.record)
-    if chosen.record is not None:
-        check_records(Path(chosen.record))
+    check_record(chosen)
     agents, hints = _seated(chosen, rules)  # wrong names are found before anything is done
+    kept = None if chosen.record is None else _Kept(chosen.record, chosen.seat)
     if chosen.browser:
-        _serve(chosen, rules, seed)
+        _serve(chosen, rules, seed, kept)
         return 0
     engine = Engine(rules, 1, seed=seed, num_hands=chosen.num_hands)
     print(f"seed {seed}; you are {person_name(chosen.seat)}\n{HELP}\n{LEGEND}\n")
     settings: dict[str, Any] = {"unicode": chosen.unicode, "hints": hints, "colour": has_colour()}
-    keep = None if chosen.record is None else _Kept(chosen.record, chosen.seat)
     try:
-        play(engine, agents, np.random.default_rng(seed), **settings, keep=keep, thoughts=chosen.thoughts)
+        play(engine, agents, np.random.default_rng(seed), **settings, keep=kept, thoughts=chosen.thoughts)
     finally:  # Ctrl-C leaves the table, too
-        print("with --record FILE a match can be looked at again and reviewed" if keep is None else keep.told())
+        print("with --record FILE a match can be looked at again and reviewed" if kept is None else kept.told())
     return 0
 
 
@@ -99,14 +79,39 @@ def _seated(chosen: argparse.Namespace, rules: Rules) -> tuple[list[Opponent | N
     return [*others[: chosen.seat], None, *others[chosen.seat :]], hints
 
 
-def _serve(chosen: argparse.Namespace, rules: Rules, seed: int) -> None:
+class _Kept:
+    """Appends records to a file, whole lines at a time, and returns the number of the last match in it, from 1."""
+
+    def __init__(self, path: str, person: int) -> None:
+        self._path, self._person, self._lock = path, person, Lock()
+        self._match: int | None = None
+
+    def __call__(self, *records: GameRecord) -> int | None:
+        with self._lock:  # matches of several pages may end at the same time
+            if records:
+                with RecordWriter(self._path) as writer:
+                    writer.write(*records)
+                self._match = count_records(self._path)
+            return self._match
+
+    def told(self) -> str:
+        """The commands that show and review the last match."""
+        if self._match is None:
+            return f"nothing was played, and nothing was added to {self._path}"
+        return (
+            f"match {self._match} of {self._path}; to look at it again, and to review your choices:\n"
+            f"{show_command(self._path, self._match)}\n{review_command(self._path, self._match, self._person)}"
+        )
+
+
+def _serve(chosen: argparse.Namespace, rules: Rules, seed: int, kept: _Kept | None) -> None:
     """Answer a browser until Ctrl-C; every match has the next seed and agents of its own."""
-    seeds, write = count(seed), None if chosen.record is None else _Kept(chosen.record, chosen.seat)
+    seeds = count(seed)
 
     def new_match() -> PersonsMatch:
         agents, hints = _seated(chosen, rules)
         settings: dict[str, Any] = {"num_hands": chosen.num_hands, "hints": hints, "thoughts": chosen.thoughts}
-        return PersonsMatch(rules, agents, seed=next(seeds), **settings, write=write, file=chosen.record or "")
+        return PersonsMatch(rules, agents, seed=next(seeds), **settings, write=kept, file=chosen.record or "")
 
     with PlayServer(new_match, port=chosen.port) as server:
         print(f"seed {seed}; play at {server.url}\nCtrl-C ends the program", flush=True)
@@ -115,39 +120,6 @@ def _serve(chosen: argparse.Namespace, rules: Rules, seed: int) -> None:
         with suppress(KeyboardInterrupt):
             server.serve_forever()
         print()
-
-
-class _Kept:
-    """Appends records to a file, whole lines at a time.
-
-    Attributes:
-        match: the number of the last match in the file, from 1; None as long as nothing has been written.
-    """
-
-    def __init__(self, path: str, person: int) -> None:
-        self._path, self._person, self._lock = path, person, Lock()
-        self.match: int | None = None
-
-    def __call__(self, *records: GameRecord) -> int | None:
-        """Append, and return the number of the last match."""
-        with self._lock:  # matches of several pages may end at the same time
-            if records:
-                with RecordWriter(self._path) as writer:
-                    writer.write(*records)
-                self.match = count_records(self._path)
-            return self.match
-
-    def told(self) -> str:
-        """The commands that show and review the last match."""
-        if self.match is None:
-            return f"nothing was played, and nothing was added to {self._path}"
-        return "\n".join(
-            (
-                f"match {self.match} of {self._path}; to look at it again, and to review your choices:",
-                show_command(self._path, self.match),
-                review_command(self._path, self.match, self._person),
-            )
-        )
 
 
 def play(
@@ -178,8 +150,8 @@ def play(
     tell = partial(say, colour=colour)
     you = Reader(agents.index(None), unicode)
     names = ["you" if agent is None else agent_name(agent) for agent in agents]
-    recorder = None if keep is None else Recorder(engine, keep, agents=names, thoughts=thoughts)
-    story = Story(engine, you, None if recorder is None else recorder.step)
+    recorder = Recorder(engine, keep or (lambda *records: None), agents=names, thoughts=thoughts)
+    story = Story(engine, you, recorder.step)
     tell(situation_text(engine, you), "", *story.opening())
     try:
         while engine.seat_to_act[0] >= 0:
@@ -192,12 +164,10 @@ def play(
                     tell("you have left the table")
                     return
             else:
-                answer = ask(agent, engine, rng, None if recorder is None else recorder.thoughts)
-            _, lines = story.play(answer)
-            tell(*lines)
+                answer = ask(agent, engine, rng, recorder.thoughts)
+            tell(*story.play(answer)[1])
     finally:
-        if recorder is not None:
-            recorder.close()
+        recorder.close()
     tell("all hands:")
     print(table_text(engine, unicode=unicode, colour=colour))
 
@@ -245,22 +215,16 @@ def _refusal(engine: Engine, text: str) -> str:
     meant = matching(text, list(ACTIONS))
     if not meant:
         return f"{text!r} is neither a tile nor an action; ? explains what can be written"
-    if len(meant) > 1:
-        return f"no {text} is possible now"
-    return why_not(engine, ACTIONS.index(meant[0]))
+    return f"no {text} is possible now" if len(meant) > 1 else why_not(engine, ACTIONS.index(meant[0]))
 
 
 def _hint(engine: Engine, hints: Opponent | None) -> str:
     if hints is None:
         return "there is nobody to ask for a hint"
     name, action = advice(hints, engine)
+    verb, _, rest = action.partition(" ")
+    words = {"chow": f"claim a chow ({action})", "concealed": f"declare a {action}", "added": f"declare an {action}"}
+    would = words.get(verb, f"claim the {verb}" if verb in ("pung", "kong") else f"{verb} {rest}".strip())
     after = {one.action: one for one in prospects(engine.view())}.get(action)
-    if after is None:
-        return f"{name} would {_advice(action)}"
-    return f"{name} would {_advice(action)}: then {after.distance} from a win, {after.tiles} unseen tiles help"
-
-
-def _advice(name: str) -> str:
-    verb, _, rest = name.partition(" ")
-    words = {"chow": f"claim a chow ({name})", "concealed": f"declare a {name}", "added": f"declare an {name}"}
-    return words.get(verb, {"pung": "claim the pung", "kong": "claim the kong"}.get(verb, f"{verb} {rest}".strip()))
+    then = "" if after is None else f": then {after.distance} from a win, {after.tiles} unseen tiles help"
+    return f"{name} would {would}{then}"

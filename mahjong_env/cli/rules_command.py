@@ -5,22 +5,16 @@ from __future__ import annotations
 import argparse
 import re
 from io import StringIO
-from typing import Any
 
-from mahjong_env.basics.notation import LEGEND
 from mahjong_env.cli.arguments import add_rules, read_rules
 from mahjong_env.cli.terminal import has_colour, width
 from mahjong_env.rulebook.page import describe_rules
 
 
-def add_to(commands: Any) -> None:
-    """Add the command's parser."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "rules", help=__doc__.partition(": ")[2], description=__doc__, epilog=LEGEND
-    )
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
     add_rules(parser)
     parser.add_argument("--markdown", action="store_true", help="print the page as Markdown, for files")
-    parser.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -31,13 +25,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def terminal_text(page: str, width: int, *, colour: bool) -> str:
-    """A page of Markdown as it is read on a terminal: laid out where rich is installed, else without links.
-
-    Args:
-        page: the Markdown.
-        width: columns.
-        colour: whether the terminal has colours.
-    """
+    """A page of Markdown as it is read on a terminal: laid out where rich is installed, else without links."""
     page = re.sub(r"<!--.*?-->\n*", "", page, flags=re.DOTALL)
     # Links lead to other places of the same text, where no terminal follows them; addresses stand for themselves.
     page = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", page)

@@ -6,91 +6,70 @@ import argparse
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from mahjong_env.basics.errors import HandError
 from mahjong_env.cli.arguments import add_rules, check_writable, read_rules, write_text
 from mahjong_env.scoring.described import known_circumstances, score
 from mahjong_env.viewer import Explained
 
-# Option, type, help; the values are given to `score` under the same name.
-_TEXTS = (
-    ("hand", "the concealed tiles before the winning tile, such as '456s234p78p55m'"),
-    ("winning-tile", "the tile that completes it, such as 9p"),
-    ("wild", "the wild kind"),
-    ("flowers", "exposed by the winner, such as 'F1 S2 1z'"),
-    ("round-wind", "1z to 4z"),
-    ("house-wind", "the winner's, 1z to 4z"),
-    ("turned-up", "tiles turned up after the win, where they change what it pays"),
-)
-_NUMBERS = (
-    ("from-seat", "who gave the tile"),
-    ("seat", "the winner (default: 0)"),
-    ("dealer", "the dealer's seat (default: 0)"),
-    ("dealer-streak", "hands for which the dealer has already kept the deal"),
-    ("kong-draws", "the winning tile is the replacement after this many kongs in a row"),
-)
-_FLAGS = (
-    ("flower-draw", "the winning tile replaced a flower"),
-    ("last-tile", "no drawable tile is left"),
-    ("first-draw", "the winner's first draw, nobody having claimed or declared anything"),
-)
+# Each argument of `score`: its type and its help; bool is a flag.
+_ARGUMENTS: Final[dict[str, tuple[type, str]]] = {
+    "hand": (str, "the concealed tiles before the winning tile, such as '456s234p78p55m'"),
+    "source": (str, "draw, discard, kong (robbed) or flowers"),
+    "winning_tile": (str, "the tile that completes it, such as 9p"),
+    "wild": (str, "the wild kind"),
+    "flowers": (str, "exposed by the winner, such as 'F1 S2 1z'"),
+    "round_wind": (str, "1z to 4z"),
+    "house_wind": (str, "the winner's, 1z to 4z"),
+    "turned_up": (str, "tiles turned up after the win, where they change what it pays"),
+    "from_seat": (int, "who gave the tile"),
+    "seat": (int, "the winner (default: 0)"),
+    "dealer": (int, "the dealer's seat (default: 0)"),
+    "dealer_streak": (int, "hands for which the dealer has already kept the deal"),
+    "kong_draws": (int, "the winning tile is the replacement after this many kongs in a row"),
+    "flower_draw": (bool, "the winning tile replaced a flower"),
+    "last_tile": (bool, "no drawable tile is left"),
+    "first_draw": (bool, "the winner's first draw, nobody having claimed or declared anything"),
+}
 
 
-def add_to(commands: Any) -> None:
-    """Add the command's parser."""
-    parser: argparse.ArgumentParser = commands.add_parser("score", help=__doc__.partition(": ")[2], description=__doc__)
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
     add_rules(parser)
-    parser.add_argument("--source", required=True, help="draw, discard, kong (robbed) or flowers")
-    parser.add_argument(
-        "--meld",
-        action="append",
-        dest="melds",
-        metavar="MELD",
-        help="in the order they were made, such as 'chow 123s@3'",
-    )
-    parser.add_argument(
-        "--other-meld", action="append", default=[], metavar="SEAT:MELD", help="another seat's, such as '2:pung 111m@0'"
-    )
-    for name, about in _TEXTS:
-        parser.add_argument(f"--{name}", help=about, required=name == "hand")
-    for name, about in _NUMBERS:
-        parser.add_argument(f"--{name}", type=int, help=about)
-    for name, about in _FLAGS:
-        parser.add_argument(f"--{name}", action="store_true", default=None, help=about)
-    _add_circumstances(parser)
+    melds = {"action": "append", "metavar": "MELD", "help": "in the order they were made, such as 'chow 123s@3'"}
+    parser.add_argument("--meld", dest="melds", **melds)  # type: ignore[arg-type]
+    other = "another seat's, such as '2:pung 111m@0'"
+    parser.add_argument("--other-meld", action="append", default=[], metavar="SEAT:MELD", help=other)
+    for name, (wanted, about) in _ARGUMENTS.items():
+        _add(parser, name, wanted, about, required=name in ("hand", "source"))
+    group = parser.add_argument_group("what only some variants want to know")
+    for name, by_variant in known_circumstances().items():
+        is_flag = all(item.type is bool for item in by_variant.values())
+        about = "; ".join(f"{variant}: {item.about}" for variant, item in by_variant.items())
+        _add(group, name, bool if is_flag else int, about)
     parser.add_argument("--running-points", type=int, nargs="+", metavar="POINTS", help="of each seat, before the hand")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--html", metavar="FILE", help="write a page with the hand drawn, too")
     parser.add_argument("--svg", metavar="FILE", help="write a picture of the hand with its rows, too")
-    parser.set_defaults(run=run)
 
 
-def _add_circumstances(parser: argparse.ArgumentParser) -> None:
-    """An option for each thing that only some variants want to know."""
-    group = parser.add_argument_group("what only some variants want to know")
-    for name, by_variant in known_circumstances().items():
-        option = f"--{name.replace('_', '-')}"
-        about = "; ".join(f"{variant}: {item.about}" for variant, item in by_variant.items())
-        if all(item.type is bool for item in by_variant.values()):
-            group.add_argument(option, action="store_true", default=None, help=about)
-        else:
-            group.add_argument(option, type=int, metavar="NUMBER", help=about)
+def _add(parser: Any, name: str, wanted: type, about: str, *, required: bool = False) -> None:
+    kind: dict[str, Any] = {"action": "store_true", "default": None} if wanted is bool else {"type": wanted}
+    parser.add_argument(f"--{name.replace('_', '-')}", **kind, help=about, required=required)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace) -> int:
     """Score the hand and print it."""
-    names = [name.replace("-", "_") for table in (_TEXTS, _NUMBERS, _FLAGS) for name, _ in table]
-    names += ["source", "melds", "running_points", *known_circumstances()]
-    given = {name: getattr(arguments, name) for name in names}
-    given = {name: value for name, value in given.items() if value is not None}
-    for file in filter(None, (arguments.html, arguments.svg)):
+    names = (*_ARGUMENTS, "melds", "running_points", *known_circumstances())
+    given = {name: value for name in names if (value := getattr(chosen, name)) is not None}
+    for file in filter(None, (chosen.html, chosen.svg)):
         check_writable(Path(file))
-    rules = read_rules(arguments)
-    scored = score(rules, other_melds=_read_other_melds(arguments.other_meld), **given)
+    rules = read_rules(chosen)
+    scored = score(rules, other_melds=_read_other_melds(chosen.other_meld), **given)
     explained = Explained(rules, scored, given)
-    print(json.dumps(asdict(scored), indent=2) if arguments.json else explained.text())
-    for file, draw in ((arguments.html, explained.page), (arguments.svg, explained.svg)):
+    print(json.dumps(asdict(scored), indent=2) if chosen.json else explained.text())
+    for file, draw in ((chosen.html, explained.page), (chosen.svg, explained.svg)):
         if file:
             write_text(Path(file), draw())
     return 0

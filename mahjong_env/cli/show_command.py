@@ -5,19 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, MutableMapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.notation import LEGEND
 from mahjong_env.cli.arguments import (
-    add_agents,
     add_game,
     add_rules,
-    add_thoughts,
-    check_records,
-    check_thoughts,
+    check_record,
     check_writable,
     read_agents,
     read_rules,
@@ -34,66 +30,50 @@ from mahjong_env.play.story import Story
 from mahjong_env.records import GameRecord, Recorder, RecordWriter, Replay, nth_record
 from mahjong_env.viewer import viewer_html
 
-TABLES = ("none", "hands", "moves")
 
-
-def add_to(commands: Any) -> None:
-    """Add the command's parser."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "show", help=__doc__.partition(": ")[2], description=__doc__, epilog=LEGEND
-    )
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
     parser.add_argument("games", nargs="?", metavar="RECORD", help="a file of recorded games (.jsonl), instead of play")
     parser.add_argument("--match", type=int, default=1, help="which match of the file, from 1 (default: 1)")
     add_rules(parser, required=False)
-    add_agents(parser, "who plays")
-    add_game(parser)
-    parser.add_argument(
-        "--tables",
-        choices=TABLES,
-        default="hands",
-        help="draw the table never, before and after each hand (default), or before each move",
-    )
+    add_game(parser, "who plays")
+    tables = "draw the table never, before and after each hand (default), or before each move"
+    parser.add_argument("--tables", choices=("none", "hands", "moves"), default="hands", help=tables)
     parser.add_argument("--html", metavar="FILE", help="write the match as a page for a browser instead of telling it")
-    parser.add_argument("--record", metavar="FILE", help="append the match that is played to a file of records")
-    add_thoughts(parser)
-    parser.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Tell one match, or write it as a page."""
     if chosen.html is not None:
         check_writable(Path(chosen.html))
-    if chosen.record is not None:
-        check_records(Path(chosen.record))
-    if chosen.games is not None:
-        _show_recorded(chosen)
-    elif chosen.variant is None:
-        raise MahjongError("name a variant to be played (--variant), or a file of recorded games")
+    if chosen.games is None:
+        if chosen.variant is None:
+            raise MahjongError("name a variant to be played (--variant), or a file of recorded games")
+        check_record(chosen, page=chosen.html)
+        record = _play(chosen)
+        if chosen.record is not None:
+            with RecordWriter(chosen.record) as writer:
+                writer.write(record)
     else:
-        _show_played(chosen)
+        if chosen.variant is not None or chosen.record is not None or chosen.thoughts:
+            wrong = "--variant, --record and --thoughts go without a file of records"
+            raise MahjongError(f"a recorded game has its own rules: {wrong}")
+        if chosen.match < 1:
+            raise MahjongError(f"--match is an integer from 1, not {chosen.match}")
+        record = nth_record(chosen.games, chosen.match)
+        if chosen.html is None:
+            replay, actions = Replay(record), iter(record.actions)
+            _tell(replay.engine, lambda: next(actions, None), chosen, lambda played: replay.step())
+            for _ in replay:  # nothing is left but to check the end
+                pass
+    if chosen.html is not None:
+        write_text(Path(chosen.html), viewer_html(record))
+        print(f"{chosen.html}: open it in a browser")
     return 0
 
 
-def _show_recorded(chosen: argparse.Namespace) -> None:
-    if chosen.variant is not None or chosen.record is not None or chosen.thoughts:
-        raise MahjongError(
-            "a recorded game has its own rules: --variant, --record and --thoughts go without a file of records"
-        )
-    if chosen.match < 1:
-        raise MahjongError(f"--match is an integer from 1, not {chosen.match}")
-    record = nth_record(chosen.games, chosen.match)
-    if chosen.html is not None:
-        _write_page(chosen.html, record)
-        return
-    replay = Replay(record)
-    actions = iter(record.actions)
-    _tell(replay.engine, lambda: next(actions, None), chosen, lambda played: replay.step())
-    for _ in replay:  # nothing is left but to check the end
-        pass
-
-
-def _show_played(chosen: argparse.Namespace) -> None:
-    check_thoughts(chosen, chosen.record or chosen.html)
+def _play(chosen: argparse.Namespace) -> GameRecord:
+    """Let agents play a match, and tell it unless a page is wanted."""
     rules, seed = read_rules(chosen), read_seed(chosen)
     agents = read_agents(chosen.agents, rules.people)
     engine, rng = Engine(rules, 1, seed=seed, num_hands=chosen.num_hands), np.random.default_rng(seed)
@@ -107,27 +87,16 @@ def _show_played(chosen: argparse.Namespace) -> None:
     if chosen.html is None:
         print(f"seed {seed}")
         _tell(engine, choose, chosen, recorder.step)
-    else:
-        while engine.seat_to_act[0] >= 0:
-            recorder.step([choose()])
-    (record,) = records
-    if chosen.record is not None:
-        with RecordWriter(chosen.record) as writer:
-            writer.write(record)
-    if chosen.html is not None:
-        _write_page(chosen.html, record)
-
-
-def _write_page(path: str, record: GameRecord) -> None:
-    write_text(Path(path), viewer_html(record))
-    print(f"{path}: open it in a browser")
+    while engine.seat_to_act[0] >= 0:
+        recorder.step([choose()])
+    return records[0]
 
 
 def _tell(
     engine: Engine,
     choose: Callable[[], int | None],
     chosen: argparse.Namespace,
-    step: Callable[[list[int]], StepResult] | None = None,
+    step: Callable[[list[int]], StepResult],
 ) -> None:
     """Tell a match while it is played; ``choose`` gives the next action, None where a record ends early."""
     colour = has_colour()

@@ -20,29 +20,10 @@ INTERRUPTED: Final = 130
 """The exit status after Ctrl-C, as shells have it."""
 
 _FALLBACK: Final = "mahjong_env.fallback"
+_SIGNS: Final = ["±", "×", "−", "–", "—", "“", "”", "‘", "’", "•", "·", "→", "≥", "█", "─", "━", "│", "┃"]  # noqa: RUF001 meant
+_PLAIN: Final = ["+-", "x", "-", "-", "-", '"', '"', "'", "'", "*", "-", "->", ">=", "#", "-", "-", "|", "|"]
 _GLYPHS: Final = {glyph: f"{name} " for glyph, name in zip(GLYPHS, KIND_NAMES, strict=True)}
-# By the words of a character's Unicode name, the first that fits; "" for those that only follow others.
-_BY_NAME: Final = {
-    "PLUS-MINUS": "+-",
-    "MULTIPLICATION": "x",
-    "MINUS": "-",
-    "DASH": "-",
-    "DOUBLE QUOTATION": '"',
-    "SINGLE QUOTATION": "'",
-    "BULLET": "*",
-    "MIDDLE DOT": "-",
-    "RIGHTWARDS ARROW": "->",
-    "GREATER-THAN OR EQUAL": ">=",
-    "LESS-THAN OR EQUAL": "<=",
-    "BLOCK": "#",
-    "BOX DRAWINGS LIGHT HORIZONTAL": "-",
-    "BOX DRAWINGS HEAVY HORIZONTAL": "-",
-    "BOX DRAWINGS LIGHT VERTICAL": "|",
-    "BOX DRAWINGS HEAVY VERTICAL": "|",
-    "BOX DRAWINGS": "+",
-    "VARIATION SELECTOR": "",
-    "COMBINING": "",
-}
+_ASCII: Final = str.maketrans(_GLYPHS | dict(zip(_SIGNS, _PLAIN, strict=True)))
 
 
 def prepare_output() -> None:
@@ -51,6 +32,22 @@ def prepare_output() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=_FALLBACK)
+
+
+def _legible(error: UnicodeError) -> tuple[str, int]:
+    """ASCII in place of characters that cannot be written."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(map(_ascii, error.object[error.start : error.end])), error.end
+
+
+def _ascii(character: str) -> str:
+    plain = unicodedata.normalize("NFKD", character.translate(_ASCII)).encode("ascii", "ignore").decode()
+    if plain:
+        return plain
+    if "BOX" in (name := unicodedata.name(character, "")):
+        return "+"
+    return "" if "VARIATION SELECTOR" in name or unicodedata.combining(character) else "?"
 
 
 def as_long_as_read(command: Callable[[], int]) -> int:
@@ -80,21 +77,6 @@ def as_long_as_read(command: Callable[[], int]) -> int:
                 stream.flush()
             except OSError:  # nothing more can be written: the interpreter is not to try again at its exit
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def _legible(error: UnicodeError) -> tuple[str, int]:
-    """ASCII in place of characters that cannot be written."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return "".join(map(_ascii, error.object[error.start : error.end])), error.end
-
-
-def _ascii(character: str) -> str:
-    if character in _GLYPHS:
-        return _GLYPHS[character]
-    plain = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
-    name = unicodedata.name(character, "")
-    return plain or next((text for words, text in _BY_NAME.items() if words in name), "?")
 
 
 def say(*lines: Any, colour: bool = False) -> None:
