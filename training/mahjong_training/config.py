@@ -143,7 +143,8 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     """Hands that are played between two updates, at most: --hands are shared out evenly."""
     parts: int | None = None
     """Parts that the hands of an update are played in, which processes share. Another number is another run. Not given:
-    2, or the number of --processes when the run begins."""
+    2, or the number of --processes (of the workers of --ray) when the run begins; 1 for a --network on a GPU, which
+    this process then asks for all tables at once."""
     opponents: tuple[str, ...] = ("greedy", "closed-greedy", "snapshot")
     """Agents that play against the learner at a share of the tables; "snapshot" is the learner as it was at its last
     measurements."""
@@ -185,11 +186,11 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     gate_deals: int = 1000
     """Deals of each gate: other deals every time, on which the learner must win more from the reference agent than what
     best.zip is."""
-    ahead: bool = False
+    ahead: bool = True
     """Let the next update's hands be played while the learner learns: it then learns from hands that were played with
-    weights one update old, and neither waits for the other."""
+    weights one update old, and neither waits for the other. The result is the same with any number of --processes."""
     threads: int = 1
-    """Threads of torch, which learns while the processes wait."""
+    """Threads of torch, which learns while the processes play; with --no-ahead while they wait."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -109,13 +109,12 @@ class PpoRun(BaseRun[TrainConfig]):
         teacher = config.teacher
         if teacher is None and config.network is None:
             teacher = _winner_of_trial(self.rules, config.seed)
-        parts = config.parts or max(_FEWEST_PARTS, config.processes)
         critic_hands = config.critic_hands
         if critic_hands is None:
             critic_hands = min(_MOST_CRITIC_HANDS, config.hands // 4)
         # Written down: a run that goes on elsewhere, or further, is the same run.
-        self.config = replace(config, teacher=teacher, parts=parts, critic_hands=critic_hands)
-        self.parts, self.critic_hands = parts, critic_hands
+        self.config = replace(config, teacher=teacher, critic_hands=critic_hands)
+        self.critic_hands = critic_hands
         self._features = None if config.features is None else find_features(config.features)
         self._added = 0 if self._features is None else len(self._features.facts)
         plain = config.reward == _POINTS
@@ -139,7 +138,12 @@ class PpoRun(BaseRun[TrainConfig]):
         self.snapshots: list[Weights] = []
         self._begun: list[Any] | None = None
         self._begun_with = self.best, self.snapshots
-        self._executor = new_executor(min(config.processes, self.parts), config.ray, config.threads)
+        # A GPU is asked for all tables at once; other networks play in as many processes as there are.
+        is_batched = config.network is not None and config.ray is None and self.learner.device.type != "cpu"
+        processes = min(config.processes, config.parts or (1 if is_batched else config.processes))
+        self._executor = new_executor(processes, config.ray, config.threads)
+        self.parts = config.parts or (1 if is_batched else max(_FEWEST_PARTS, processes, self._executor.workers))
+        self.config = replace(self.config, parts=self.parts)
         asked = max(config.processes, self._executor.workers)
         if asked > self.parts:
             print(
@@ -185,10 +189,14 @@ class PpoRun(BaseRun[TrainConfig]):
     def update(self) -> None:
         """Play hands, and learn from them once."""
         config = self.config
-        hands = self._play()
-        after = self.hands + len(hands.points)
+        if self._begun is None:
+            self._begin(self.updates, self.hands)
+        begun, self._begun = self._begun, None
+        played = self._executor.gather(begun or [])
+        after = self.hands + sum(len(part.points) for part in played)
         if config.ahead and after < config.hands:
             self._begin(self.updates + 1, after)
+        hands = Trajectories.joined(played)
         metrics = self.learner.update(
             hands,
             number=self.updates,
@@ -202,13 +210,6 @@ class PpoRun(BaseRun[TrainConfig]):
         metrics["hands/points in sigma"] = float(hands.points[hands.learner].mean()) / sigma(self.rules)
         for name, number in metrics.items():
             self.log(name, number)
-
-    def _play(self) -> Trajectories:
-        """Play an update's hands, or wait for those that play them already."""
-        if self._begun is None:
-            self._begin(self.updates, self.hands)
-        begun, self._begun = self._begun, None
-        return Trajectories.joined(self._executor.gather(begun or []))
 
     def _begin(self, update: int, learned: int) -> None:
         """Let the hands of an update that comes after a number of hands be played, with the learner as it is."""
@@ -234,7 +235,7 @@ class PpoRun(BaseRun[TrainConfig]):
             config.gamma,
             self._features if config.ray else config.features,
             self.learner.average if config.ray and config.network else config.network,
-            "cpu" if config.ray or config.processes > 1 else str(self.learner.device),
+            "cpu" if config.ray or self._executor.workers > 1 else str(self.learner.device),
         )
         self._begun = self._executor.submit(play_part, common, [(config.seed, update, part) for part in range(parts)])
 
