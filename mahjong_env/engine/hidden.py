@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,39 @@ from mahjong_env.engine.phases import claims, masks
 from mahjong_env.engine.phases.context import StepContext
 from mahjong_env.engine.phases.judge import judge_turn, update_tenpai
 from mahjong_env.hands.codes import encode
-from mahjong_env.observation.visibility import VisibleState
-from mahjong_env.state.arrays import NO_SEAT, Phase, State
+from mahjong_env.observation.visibility import VisibleState, over_slots
+from mahjong_env.state.arrays import MAX_MELDS, NO_SEAT, Phase, State
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """What n seats do not know of their games.
+
+    Attributes:
+        kept: [n, S] hands that stay as they are.
+        tiles: [n, 42] tiles of each kind that are in other hands, hidden kongs or the wall.
+    """
+
+    kept: BoolArray
+    tiles: Int8Array
+
+    @classmethod
+    def of(cls, context: StepContext, games: Games, seats: Games) -> Self:
+        """Look at games [n] as seats [n] do."""
+        state = context.state
+        kept = _kept_hands(state, games, seats)
+        sight = VisibleState(state, context.rules, games, seats, np.ones(len(games), np.bool_))
+        tiles = sight.unseen_tiles
+        if context.rules.uses_flowers:
+            # Flowers stay where they are, those too that another seat has just laid open, unseen by this one as yet.
+            tiles = tiles + over_slots(sight.flowers) - state.flowers[games].sum(axis=1, dtype=np.int8)
+        row, asked = np.nonzero(kept & (np.arange(state.num_seats) != seats[:, None]))  # at most one in each row
+        tiles[row, :NUM_KINDS] -= state.hand[games[row], asked]
+        return cls(kept, tiles)
+
+    def repeat(self, count: int) -> Self:
+        """The same for ``count`` copies of each game."""
+        return type(self)(self.kept.repeat(count, axis=0), self.tiles.repeat(count, axis=0))
 
 
 def resample(
@@ -25,10 +57,12 @@ def resample(
     seats: Games,
     rng: np.random.Generator,
     opponent_hands: OpponentHands | None = None,
+    unseen: Unseen | None = None,
 ) -> None:
     """Give every tile that seat ``seats[i]`` of game i has not seen another place, uniformly among those possible.
 
-    With ``opponent_hands``, hands that change are then brought as near to a win as drawn from it.
+    With ``opponent_hands``, hands that change are then brought as near to a win as drawn from it. ``unseen`` is what
+    these seats do not know, if the caller has it; it is written to.
 
     Hidden concealed kongs of others get a kind of which the seat has seen no tile. Seats that the looking seat cannot
     know to have been asked already count as having passed. Another seat that is just being asked keeps its hand:
@@ -37,15 +71,11 @@ def resample(
     if not games.size:
         return
     state = context.state
-    kept = _kept_hands(state, games, seats)
-    sight = VisibleState(state, context.rules, games, seats, np.ones(len(games), np.bool_))
-    # Flowers stay where they are, also those that another seat has just laid open and this one does not see yet.
-    unseen = sight.unseen_tiles + sight.flowers.sum(axis=1, dtype=np.int8) - state.flowers[games].sum(axis=1)
-    unseen = unseen.astype(np.int8)
-    row, asked = np.nonzero(kept & (np.arange(state.num_seats) != seats[:, None]))  # at most one in each row
-    unseen[row, :NUM_KINDS] -= state.hand[games[row], asked]
-    _redraw_hidden_kongs(context, games, seats, unseen, rng)
-    _redistribute(context, games, kept, unseen, rng)
+    if unseen is None:
+        unseen = Unseen.of(context, games, seats)
+    kept, tiles = unseen.kept, unseen.tiles
+    _redraw_hidden_kongs(context, games, seats, tiles, rng)
+    _redistribute(context, games, kept, tiles, rng)
     if opponent_hands is not None:
         bring_nearer(state, context.rules, games, kept, opponent_hands, rng)
     # Where the cards came from would tell all of them to anyone who knows the seed.
@@ -70,17 +100,18 @@ def _redraw_hidden_kongs(
     state = context.state
     if not context.rules.hides_concealed_kongs:
         return
-    others = np.arange(state.num_seats) != seats[:, None]
-    hidden = (state.meld_type[games] == MeldType.CONCEALED_KONG) & others[..., None]
-    for seat, place in zip(*np.nonzero(hidden.any(axis=0)), strict=True):
-        row = np.flatnonzero(hidden[:, seat, place])
-        g = games[row]
-        possible = unseen[row, :NUM_KINDS] == 4
+    row, seat, place = np.nonzero(state.meld_type[games] == MeldType.CONCEALED_KONG)
+    is_others = seat != seats[row]
+    row, hidden = row[is_others], seat[is_others] * MAX_MELDS + place[is_others]
+    for number in np.unique(hidden):  # one kong of each game at a time
+        at = row[hidden == number]
+        g = games[at]
+        possible = unseen[at, :NUM_KINDS] == 4
         wild = np.flatnonzero(state.wild[g] >= 0)
         possible[wild, state.wild[g[wild]]] = False
         kind = np.where(possible, rng.random(possible.shape), -1).argmax(axis=1).astype(np.int8)
-        state.meld_kind[g, seat, place] = kind
-        unseen[row, kind] -= 4
+        state.meld_kind[g, number // MAX_MELDS, number % MAX_MELDS] = kind
+        unseen[at, kind] -= 4
 
 
 def _redistribute(
@@ -90,29 +121,33 @@ def _redistribute(
     state, is_flower = context.state, context.rules.flower_kinds
     n, length, seats = len(games), state.wall.shape[1], state.num_seats
     hands = state.hand[games]
-    upto = np.where(kept, 0, hands.sum(axis=2, dtype=np.int8)).cumsum(axis=1)
-    keys = _keys(unseen, np.flatnonzero(~is_flower), np.zeros(n), rng)  # flowers are in no hand
-    tiles, place = _tiles(keys), np.arange(keys.shape[1])
+    upto = np.where(kept, 0, hands.sum(axis=2, dtype=np.int8)).cumsum(axis=1, dtype=np.int16)
+    keys = _keys(unseen[:, ~is_flower], np.flatnonzero(~is_flower), rng)  # flowers are in no hand
+    tiles, place = _tiles(keys), np.arange(keys.shape[1], dtype=np.int16)
     # All hands are counted at once; what lies behind their tiles counts for one seat more, absent tiles (-1) for none.
     in_hand = int(upto[:, -1].max(initial=0))
-    cell = np.arange(0, n * (seats + 1), seats + 1)[:, None] + np.zeros(in_hand, np.intp)
+    owner = np.zeros((n, in_hand), np.int8)
     for seat in range(seats):
-        cell += place[:in_hand] >= upto[:, seat, None]
-    cell = cell * (NUM_KINDS + 1) + tiles[:, :in_hand]
+        owner += place[:in_hand] >= upto[:, seat, None]
+    cell = np.arange(0, n * (seats + 1), seats + 1)[:, None] + owner
+    cell *= NUM_KINDS + 1
+    cell += tiles[:, :in_hand]
     counts = np.bincount(cell.ravel(), minlength=n * (seats + 1) * (NUM_KINDS + 1))
-    dealt = counts.reshape(n, seats + 1, NUM_KINDS + 1)[:, :seats, :NUM_KINDS]
-    state.hand[games] = np.where(kept[..., None], hands, dealt)
+    dealt = counts.reshape(n, seats + 1, NUM_KINDS + 1)[:, :seats, :NUM_KINDS].astype(np.int8)
+    dealt[kept] = hands[kept]
+    state.hand[games] = dealt
 
     is_rest = (place >= upto[:, -1:]) & (tiles != NO_TILE)
     if is_flower.any():
         # Numbers behind the last one dealt are uniform from there on: flowers with such numbers mix evenly with them.
         last = np.where(upto[:, -1] > 0, keys[np.arange(n), upto[:, -1] - 1] >> np.uint64(8), 0)
-        flowers = _keys(unseen, np.flatnonzero(is_flower), last / _NUMBERS, rng)
+        flowers = _keys(unseen[:, is_flower], np.flatnonzero(is_flower), rng, above=last / _NUMBERS)
         keys[~is_rest] = _ABSENT
         tiles = _tiles(np.sort(np.concatenate([keys, flowers], axis=1), axis=1))
         is_rest = tiles != NO_TILE
-    front, end = state.front[games], length - state.back[games]
-    is_left = (np.arange(length) >= front[:, None]) & (np.arange(length) < end[:, None])
+    front, end = state.front[games], np.int16(length) - state.back[games]
+    place = np.arange(length, dtype=np.int16)
+    is_left = (place >= front[:, None]) & (place < end[:, None])
     walls = np.full((n, length), NO_TILE, np.int8)  # what has been drawn would tell who was dealt what
     walls[is_left] = tiles[is_rest]
     state.wall[games] = walls
@@ -123,27 +158,31 @@ _ABSENT: Final = np.iinfo(np.uint64).max
 
 
 def _keys(
-    counts: Int8Array, kinds: NDArray[np.intp], above: NDArray[np.float64], rng: np.random.Generator
+    counts: Int8Array, kinds: NDArray[np.intp], rng: np.random.Generator, above: NDArray[np.float64] | None = None
 ) -> NDArray[np.uint64]:
     """Shuffle many short rows of tiles at once: each tile is the low byte of a random number, and numbers are sorted.
 
     Args:
-        counts: [n, 42] how many tiles of each kind there are, at most 4.
-        kinds: [k] the kinds that are shuffled; others are left out.
-        above: [n] the numbers of each row are uniform from here to 1.
+        counts: [n, k] how many tiles of each kind there are.
+        kinds: [k] the kinds.
         rng: where chance comes from.
+        above: [n] the numbers of each row are uniform from here to 1; None: from 0.
 
     Returns:
         [n, m] the numbers, times 2**52, above the tile's kind; `_ABSENT` behind those of shorter rows.
     """
-    counts = counts[:, kinds]
-    is_tile = np.repeat(counts, 4, axis=1) > np.tile(np.arange(4, dtype=np.int8), len(kinds))
-    tiles = np.tile(kinds.astype(np.uint8).repeat(4), len(counts)).take(np.flatnonzero(is_tile))
-    number = counts.sum(axis=1, dtype=np.intp)
-    above = np.repeat(above, number)
-    numbers = ((above + (1 - above) * rng.random(len(tiles))) * _NUMBERS).astype(np.uint64)
+    tiles = np.tile(kinds.astype(np.uint8), len(counts)).repeat(counts.reshape(-1))
+    number = counts.sum(axis=1, dtype=np.int16)
+    if above is None:
+        numbers = rng.integers(0, 2**64, len(tiles), dtype=np.uint64)
+        numbers >>= np.uint64(12)
+    else:
+        above = above.repeat(number)
+        numbers = ((above + (1 - above) * rng.random(len(tiles))) * _NUMBERS).astype(np.uint64)
+    numbers <<= np.uint64(8)
+    numbers |= tiles
     keys = np.full((len(counts), number.max(initial=0)), _ABSENT)
-    keys[np.arange(keys.shape[1]) < number[:, None]] = numbers << np.uint64(8) | tiles
+    keys[np.arange(keys.shape[1], dtype=np.int16) < number[:, None]] = numbers
     keys.sort(axis=1)
     return keys
 
@@ -160,11 +199,12 @@ def _follow_up(context: StepContext, games: Games, kept: BoolArray, rng: np.rand
     row, seat = np.nonzero(~kept)
     update_tenpai(context, state.seats(games[row], seat))
     # A seat in its turn holds its drawn tile; what it was one tile away from before is judged without the flag.
-    in_turn = np.isin(state.phase[games], (Phase.TURN, Phase.OPENING))
+    phase = state.phase[games]
+    in_turn = (phase == Phase.TURN) | (phase == Phase.OPENING)
     turns = games[in_turn & ~kept[np.arange(len(games)), state.turn[games]]]
     if turns.size:
         _redraw(context, turns, rng)
-    asked = np.isin(state.phase[games], (Phase.CLAIM, Phase.ROB, Phase.OPENING))
+    asked = (phase == Phase.CLAIM) | (phase == Phase.ROB) | (phase == Phase.OPENING)
     if asked.any():
         claims.ask_again(context, games[asked])
 

@@ -75,7 +75,9 @@ class Origin:
             check_room(self.engine.rules, number, redrawn=True)
             worlds = self.engine.select(np.repeat(self.games, count))
             worlds.auto_reset = False
-            hidden.resample(worlds._context, np.arange(number), np.repeat(self.seats, count), rng, opponent_hands)
+            unseen = hidden.Unseen.of(self.engine._context, self.games, self.seats).repeat(count)
+            seats = np.repeat(self.seats, count)
+            hidden.resample(worlds._context, np.arange(number), seats, rng, opponent_hands, unseen)
         except RulesError as error:
             raise ViewError(str(error)) from None
         except MemoryError:

@@ -188,7 +188,7 @@ class Arrays:
 
     def rows(self, games: Games) -> Self:
         """Copies of these games, repeats allowed."""
-        return type(self)(**{name: getattr(self, name)[games] for name in self.names()})
+        return type(self)(**{name: getattr(self, name).take(games, axis=0) for name in self.names()})
 
     def arrays(self) -> dict[str, Any]:
         """The arrays by name; not copies."""
