@@ -13,8 +13,7 @@ from mahjong_env.basics.actions import CHOW_LOW, CONCEALED_KONG, KONG, PUNG, WIN
 from mahjong_env.hands.kind_sets import ALL_KINDS, count_members, members, pack_words
 from mahjong_env.observation.acceptance import FAR, Discards, Options
 
-# At the same distance a kong, which brings a tile more, comes before discards and passes, and these before
-# other claims.
+# At the same distance a kong, which brings a tile more, comes before discards and passes, and these before claims.
 _RANK = np.full(len(ACTIONS), 1, np.int16)
 _RANK[CONCEALED_KONG:CHOW_LOW] = _RANK[KONG] = 0
 _RANK[CHOW_LOW : PUNG + 1] = 2
@@ -48,7 +47,9 @@ class GreedyAgent:
         row, action = best_actions(view, claims=self._claims)
         actions = np.full(len(view), WIN, np.int64)
         drawn = lots.reshape(-1).take(row * len(ACTIONS) + action)
-        best = _is_greatest_of_row(row, drawn, len(view))
+        greatest = np.zeros(len(view), np.float32)
+        np.maximum.at(greatest, row, drawn)
+        best = np.flatnonzero(drawn == greatest.take(row))
         # The first of equal lots counts; of several numbers for one place, numpy keeps the last.
         actions[row[best][::-1]] = action[best][::-1]
         idle = np.flatnonzero(~mask.any(axis=1))
@@ -65,11 +66,7 @@ class ClosedGreedyAgent(GreedyAgent):
 
 
 class ReferenceAgent:
-    """`reference_agent` of the rules that are played.
-
-    Attributes:
-        name: "reference".
-    """
+    """`reference_agent` of the rules that are played."""
 
     name = "reference"
 
@@ -106,7 +103,12 @@ def best_actions(view: View, *, claims: bool = True) -> tuple[NDArray[np.intp], 
     legal = pack_words(view.action_mask)
     undecided = legal[:, 1] & _WIN_BIT == 0
     discards = Discards.of(view, np.flatnonzero(undecided & (legal[:, 0] & ALL_KINDS != 0)))
-    options = _options(view, np.flatnonzero(undecided & (legal & _OTHERS != 0).any(axis=1)), claims=claims)
+    rows = np.flatnonzero(undecided & (legal & _OTHERS != 0).any(axis=1))
+    considered = view.action_mask[rows, CONCEALED_KONG:]
+    if not claims:
+        considered[:, CHOW_LOW - CONCEALED_KONG : KONG + 1 - CONCEALED_KONG] = False
+    which, chosen = np.nonzero(considered)
+    options = Options.of(view, rows.take(which), chosen + CONCEALED_KONG)
 
     # How many actions are equally good so far, in each row? Where it is one, the help need not be known.
     # (`ufunc.at` is fast only where nothing has to be cast.)
@@ -129,22 +131,6 @@ def best_actions(view: View, *, claims: bool = True) -> tuple[NDArray[np.intp], 
     np.maximum.at(most, options.row.take(best), tiles_of_options)
     helps_most = np.flatnonzero(tiles == most.take(row))
     best = best[tiles_of_options == most.take(options.row.take(best))]
-    rows = (alone.row, row.take(helps_most), options.row.take(best))
+    found = (alone.row, row.take(helps_most), options.row.take(best))
     actions = (members(alone.nearest)[1], kind.take(helps_most), options.action.take(best))
-    return np.concatenate(rows), np.concatenate(actions)
-
-
-def _options(view: View, row: NDArray[np.intp], *, claims: bool) -> Options:
-    """Return the legal actions of some rows that are no discards, claims only if they are wanted."""
-    considered = view.action_mask[row, CONCEALED_KONG:]
-    if not claims:
-        considered[:, CHOW_LOW - CONCEALED_KONG : KONG + 1 - CONCEALED_KONG] = False
-    which, chosen = np.nonzero(considered)
-    return Options.of(view, row.take(which), chosen + CONCEALED_KONG)
-
-
-def _is_greatest_of_row(row: NDArray[np.intp], values: NDArray[np.float32], rows: int) -> NDArray[np.intp]:
-    """Return the indices of those [m] values that are the greatest of their row."""
-    greatest = np.zeros(rows, values.dtype)
-    np.maximum.at(greatest, row, values)
-    return np.flatnonzero(values == greatest.take(row))
+    return np.concatenate(found), np.concatenate(actions)

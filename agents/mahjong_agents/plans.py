@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import permutations
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,7 @@ from mahjong_env.observation.acceptance import hands_after, tiles_after
 from mahjong_env.ruleset.shapes import other_shapes
 
 _NO_KIND = np.uint64(0)
-_HONOURS: Final = int(np.bitwise_or.reduce(BIT_OF_KIND[27:]))
-_SUITS: Final = [int(np.bitwise_or.reduce(BIT_OF_KIND[suit * RANKS : (suit + 1) * RANKS])) for suit in range(3)]
+*_SUITS, _HONOURS = (int(np.bitwise_or.reduce(kinds)) for kinds in np.split(BIT_OF_KIND, (9, 18, 27)))
 
 ANY: Final = 0
 PUNGS: Final = 7
@@ -50,8 +49,7 @@ _GROUPS_OF_PLAN = np.array(
 )
 
 
-@dataclass(frozen=True)
-class Prospects:
+class Prospects(NamedTuple):
     """The distances of k pairs of a hand and a plan, with the kinds that help and that can be spared.
 
     Attributes:
@@ -129,14 +127,7 @@ def _pungs(
 def possible_plans(
     hands: Hands, meld_type: NDArray[np.int8], meld_kind: NDArray[np.int8], shapes: Shapes
 ) -> NDArray[np.bool_]:
-    """Return [m, 9] bool the plans that the melds of hands allow.
-
-    Args:
-        hands: m hands.
-        meld_type: [m, 5] types of their melds.
-        meld_kind: [m, 5] kinds of their melds.
-        shapes: what the rules play.
-    """
+    """Return [m, 9] bool the plans that the melds of m hands, their types and kinds [m, 5], allow."""
     possible = np.ones((len(hands.sets), NUM_PLANS), np.bool_)
     exists = meld_type > MeldType.NONE
     bits = np.where(exists, BIT_OF_KIND.take(np.maximum(meld_kind, 0)), _NO_KIND)
@@ -155,7 +146,6 @@ _RANK: Final = np.full(len(ACTIONS) + 1, 2, np.int16)
 """At the same distance kongs come before discards and passes, and these before claims; the last is a discard."""
 _RANK[CONCEALED_KONG:CHOW_LOW] = _RANK[KONG] = 0
 _RANK[PASS] = _RANK[DISCARD] = 1
-_RANK[CHOW_LOW : PUNG + 1] = 2
 _IMPOSSIBLE: Final = np.int16(1000)
 
 OPEN: Final = NUM_PLANS
@@ -165,27 +155,19 @@ CLOSED: Final = NUM_PLANS + 1
 _GREEDY: Final = {OPEN: GreedyAgent(), CLOSED: ClosedGreedyAgent()}
 
 
-@dataclass(frozen=True)
-class Melds:
-    """Melds of m seats, those of the view and one that may be added: all [m, 5].
+class Melds(NamedTuple):
+    """Melds of m seats, those of the view and one that may be added: all [m, 5]."""
 
-    Attributes:
-        type: `MeldType`.
-        kind: lowest of a chow.
-        giver: slot, -1 nobody.
-    """
-
-    type: NDArray[np.int8]
-    kind: NDArray[np.int8]
-    giver: NDArray[np.int8]
+    type: NDArray[np.int8]  # `MeldType`
+    kind: NDArray[np.int8]  # lowest of a chow
+    giver: NDArray[np.int8]  # slot, -1 nobody
 
     def take(self, which: NDArray[np.intp]) -> Melds:
         """Return some of them."""
-        return Melds(self.type[which], self.kind[which], self.giver[which])
+        return Melds(*(array[which] for array in self))
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """The m options of seats: every legal action, with the discards of a seat as one option."""
 
     row: NDArray[np.intp]  # [m] row of the view
@@ -235,15 +217,12 @@ def melds_after(view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> 
 
 
 def follow_plans(view: View, plan: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Choose actions that follow plans: a win if there is one, else what leaves the fewest tiles short of the plan.
+    """Choose [n] actions that follow plans: a win if there is one, else what leaves the fewest tiles short of the plan.
 
     Args:
         view: what n seats see.
-        plan: [n] the plan of each (`mahjong_agents.plans`), or `OPEN` or `CLOSED`.
+        plan: [n] the plan of each, or `OPEN` or `CLOSED`.
         rng: the source of chance, which decides between equally good discards.
-
-    Returns:
-        [n] int64 legal actions.
     """
     actions = np.full(len(view), WIN, np.int64)
     for manner, greedy in _GREEDY.items():
@@ -309,17 +288,11 @@ _FIRST_HONOUR: Final = 3 * RANKS
 _POWER = POWER.astype(np.intp)
 
 
-@dataclass(frozen=True)
-class Standing:
-    """The distances of m hands from each of `FAR_PLANS`.
+class Standing(NamedTuple):
+    """The distances of m hands from each of `FAR_PLANS`."""
 
-    Attributes:
-        distance: [m, 3] int8 tiles short, `IMPOSSIBLE` at most.
-        spare: [m, 3] uint64 kinds of which a tile may go without raising it, wild kinds aside.
-    """
-
-    distance: NDArray[np.int8]
-    spare: KindSets
+    distance: NDArray[np.int8]  # [m, 3] tiles short, `IMPOSSIBLE` at most
+    spare: KindSets  # [m, 3] kinds of which a tile may go without raising it, wild kinds aside
 
 
 def far_plans(
@@ -330,15 +303,7 @@ def far_plans(
     *,
     has_wild: bool,
 ) -> Standing:
-    """Return the distances of hands from each of `FAR_PLANS`.
-
-    Args:
-        hands: m hands.
-        natural: [m, 34] their natural tiles.
-        meld_type: [m, 5] types of their melds.
-        meld_kind: [m, 5] kinds of their melds.
-        has_wild: whether there are wild tiles in the game.
-    """
+    """Return the distances of m hands, of natural tiles [m, 34] and melds [m, 5], from each of `FAR_PLANS`."""
     held = pack(natural > 0)
     is_run = (meld_type == MeldType.CHOW) & (meld_kind % 3 == 0)
     runs = np.where(is_run, np.uint64(7) << np.maximum(meld_kind, 0).astype(np.uint64), np.uint64(0))

@@ -50,14 +50,18 @@ class SharedChance(np.random.Generator):
 
     def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
         """Return numbers from 0 to below 1, as `numpy.random.Generator.random` does."""
-        shape = (size,) if isinstance(size, int | np.integer) else size
-        if out is not None or shape is None or len(shape) == 0 or shape[0] != len(self._keys) or not len(self._keys):
+        shape = _shape(size)
+        if out is not None or not shape or shape[0] != len(self._keys) or not len(self._keys):
             return super().random(size, dtype, out)
         self._calls += 1
         keys = mix(self._keys + _CALLS[self._calls % len(_CALLS)])
         each = int(np.prod(shape[1:], dtype=np.int64))
         numbers = _floats if np.dtype(dtype) == np.float32 else _doubles
         return numbers(keys, each).reshape(shape)
+
+
+def _shape(size: Any) -> tuple[int, ...]:
+    return (int(size),) if isinstance(size, int | np.integer) else tuple(size or ())
 
 
 def _restored(bits: np.random.BitGenerator, keys: NDArray[np.uint64], calls: int) -> SharedChance:
@@ -68,13 +72,7 @@ def _restored(bits: np.random.BitGenerator, keys: NDArray[np.uint64], calls: int
 
 
 def decision_keys(deals: NDArray[np.uint64], people: NDArray[Any], number: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return [n] keys of decisions.
-
-    Args:
-        deals: [n] keys of the deals.
-        people: [n] who decides.
-        number: [n] how many decisions the person has made in the game before.
-    """
+    """Return [n] keys of decisions, by the keys of the deals [n], who decides [n], and after how many decisions [n]."""
     place = people.astype(np.uint64) * _DECISIONS + number.astype(np.uint64)
     return mix(deals + place * _GOLDEN)
 
@@ -117,19 +115,13 @@ class RowChance(np.random.Generator):
     """A generator whose uniform numbers, where there is one for each row of a view, are those of the row's game."""
 
     def __init__(self, bits: np.random.BitGenerator, rows: NDArray[np.intp], number: int) -> None:
-        """Give each row a number.
-
-        Args:
-            bits: where chance comes from.
-            rows: [n] for each row of a view the number of its game; rows of the same number get the same chance.
-            number: how many such numbers there are.
-        """
+        """Give each row of a view the number of its game, ``rows`` [n] below ``number``: games of one share chance."""
         super().__init__(bits)
         self._rows, self._number = rows, number
 
     def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
         """Draw as `numpy.random.Generator.random` does; arrays [n, ...] are drawn for all games and shared out."""
-        shape = (size,) if isinstance(size, int | np.integer) else tuple(size or ())
+        shape = _shape(size)
         if out is not None or not shape or shape[0] != len(self._rows):
             return super().random(size, dtype, out)
         return super().random((self._number, *shape[1:]), dtype).take(self._rows, axis=0)
@@ -140,11 +132,7 @@ class RowChance(np.random.Generator):
 
 
 class PairedAgent:
-    """An agent whose chance depends on the game and the number of its move alone.
-
-    Attributes:
-        name: that of the agent.
-    """
+    """An agent whose chance depends on the game and the number of its move alone."""
 
     def __init__(self, engine: Engine, agent: Agent, rows: NDArray[np.intp], seed: Sequence[int]) -> None:
         """Wrap an agent, for the games of one engine in which all games move at the same time.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,10 @@ _MOST_GAMES: Final = 8192
 _FIRST_WORLDS: Final = 16
 _MOST: Final = 1_000_000  # of every budget
 _MOST_WORLDS: Final = 4096  # of one decision, when time is the budget
-_FORMER: Final = {"shipped": "policy", "usual": "reference"}
-"""Names that bases had before, understood as ever."""
-_CLEAR: Final = 1.0  # standard errors by which an action must be better than the base's own
+_REACH: Final = 2
+"""Plans at most this many tiles farther than the nearest shape are tried."""
+NO_PLAN: Final = -1
+"""The base plays on."""
 
 
 class SearchAgent:
@@ -49,12 +50,14 @@ class SearchAgent:
         games_at_once: see `mahjong_agents.base.games_at_once`.
     """
 
+    name = "search"
+
     def __init__(
         self,
         *,
         rollouts: int = 256,
         milliseconds: int | None = None,
-        clear: float = _CLEAR,
+        clear: float = 1.0,
         nearness: bool = True,
         luck: bool = False,
         base: str | Agent = "policy",
@@ -86,32 +89,24 @@ class SearchAgent:
         Raises:
             AgentError: a budget that is not a number above 0, a base that is none.
         """
-        for what, budget, least in (
-            ("rollouts", rollouts, 1),
-            ("milliseconds", milliseconds, 1),
-            ("actions", actions, 1),
-            ("plans", plans, 0),
-        ):
-            is_number = isinstance(budget, int) and not isinstance(budget, bool)
+        budgets = {"rollouts": rollouts, "milliseconds": milliseconds, "actions": actions, "plans": plans}
+        for what, budget in budgets.items():
+            least, is_number = int(what != "plans"), isinstance(budget, int) and not isinstance(budget, bool)
             if budget is not None and not (is_number and least <= budget <= _MOST):
                 raise AgentError(f"search: {what} is an integer from {least} to {_MOST}, not {budget!r}")
         if isinstance(likely, bool) or not isinstance(likely, int | float) or not 0 <= likely <= 1:
             raise AgentError(f"search: likely is a probability from 0 to 1, not {likely!r}")
-        self.name = "search"
-        self._rollouts, self._milliseconds, self._clear = rollouts, milliseconds, clear
+        self._rollouts, self._milliseconds, self._clear, self._likely = rollouts, milliseconds, clear, likely
         self._nearness, self._luck, self._actions, self._plans = nearness, luck, actions, plans
-        self._likely = likely
-        self._base = make_agent(_FORMER.get(base, base) if isinstance(base, str) else base)
-        self._others = None
-        if others is not None:
-            self._others = make_agent(_FORMER.get(others, others) if isinstance(others, str) else others)
+        self._base = make_agent(base)
+        self._others = None if others is None else make_agent(others)
         # About a minute: with fewer games, worlds are drawn and played out in batches too small for numpy.
         at_once = 6400 // rollouts if milliseconds is None else 3000 // milliseconds
         self.games_at_once = max(1, 4 * at_once if likely else at_once)
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         """Choose the base's action, or one that is clearly better; see `mahjong_agents.Agent.act`."""
-        return self._play(view, rng)
+        return self._play(view, rng, None)
 
     def explain(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Annotation | None]]:
         """Choose, and tell what each action that was tried brought more than the base's own, which is 0.
@@ -121,9 +116,7 @@ class SearchAgent:
         notes: list[Annotation | None] = [None] * len(view)
         return self._play(view, rng, notes), notes
 
-    def _play(
-        self, view: View, rng: np.random.Generator, notes: list[Annotation | None] | None = None
-    ) -> NDArray[np.int64]:
+    def _play(self, view: View, rng: np.random.Generator, notes: list[Annotation | None] | None) -> NDArray[np.int64]:
         """Return [n] actions; ``notes`` [n] are filled in where they are wanted."""
         chosen = np.array(self._base.act(view, rng), np.int64)
         doubtful = np.flatnonzero(~view.action_mask[:, WIN] & (view.action_mask.sum(axis=1) > 1))
@@ -145,20 +138,44 @@ class SearchAgent:
         tries = _Tries(len(tried.row))
         alive = np.ones(len(tried.row), np.bool_)
         worlds, played, started = _FIRST_WORLDS, 0, perf_counter()
+        budget = self._rollouts if self._milliseconds is None else _MOST_WORLDS
         while True:
-            budget = self._rollouts if self._milliseconds is None else _MOST_WORLDS
             worlds = min(worlds, budget - played)
             rows = np.unique(tried.row[alive & ~own])
             if worlds < 1 or not rows.size:
                 break
-            self._try(view, rows, tried, alive, own, worlds, tries, rng)
+            size = max(1, _MOST_GAMES // (worlds * (self._actions + self._plans)))
+            for start in range(0, len(rows), size):
+                part = rows[start : start + size]
+                now = np.flatnonzero(alive & np.isin(tried.row, part))
+                points = self._play_out(view.take(part), part, tried, now, worlds, rng)
+                of_own = np.zeros((len(view), worlds))
+                of_own[tried.row[now[own[now]]]] = points[own[now]]
+                tries.add(now, points - of_own[tried.row[now]])
             played += worlds
-            promising = alive & ~own & (tries.mean() > 0)
-            alive = own | _better_half(tried.row, tries.mean(), promising)
+            alive = own | _better_half(tried.row, tries.mean(), alive & ~own & (tries.mean() > 0))
             if self._milliseconds is not None and (perf_counter() - started) * 1000 > self._milliseconds * len(view):
                 break
             worlds *= 2
         return tried, tries
+
+    def _play_out(
+        self,
+        view: View,
+        rows: NDArray[np.intp],
+        tried: Candidates,
+        now: NDArray[np.intp],
+        worlds: int,
+        rng: np.random.Generator,
+    ) -> NDArray[np.float64]:
+        """Return [k, worlds] what the candidates ``now`` [k] of the rows of a view bring, on the same new worlds."""
+        engine = view.worlds(worlds, rng, shipped_opponent_hands(view.rules) if self._nearness else None)
+        first = np.searchsorted(rows, tried.row[now]) * worlds
+        world = (first[:, None] + np.arange(worlds)).reshape(-1)
+        action, plan = np.repeat(tried.action[now], worlds), np.repeat(tried.plan[now], worlds)
+        weights = useful_weights(view.rules) if self._luck else None
+        points = play_out(engine.select(world), action, plan, world, self._base, rng, weights, self._others)
+        return points.reshape(len(now), worlds)
 
     def _best(self, usual: NDArray[np.int64], tried: Candidates, tries: _Tries) -> NDArray[np.int64]:
         """Return [n] the usual actions, but for those than which another one is clearly better."""
@@ -170,43 +187,15 @@ class SearchAgent:
                 best[tried.row[number]] = tried.action[number]
         return best
 
-    def _try(
-        self,
-        view: View,
-        rows: NDArray[np.intp],
-        tried: Candidates,
-        alive: NDArray[np.bool_],
-        own: NDArray[np.bool_],
-        worlds: int,
-        tries: _Tries,
-        rng: np.random.Generator,
-    ) -> None:
-        """Play the candidates that are alive in some rows, each on the same new worlds."""
-        row = tried.row
-        size = max(1, _MOST_GAMES // (worlds * (self._actions + self._plans)))
-        for start in range(0, len(rows), size):
-            part = rows[start : start + size]
-            engine = view.take(part).worlds(worlds, rng, shipped_opponent_hands(view.rules) if self._nearness else None)
-            now = np.flatnonzero(alive & np.isin(row, part))
-            first = np.searchsorted(part, row[now]) * worlds
-            world = (first[:, None] + np.arange(worlds)).reshape(-1)
-            action, plan = np.repeat(tried.action[now], worlds), np.repeat(tried.plan[now], worlds)
-            weights = useful_weights(view.rules) if self._luck else None
-            points = play_out(engine.select(world), action, plan, world, self._base, rng, weights, self._others)
-            points = points.reshape(len(now), worlds)
-            of_own = np.zeros((len(view), worlds))
-            of_own[row[now[own[now]]]] = points[own[now]]
-            tries.add(now, points - of_own[row[now]])
-
 
 class _Tries:
-    """Means of differences, and their standard errors, for k actions."""
+    """Means of differences, and their standard errors, for k candidates."""
 
     def __init__(self, number: int) -> None:
         self._number, self._sum, self._squares = np.zeros((3, number))
 
     def add(self, which: NDArray[np.intp], differences: NDArray[np.float64]) -> None:
-        """Add differences [m, worlds] of some actions."""
+        """Add differences [m, worlds] of some of them."""
         self._number[which] += differences.shape[1]
         self._sum[which] += differences.sum(axis=1)
         self._squares[which] += (differences**2).sum(axis=1)
@@ -223,7 +212,7 @@ class _Tries:
 
 
 def _better_half(row: NDArray[np.intp], mean: NDArray[np.float64], alive: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which actions are not below the median of those of their row that are alive; one always is left."""
+    """Return which candidates are not below the median of those of their row that are alive; one always is left."""
     keep = np.zeros(len(row), np.bool_)
     for number in np.unique(row[alive]):
         at = np.flatnonzero(alive & (row == number))
@@ -232,15 +221,7 @@ def _better_half(row: NDArray[np.intp], mean: NDArray[np.float64], alive: NDArra
 
 
 # --- Candidates -----------------------------------------------------------------------------------------------
-
-NO_PLAN: Final = -1
-"""The base plays on."""
-_REACH: Final = 2
-"""Plans at most this many tiles farther than the nearest shape are tried."""
-
-
-@dataclass(frozen=True)
-class Candidates:
+class Candidates(NamedTuple):
     """k things to try in n rows, ascending by row.
 
     Attributes:
@@ -286,41 +267,34 @@ def candidates(
             possible = shares >= likely * shares.sum(axis=1, keepdims=True)
     order[np.arange(len(view)), usual] = -np.inf
     ranked = np.argsort(order, axis=1, kind="stable")[:, :actions]
-    row = np.repeat(np.arange(len(view)), ranked.shape[1])
-    action = ranked.reshape(-1)
+    row, action = np.repeat(np.arange(len(view)), ranked.shape[1]), ranked.reshape(-1)
     tried = possible[row, action] | (action == usual[row])
     row, action = row[tried], action[tried].astype(np.int64)
     plan = np.full(len(row), NO_PLAN, np.intp)
     if plans:
-        planned_row, planned = plans_within_reach(view, plans)
+        planned_row, planned = _plans_within_reach(view, plans)
         begun = follow_plans(view.take(planned_row), planned, rng)
         # A plan that begins with what the base plays anyway can wait for the next decision.
         other = np.flatnonzero((begun != usual[planned_row]) & possible[planned_row, begun])
-        planned_row, planned, begun = planned_row[other], planned[other], begun[other]
-        row, action = np.concatenate([row, planned_row]), np.concatenate([action, begun])
-        plan = np.concatenate([plan, planned])
-        sorted_ = np.argsort(row, kind="stable")
-        row, action, plan = row[sorted_], action[sorted_], plan[sorted_]
-    return Candidates(row, action, plan)
+        row, action = np.concatenate([row, planned_row[other]]), np.concatenate([action, begun[other]])
+        plan = np.concatenate([plan, planned[other]])
+    by_row = np.argsort(row, kind="stable")
+    return Candidates(row[by_row], action[by_row], plan[by_row])
 
 
-def plans_within_reach(view: View, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _plans_within_reach(view: View, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return rows and plans: any shape with claims and without, then the nearest others; ``most`` for each row."""
-    every = np.arange(len(view))
-    natural = view.natural_hand
-    hands = replace(concealed(view, every), counts=count_planes(natural))
-    melds = view.meld_type[:, 0], view.meld_kind[:, 0]
-    possible = possible_plans(hands, *melds, other_shapes(view.rules))
-    row, plan = np.nonzero(possible)
+    hands = replace(concealed(view, np.arange(len(view))), counts=count_planes(view.natural_hand))
+    row, plan = np.nonzero(possible_plans(hands, view.meld_type[:, 0], view.meld_kind[:, 0], other_shapes(view.rules)))
     distance = weigh(hands, row, plan).distance.astype(np.intp)
     nearest = np.full(len(view), np.iinfo(np.intp).max)
     np.minimum.at(nearest, row, distance)
     near = np.flatnonzero((plan != ANY) & (distance <= nearest[row] + _REACH))
     near = near[np.lexsort((plan[near], distance[near], row[near]))]
-    row, plan = row[near], plan[near]
     # With claims or without is asked where there is something to claim.
     asked = np.flatnonzero(~view.action_mask[:, :CONCEALED_KONG].any(axis=1))
-    row, plan = np.concatenate([asked, asked, row]), np.concatenate([asked * 0 + OPEN, asked * 0 + CLOSED, plan])
+    row = np.concatenate([asked, asked, row[near]])
+    plan = np.concatenate([np.repeat([OPEN, CLOSED], len(asked)), plan[near]])
     order = np.argsort(row, kind="stable")
     row, plan = row[order], plan[order]
     kept = np.arange(len(row)) - np.searchsorted(row, row) < most
@@ -328,8 +302,6 @@ def plans_within_reach(view: View, most: int) -> tuple[NDArray[np.intp], NDArray
 
 
 # --- Rollouts -------------------------------------------------------------------------------------------------
-
-
 def play_out(
     engine: Engine,
     actions: NDArray[np.int64],

@@ -1,7 +1,4 @@
-"""The shipped prior of opponents' hands, counted from hands of the reference agent.
-
-`mahjong_env.engine.opponent_hands` draws determinizations from it.
-"""
+"""The shipped prior of opponents' hands; `mahjong_env.engine.opponent_hands` draws determinizations from it."""
 
 from __future__ import annotations
 
@@ -10,13 +7,12 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mahjong_env import VARIANTS, Rules
 from mahjong_env.engine.opponent_hands import OpponentHands
 
 COUNTS_PATH: Final = Path(__file__).with_name("opponent_hands.npz")
-"""Counts [turns, melds, distances] by variant, written by ``python -m tools.fit opponent-hands``."""
+"""Counts [turns, melds, distances] of the reference agent's hands by variant, by ``python -m tools.fit``."""
 _FROM_NEIGHBOURS: Final = 20.0
 """Pseudo-counts of hands at every turn and number of melds, distributed as those with any number of melds."""
 
@@ -27,12 +23,9 @@ def shipped_opponent_hands(rules: Rules) -> OpponentHands | None:
     if VARIANTS.get(rules.name) != rules:
         return None
     with np.load(COUNTS_PATH) as counts:
-        return from_counts(counts[rules.name]) if rules.name in counts else None
-
-
-def from_counts(counts: NDArray[np.uint32]) -> OpponentHands:
-    """Return the prior from counts [turns, melds, distances]; where few were counted, from those of all melds."""
-    seen = counts.astype(np.float64)
+        if rules.name not in counts:
+            return None
+        seen = counts[rules.name].astype(np.float64)
     of_turn = seen.sum(axis=1)
     for turn in np.flatnonzero(of_turn.sum(axis=1) == 0):
         of_turn[turn] = of_turn[max(turn - 1, 0)]

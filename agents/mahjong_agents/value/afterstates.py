@@ -1,12 +1,10 @@
-"""Afterstates: the own hand, the table and the action itself, as numbers for a small network.
+"""Afterstates: positions just after an action, before anything unknown happens, as numbers for a small network.
 
-An afterstate is a position as it is just after an action, before anything unknown happens. Agents compare the
-afterstates of their legal actions; the network of `mahjong_agents.value.agent` estimates their values.
+The network of `mahjong_agents.value.agent` estimates their values; agents compare those of their legal actions.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -46,112 +44,57 @@ _WITH_2_5_8: Final = np.array([1, 4, 7, 10, 13, 16, 19, 22, 25])
 _OUT_OF_SUIT: Final = 14.0
 
 
-@dataclass(frozen=True)
 class Afterstates:
     """The afterstates of m actions.
 
     Attributes:
-        view: what n seats see.
         row: [m] intp rows of the view.
         action: [m] intp legal actions, none of them a win.
+        type: [m] intp the type of the action, 0 to 6.
+        kind: [m] intp the kind of the action's tile; 0 for a pass without an offered tile.
+        tiles: [m, 34] int8 concealed tiles, wild ones included, and after a claim the one that is to be discarded.
+        natural: [m, 34] int8 the same without the wild ones.
+        wild: [m] intp the wild kind, -1 for none.
+        wilds: [m] int8 wild tiles in the hand.
+        num_melds: [m] intp own melds.
+        shanten: the distances of the hands, and the kinds that help.
+        distance: [m] int8 tiles that the hand lacks, at least one: a complete hand that did not win is one tile short.
+        help: [m] float32 tiles not seen yet that bring it nearer.
     """
 
-    view: View
-    row: NDArray[np.intp]
-    action: NDArray[np.intp]
-
-    # --- The hand --------------------------------------------------------------------------------------------------
-    @cached_property
-    def type(self) -> NDArray[np.intp]:
-        """[m] the type of the action, 0 to 6."""
-        return TYPE_OF[self.action]
-
-    @cached_property
-    def tiles(self) -> NDArray[np.int8]:
-        """[m, 34] concealed tiles, wild ones included; after a chow or pung with the tile still to be discarded."""
+    def __init__(self, view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> None:
+        """Look at what legal actions, none of them a win, leave of the hands of some rows of a view."""
+        self.view, self.row, self.action = view, row, action
+        rules, every = view.rules, np.arange(len(row))
+        self.type = TYPE_OF[action]
+        offered, of_kong = np.maximum(view.offered[row], 0), (action - CONCEALED_KONG) % NUM_KINDS
+        self.kind = np.select([self.type == 0, self.type <= _ADDED], [action, of_kong], offered).astype(np.intp)
         is_discard = self.type == 0
-        tiles = np.zeros((len(self.row), NUM_KINDS), np.int8)
-        at = np.flatnonzero(is_discard)
-        tiles[at] = self.view.hand[self.row[at]]
-        tiles[at, self.action[at]] -= 1
-        at = np.flatnonzero(~is_discard)
-        if at.size:
-            tiles[at] = tiles_after(self.view, self.row[at], self.action[at])
-        return tiles
-
-    @cached_property
-    def wild(self) -> NDArray[np.intp]:
-        """[m] the wild kind, -1 for none."""
-        return self.view.wild[self.row].astype(np.intp)
-
-    @cached_property
-    def wilds(self) -> NDArray[np.int8]:
-        """[m] wild tiles in the hand."""
-        every = np.arange(len(self.row))
-        return np.where(self.wild >= 0, self.tiles[every, self.wild], np.int8(0))
-
-    @cached_property
-    def natural(self) -> NDArray[np.int8]:
-        """[m, 34] concealed tiles without the wild ones."""
-        natural = self.tiles.copy()
+        self.tiles = np.zeros((len(row), NUM_KINDS), np.int8)
+        self.tiles[is_discard] = view.hand[row[is_discard]]
+        self.tiles[is_discard, action[is_discard]] -= 1
+        self.tiles[~is_discard] = tiles_after(view, row[~is_discard], action[~is_discard])
+        self.wild = view.wild[row].astype(np.intp)
+        self.wilds = np.where(self.wild >= 0, self.tiles[every, self.wild], np.int8(0))
+        self.natural = self.tiles.copy()
         some = np.flatnonzero(self.wild >= 0)
-        natural[some, self.wild[some]] = 0
-        return natural
-
-    @cached_property
-    def kind(self) -> NDArray[np.intp]:
-        """[m] the kind of the action's tile; 0 for a pass without an offered tile."""
-        offered = np.maximum(self.view.offered[self.row], 0)
-        of_kong = (self.action - CONCEALED_KONG) % NUM_KINDS
-        return np.select([self.type == 0, self.type <= _ADDED], [self.action, of_kong], offered).astype(np.intp)
-
-    @cached_property
-    def is_new_meld(self) -> NDArray[np.bool_]:
-        """[m] True where the action makes a new meld."""
-        every = np.arange(len(self.row))
-        from_three = self.view.hand[self.row, self.kind[every]] >= 3
-        return np.isin(self.type, (_CONCEALED, _CHOW, _PUNG)) | ((self.type == _KONG) & from_three)
-
-    @cached_property
-    def num_melds(self) -> NDArray[np.intp]:
-        """[m] own melds."""
-        return self.view.num_melds[self.row, 0].astype(np.intp) + self.is_new_meld
-
-    @cached_property
-    def sets(self) -> NDArray[np.intp]:
-        """[m] sets that the concealed tiles must form."""
-        return np.maximum(self.view.rules.sets - self.num_melds, 0)
-
-    @cached_property
-    def shanten(self) -> Shanten:
-        """The distances of the hands, and the kinds that help."""
-        shapes = other_shapes(self.view.rules)
+        self.natural[some, self.wild[some]] = 0
+        from_three = view.hand[row, self.kind] >= 3
+        self._is_new_meld = np.isin(self.type, (_CONCEALED, _CHOW, _PUNG)) | ((self.type == _KONG) & from_three)
+        self.num_melds = view.num_melds[row, 0].astype(np.intp) + self._is_new_meld
+        self._sets = np.maximum(rules.sets - self.num_melds, 0)
+        shapes = other_shapes(rules)
         counts = count_planes(self.natural) if any(shapes) else None
         codes = encode(self.natural).T.astype(np.intp, order="C")
-        return Shanten(Hands(codes, self.wilds, self.sets, self.num_melds == 0, counts), shapes)
-
-    @cached_property
-    def distance(self) -> NDArray[np.int8]:
-        """[m] tiles that the hand lacks, at least one: a complete hand that did not win is one tile short."""
-        return np.maximum(self.shanten.distance, np.int8(1))
-
-    @cached_property
-    def helping(self) -> NDArray[np.uint64]:
-        """[m] the kinds that bring it nearer."""
-        rules = self.view.rules
-        return kinds_wanted(self.shanten, self.distance, self.wild.astype(np.int8) if rules.has_wild else None, rules)
-
-    @cached_property
-    def help(self) -> Numbers:
-        """[m] tiles not seen yet that bring it nearer."""
-        return count_tiles(self.helping, count_planes(self.view.unseen[self.row])).astype(np.float32)
-
-    @cached_property
-    def stage(self) -> Numbers:
-        """[m] share of the wall that has been drawn."""
-        rules = self.view.rules
+        self.shanten = Shanten(Hands(codes, self.wilds, self._sets, self.num_melds == 0, counts), shapes)
+        self.distance = np.maximum(self.shanten.distance, np.int8(1))
+        wild = self.wild.astype(np.int8) if rules.has_wild else None
+        self._helping = kinds_wanted(self.shanten, self.distance, wild, rules)
+        self._unseen = view.unseen[row]
+        self._unseen_tiles = np.maximum(self._unseen.sum(axis=1), 1)
+        self.help: Numbers = count_tiles(self._helping, count_planes(self._unseen)).astype(np.float32)
         drawable = rules.deck.sum() - rules.reserve - rules.seats * rules.hand_size
-        return np.clip(1 - self.view.left[self.row] / drawable, 0, 1).astype(np.float32)
+        self._stage: Numbers = np.clip(1 - view.left[row] / drawable, 0, 1).astype(np.float32)
 
     # --- Numbers ---------------------------------------------------------------------------------------------------
     def numbers(self) -> Numbers:
@@ -165,8 +108,8 @@ class Afterstates:
     def _speed(self) -> Numbers:
         """Distance, acceptance, time left."""
         by_distance = _one_hot(np.clip(self.distance, 1, _MOST_DISTANCE) - 1, _MOST_DISTANCE)
-        kinds = count_members(self.helping).astype(np.float32)
-        left, stage = self.view.left[self.row], self.stage
+        kinds = count_members(self._helping).astype(np.float32)
+        left, stage = self.view.left[self.row], self._stage
         rest = _columns(
             self.help / self._unseen_tiles * 4,
             kinds / 10,
@@ -177,13 +120,9 @@ class Afterstates:
         )
         return np.concatenate([by_distance, by_distance * (np.log1p(self.help) - 2.5)[:, None], rest], axis=1)
 
-    @cached_property
-    def _unseen_tiles(self) -> NDArray[Any]:
-        return np.maximum(self.view.unseen[self.row].sum(axis=1), 1)
-
     def _blocks(self) -> Numbers:
         """Neighbours, gaps, pairs, triplets and single tiles."""
-        natural, unseen = self.natural, self.view.unseen[self.row]
+        natural, unseen = self.natural, self._unseen
         suits = natural[:, :_FIRST_HONOUR].reshape(-1, 3, 9)
         there = suits > 0
         beside = there[:, :, :-1] & there[:, :, 1:]
@@ -222,7 +161,7 @@ class Afterstates:
 
     def _suits_and_melds(self) -> Numbers:
         """Tiles outside the best suit, pungs and pairs, open melds, the dealer."""
-        view, row, new = self.view, self.row, np.flatnonzero(self.is_new_meld)
+        view, row, new = self.view, self.row, np.flatnonzero(self._is_new_meld)
         types, pairs = view.meld_type[row, 0], (self.natural >= 2).sum(axis=1)
         melds = self._melded @ _GROUPS
         melds[new] += _GROUPS[self.kind[new]] * 3
@@ -235,18 +174,14 @@ class Afterstates:
         has_chow = (types == MeldType.CHOW).any(axis=1) | (self.type == _CHOW)
         pungs = np.where(has_chow, 0, pairs + self.num_melds)
         closed_pairs = np.where(self.num_melds == 0, pairs, 0)
+        claimed = (types > MeldType.NONE) & (types != MeldType.CONCEALED_KONG)
+        is_open = claimed.any(axis=1) | np.isin(self.type, (_CHOW, _PUNG, _KONG))
         is_kong = (types >= MeldType.EXPOSED_KONG).sum(axis=1) + np.isin(self.type, (_CONCEALED, _ADDED, _KONG))
         return _columns(
             *(mixed / 5, pure / 5, mixed <= 2, mixed == 0, pure <= 2, pure == 0, has_chow),
             *(pungs / 3, pungs >= 4, closed_pairs / 4, closed_pairs >= 5),
-            *(self._is_open, self.num_melds / 3, is_kong, view.dealer[row] == 0, view.streak[row] / 3),
+            *(is_open, self.num_melds / 3, is_kong, view.dealer[row] == 0, view.streak[row] / 3),
         )
-
-    @cached_property
-    def _is_open(self) -> NDArray[np.bool_]:
-        types = self.view.meld_type[self.row, 0]
-        claimed = (types > MeldType.NONE) & (types != MeldType.CONCEALED_KONG)
-        return np.asarray(claimed.any(axis=1) | np.isin(self.type, (_CHOW, _PUNG, _KONG)))
 
     def _honours(self) -> Numbers:
         """Winds and dragons that may count, pairs of 2, 5 and 8, flowers."""
@@ -255,7 +190,7 @@ class Afterstates:
         counts[:, _FIRST_DRAGON:] = 1
         for wind in (view.house_wind[row, 0], view.round_wind[row]):
             counts[every, _FIRST_HONOUR + np.clip(wind, 0, 3)] += 1
-        own, new = self.natural + self._melded, np.flatnonzero(self.is_new_meld)
+        own, new = self.natural + self._melded, np.flatnonzero(self._is_new_meld)
         own[new, self.kind[new]] += 3
         return _columns(
             (counts * (self.natural == 2)).sum(axis=1),
@@ -273,7 +208,7 @@ class Afterstates:
         with_pair = self.natural.copy()
         honour = with_pair[:, _FIRST_HONOUR:].argmin(axis=1) + _FIRST_HONOUR
         with_pair[np.arange(len(wilds)), honour] += 2
-        of_sets = cheapest_hands(encode(with_pair).T, self.sets).short.astype(np.intp)
+        of_sets = cheapest_hands(encode(with_pair).T, self._sets).short.astype(np.intp)
         has_some = wilds > 0
         return np.concatenate(
             [
@@ -311,9 +246,9 @@ class Afterstates:
 
     def _safety(self) -> Numbers:
         """Earlier discards of the kind by others, and the unseen tiles of it and of its neighbours."""
-        view, row, kind, stage = self.view, self.row, self.kind, self.stage[:, None]
+        view, row, kind, stage = self.view, self.row, self.kind, self._stage[:, None]
         is_discard = (self.type == 0)[:, None]
-        unseen, every, others = view.unseen[row], np.arange(len(row)), np.arange(1, 4)
+        unseen, every, others = self._unseen, np.arange(len(row)), np.arange(1, 4)
         lies = (view.discards[row[:, None], others, kind[:, None]] > 0) & is_discard
         latest = view.latest[row[:, None], others, kind[:, None]]
         is_recent = (latest > 0) & (latest > view.num_discards[row][:, None] - view.rules.seats) & is_discard

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mahjong_agents.annotations import Annotation, annotate
 from mahjong_agents.greedy import reference_agent
-from mahjong_agents.value.afterstates import Afterstates, Numbers, actions_but_wins
+from mahjong_agents.value.afterstates import Numbers, actions_but_wins
 from mahjong_agents.value.plan_value import PlanValueAgent
 from mahjong_env import VARIANTS, AgentError, Rules, View
 from mahjong_env.basics.actions import WIN
@@ -21,6 +21,10 @@ from mahjong_env.basics.files import read_arrays
 
 _ROWS: Final = 256
 """Rows that are looked at at once, so that their numbers fit into the cache."""
+MOST_BYTES: Final = 2**24
+"""Of the arrays of a file of networks; those of the shipped one take 70,000."""
+NUMBERS_PATH: Final = Path(__file__).with_name("model.npz")
+_LAYERS: Final = ("first", "second", "last")
 
 
 class ValueAgent:
@@ -36,17 +40,17 @@ class ValueAgent:
         games_at_once: see `mahjong_agents.base.games_at_once`.
     """
 
+    name = "value"
     games_at_once: Final = 1000
 
-    def __init__(self, *, numbers: str = "shipped", margin: float | None = None) -> None:
+    def __init__(self, *, numbers: str | None = None, margin: float | None = None) -> None:
         """Choose the network.
 
         Args:
-            numbers: "shipped"; "none": it plays as `PlanValueAgent`; or a file that ``python -m tools.fit value-model``
-                has written. A file without numbers for the variant is an `AgentError` when it acts.
+            numbers: a file that ``python -m tools.fit value-model`` has written; one without a network of the variant
+                is an `AgentError` when it acts. None: the network that is shipped for the rules that are played.
             margin: sigma by which another action must be worth more than the usual one; None: the margin found best.
         """
-        self.name = PlanValueAgent.name if numbers == "none" else "value"
         self._numbers, self._margin = numbers, margin
         self._own: OutcomeNetwork | None = None
 
@@ -59,18 +63,19 @@ class ValueAgent:
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         """Choose what is worth most; see `mahjong_agents.Agent.act`."""
-        return self._play(view, rng)
+        return self._play(view, rng, None)
 
     def explain(self, view: View, rng: np.random.Generator) -> tuple[NDArray[np.int64], list[Annotation | None]]:
         """Choose what is worth most, with its points; see `mahjong_env.environments.agents.ExplainingAgent`."""
         notes: list[Annotation | None] = [None] * len(view)
         return self._play(view, rng, notes), notes
 
-    def _play(
-        self, view: View, rng: np.random.Generator, notes: list[Annotation | None] | None = None
-    ) -> NDArray[np.int64]:
+    def _play(self, view: View, rng: np.random.Generator, notes: list[Annotation | None] | None) -> NDArray[np.int64]:
         """Return [n] actions; ``notes`` [n] are filled in where they are wanted."""
-        network = self._network(view.rules)
+        network = self._own
+        if network is None and self._numbers is not None:
+            network = read_network(Path(self._numbers), view.rules.name)
+        network = network or shipped_network(view.rules)
         if network is None:
             return PlanValueAgent().act(view, rng)
         actions = reference_agent(view.rules).act(view, rng)
@@ -80,37 +85,17 @@ class ValueAgent:
             rows = doubtful[start : start + _ROWS]
             left = actions_but_wins(view, rows)
             points = network(left.numbers()).points
-            actions[rows] = _best(left, points + margin * (left.action == actions[left.row]))
+            worth = points + margin * (left.action == actions[left.row])
+            # The first best action of each row.
+            first = np.flatnonzero(np.diff(left.row, prepend=-1))
+            best = np.repeat(np.maximum.reduceat(worth, first), np.diff(first, append=len(worth)))
+            at = np.flatnonzero(worth == best)
+            actions[rows] = left.action[at[np.unique(left.row[at], return_index=True)[1]]]
             if notes is not None:
                 told = annotate("values", len(view), left.row, left.action, points * network.sigma)
                 for row in rows.tolist():
                     notes[row] = told[row]
         return actions
-
-    def _network(self, rules: Rules) -> OutcomeNetwork | None:
-        if self._own is not None:
-            return self._own
-        if self._numbers == "none":
-            return None
-        return shipped_network(rules) if self._numbers == "shipped" else read_network(Path(self._numbers), rules.name)
-
-
-def _best(left: Afterstates, worth: Numbers) -> NDArray[np.int64]:
-    """Return the first best action of each row that has any; ``worth`` [m] is what the actions are worth."""
-    first = np.flatnonzero(np.diff(left.row, prepend=-1))
-    best = np.maximum.reduceat(worth, first)
-    at = np.flatnonzero(worth == np.repeat(best, np.diff(first, append=len(worth))))
-    at = at[np.unique(left.row[at], return_index=True)[1]]
-    chosen: NDArray[np.int64] = left.action[at]
-    return chosen
-
-
-# --- The network ----------------------------------------------------------------------------------------------
-
-MOST_BYTES: Final = 2**24
-"""Of the arrays of a file of numbers; those of the shipped one take 70,000."""
-NUMBERS_PATH: Final = Path(__file__).with_name("model.npz")
-LAYERS: Final = ("first", "second", "last")
 
 
 class Outcome(NamedTuple):
@@ -141,8 +126,8 @@ class OutcomeNetwork:
     """The network of one variant.
 
     Attributes:
-        weights: for each of `LAYERS`, [outputs, inputs] float32.
-        biases: for each of them, [outputs] float32.
+        weights: of three layers, [outputs, inputs] float32 each.
+        biases: of these, [outputs] float32 each.
         sigma: points that make one sigma.
         margin: sigma by which another action must be worth more than the usual one.
     """
@@ -163,17 +148,16 @@ class OutcomeNetwork:
 
     def arrays(self, variant: str) -> dict[str, NDArray[Any]]:
         """Return what `read` reads, by name."""
-        parts = zip(LAYERS, self.weights, self.biases, strict=True)
-        arrays = {
-            f"{variant}_{layer}_{name}": part for layer, *both in parts for name, part in zip("wb", both, strict=True)
-        }
-        return {**arrays, f"{variant}_scale": np.array([self.sigma, self.margin], np.float32)}
+        arrays = {f"{variant}_scale": np.array([self.sigma, self.margin], np.float32)}
+        for layer, weights, biases in zip(_LAYERS, self.weights, self.biases, strict=True):
+            arrays |= {f"{variant}_{layer}_w": weights, f"{variant}_{layer}_b": biases}
+        return arrays
 
     @classmethod
     def read(cls, arrays: Mapping[str, NDArray[Any]], variant: str) -> OutcomeNetwork:
         """Take the network of a variant out of arrays by name."""
         weights, biases = (
-            tuple(arrays[f"{variant}_{layer}_{name}"].astype(np.float32) for layer in LAYERS) for name in "wb"
+            tuple(arrays[f"{variant}_{layer}_{name}"].astype(np.float32) for layer in _LAYERS) for name in "wb"
         )
         sigma, margin = arrays[f"{variant}_scale"].tolist()
         return cls(weights, biases, sigma, margin)
@@ -185,9 +169,7 @@ def shipped_network(rules: Rules) -> OutcomeNetwork | None:
     if VARIANTS.get(rules.name) != rules:
         return None
     with np.load(NUMBERS_PATH) as arrays:
-        if f"{rules.name}_scale" not in arrays:
-            return None
-        return OutcomeNetwork.read(arrays, rules.name)
+        return OutcomeNetwork.read(arrays, rules.name) if f"{rules.name}_scale" in arrays else None
 
 
 @cache

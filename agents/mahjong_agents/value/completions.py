@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,11 @@ from mahjong_env.observation.acceptance import hands_after, kinds_wanted, tiles_
 from mahjong_env.ruleset.shapes import other_shapes
 from mahjong_env.scoring.wins import Source, Wins
 
+_ONE: Final = np.eye(NUM_KINDS, dtype=np.int8)
+_CHOWS: Final = np.array([kind for kind in range(27) if kind % 9 < 7])
+_SETS: Final = np.concatenate([3 * _ONE, _ONE[_CHOWS] + _ONE[_CHOWS + 1] + _ONE[_CHOWS + 2]])
+"""[55, 34] int8 every pung and chow."""
+_LOWEST: Final = np.concatenate([np.arange(NUM_KINDS), _CHOWS]).astype(np.int8)
 SLOTS_OF_SEATS: Final = {3: np.array([0, 1, 3]), 4: np.arange(4)}
 # The last place, reached by -1, is for nobody.
 _SEAT_OF_SLOT: Final = {3: np.array([0, 1, -1, 2, -1], np.int8), 4: np.array([0, 1, 2, 3, -1], np.int8)}
@@ -187,30 +192,21 @@ def lay_open(
     Returns:
         [k, 34] the concealed tiles without it, the melds with it, and [k] bool whether there is such a set.
     """
-    patterns, types, kinds = _sets()
-    order = rng.permutation(len(patterns))
     found = np.full(len(natural), -1)
-    for number in order:
-        at = np.flatnonzero((found < 0) & (natural >= patterns[number]).all(axis=1))
+    for number in rng.permutation(len(_SETS)):
+        at = np.flatnonzero((found < 0) & (natural >= _SETS[number]).all(axis=1))
         if at.size:
-            rest = cheapest_hands(encode(natural[at] - patterns[number]).T, np.maximum(sets[at] - 1, 0))
+            rest = cheapest_hands(encode(natural[at] - _SETS[number]).T, np.maximum(sets[at] - 1, 0))
             found[at[rest.short <= wilds[at]]] = number
     some = found >= 0
-    after = natural - patterns[found] * some[:, None]
+    after = natural - _SETS[found] * some[:, None]
     at = np.flatnonzero(some)
     place = (melds.type > MeldType.NONE).sum(axis=1)[at]
-    laid = Melds(melds.type.copy(), melds.kind.copy(), melds.giver.copy())
-    laid.type[at, place], laid.kind[at, place], laid.giver[at, place] = types[found[at]], kinds[found[at]], 3
+    laid = Melds(*(array.copy() for array in melds))
+    is_pung = found[at] < NUM_KINDS
+    laid.type[at, place] = np.where(is_pung, MeldType.PUNG, MeldType.CHOW)
+    laid.kind[at, place], laid.giver[at, place] = _LOWEST[found[at]], 3
     return after, laid, some
-
-
-def _sets() -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int8]]:
-    """Return every pung and chow: [55, 34] its tiles, [55] type, [55] kind."""
-    one = np.eye(NUM_KINDS, dtype=np.int8)
-    lowest = np.array([kind for kind in range(27) if kind % 9 < 7])
-    chows = one[lowest] + one[lowest + 1] + one[lowest + 2]
-    types = np.repeat(np.array([MeldType.PUNG, MeldType.CHOW], np.int8), [NUM_KINDS, len(lowest)])
-    return np.concatenate([3 * one, chows]), types, np.concatenate([np.arange(NUM_KINDS), lowest]).astype(np.int8)
 
 
 # --- The next draws -------------------------------------------------------------------------------------------
@@ -221,8 +217,7 @@ _POWER, _GROUP = POWER.astype(np.intp), SUIT.astype(np.intp)
 _MOST: Final = 127
 
 
-@dataclass(frozen=True)
-class NextDraws:
+class NextDraws(NamedTuple):
     """The values of the next draws for the hands that m actions leave; 0 for hands farther than `MOST_DISTANCE`.
 
     Attributes:
@@ -238,8 +233,7 @@ class NextDraws:
     by_discard: NDArray[np.int8]
 
 
-@dataclass(frozen=True)
-class _Waiting:
+class _Waiting(NamedTuple):
     """Hands that wait for a draw, each with the action that leaves it."""
 
     of: NDArray[np.intp]  # [k] which of the actions
@@ -331,7 +325,7 @@ def _with(view: View, hands: _Waiting, which: NDArray[np.intp], kind: NDArray[np
     codes = more.hands.codes.copy()
     codes[_GROUP[kind], every] += _POWER[kind] * ~is_wild
     counts = None if more.hands.counts is None else count_planes(more.natural)
-    return replace(more, hands=replace(more.hands, codes=codes, wilds=more.hands.wilds + is_wild, counts=counts))
+    return more._replace(hands=replace(more.hands, codes=codes, wilds=more.hands.wilds + is_wild, counts=counts))
 
 
 def _add_waits(view: View, hands: _Waiting, melds: Melds, found: NextDraws, at: NDArray[np.intp]) -> None:

@@ -21,7 +21,7 @@ from mahjong_agents.plans import (
     weigh,
 )
 from mahjong_agents.value.completions import complete, lay_open, price
-from mahjong_env import Rules, View
+from mahjong_env import View
 from mahjong_env.basics.actions import CONCEALED_KONG, WIN
 from mahjong_env.hands.kind_sets import BIT_OF_KIND, count_planes, count_tiles
 from mahjong_env.ruleset.shapes import other_shapes
@@ -74,7 +74,11 @@ class PlanValueAgent:
         options = options_of(view, np.flatnonzero(~view.action_mask[:, WIN] & view.action_mask.any(axis=1)))
         if not options.row.size:
             return actions
-        prospects = _prospects(view.rules, options)
+        possible = possible_plans(options.hands, options.melds.type, options.melds.kind, other_shapes(view.rules))
+        prospects = weigh(options.hands, *np.nonzero(possible))
+        nearest = np.full(len(options.row), np.iinfo(np.int8).max, np.int8)
+        np.minimum.at(nearest, prospects.hand, prospects.distance)
+        prospects = prospects.take(np.flatnonzero(prospects.distance <= nearest[prospects.hand] + _REACH))
         worth = self._worth(view, options, prospects, rng)
         is_usual = options.action == np.where(usual < CONCEALED_KONG, DISCARD, usual)[options.row]
         worth *= np.where(is_usual[prospects.hand] & (prospects.plan == ANY), 1 + self._margin, 1)
@@ -142,15 +146,6 @@ class PlanValueAgent:
         return worth
 
 
-def _prospects(rules: Rules, options: Options) -> Prospects:
-    """Return the plans within reach of each option."""
-    possible = possible_plans(options.hands, options.melds.type, options.melds.kind, other_shapes(rules))
-    prospects = weigh(options.hands, *np.nonzero(possible))
-    nearest = np.full(len(options.row), np.iinfo(np.int8).max, np.int8)
-    np.minimum.at(nearest, prospects.hand, prospects.distance)
-    return prospects.take(np.flatnonzero(prospects.distance <= nearest[prospects.hand] + _REACH))
-
-
 def win_probability(
     distance: NDArray[np.int8],
     acceptance: NDArray[np.float64],
@@ -160,7 +155,7 @@ def win_probability(
     turns: NDArray[np.float64],
     elapsed: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return the probability that hands are completed before somebody else wins or the wall ends.
+    """Return the probability [k] that hands are completed before somebody else wins or the wall ends.
 
     Args:
         distance: [k] tiles short.
@@ -171,9 +166,6 @@ def win_probability(
         last_claims: [k] the same for the tile that wins.
         turns: [k] draws that the seat may still have.
         elapsed: [k] share of the wall that has been drawn.
-
-    Returns:
-        [k] from 0 to 1.
     """
     distance = np.clip(distance, 1, _MOST_DISTANCE)
     pace = np.clip(acceptance / _TYPICAL_ACCEPTANCE[distance], 0.1, 2.0)
