@@ -28,9 +28,10 @@ def test_observations_are_written_where_the_caller_wants_them(engine):
     out = np.full((GAMES, *engine.observation_shape), 77, np.int8)
     assert engine.observe(out=out) is out
     np.testing.assert_array_equal(out, engine.observe())
-    some = np.full((2, *engine.observation_shape), 77, np.int8)
-    engine.observe([4, 1], [2, 3], out=some)
-    np.testing.assert_array_equal(some, engine.observe([4, 1], [2, 3]))
+    engine.observe([4, 1], [2, 3], out=out[:2])
+    np.testing.assert_array_equal(out[:2], engine.observe([4, 1], [2, 3]))
+    with pytest.raises(ActionError, match=r"out is \[6, 38, 34\] int8, not \[6, 38, 34\] float32"):
+        engine.observe(out=out.astype(np.float32))
 
 
 @pytest.mark.parametrize("games", [None, [5, 0, 2]])
@@ -46,12 +47,6 @@ def test_a_step_fills_what_it_is_given(games):
         np.testing.assert_array_equal(out["observation"], engine.observe(asked))
         paid += np.abs(result.rewards).sum()
     assert paid > 0
-
-
-def test_one_array_alone(engine):
-    out = {"rewards": np.zeros((GAMES, 4), np.int32)}
-    engine.step(engine.action_mask.argmax(axis=1), out=out)
-    assert list(out) == ["rewards"]
 
 
 @pytest.mark.parametrize(
@@ -72,11 +67,6 @@ def test_what_cannot_be_filled_is_refused_before_anything_is_played(engine, chan
         engine.step(engine.action_mask.argmax(axis=1), out=change(buffers(engine)))
     assert words in str(refused.value)
     assert engine.snapshot().to_bytes() == before
-
-
-def test_observations_refuse_other_arrays(engine):
-    with pytest.raises(ActionError, match=r"out is \[6, 38, 34\] int8, not \[6, 38, 34\] float32"):
-        engine.observe(out=np.zeros((GAMES, *engine.observation_shape), np.float32))
 
 
 def test_torch_reads_the_same_memory(engine):

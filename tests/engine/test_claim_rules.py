@@ -157,12 +157,6 @@ def test_each_seat_is_asked_once_and_a_low_answer_is_outranked():
     assert claims.tolist() == [[1, pung]]
 
 
-def test_nobody_left_to_ask():
-    row, could_be_heard = seats_to_ask_first(np.zeros((3, 2), np.int8))
-    assert could_be_heard.tolist() == [0, 0]
-    assert row.shape == (2,)
-
-
 # --- What others cannot know ----------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""The engine as users hold it: steps, partial steps, resets, copies, matches, and every kind of wrong input."""
+"""The engine as users hold it: steps, partial steps, resets, copies, matches; wrong input: tests/test_bad_input.py."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 
 import mahjong_env
 from mahjong_env import (
-    ActionError,
     Deal,
     DealError,
     IllegalActionError,
@@ -50,47 +49,38 @@ def unchanged(engine, before):
 
 class TestWhatIsPromised:
     def test_actions_are_numbered_for_good(self):
-        assert len(mahjong_env.ACTIONS) == 109
-        assert [action(name) for name in ("discard 1m", "discard 7z", "concealed kong 1m", "added kong 1m")] == [
-            0,
-            33,
-            34,
-            68,
-        ]
-        assert [action(name) for name in ("chow low", "pung", "kong", "win", "pass")] == [102, 105, 106, 107, 108]
+        names = ("discard 1m", "discard 7z", "concealed kong 1m", "added kong 1m", "chow low", "pung", "kong", "win")
+        assert [action(name) for name in names] == [0, 33, 34, 68, 102, 105, 106, 107]
+        assert len(mahjong_env.ACTIONS) == action("pass") + 1 == 109
 
     def test_shapes_and_types(self, rng):
         engine = make_engine("hebei", 6, seed=3)
-        assert engine.seat_to_act.dtype == np.int8
-        assert engine.action_mask.shape == (6, 109)
-        assert engine.action_mask.dtype == np.bool_
-        assert engine.points.dtype == np.int32
         result = engine.step(random_actions(engine.action_mask, rng))
-        assert result.rewards.shape == (6, 3)
-        assert result.rewards.dtype == np.int32
-        assert result.hand_over.shape == result.done.shape == (6,)
-        observation = engine.observe()
-        assert observation.shape == (6, *engine.observation_shape)
-        assert observation.dtype == np.int8
-        assert engine.observe(games=[2, 2, 5], seats=[0, 1, 2]).shape[0] == 3
+        for array, shape, dtype in (
+            (engine.seat_to_act, (6,), np.int8),
+            (engine.action_mask, (6, 109), np.bool_),
+            (engine.points, (6, 3), np.int32),
+            (result.rewards, (6, 3), np.int32),
+            (result.hand_over, (6,), np.bool_),
+            (result.done, (6,), np.bool_),
+            (engine.observe(), (6, *engine.observation_shape), np.int8),
+            (engine.observe(games=[2, 2, 5], seats=[0, 1, 2]), (3, *engine.observation_shape), np.int8),
+        ):
+            assert (array.shape, array.dtype) == (shape, dtype)
 
-    def test_masks_that_are_kept_stay_what_they_were(self, rng):
+    def test_arrays_that_are_kept_stay_what_they_were(self, rng):
         """What a user naturally collects over some steps; and what is written to it changes no game."""
         engine = make_engine("hebei", 8, seed=3, auto_reset=True)
         kept, copies = [], []
-        for _ in range(5):
+        for _ in range(200):
             mask = engine.action_mask
-            kept.append(mask)
-            copies.append(mask.copy())
-            engine.step(random_actions(mask, rng))
-        assert all(np.array_equal(mask, copy) for mask, copy in zip(kept, copies, strict=True))
-        assert not np.array_equal(kept[0], kept[-1])
-        mask = engine.action_mask
-        mask[...] = True
-        assert not engine.action_mask.all()
-        illegal = (~engine.action_mask).argmax(axis=1)
+            result = engine.step(random_actions(mask, rng))
+            kept += [mask, result.rewards, result.done, engine.observe()]
+            copies += [array.copy() for array in kept[-4:]]
+        assert all(np.array_equal(array, before) for array, before in zip(kept, copies, strict=True))
+        engine.action_mask[...] = True
         with pytest.raises(IllegalActionError):
-            engine.step(illegal)
+            engine.step((~engine.action_mask).argmax(axis=1))
 
     def test_masks_can_be_handed_to_torch(self):
         torch = pytest.importorskip("torch")
@@ -98,16 +88,6 @@ class TestWhatIsPromised:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # of memory that torch may write to and numpy may not
             assert torch.from_numpy(mask).sum() == mask.sum()
-
-    def test_results_are_fresh_arrays(self, rng):
-        engine = make_engine("hebei", 4, seed=1, auto_reset=True)
-        result = engine.step(random_actions(engine.action_mask, rng))
-        kept = result.rewards.copy(), result.done.copy(), engine.observe()
-        seen = kept[2].copy()
-        play(engine, rng, 200)
-        assert np.array_equal(result.rewards, kept[0])
-        assert np.array_equal(result.done, kept[1])
-        assert np.array_equal(kept[2], seen)
 
     def test_auto_reset_never_waits_for_nobody(self, rng):
         engine = make_engine("hebei", 16, seed=1, auto_reset=True)
@@ -165,16 +145,18 @@ class TestWhatIsPromised:
         engine = make_engine("hebei", 1, seed=0)
         engine.reset(deals=Deal(hands=("123m 456m 789m 22p 55s 2p", "147m 258p 369s 1234z", "369m 147p 258s 2345z")))
         result = engine.step([action("win")])
-        outcome = result.outcome
-        assert result.done[0]
-        assert outcome.game.tolist() == [0]
-        assert outcome.winner.tolist() == [0]
-        assert outcome.source.tolist() == ["draw"]
-        assert outcome.from_seat.tolist() == [-1]
-        assert sorted(outcome.rows[0]) == [("Closed Hand", 2), ("Dealer Win", 2), ("One Dragon", 2)]
-        assert outcome.value.tolist() == [8]
-        assert outcome.payments.tolist() == result.rewards.tolist() == [[16, -8, -8]]
-        assert outcome.points.tolist() == [[66, 42, 42]]
+        told = result.outcome
+        assert (result.done[0], told.game[0], told.winner[0], told.source[0], told.from_seat[0]) == (
+            1,
+            0,
+            0,
+            "draw",
+            -1,
+        )
+        assert sorted(told.rows[0]) == [("Closed Hand", 2), ("Dealer Win", 2), ("One Dragon", 2)]
+        assert told.value.tolist() == [8]
+        assert told.payments.tolist() == result.rewards.tolist() == [[16, -8, -8]]
+        assert told.points.tolist() == [[66, 42, 42]]
 
 
 class TestLooking:
@@ -211,32 +193,21 @@ class TestCopies:
         engine.restore(snapshot)
         assert unchanged(engine, before)
 
-    def test_snapshot_arrays_are_frozen(self):
-        snapshot = make_engine("hebei", 1, seed=1).snapshot()
-        with pytest.raises(ValueError, match="read-only"):
-            snapshot.arrays["hand"][0] = 0
-
-    @pytest.mark.parametrize(
-        "options",
-        [
-            {"num_games": 5},
-            {"num_games": 4, "cap": 8},
-            {"num_games": 4, "num_hands": 3},
-            {"num_games": 4, "players": 4},
-        ],
-    )
+    @pytest.mark.parametrize("options", [{"cap": 8}, {"num_hands": 3}, {"players": 4}])
     def test_a_foreign_snapshot_is_refused(self, options):
-        snapshot = make_engine("hebei", 4, seed=1).snapshot()
-        other = make_engine("hebei", seed=1, **options)
+        other = make_engine("hebei", 4, seed=1, **options)
         before = arrays_of(other)
         with pytest.raises(SnapshotError, match="does not fit"):
-            other.restore(snapshot)
+            other.restore(make_engine("hebei", 4, seed=1).snapshot())
         assert unchanged(other, before)
 
     def test_every_changed_byte_is_noticed(self):
         engine = make_engine("hebei", 1, seed=1)
         data = engine.snapshot().to_bytes()
         rng = np.random.default_rng(0)
+        for cut in (0, 1, 10, 1000, -1):
+            with pytest.raises(SnapshotError, match="not a snapshot"):
+                Snapshot.from_bytes(data[:cut])
         for place in range(len(data)):
             damaged = bytearray(data)
             damaged[place] ^= int(rng.integers(1, 256))
@@ -262,12 +233,6 @@ class TestCopies:
             Snapshot.from_bytes(data.replace(b"snapshot 3", b"snapshot 2"))
         with pytest.raises(SnapshotError, match="read from bytes, not from str"):
             Snapshot.from_bytes("text")
-
-    @pytest.mark.parametrize("cut", [0, 1, 10, 1000, -1])
-    def test_damaged_bytes_are_refused(self, cut):
-        data = make_engine("hebei", 2, seed=1).snapshot().to_bytes()
-        with pytest.raises(SnapshotError, match="not a snapshot"):
-            Snapshot.from_bytes(data[:cut])
 
     @pytest.mark.parametrize(
         ("header", "message"),
@@ -311,46 +276,7 @@ class TestCopies:
         assert (engine.state.wall[live] != walls).any(axis=1).all()
 
 
-class TestWrongInput:
-    def test_unknown_variant(self):
-        with pytest.raises(RulesError, match=r"no variant 'sichuan'.*hebei"):
-            make_engine("sichuan")
-
-    def test_unknown_knob_lists_the_knobs(self):
-        with pytest.raises(RulesError, match=r"no knob 'caps'.*cap \(None, any integer from 1 to 100000\)"):
-            make_engine("hebei", caps=8)
-
-    @pytest.mark.parametrize(
-        ("knob", "value"),
-        [
-            ("cap", 0),
-            ("cap", "8"),
-            ("players", 5),
-            ("players", True),
-            ("rotation", 1),
-            ("all_pungs", 2.0),
-            ("base_score", None),
-        ],
-    )
-    def test_wrong_knob_value_lists_the_valid(self, knob, value):
-        with pytest.raises(RulesError, match=rf"{knob}=.* is not valid; valid are "):
-            mahjong_env.rules("hebei", **{knob: value})
-
-    @pytest.mark.parametrize("options", [{"num_games": 0}, {"num_games": 2.5}, {"num_hands": 0}, {"start": "middle"}])
-    def test_wrong_counts(self, options):
-        with pytest.raises(RulesError, match=r"is not valid|is an integer"):
-            make_engine("hebei", **options)
-
-    @pytest.mark.parametrize("value", ["no", 1, None, np.int64(1)])
-    def test_auto_reset_is_a_flag(self, value):
-        with pytest.raises(RulesError, match="auto_reset is True or False, not"):
-            make_engine("hebei", auto_reset=value)
-
-    @pytest.mark.parametrize(("number", "size"), [(10**9, "TiB"), (10**20, "TiB"), (np.int64(10**12), "TiB")])
-    def test_more_games_than_fit_are_refused_before_anything_is_taken(self, number, size):
-        with pytest.raises(RulesError, match=rf"{number} games would take about [\d,.]+ {size} of memory; .* is free"):
-            make_engine("hebei", number)
-
+class TestLimits:
     def test_copies_that_cannot_fit_are_refused(self, monkeypatch):
         engine = make_engine("hebei", 2, seed=1)
         monkeypatch.setattr(arguments, "free_memory", lambda: 2**29)
@@ -363,13 +289,11 @@ class TestWrongInput:
         taken = sum(array.nbytes for array in engine.state.arrays().values())
         assert State.bytes_of(arguments.axes_of(engine.rules, 7)) == taken
 
-    def test_numbers_and_flags_of_numpy_are_as_good_as_those_of_python(self, rng):
+    def test_numbers_and_flags_of_numpy_are_as_good_as_those_of_python(self):
         options = {"num_games": np.int64(4), "num_hands": np.int8(2), "seed": np.uint32(7), "auto_reset": np.True_}
         engine = make_engine("hebei", players=np.int64(4), **options)
         twin = make_engine("hebei", 4, num_hands=2, seed=7, auto_reset=True, players=4)
         assert engine.snapshot().to_bytes() == twin.snapshot().to_bytes()
-        assert type(engine.num_games) is int
-        assert engine.auto_reset is True
 
     def test_no_games_can_be_stepped(self):
         engine = make_engine("hebei", 3, seed=1)
@@ -379,21 +303,6 @@ class TestWrongInput:
             assert result.rewards.shape == (0, 3)
             assert len(result.done) == len(result.outcome) == 0
         assert unchanged(engine, before)
-        with pytest.raises(ActionError):
-            engine.step([])
-
-    @pytest.mark.parametrize("rng", [5, None, np.random.RandomState(5), np.random.default_rng])
-    def test_hidden_tiles_are_drawn_with_a_generator(self, rng):
-        engine = make_engine("hebei", 2, seed=1)
-        before = arrays_of(engine)
-        with pytest.raises(ActionError, match=r"rng is a numpy.random.Generator, such as"):
-            engine.resample_hidden(0, rng)
-        assert unchanged(engine, before)
-
-    @pytest.mark.parametrize("seed", [-1, 1.5, "7", True])
-    def test_wrong_seeds(self, seed):
-        with pytest.raises(MahjongError, match="a seed is"):
-            make_engine("hebei", seed=seed)
 
     def test_an_illegal_action_changes_nothing_in_the_batch(self, rng):
         engine = make_engine("hebei", 4, seed=1)
@@ -401,51 +310,24 @@ class TestWrongInput:
         before = arrays_of(engine)
         actions = random_actions(engine.action_mask, rng)
         actions[2] = int(np.flatnonzero(~engine.action_mask[2])[0])
-        with pytest.raises(
-            IllegalActionError, match=rf"game 2, seat {engine.seat_to_act[2]}: .* not legal; legal are "
-        ):
+        said = rf"game 2, seat {engine.seat_to_act[2]}: .* not legal; legal are "
+        with pytest.raises(IllegalActionError, match=said):
             engine.step(actions)
         assert unchanged(engine, before)
 
-    @pytest.mark.parametrize("actions", [[0, 1], [[0]], 0, [0.0], ["discard 1m"], [True], [None], [-1], [109], [2**40]])
-    def test_actions_of_wrong_shape_type_or_range(self, actions):
-        engine = make_engine("hebei", 1, seed=1)
-        before = arrays_of(engine)
-        with pytest.raises(ActionError):
-            engine.step(actions)
-        assert unchanged(engine, before)
 
-    @pytest.mark.parametrize("games", [[4], [-1], [0, 0], [0.5], [[0]], [True, False]])
-    def test_wrong_game_numbers(self, games):
-        with pytest.raises(ActionError):
-            make_engine("hebei", 4, seed=1).reset(games=games)
-
-    @pytest.mark.parametrize("seats", [3, -1, [0, 1, 9], 0.5])
-    def test_wrong_seats(self, seats):
-        with pytest.raises(MahjongError, match="seats are"):
-            make_engine("hebei", 3, seed=1).observe(seats=seats)
-
-
-class TestWrongDeals:
+class TestDeals:
     @pytest.mark.parametrize(
         ("deal", "message"),
         [
-            ({"hands": ("11111m",)}, "5 tiles 1m"),
             ({"hands": ("111m",), "draws": "1m", "replacements": "1m"}, "5 tiles 1m"),
             ({"hands": ("F1",)}, "1 tiles F1"),
             ({"hands": ("1m",) * 4}, "at most 3 hands"),
             ({"hands": ("123456789m 12345p",), "dealer": 1}, "seat 0 names 14 tiles"),
             ({"hands": ("123456789m 123456p",)}, "may name at most 14"),
-            ({"hands": ("1x",)}, "cannot read"),
-            ({"hands": ("8z",)}, "cannot read"),
             ({"dealer": 3}, "dealer is an integer from 0 to 2"),
-            ({"dealer": "0"}, "dealer is an integer"),
-            ({"dealer_streak": -1}, "dealer_streak"),
-            ({"wild": "1m"}, "turns up no tile"),
             ({"indicator": "1m"}, "turns up no tile"),
             ({"tiles_left": 85}, "tiles_left is an integer from 0 to 84"),
-            ({"running_points": (1, 2)}, "running_points are 3 integers"),
-            ({"round_wind": "5z"}, "a wind is"),
             ({"house_winds": "1z 1z 2z"}, "house_winds names each"),
         ],
     )

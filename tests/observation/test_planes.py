@@ -32,95 +32,77 @@ def positions(variant, *, games=40, steps=60, seed=4, num_hands=3, **knobs):
 
 
 class Reading:
-    """What the seat to act sees in one game, written from the tables of the README, number by number."""
+    """What the seat to act sees in one game, written from the tables of docs/reference, number by number."""
 
     def __init__(self, engine, game):
         self.engine, self.state, self.rules, self.game = engine, engine.state, engine.rules, game
         self.seat, self.seats = int(engine.state.actor[game]), engine.num_seats
-        self.at = {SLOTS[self.seats][(seat - self.seat) % self.seats]: seat for seat in range(self.seats)}
+        self.at = {self.slot_of(seat): seat for seat in range(self.seats)}
 
     def of(self, name, *index):
         return getattr(self.state, name)[(self.game, *index)]
 
-    def slot_of(self, seat):
-        return SLOTS[self.seats][(seat - self.seat) % self.seats] if seat >= 0 else -1
+    def slot_of(self, seat, of=None):
+        return SLOTS[self.seats][(seat - (self.seat if of is None else of)) % self.seats] if seat >= 0 else -1
+
+    def steps(self, person):
+        return (person - self.of("person_at", self.seat)) % self.rules.people + 1
+
+    def sits_out(self):
+        return next(p for p in range(self.rules.people) if p not in self.of("person_at"))
 
     def pieces(self):
-        return {piece.name: getattr(self, piece.name)(piece.planes) for piece in OBSERVATION_PIECES}
-
-    def one(self, kind):
-        return [[int(place == kind) for place in range(34)]]
-
-    def hand(self, _):
-        return [self.of("hand", self.seat).tolist()]
-
-    def drawn(self, _):
-        return self.one(self.of("drawn") if self.of("turn") == self.seat else -1)
-
-    def offered(self, _):
-        plane = self.one(self.of("offered"))
-        robs_gold = self.of("phase") == Phase.OPENING and self.rules.name == "fuzhou" and self.of("stage") == 1
-        if robs_gold:
-            plane = self.one(self.of("wild"))
-        return plane
-
-    def wild(self, _):
-        return self.one(self.of("wild"))
-
-    def indicator(self, _):
-        return self.one(self.of("indicator"))
-
-    def hidden_kongs(self, _):
+        """[34] or [planes * 34] numbers of each piece; at the end of a piece zeros may be left out."""
+        one = lambda kind: [int(place == kind) for place in range(34)]  # noqa: E731
         types, kinds = self.of("meld_type", self.seat), self.of("meld_kind", self.seat)
         hidden = {int(k) for t, k in zip(types, kinds, strict=True) if t == 5 and self.rules.hides_concealed_kongs}
-        return [[4 * (place in hidden) for place in range(34)]]
+        robs_gold = self.of("phase") == Phase.OPENING and self.rules.name == "fuzhou" and self.of("stage") == 1
+        slots = [self.at.get(slot) for slot in range(4)]
+        nothing, points = [0] * 34, [0] * 34
+        for slot, seat in self.at.items():
+            points[slot:20:4] = digits(self.of("points", self.of("person_at", seat)))
+        if self.rules.people > self.seats:
+            points[20:25] = digits(self.of("points", self.sits_out()))
+        rivers = [[0] * RIVER_PLACES if seat is None else self.of("river", seat).tolist() for seat in slots]
+        return {
+            "hand": self.of("hand", self.seat).tolist(),
+            "drawn": one(self.of("drawn") if self.of("turn") == self.seat else -1),
+            "offered": one(self.of("wild") if robs_gold else self.of("offered")),
+            "wild": one(self.of("wild")),
+            "indicator": one(self.of("indicator")),
+            "hidden_kongs": [4 * (place in hidden) for place in range(34)],
+            "table": [n for seat in slots for n in self.table(seat)],
+            "river": [number for river in rivers for number in river],
+            "flowers": [n for seat in slots for n in (nothing if seat is None else self.flowers(seat))],
+            "melds": [n for seat in slots for n in (nothing if seat is None else self.melds(seat))],
+            "facts": [max(min(int(value), 127), -127) for fact in OBSERVATION_FACTS for value in self.values(fact)],
+            "points": points,
+            "legal_actions": self.of("mask").astype(int).tolist(),
+        }
 
-    def table(self, _):
-        rows = []
-        for slot in range(4):
-            rows += self.of("public", self.at[slot])[:3].tolist() if slot in self.at else [[0] * 34] * 3
-        return rows
+    def table(self, seat):
+        return [0] * 102 if seat is None else self.of("public", seat)[:3].ravel().tolist()
 
-    def river(self, planes):
-        numbers = []
-        for slot in range(4):
-            numbers += self.of("river", self.at[slot]).tolist() if slot in self.at else [0] * RIVER_PLACES
-        return np.array(numbers + [0] * (planes * 34 - len(numbers))).reshape(planes, 34).tolist()
+    def flowers(self, seat):
+        exposed = self.of("flowers", seat).tolist()
+        return [*exposed[34:], *[0] * 19, *exposed[27:34]]
 
-    def flowers(self, _):
-        rows = []
-        for slot in range(4):
-            row = [0] * 34
-            if slot in self.at:
-                exposed = self.of("flowers", self.at[slot])
-                row[:8], row[27:] = exposed[34:].tolist(), exposed[27:34].tolist()
-            rows.append(row)
-        return rows
-
-    def melds(self, _):
-        rows = []
-        for slot in range(4):
-            row = [0] * 34
-            for place in range(5 if slot in self.at else 0):
-                owner = self.at[slot]
-                kind, giver = self.of("meld_kind", owner, place), self.of("meld_from", owner, place)
-                meld_type = int(self.of("meld_type", owner, place))
-                if not meld_type:
-                    continue
-                shown = 0 if meld_type == 5 and self.rules.hides_concealed_kongs else kind + 1
-                row[6 * place : 6 * place + 2] = [meld_type, int(shown)]
-                if giver >= 0:
-                    claimed = int(self.of("meld_claimed", owner, place))
-                    row[6 * place + 2] = SLOTS[self.seats][(giver - owner) % self.seats]
-                    row[6 * place + 3] = claimed + 1
-                    row[6 * place + 4] = self.number(owner, place, giver, claimed)
-            rows.append(row)
-        return rows
+    def melds(self, owner):
+        row = [0] * 34
+        for place in range(5):
+            meld_type, kind = int(self.of("meld_type", owner, place)), self.of("meld_kind", owner, place)
+            giver, claimed = self.of("meld_from", owner, place), int(self.of("meld_claimed", owner, place))
+            if meld_type:
+                is_hidden = meld_type == 5 and self.rules.hides_concealed_kongs
+                row[6 * place : 6 * place + 2] = [meld_type, 0 if is_hidden else int(kind) + 1]
+            if meld_type and giver >= 0:
+                number = self.number(owner, place, giver, claimed)
+                row[6 * place + 2 : 6 * place + 5] = [self.slot_of(giver, owner), claimed + 1, number]
+        return row
 
     def number(self, owner, place, giver, claimed):
         """The claimed discard in its owner's river: the one of those that fit with the right number among its likes."""
-        slot = SLOTS[self.seats][(owner - giver) % self.seats]
-        codes, claimers = self.of("river", giver), self.of("river_claimed", giver)
+        codes, claimers, slot = self.of("river", giver), self.of("river_claimed", giver), self.slot_of(owner, giver)
         fitting = [n for n in range(RIVER_PLACES) if codes[n] == claimed + 1 + CLAIMED and claimers[n] == slot]
         earlier = [
             other
@@ -129,46 +111,25 @@ class Reading:
         ]
         return fitting[len(earlier)] + 1
 
-    def facts(self, planes):
-        numbers = []
-        for fact in OBSERVATION_FACTS:
-            if fact.by_slot:
-                values = [self.slot_fact(fact.name, self.at[slot]) if slot in self.at else 0 for slot in range(4)]
-            else:
-                values = [self.fact(fact.name)]
-            numbers += [max(min(int(value), 127), -127) for value in values]
-        return np.array(numbers + [0] * (planes * 34 - len(numbers))).reshape(planes, 34).tolist()
-
-    def fact(self, name):
-        in_question = self.of("phase") == Phase.OPENING
+    def values(self, fact):
+        if fact.by_slot:
+            return [self.of_seat(fact.name, self.at[slot]) if slot in self.at else 0 for slot in range(4)]
         after = (self.of("offered_by") + 1) % self.seats
         to_come = self.engine.num_hands - 1 - self.of("hand_in_match")
-        return {
-            "phase": lambda: self.of("phase"),
+        told = {
             "left": lambda: len(self.state.wall[0]) - self.of("front") - self.of("back") - self.of("reserve"),
             "num_discards": lambda: (self.of("river") > 0).sum(),
-            "streak": lambda: self.of("streak"),
             "round_wind": lambda: self.of("round_wind") + 1,
             "deals_passed_on": lambda: self.of("turnover") % self.seats,
             "offered_from": lambda: self.slot_of(self.of("offered_by")) + 1 if self.of("offered") >= 0 else 0,
             "turn": lambda: self.slot_of(after if self.of("phase") == Phase.CLAIM else self.of("turn")) + 1,
-            "opening": lambda: (self.of("stage") + 1) * in_question,
-            "kong_draws": lambda: self.of("kong_draws"),
-            "flower_draw": lambda: self.of("flower_draw"),
-            "closing": lambda: self.of("closing"),
-            "dice": lambda: self.of("dice"),
-            "hand_in_match": lambda: self.of("hand_in_match"),
+            "opening": lambda: (self.of("stage") + 1) * (self.of("phase") == Phase.OPENING),
             "hands_to_come": lambda: to_come if self.rules.ends_by_hands else 0,
             "sitting_out": lambda: self.steps(self.sits_out()) if self.rules.people > self.seats else 0,
-        }[name]()
+        }
+        return [told.get(fact.name, lambda: self.of(fact.name))()]
 
-    def sits_out(self):
-        return next(p for p in range(self.rules.people) if p not in self.of("person_at"))
-
-    def steps(self, person):
-        return (person - self.of("person_at", self.seat)) % self.rules.people + 1
-
-    def slot_fact(self, name, seat):
+    def of_seat(self, name, seat):
         if name.startswith("mark_"):
             number = int(name.removeprefix("mark_"))
             return self.of("marks", seat, number) if number < len(self.rules.marks) else 0
@@ -177,17 +138,6 @@ class Reading:
             "house_wind": lambda: self.of("house_wind", seat) + 1,
             "person": lambda: self.steps(self.of("person_at", seat)) if self.rules.people > self.seats else 0,
         }[name]()
-
-    def points(self, _):
-        row = [0] * 34
-        for slot, seat in self.at.items():
-            row[slot:20:4] = digits(self.of("points", self.of("person_at", seat)))
-        if self.rules.people > self.seats:
-            row[20:25] = digits(self.of("points", self.sits_out()))
-        return [row]
-
-    def legal_actions(self, _):
-        return np.append(self.of("mask"), np.zeros(27)).astype(int).reshape(4, 34).tolist()
 
 
 def digits(points):
@@ -209,11 +159,14 @@ def test_every_number_is_what_the_table_says(variant, knobs):
     phases = set()
     for game in range(engine.num_games):
         phases.add(int(engine.state.phase[game]))
-        for name, numbers in Reading(engine, game).pieces().items():
-            found = seen[game, plane(name)].tolist()
+        read = Reading(engine, game).pieces()
+        assert set(read) == {piece.name for piece in OBSERVATION_PIECES}
+        for name, numbers in read.items():
+            found = seen[game, plane(name)].ravel()
             if name == "offered":  # a tile that would be given up is looked at below
-                found = np.maximum(found, 0).tolist()
-            assert found == numbers, f"game {game}, {name}"
+                found = np.maximum(found, 0)
+            assert found[: len(numbers)].tolist() == numbers, f"game {game}, {name}"
+            assert not found[len(numbers) :].any(), f"game {game}, {name}"
     assert {Phase.TURN, Phase.CLAIM} <= phases
 
 
@@ -365,14 +318,11 @@ def test_views_have_an_array_for_every_fact():
 # --- How pieces are declared --------------------------------------------------------------------------------------
 
 
-def test_a_piece_without_a_writer_is_refused():
+def test_a_piece_without_a_writer_and_a_fact_without_a_reader_are_refused():
     with pytest.raises(TypeError):
         Piece("new", 1, "something new")
     with pytest.raises(TypeError, match="the piece 'new' of the observation has no writer"):
         Layout([*OBSERVATION_PIECES, Piece("new", 1, "something new", None)])
-
-
-def test_a_fact_without_a_reader_is_refused():
     with pytest.raises(TypeError, match="the fact 'new' of the observation has no reader"):
         lay_out_facts([*OBSERVATION_FACTS, Fact("new", "something new", None)], "")
 
@@ -411,7 +361,4 @@ def test_there_is_no_fifth_mark():
 def test_an_unknown_piece_is_an_error_that_lists_the_known():
     with pytest.raises(KeyError, match="no piece of the observation is called 'hands'; valid are hand, drawn"):
         plane("hands")
-
-
-def test_the_version_is_public():
     assert mahjong_env.OBSERVATION_VERSION == 1

@@ -1,11 +1,15 @@
-"""The places that CONTRIBUTING.md sends people to exist."""
+"""CONTRIBUTING.md sends people to places that exist; the citation is right, and the code is in plain English."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
+
+import mahjong_env
+from support.architecture import LAYERS
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -35,11 +39,8 @@ def test_a_path_exists(path):
 
 
 def test_a_path_that_is_gone_is_found():
-    assert [exists(path) for path in paths_in("`engine/step.py` `engine/gone.py` `a b/c.py` `gone.py`")] == [
-        True,
-        False,
-        False,
-    ]
+    found = [exists(path) for path in paths_in("`engine/step.py` `engine/gone.py` `a b/c.py` `gone.py`")]
+    assert found == [True, False, False]
 
 
 TASKS = ("add an agent", "a network", "a reward", "a setting of the learner", "a column", "a hint")
@@ -50,3 +51,29 @@ def test_everyday_tasks_have_a_row(task):
     rows = [row for row in ROWS if task in row.split("|")[1]]
     assert rows
     assert all(any(paths_in(row)) for row in rows)
+
+
+# --- The citation and the changelog ----------------------------------------------------------------------------------
+def test_the_citation_and_the_changelog_fit_the_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    fields = dict(re.findall(r'^([a-z-]+): "?(.+?)"?$', citation, re.MULTILINE))
+    assert (fields["title"], fields["version"]) == ("mahjong_env", mahjong_env.__version__)
+    assert (fields["license"], fields["repository-code"]) == (project["license"], project["urls"]["Repository"])
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"^## (.+)$", changelog, re.MULTILINE)[1] in ("Unreleased", mahjong_env.__version__)
+
+
+# --- Phrases that read like a translation stay out of the code -------------------------------------------------------
+PHRASES = re.compile(
+    r"\bso many\b|\bwhoever\b|what there is to say|nothing (?:else )?(?:is|was|were) chosen on|\btold apart\b"
+    r"|nothing is open\b|better greedy|closed greedy|standing table",
+    re.IGNORECASE,
+)
+
+
+def test_the_code_says_it_in_plain_english():
+    files = [file for layer, home in LAYERS.items() for file in (ROOT / home / layer).rglob("*.py")]
+    assert len(files) > 100
+    assert {str(file) for file in files if PHRASES.search(file.read_text(encoding="utf-8"))} == set()
+    assert len(PHRASES.findall("Whoever plays so many hands against the better greedy")) == 3

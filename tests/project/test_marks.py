@@ -54,12 +54,13 @@ def test_files_of_tests_are_not_left_out_as_a_whole():
 
 def test_such_files_are_found():
     quick, long = "def test_a():\n    pass\n", "@pytest.mark.thorough\ndef test_b():\n    pass\n"
-    assert not list(problems(quick + long))
-    assert not list(problems("@pytest.mark.parametrize('a', [pytest.param(1, marks=pytest.mark.slow)])\n" + quick))
-    (problem,) = problems("pytestmark = [pytest.mark.xdist_group('x'), pytest.mark.thorough]\n" + quick)
-    assert problem.startswith("is thorough as a whole")
-    (problem,) = problems(long)
-    assert problem.startswith("has no test that is run every day")
-    assert not list(problems(long, needs_quick_tests=False))
-    (problem,) = problems("@pytest.mark.slow\nclass TestOne:\n    def test_c(self):\n        pass\n")
-    assert problem.startswith("has no test that is run every day")
+    of_case = "@pytest.mark.parametrize('a', [pytest.param(1, marks=pytest.mark.slow)])\n" + quick
+    of_class = "@pytest.mark.slow\nclass TestOne:\n    def test_c(self):\n        pass\n"
+    assert not [*problems(quick + long), *problems(of_case), *problems(long, needs_quick_tests=False)]
+    for source, said in (
+        ("pytestmark = [pytest.mark.xdist_group('x'), pytest.mark.thorough]\n" + quick, "is thorough as a whole"),
+        (long, "has no test that is run every day"),
+        (of_class, "has no test that is run every day"),
+    ):
+        (problem,) = problems(source)
+        assert problem.startswith(said)

@@ -42,28 +42,21 @@ def problems(notebook):
 
 
 def code_cell(source="1 + 1", **changes):
-    return {
-        "cell_type": "code",
-        "id": "a",
-        "metadata": {},
-        "execution_count": 1,
-        "outputs": [],
-        "source": source,
-    } | (changes)
-
-
-def read(path):
-    return json.loads(path.read_text(encoding="utf-8"))
+    cell = {"cell_type": "code", "id": "a", "metadata": {}, "execution_count": 1, "outputs": [], "source": source}
+    return cell | changes
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_is_clean(path):
-    assert list(problems(read(path))) == []
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    assert list(problems(notebook)) == []
     assert path.stat().st_size < MOST_BYTES
-
-
-def test_there_are_notebooks():
-    assert len(NOTEBOOKS) >= 5
+    title, links, installs, *_ = ("".join(cell["source"]) for cell in notebook["cells"])
+    assert title.startswith("# ")
+    assert (links, installs) == (buttons(path.stem), install())
+    for cell in notebook["cells"]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", "".join(cell["source"])):
+            assert (path.parent / target).exists(), target
 
 
 @pytest.mark.parametrize(
@@ -81,21 +74,6 @@ def test_there_are_notebooks():
 def test_traces_are_found(cell):
     notebook = {"cells": [cell], "metadata": {"kernelspec": KERNEL, "language_info": {"name": "python"}}}
     assert len(list(problems(notebook))) == 1
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_begins_with_its_buttons(path):
-    title, links, installs, *_ = read(path)["cells"]
-    assert "".join(title["source"]).startswith("# ")
-    assert "".join(links["source"]) == buttons(path.stem)
-    assert "".join(installs["source"]) == install()
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_links_between_notebooks_lead_somewhere(path):
-    for cell in read(path)["cells"]:
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", "".join(cell["source"])):
-            assert (path.parent / target).exists(), target
 
 
 def test_sizes_are_divided():

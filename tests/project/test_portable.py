@@ -63,37 +63,29 @@ def test_a_source_does_not_depend_on_the_system(path):
     assert list(problems(path.read_text(encoding="utf-8"), is_test=is_test)) == []
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "import fcntl",
-        "from pwd import getpwnam",
-        "open('a')",
-        "open('a', 'w')",
-        "path.open('w')",
-        "path.read_text()",
-        "path.write_text('a')",
-        "subprocess.run(['a'], text=True)",
-        "multiprocessing.get_context('fork')",
-        "os.fork()",
-    ],
-)
-def test_what_depends_on_the_system_is_found(source):
-    assert len(list(problems(source))) == 1
+BAD = """import fcntl
+from pwd import getpwnam
+open('a')
+open('a', 'w')
+path.open('w')
+path.read_text()
+path.write_text('a')
+subprocess.run(['a'], text=True)
+multiprocessing.get_context('fork')
+os.fork()"""
+GOOD = """try:
+    import fcntl
+except ImportError:
+    fcntl = None
+open('a', 'rb')
+open('a', encoding='utf-8')
+path.open('ab')
+path.read_text('utf-8')
+subprocess.run(['a'], text=True, encoding='utf-8')
+os.open('a', os.O_RDWR)
+multiprocessing.get_context('spawn')"""
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "try:\n    import fcntl\nexcept ImportError:\n    fcntl = None",
-        "open('a', 'rb')",
-        "open('a', encoding='utf-8')",
-        "path.open('ab')",
-        "path.read_text('utf-8')",
-        "subprocess.run(['a'], text=True, encoding='utf-8')",
-        "os.open('a', os.O_RDWR)",
-        "multiprocessing.get_context('spawn')",
-    ],
-)
-def test_what_works_everywhere_is_let_pass(source):
-    assert list(problems(source)) == []
+def test_what_depends_on_the_system_is_found():
+    assert {problem.partition(":")[0] for problem in problems(BAD)} == {f"line {n + 1}" for n in range(10)}
+    assert list(problems(GOOD)) == []

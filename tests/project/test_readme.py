@@ -43,25 +43,11 @@ def test_commands_exist(line, tmp_path):
     if words[0] == "make":
         assert words[1] in MAKE_TARGETS
     elif words[0] == "mahjong-env":
-        if words[1] in ADDED or "--browser" in words:
-            # What learns is run by tests of its own and by .ci/run, the page by tests/play; here options are checked.
-            help_text = subprocess.run(
-                [sys.executable, "-m", "mahjong_env", words[1], "--help"],
-                check=True,
-                capture_output=True,
-                text=True,
-                cwd=tmp_path,
-                encoding="utf-8",
-            ).stdout
-            assert all(word in help_text for word in words if word.startswith("--"))
-        else:
-            subprocess.run(
-                [sys.executable, "-m", "mahjong_env", *words[1:]],
-                check=True,
-                capture_output=True,
-                cwd=tmp_path,
-                input=b"",
-            )
+        # What learns is run by tests of its own and by .ci/run, the page by tests/play; here options are checked.
+        asks = words[1] in ADDED or "--browser" in words
+        command = [sys.executable, "-m", "mahjong_env", *([words[1], "--help"] if asks else words[1:])]
+        done = subprocess.run(command, check=True, capture_output=True, cwd=tmp_path, input=b"")
+        assert all(word in done.stdout.decode() for word in words if asks and word.startswith("--"))
     else:
         assert words[:2] == ["pip", "install"]
 

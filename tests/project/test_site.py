@@ -96,6 +96,14 @@ def test_python_of_the_pages_runs(page, place, tmp_path, monkeypatch):
     exec(compile(code, f"{page.name} python block {place}", "exec"), {"__name__": "page"})
 
 
+def test_the_blocks_of_the_page_on_speed_run_one_after_the_other():
+    pytest.importorskip("torch")
+    names: dict[str, object] = {}
+    for block in code_blocks("python", DOCS / "performance.md"):
+        exec(compile(block, "performance.md", "exec"), names)
+    assert "buffer" in names
+
+
 @pytest.mark.thorough
 def test_the_site_builds_without_a_warning(tmp_path):
     pytest.importorskip("sphinx")
