@@ -212,10 +212,9 @@ class TestCommand:
         ("text", "told"),
         [
             ("{", "cannot be read"),
-            ("[]", "not the settings of a dataset"),
-            ('{"format": "other"}', "not the settings of a dataset"),
-            ('{"format": "mahjong_env.dataset", "format_version": 99}', "of version 99"),
-            ('{"format": "mahjong_env.dataset", "format_version": 2}', "damaged (it has []"),
+            ("[]", "it has format and version (None, None); this package reads ('mahjong_env.dataset', 2)"),
+            ('{"format": "mahjong_env.dataset", "format_version": 99}', "version ('mahjong_env.dataset', 99)"),
+            ('{"format": "mahjong_env.dataset", "format_version": 2}', "it has [] and should have"),
         ],
     )
     def test_foreign_and_damaged_settings_are_refused(self, tmp_path, capsys, text, told):
@@ -224,15 +223,16 @@ class TestCommand:
         assert told in capsys.readouterr().err
 
 
-def test_an_agent_that_fails_is_named():
+def test_an_agent_that_fails_is_named(monkeypatch):
     class Fails:
         name = "fails"
 
         def act(self, view, rng):
             return np.full(len(view), 108)
 
+    monkeypatch.setattr(recording, "make_agent", lambda spec: Fails())
     with pytest.raises(AgentError, match="fails"):
-        play_shard(settings(), 0, [Fails()])
+        play_shard(settings(), 0)
 
 
 def test_slow_agents_have_small_shards(tmp_path):

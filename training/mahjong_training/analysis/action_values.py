@@ -37,13 +37,7 @@ _CHOICE, _WORLDS, _LOTS = range(3)  # what chance is drawn for
 
 @dataclass(frozen=True)
 class Comparison:
-    """Paired differences of m actions.
-
-    Attributes:
-        mean: [m] float64.
-        low, high: [m] float64 the ends of 95 % intervals.
-        error: [m] float64 standard errors of the means.
-    """
+    """Paired differences of m actions: means, ends of 95 % intervals, standard errors; [m] each."""
 
     mean: NDArray[np.float64]
     low: NDArray[np.float64]
@@ -160,26 +154,14 @@ def join(parts: Sequence[ActionValues]) -> ActionValues:
     """Return the positions of several results as one, in order."""
     most = max(part.points.shape[1] for part in parts)
     starts = np.cumsum([0, *(len(part.taken) for part in parts)])
-
-    def joined(name: str) -> NDArray[Any]:
-        return np.concatenate([getattr(part, name) for part in parts])
-
-    def wide(name: str, fill: int) -> NDArray[Any]:
-        arrays = [getattr(part, name) for part in parts]
-        return np.concatenate(
-            [np.pad(array, ((0, 0), (0, most - array.shape[1])), constant_values=fill) for array in arrays]
-        )
-
-    return ActionValues(
-        rules=parts[0].rules,
-        seat=joined("seat"),
-        taken=joined("taken"),
-        worlds=joined("worlds"),
-        position=np.concatenate([part.position + start for part, start in zip(parts, starts, strict=False)]),
-        action=joined("action"),
-        points=wide("points", 0),
-        end=wide("end", -1),
-    )
+    joined = {name: [part.arrays()[name] for part in parts] for name in parts[0].arrays()}
+    joined["position"] = [position + start for position, start in zip(joined["position"], starts, strict=False)]
+    for name, fill in (("points", 0), ("end", -1)):
+        wide = [((0, 0), (0, most - array.shape[1])) for array in joined[name]]
+        joined[name] = [
+            np.pad(array, width, constant_values=fill) for array, width in zip(joined[name], wide, strict=True)
+        ]
+    return ActionValues(parts[0].rules, **{name: np.concatenate(arrays) for name, arrays in joined.items()})
 
 
 def _against_best(points: NDArray[np.int32]) -> tuple[NDArray[np.float64], ...]:
@@ -240,11 +222,23 @@ def evaluate_actions(
         TrainingError: a budget that is not above 0, a game that is over, an action that is not legal, as many agents
             as neither 1 nor persons.
     """
+    is_number = isinstance(worlds, int | np.integer) and not isinstance(worlds, bool)
+    if not is_number or not 1 <= worlds <= _MOST_WORLDS:
+        raise TrainingError(f"worlds are an integer from 1 to {_MOST_WORLDS:,}, not {worlds!r}")
+    for name, budget in (("width", width), ("milliseconds", milliseconds)):
+        if budget is not None and not 0 < budget < np.inf:
+            raise TrainingError(f"{name} is a number above 0, not {budget!r}")
+    if seed < 0:
+        raise TrainingError(f"the seed is an integer from 0, not {seed}")
+    listed = list(agents) if isinstance(agents, Sequence) and not isinstance(agents, str) else [agents]
+    if len(listed) not in (1, engine.num_people):
+        raise TrainingError(
+            f"agents are one for all seats, or {engine.num_people} (one for each person), not {len(listed)}"
+        )
+    players = tuple(make_agent(agent) for agent in listed)
     which = np.arange(engine.num_games) if games is None else np.atleast_1d(np.asarray(games))
-    in_rounds = width is not None or milliseconds is not None
-    _check_budget(worlds, width, milliseconds, seed)
-    players = _read_agents(agents, engine)
     chosen = _actions_taken(engine, which, players, taken, seed)
+    in_rounds = width is not None or milliseconds is not None
     seat = engine.seat_to_act[which]
     position, action = engine.view(which).action_mask.nonzero()
     number = np.zeros(len(which), np.int64)  # worlds that have been played
@@ -361,29 +355,8 @@ def _actions_taken(
     chosen = np.asarray(taken)
     if chosen.shape != games.shape or chosen.dtype.kind not in "iu":
         raise TrainingError(f"the actions taken are {len(games)} integers, one for each position")
-    inside = (chosen >= 0) & (chosen < len(ACTIONS))
-    legal = inside & mask[np.arange(len(games)), np.where(inside, chosen, 0)]
-    if not legal.all():
-        wrong = int(legal.argmin())
+    legal = [action in np.flatnonzero(row) for action, row in zip(chosen, mask, strict=True)]
+    if not all(legal):
+        wrong = legal.index(False)
         raise TrainingError(f"position {wrong}: the action taken, {chosen[wrong]}, is not legal there")
     return chosen.astype(np.int64)
-
-
-def _read_agents(agents: str | Agent | Sequence[str | Agent], engine: Engine) -> tuple[Agent, ...]:
-    listed = list(agents) if isinstance(agents, Sequence) and not isinstance(agents, str) else [agents]
-    if len(listed) not in (1, engine.num_people):
-        raise TrainingError(
-            f"agents are one for all seats, or {engine.num_people} (one for each person), not {len(listed)}"
-        )
-    return tuple(make_agent(agent) for agent in listed)
-
-
-def _check_budget(worlds: int, width: float | None, milliseconds: float | None, seed: int) -> None:
-    is_number = isinstance(worlds, int | np.integer) and not isinstance(worlds, bool)
-    if not is_number or not 1 <= worlds <= _MOST_WORLDS:
-        raise TrainingError(f"worlds are an integer from 1 to {_MOST_WORLDS:,}, not {worlds!r}")
-    for name, budget in (("width", width), ("milliseconds", milliseconds)):
-        if budget is not None and not 0 < budget < np.inf:
-            raise TrainingError(f"{name} is a number above 0, not {budget!r}")
-    if seed < 0:
-        raise TrainingError(f"the seed is an integer from 0, not {seed}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mahjong_training.config import WorkersConfig
+
 
 @dataclass(frozen=True, kw_only=True)
 class DealConfig:
@@ -35,7 +37,7 @@ class DealConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReviewConfig:
+class ReviewConfig(WorkersConfig):
     """Play every legal action of a position on the same hidden worlds, and say what each of them is worth and why."""
 
     record: Path | None = None
@@ -72,17 +74,10 @@ class ReviewConfig:
     """Folder for review.json, .csv and .html; an interrupted review goes on with the same command."""
     notes: Path | None = None
     """File for the match with all this in its notes: `python -m mahjong_env show FILE --html PAGE` shows them."""
-    processes: int = 1
-    """Processes that play at the same time; the result is the same with any number."""
-    ray: str | None = None
-    """Play on a Ray cluster: local (one on this machine, with --processes workers or one for each core), auto (the one
-    that this node belongs to) or HOST:PORT. The result is the same. See docs/cluster.md."""
-    threads: int = 1
-    """Threads of torch, for policies."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class RuleValuesConfig:
+class RuleValuesConfig(WorkersConfig):
     """Say what a knob, a row, the dealer's seat or a house rule is worth: the same deals by other rules."""
 
     variant: str
@@ -109,10 +104,3 @@ class RuleValuesConfig:
     """Of the deals and all choices."""
     out: Path | None = None
     """Folder for rules.json and .csv; an interrupted study goes on with the same command."""
-    processes: int = 1
-    """Processes that play at the same time; the result is the same with any number."""
-    ray: str | None = None
-    """Play on a Ray cluster: local (one on this machine, with --processes workers or one for each core), auto (the one
-    that this node belongs to) or HOST:PORT. The result is the same. See docs/cluster.md."""
-    threads: int = 1
-    """Threads of torch, for policies."""

@@ -37,15 +37,12 @@ BOTH_INTERVALS: Final = (
 
 @dataclass(frozen=True)
 class Line:
-    """One action of one decision; points are from there to the end of the hand.
+    """One action of one decision; points are from there to the end of the hand, shares those of worlds.
 
     Attributes:
-        action: its name.
         taken: whether it was played (or, where nothing was played, is what the agent would do).
-        points: mean points.
         against_taken: the points less those of the action taken.
         against_best: the points less those of the best other action, whichever that is: a wider interval.
-        wins, self_draws, deal_ins, draws: shares of worlds.
         reasons: why, in words.
         sentence: all this in words.
     """
@@ -65,13 +62,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Decision:
-    """The findings at one decision.
+    """The findings at one decision of a person: a line for each legal action, from the best one down.
 
-    Attributes:
-        number: of the decision, counted from 0 over all actions of the match.
-        seat: the person who decides.
-        worlds: worlds that were played.
-        lines: one for each legal action, from the best one down.
+    Its number is counted from 0 over all actions of the match.
     """
 
     number: int
@@ -103,14 +96,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Findings:
-    """The findings at some decisions of a match.
-
-    Attributes:
-        positions: the decisions (`mahjong_training.analysis.review.Positions`).
-        values: what every action brought there.
-        settings: how it was found, by name.
-        decisions: the same as `values`, in the order of the match.
-    """
+    """The findings at some decisions of a match: `values`, and the same as sentences, in the order of the match."""
 
     positions: Any
     values: ActionValues
@@ -190,12 +176,10 @@ def as_lines(found: Findings) -> list[dict[str, Any]]:
     for decision in found.decisions:
         for line in decision.lines:
             told: dict[str, Any] = {"decision": decision.number, "seat": decision.seat, "worlds": decision.worlds}
-            for name, value in vars(line).items():
-                if isinstance(value, Estimate):
-                    told |= {name: value.mean, f"{name}_low": value.low, f"{name}_high": value.high}
-                else:
-                    told[name] = value
-            lines.append(told | {"taken": int(line.taken)})
+            for name, value in (vars(line) | {"taken": int(line.taken)}).items():
+                ends = asdict(value).items() if isinstance(value, Estimate) else [("mean", value)]
+                told |= {name if end == "mean" else f"{name}_{end}": number for end, number in ends}
+            lines.append(told)
     return lines
 
 
@@ -218,9 +202,6 @@ def annotated(found: Findings) -> GameRecord:
 
 
 # --- Words --------------------------------------------------------------------------------------------------------
-
-Way = tuple[Comparison, NDArray[np.float64]]
-"""A way in which hands end: its paired differences to the action taken, and its shares [m]."""
 
 
 def sentences(found: ActionValues) -> list[tuple[str, str]]:
@@ -253,7 +234,7 @@ def sentences(found: ActionValues) -> list[tuple[str, str]]:
 
 
 def _reasons(
-    number: int, other: int, ways: dict[str, Way], worth: tuple[NDArray[np.float64], NDArray[np.float64]]
+    number: int, other: int, ways: dict[str, tuple[Comparison, NDArray[np.float64]]], worth: tuple[Any, Any]
 ) -> Iterator[str]:
     """Yield how hands end after an action, against those after the action taken; see `_worth_of_wins`."""
     for verb, (difference, share) in ways.items():

@@ -1,7 +1,4 @@
-"""Datasets of recorded games: written by ``mahjong-env record``, read lazily by numpy and torch.
-
-`mahjong_training.datasets.torch_data` has the classes for torch, `mahjong_training.datasets.exports` other formats.
-"""
+"""Datasets of recorded games: written by ``mahjong-env record``, read lazily by numpy and torch."""
 
 from mahjong_training.datasets.layout import Settings
 from mahjong_training.datasets.reading import Batch, Decisions, open_dataset

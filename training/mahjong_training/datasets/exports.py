@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from mahjong_env import ACTIONS, NUM_ACTIONS, MissingExtraError, View
 from mahjong_env.basics.files import replacing
 from mahjong_env.observation.planes import SHAPE
-from mahjong_training.datasets.layout import DECISION
 from mahjong_training.datasets.reading import Decisions, Inputs
 from mahjong_training.runtime.folders import make_folder, naming
 
@@ -33,12 +32,8 @@ def observe(view: View) -> NDArray[np.int8]:
 def to_parquet(decisions: Decisions, path: str | Path, *, inputs: Inputs | None = None) -> int:
     """Write decisions as one Parquet file: ``datasets.load_dataset("parquet", data_files=...)`` reads it.
 
-    Columns are those of `Decisions.batches`, with the agent and the variant by name, and flat lists for arrays.
-
-    Args:
-        decisions: what to write, `Decisions.where` chooses.
-        path: the file.
-        inputs: makes further columns of what seats see, such as `observe`; see `Decisions.batches`.
+    Columns are those of `Decisions.batches` with these ``inputs``, such as `observe`: the agent and the variant by
+    name, arrays as flat lists.
 
     Returns:
         Rows written.
@@ -57,15 +52,12 @@ def to_parquet(decisions: Decisions, path: str | Path, *, inputs: Inputs | None 
     make_folder(path.parent)
     with naming(path), ExitStack() as stack:
         for batch in decisions.batches(_ROWS, inputs=inputs):
-            named = {"agent": np.array(decisions.agents)[batch["agent"]], "variant": variants[batch.pop("dataset")]}
-            columns = {}
-            for name, column in (batch | named).items():
+            batch["agent"] = np.array(decisions.agents)[batch["agent"]]
+            batch["variant"] = variants[batch.pop("dataset")]
+            columns = {name: arrow.array(column.reshape(-1)) for name, column in batch.items()}
+            for name, column in batch.items():
                 if column.ndim > 1:
-                    flat = column.reshape(len(column), -1)
-                    columns[name] = arrow.FixedSizeListArray.from_arrays(arrow.array(flat.reshape(-1)), flat.shape[1])
-                else:
-                    is_number = name in (DECISION.names or ()) and name != "agent"
-                    columns[name] = arrow.array(column.astype(DECISION[name]) if is_number else column)
+                    columns[name] = arrow.FixedSizeListArray.from_arrays(columns[name], column[0].size)
             table = arrow.table(columns)
             if writer is None:
                 file = stack.enter_context(replacing(path))
@@ -100,19 +92,12 @@ def to_minari(decisions: Decisions, dataset_id: str, **about: Any) -> Any:
         raise MissingExtraError("Minari datasets need minari: pip install 'mahjong-env[datasets]' minari") from error
     space = Dict({"observation": Box(-128, 127, SHAPE, np.int8), "action_mask": MultiBinary(NUM_ACTIONS)})
     buffers = [EpisodeBuffer(id=number, **episode) for number, episode in enumerate(episodes(decisions))]
-    about = {"data_format": "arrow"} | about
-    return minari.create_dataset_from_buffers(
-        dataset_id, buffers, observation_space=space, action_space=Discrete(len(ACTIONS)), **about
-    )
+    spaces = {"observation_space": space, "action_space": Discrete(len(ACTIONS)), "data_format": "arrow"}
+    return minari.create_dataset_from_buffers(dataset_id, buffers, **(spaces | about))
 
 
 def episodes(decisions: Decisions) -> Iterator[dict[str, Any]]:
-    """Yield the episode of each seat of each hand, in the words of Gymnasium: t decisions and what follows them.
-
-    Yields:
-        ``observations`` ({"observation": [t + 1, C, 34], "action_mask": [t + 1, 109]}, the last of them 0),
-        ``actions``, ``rewards``, ``terminations``, ``truncations`` (all [t]).
-    """
+    """Yield the episode of each seat of each hand as Minari has it, t + 1 observations of t decisions."""
     # One batch, so that hands are whole.
     for batch in decisions.batches(max(1, len(decisions)), inputs=lambda view: view.observation):
         key = (batch["dataset"] << 40) + batch["hand"] * 8 + batch["seat"]

@@ -101,18 +101,11 @@ class Settings:
     """Everything that the contents of a dataset follow from.
 
     Attributes:
-        variant: the variant's name.
-        rules_version: its version.
         knobs: the knobs that differ from their defaults.
         agents: who plays, as `mahjong_agents.make_agent` takes them.
         digests: of each agent the digests of the files that its choices come from.
-        games: games in all.
-        num_hands: hands of a game.
-        seed: of the deals and all choices.
+        games: games in all, of ``num_hands`` each.
         shard_games: games in a shard; the last one may have fewer.
-        observations: whether observations are kept.
-        records: whether records are kept.
-        versions: of mahjong_env and its code, of numpy and of the observation.
     """
 
     variant: str
@@ -137,20 +130,14 @@ class Settings:
 
     @property
     def rules(self) -> Rules:
-        """The rules that were played.
-
-        Raises:
-            DatasetError: the variant or a knob is not known here, or has another version.
-        """
+        """The rules that were played; a `DatasetError` if they are not known here, or in another version."""
         try:
             played = find_rules(self.variant, **self.knobs)
         except MahjongError as error:
             raise DatasetError(f"the dataset cannot be played here: {error}") from None
         if played.version != self.rules_version:
-            raise DatasetError(
-                f"the dataset is of version {self.rules_version} of {self.variant}; "
-                f"here it has version {played.version}"
-            )
+            known = f"here it has version {played.version}"
+            raise DatasetError(f"the dataset is of version {self.rules_version} of {self.variant}; {known}")
         return played
 
     @property
@@ -174,24 +161,15 @@ class Settings:
 
     @classmethod
     def read(cls, folder: Path) -> Settings:
-        """Read the settings of a dataset.
-
-        Raises:
-            DatasetError: there is none, or it is damaged, foreign or of another version.
-        """
+        """Read the settings of a dataset; a `DatasetError` if there are none, or damaged or foreign ones."""
         path, names = folder / SETTINGS, {item.name for item in fields(cls)}
+        if not path.exists():
+            raise DatasetError(f"{folder}: there is no dataset here (no {SETTINGS})")
         try:
             told = dict(json.loads(path.read_text(encoding="utf-8")))
-        except FileNotFoundError:
-            raise DatasetError(f"{folder}: there is no dataset here (no {SETTINGS})") from None
-        except (OSError, ValueError, TypeError, RecursionError) as error:
-            raise DatasetError(f"{path}: the settings of this dataset cannot be read ({error})") from error
-        if told.pop("format", None) != FORMAT:
-            raise DatasetError(f"{path}: not the settings of a dataset (no format {FORMAT!r})")
-        version = told.pop("format_version", None)
-        if version != FORMAT_VERSION:
-            raise DatasetError(f"{path}: a dataset of version {version!r}; this package reads {FORMAT_VERSION}")
-        try:
+            known = told.pop("format", None), told.pop("format_version", None)
+            if known != (FORMAT, FORMAT_VERSION):
+                raise ValueError(f"it has format and version {known}; this package reads {FORMAT, FORMAT_VERSION}")
             if told.keys() != names:
                 raise ValueError(f"it has {sorted(told)} and should have {sorted(names)}")
             told |= {"agents": tuple(map(str, told["agents"])), "digests": tuple(map(tuple, told["digests"]))}
@@ -199,8 +177,8 @@ class Settings:
             counts = (settings.games, settings.num_hands, settings.shard_games)
             if not all(isinstance(number, int) and number >= 1 for number in counts):
                 raise ValueError(f"games, num_hands and shard_games are {counts}")
-        except (TypeError, ValueError) as error:
-            raise DatasetError(f"{path}: damaged ({error})") from error
+        except (OSError, ValueError, TypeError, RecursionError) as error:
+            raise DatasetError(f"{path}: the settings of this dataset cannot be read: {error}") from error
         return settings
 
 

@@ -32,17 +32,10 @@ _POOL: Final = 3
 
 
 class Part:
-    """A shard of a dataset.
-
-    Attributes:
-        folder: the dataset's folder.
-        settings: its settings.
-        number: number of the shard.
-        games: the games of the shard, by their numbers in the dataset.
-    """
+    """A shard of a dataset, by its number; ``games`` are its games by their numbers in the dataset."""
 
     def __init__(self, folder: Path, settings: Settings, number: int) -> None:
-        """Name a shard; nothing is opened."""
+        """Open nothing yet."""
         self.folder, self.settings, self.number = folder, settings, number
         self.games = settings.games_of(number)
 
@@ -64,16 +57,12 @@ class Part:
     def replay(self, games: range) -> Iterator[tuple[Engine, NDArray[np.intp], NDArray[np.int64]]]:
         """Play some games again, up to each decision and past it.
 
-        Args:
-            games: the games, by their numbers in the dataset.
-
         Yields:
             An engine, the numbers of the games in it that wait for their next decision, and the rows of these
             decisions in the table of decisions.
 
         Raises:
-            DatasetError: a game cannot be played as it was, or ends with other points: the tables are damaged, or were
-                made by other rules.
+            DatasetError: a game cannot be played as it was, or ends with other points.
         """
         hands, actions = self.hands_of(games), self.tables["decisions"]["action"]
         first, length = hands["first"][:, 0].astype(np.int64), hands["decisions"].sum(axis=1)
@@ -89,17 +78,14 @@ class Part:
         points = self.settings.rules.starting_points + hands["points"].sum(axis=1)
         wrong = np.flatnonzero((engine.seat_to_act >= 0) | (engine.points != points).any(axis=1))
         if wrong.size:
-            raise DatasetError(
-                f"game {games[int(wrong[0])]} of the dataset ends otherwise than it did: the tables are damaged, or "
-                "were made by other rules"
-            )
+            why = "the tables are damaged, or were made by other rules"
+            raise DatasetError(f"game {games[int(wrong[0])]} of the dataset ends otherwise than it did: {why}")
 
 
 class Decisions:
     """The decisions of one or more datasets, or some of them, as a sequence.
 
-    Nothing is read but what is asked for. Copies may be sent to other processes. Torch's ``DataLoader`` takes it as it
-    is, and makes tensors of what it reads.
+    Nothing is read but what is asked for. Copies may be sent to other processes. Torch's ``DataLoader`` takes it as is.
 
     Attributes:
         parts: the shards that they are in.
@@ -129,18 +115,17 @@ class Decisions:
         variants: Sequence[str] | None = None,
         rows: Condition | None = None,
     ) -> Decisions:
-        """Return those decisions of certain seats, agents or variants.
+        """Return those decisions of certain persons, agents (as the dataset names them) or variants.
 
         Args:
             seats: the persons who decide.
-            agents: the agents, as the dataset names them.
-            variants: the variants.
-            rows: a function of [n] rows of the table of decisions
-                (`mahjong_training.datasets.layout.DECISION_COLUMNS`) that returns [n] bool, such as
-                ``lambda rows: rows["return"] > 0``.
+            agents: who plays for them.
+            variants: what is played.
+            rows: a further condition on rows of the table of decisions
+                (`mahjong_training.datasets.layout.DECISION_COLUMNS`), such as ``lambda rows: rows["return"] > 0``.
 
         Raises:
-            DatasetError: an agent or a variant that there is not; the message lists those that there are.
+            DatasetError: an agent or a variant that there is not.
         """
         for name, asked, there in (("agent", agents, self.agents), ("variant", variants, self.variants)):
             for one in asked or ():
@@ -213,12 +198,10 @@ class Decisions:
             rows = numbers[at] - (self._ends[which - 1] if which else 0)
             rows = rows if wanted is None else wanted[rows]
             batch = self._batch(part, rows)
-            if observation and not part.settings.observations:
-                raise DatasetError(
-                    f"{part.folder}: it keeps no observations (record --observations does); "
-                    "batches(inputs=...) rebuilds them by replay"
-                )
             if observation:
+                if not part.settings.observations:
+                    known = "(record --observations does); batches(inputs=...) rebuilds them by replay"
+                    raise DatasetError(f"{part.folder}: it keeps no observations {known}")
                 batch["observation"] = part.tables["observations"][rows]
             order.append(at)
             batches.append(batch)
@@ -241,8 +224,7 @@ class Decisions:
         """Go once over the decisions, with what the seats saw rebuilt by replay.
 
         Games are played again chunk by chunk, at the engine's speed; with a seed the chunks come in random order and
-        the decisions of a few of them (three thousand games) are shuffled together. So neighbours in a batch come from
-        different games, and memory stays small.
+        the decisions of a few of them (three thousand games) are shuffled together.
 
         Args:
             size: decisions of a batch; the last one may have fewer.
@@ -294,10 +276,7 @@ class Decisions:
 
 
 def open_dataset(*folders: str | Path) -> Decisions:
-    """Open one or more datasets; tables are mapped when they are asked for.
-
-    Args:
-        folders: what ``mahjong-env record`` wrote.
+    """Open one or more folders that ``mahjong-env record`` wrote.
 
     Raises:
         DatasetError: a folder without a dataset, one of another version, or one that was not finished.

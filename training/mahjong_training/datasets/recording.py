@@ -1,8 +1,4 @@
-"""Recording: plays the shards of a dataset and writes those that are missing.
-
-A shard is a function of the settings and its number alone, so that it may be played anywhere; what was interrupted goes
-on with the shards that are missing.
-"""
+"""Recording: plays the shards of a dataset, wherever, and writes those that are missing."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents import Agent, make_agent
+from mahjong_agents import make_agent
 from mahjong_env import Engine
 from mahjong_env.basics.chance import fold_seed
 from mahjong_env.environments.agents import choose_actions, play_to_end
@@ -63,18 +59,13 @@ def deal_shard(settings: Settings, games: Sequence[int]) -> Engine:
     return engine
 
 
-def play_shard(settings: Settings, shard: int, agents: Sequence[Agent] | None = None) -> Shard:
+def play_shard(settings: Settings, shard: int) -> Shard:
     """Play a shard; everything in it follows from the arguments, so that it may be played anywhere.
-
-    Args:
-        settings: of the dataset.
-        shard: number of the shard.
-        agents: the agents that the settings name, if they have been made already.
 
     Raises:
         MahjongError: an agent cannot be made or has answered what cannot be played.
     """
-    players = [make_agent(spec) for spec in settings.agents] if agents is None else list(agents)
+    players = [make_agent(spec) for spec in settings.agents]
     games, num_hands = settings.games_of(shard), settings.num_hands
     engine = deal_shard(settings, games)
     rng = np.random.default_rng(np.random.SeedSequence([settings.seed, shard]))
@@ -123,7 +114,7 @@ def play_shard(settings: Settings, shard: int, agents: Sequence[Agent] | None = 
     rows = np.concatenate(decisions)
     order = np.argsort(rows["hand"], kind="stable")
     rows = rows[order]
-    _complete(rows, np.concatenate(before)[order], hands, final, settings)
+    _complete(rows, np.concatenate(before)[order], hands, final, settings.rules.starting_points)
     tables = {"decisions": rows, "hands": hands}
     if settings.observations:
         tables["observations"] = np.concatenate(seen)[order]
@@ -135,25 +126,16 @@ def play_shard(settings: Settings, shard: int, agents: Sequence[Agent] | None = 
 
 
 def _complete(
-    rows: NDArray[Any],
-    before: NDArray[np.int32],
-    hands: NDArray[Any],
-    final: NDArray[np.int32],
-    settings: Settings,
+    rows: NDArray[Any], before: NDArray[np.int32], hands: NDArray[Any], final: NDArray[np.int32], starting_points: int
 ) -> None:
-    """Fill in what is known only at the end of hands.
+    """Fill in what is known only at the end of hands; up to here ``hand`` counts in the shard.
 
-    Args:
-        rows: the table of decisions in the order of hands, whose numbers are those in the shard.
-        before: [decisions] the points of who decides.
-        hands: the table of hands.
-        final: [hands, P] everybody's points after each hand.
-        settings: of the dataset.
+    ``before`` [decisions] are the points of who decides, ``final`` [hands, P] everybody's after each hand.
     """
     hand = rows["hand"].astype(np.intp)
     hands["decisions"] = np.bincount(hand, minlength=len(hands))
     hands["first"] = np.cumsum(hands["decisions"]) - hands["decisions"]
-    begin = np.zeros_like(final) + settings.rules.starting_points
+    begin = np.full_like(final, starting_points)
     later = np.flatnonzero(hands["hand_in_game"])
     begin[later] = final[later - 1]
     hands["points"] = final - begin
@@ -235,19 +217,16 @@ def write_dataset(
             for position, _ in each:
                 shard = missing[position]
                 if ray is not None and not is_whole(settings, folder, shard):
-                    raise DatasetError(
-                        f"{folder}: shard {shard} was written on another machine and cannot be seen here; --out must "
-                        "name a folder that all nodes share"
-                    )
+                    why = "was written on another machine and cannot be seen here"
+                    raise DatasetError(f"{folder}: shard {shard} {why}; --out must name a folder that all nodes share")
                 progress(len(settings.games_of(shard)))
         write_text(folder / CARD, card_text(settings, folder))
     return len(missing)
 
 
 def _write_shard(state: tuple[Settings, Path], shard: int) -> None:
-    """A task of an executor: on a cluster the folder may not have been seen yet where it is carried out."""
     settings, folder = state
-    make_folder(folder)
+    make_folder(folder)  # which a node of a cluster may not have seen yet
     write_shard(settings, folder, shard)
 
 

@@ -1,7 +1,4 @@
-"""Datasets for torch: a stream of batches whose inputs are rebuilt by replay. Needs torch.
-
-By number, `mahjong_training.datasets.Decisions` is itself what torch's ``DataLoader`` takes.
-"""
+"""Datasets for torch: a stream of batches whose inputs are rebuilt by replay. By number, torch reads `Decisions`."""
 
 from __future__ import annotations
 
@@ -12,34 +9,23 @@ from mahjong_training.datasets.reading import Decisions, Inputs
 
 try:
     import torch
-    from torch import Tensor
     from torch.utils.data import IterableDataset, get_worker_info
 except ImportError as error:
     raise MissingExtraError("tensors need torch: pip install 'mahjong-env[train]'") from error
 
 
-class DecisionStream(IterableDataset[dict[str, Tensor]]):
+class DecisionStream(IterableDataset[dict[str, torch.Tensor]]):
     """Batches of `Decisions.batches` as tensors: ``DataLoader(stream, batch_size=None, num_workers=2)``.
 
-    Several workers share the games out among themselves.
-
-    Attributes:
-        decisions: the decisions.
-        seed: of the order; give every pass another one, before it begins. None: the order in which they were recorded.
+    Several workers share the games out among themselves; ``inputs`` must then be picklable. Set ``seed`` anew before
+    every pass: it is that of the order, None for the order in which games were recorded.
     """
 
     def __init__(self, decisions: Decisions, size: int, *, inputs: Inputs | None = None, seed: int | None = 0) -> None:
-        """Take decisions.
-
-        Args:
-            decisions: see `mahjong_training.datasets.open_dataset`.
-            size: decisions of a batch.
-            inputs: see `Decisions.batches`; with several workers it must be picklable.
-            seed: of the order of the first pass.
-        """
+        """Take decisions, to be read in batches of a size."""
         self.decisions, self._size, self._inputs, self.seed = decisions, size, inputs, seed
 
-    def __iter__(self) -> Iterator[dict[str, Tensor]]:
+    def __iter__(self) -> Iterator[dict[str, torch.Tensor]]:
         """Go once over the decisions."""
         worker = get_worker_info()
         share = (0, 1) if worker is None else (worker.id, worker.num_workers)
