@@ -164,8 +164,9 @@ class MahjongAEC(AECEnv[str, Any, Any]):
 
     def _pay(self, result: StepResult) -> None:
         """Tell the agents what they were paid, how the hand ended if it did, and whether the match did."""
-        self.rewards = dict(zip(self.possible_agents, result.rewards[0].tolist(), strict=True))
-        if any(self.rewards.values()):
+        rewards = result.rewards[0].tolist()
+        self.rewards = dict(zip(self.possible_agents, rewards, strict=True))
+        if any(rewards):
             self._accumulate_rewards()
         if result.hand_over[0]:
             self._last_hand = hand_info(result.outcome, 0)

@@ -343,6 +343,15 @@ def test_a_deal_reaches_the_learner(variant):
     assert info["seat"] == 0
 
 
+def test_each_learner_sees_its_own_table():
+    seats, games = LearningSeats(rules("hebei"), 6), np.arange(6)
+    seats.begin(games, np.random.default_rng(1), seed=1)
+    to_act = seats.engine.seat_to_act
+    assert len(set(to_act.tolist())) > 1
+    assert np.array_equal(seats.observe(games), seats.engine.view(seats=to_act).observation)
+    assert np.array_equal(seats.observe(games[[4, 2]]), seats.engine.view([4, 2], to_act[[4, 2]]).observation)
+
+
 def test_core_refuses_what_is_no_seat():
     with pytest.raises(MahjongError, match="'rotate'"):
         LearningSeats(rules("hebei"), 2, seat="turns")
