@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,104 +19,11 @@ from mahjong_env.ruleset.registry import VARIANTS, rules
 from mahjong_env.scoring.wins import Source, Wins
 from mahjong_env.state.arrays import MAX_MELDS
 
-_COUNTS = ("kong_draws", "dealer_streak")
-_FLAGS = ("flower_draw", "last_tile", "first_draw")
-_TEXTS = ("source", "flowers", "turned_up")
-_OWN_DRAWS = ("kong_draws", "flower_draw", "first_draw")
-
-
-@dataclass(frozen=True)
-class Situation:
-    """The arguments of `score` other than hand, melds and knobs; see there."""
-
-    source: str
-    from_seat: int | None
-    seat: int
-    dealer: int
-    dealer_streak: int
-    wild: str | None
-    flowers: str
-    kong_draws: int
-    flower_draw: bool
-    last_tile: bool
-    first_draw: bool
-    turned_up: str
-    round_wind: str
-    house_wind: str | None
-    running_points: Sequence[int] | None
-    circumstances: Mapping[str, int | bool]
-    """The variant's own circumstances (`Rules.circumstances`), as far as they were given."""
-
-    def value_of(self, name: str) -> Any:
-        """The value of an argument, or of a circumstance (0 if it was not given)."""
-        return getattr(self, name) if name in self.__dataclass_fields__ else self.circumstances.get(name, 0)
-
-    def check(self, rules: Rules) -> None:
-        """`HandError` for what contradicts itself, and for what these rules do not know."""
-        for name in _COUNTS:
-            value = getattr(self, name)
-            if not is_count(value):
-                raise HandError(f"{name} is an integer from 0 to {MOST}, not {value!r}")
-        for name in _FLAGS:
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise HandError(f"{name} is True or False, not {getattr(self, name)!r}")
-        for name in _TEXTS:
-            if not isinstance(getattr(self, name), str):
-                raise HandError(f"{name} is a text, not {getattr(self, name)!r}")
-        self._check_source(rules)
-        for item in rules.circumstances:
-            if not self.circumstances.get(item.name, 0):
-                continue
-            if not item.is_mark and self.source != Source.DRAW.word:
-                raise HandError(f"{item.name} is about a tile that is turned up (source='draw')")
-            for other in item.excludes:
-                if self.value_of(other):
-                    raise HandError(f"{item.name} and {other} contradict each other: {item.about}")
-        unknown = {
-            "wild": self.wild is not None and not rules.has_wild,
-            "flowers": bool(self.flowers) and not rules.uses_flowers,
-            "flower_draw": self.flower_draw and not rules.uses_flowers,
-            "source='flowers'": self.source == Source.FLOWERS.word and not rules.wins_by_flowers,
-            "turned_up": bool(self.turned_up) and not rules.turned_up_after_win,
-        }
-        for name, is_unknown in unknown.items():
-            if is_unknown:
-                raise HandError(f"{rules.name} knows no {name}")
-        points = self.running_points
-        if points is not None and not are_points(points, rules.seats):
-            raise HandError(
-                f"running_points are {rules.seats} integers, one for each seat, from {-MOST_POINTS} to {MOST_POINTS}, "
-                f"not {points!r}"
-            )
-
-    def _check_source(self, rules: Rules) -> None:
-        words = [source.word for source in Source]
-        if self.source not in words:
-            raise HandError(f"source={self.source!r} is not valid; valid are {', '.join(words)}")
-        check_seat(rules, "seat", self.seat)
-        check_seat(rules, "dealer", self.dealer)
-        if self.source in (Source.DISCARD.word, Source.ROBBED_KONG.word):
-            if self.from_seat is None:
-                raise HandError(f"source={self.source!r} needs from_seat, the seat that gave the tile")
-            check_seat(rules, "from_seat", self.from_seat)
-            if self.from_seat == self.seat:
-                raise HandError(f"from_seat={self.from_seat} is the winner himself")
-        elif self.from_seat is not None:
-            raise HandError(f"source={self.source!r} has no from_seat")
-        for name in _OWN_DRAWS:
-            if getattr(self, name) and self.source != Source.DRAW.word:
-                raise HandError(f"{name} is about a tile drawn by oneself (source='draw')")
-        if self.flower_draw and not self.flowers and rules.uses_flowers:
-            raise HandError("flower_draw says that a flower was replaced, but flowers names none")
-
 
 def take_circumstances(rules: Rules, given: dict[str, Any]) -> dict[str, Any]:
     """Take out of keyword arguments what is a circumstance, so that the knobs are left.
 
-    Circumstances of other variants are taken too if they say nothing (0 or False).
-
-    Raises:
-        HandError: a value that a circumstance cannot have, or a circumstance that the variant does not know.
+    Circumstances of other variants are taken too if they say nothing (0 or False); else they are a `HandError`.
     """
     own = {item.name: item for item in rules.circumstances}
     taken = {}
@@ -147,20 +55,6 @@ def known_circumstances() -> dict[str, dict[str, Circumstance]]:
         for item in items:
             known.setdefault(item.name, {})[variant] = item
     return known
-
-
-def check_seat(rules: Rules, name: str, value: Any) -> None:
-    """`HandError` for what is no seat at the table; ``name`` is what it stands for."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < rules.seats:
-        raise HandError(f"{name} is a seat from 0 to {rules.seats - 1}, not {value!r}")
-
-
-def wind_number(name: str, text: str) -> int:
-    """0 East to 3 North; `HandError` for another tile."""
-    kind = parse_kind(text)
-    if not EAST <= kind <= NORTH:
-        raise HandError(f"{name} is '1z', '2z', '3z' or '4z', not {text!r}")
-    return kind - EAST
 
 
 @dataclass(frozen=True)
@@ -243,38 +137,21 @@ def score(
         NotationError: a text is not tile or meld notation.
         RulesError: unknown variant, knob or value.
     """
-    circumstances = take_circumstances(rules(variant), more)
-    situation = Situation(
-        source=source,
-        from_seat=from_seat,
-        seat=seat,
-        dealer=dealer,
-        dealer_streak=dealer_streak,
-        wild=wild,
-        flowers=flowers,
-        kong_draws=kong_draws,
-        flower_draw=flower_draw,
-        last_tile=last_tile,
-        first_draw=first_draw,
-        turned_up=turned_up,
-        round_wind=round_wind,
-        house_wind=house_wind,
-        running_points=running_points,
-        circumstances=circumstances,
-    )
+    told = SimpleNamespace(**locals())  # the arguments by name
+    told.circumstances = take_circumstances(rules(variant), more)
     played = rules(variant, **more)
-    situation.check(played)
-    all_melds = _read_melds(played, seat, melds, {} if other_melds is None else other_melds)
+    _check_situation(played, told)
+    all_melds = _read_melds(played, told)
     if first_draw and any(all_melds):
         raise HandError("first_draw says that nobody has claimed a tile or declared a kong, but there are melds")
     kongs = sum(meld.type not in (MeldType.CHOW, MeldType.PUNG) for meld in all_melds[seat])
     if kong_draws > kongs:
         raise HandError(f"kong_draws={kong_draws}, but the winner has {kongs} kongs")
-    concealed = _read_tiles(played, hand, winning_tile, all_melds[seat], situation)
+    concealed = _read_tiles(played, told, all_melds[seat])
     tile = NO_TILE if winning_tile is None else parse_kind(winning_tile)
-    wild_kind = _wild_kind(played, situation)
-    _check_tiles(played, concealed, tile, wild_kind, all_melds, situation)
-    scores = played.score(_describe(played, concealed, tile, wild_kind, all_melds, situation))
+    wild_kind = _wild_kind(played, wild)
+    _check_tiles(played, told, concealed, tile, wild_kind, all_melds)
+    scores = played.score(_describe(played, told, concealed, tile, wild_kind, all_melds))
     return HandScore(
         legal=bool(scores.legal[0]),
         reason=played.reasons[int(scores.reason[0])],
@@ -284,21 +161,90 @@ def score(
     )
 
 
-# --- Reading the texts ------------------------------------------------------------------------------------------------
+# --- What is said -----------------------------------------------------------------------------------------------------
 
 
-def _read_melds(
-    rules: Rules, seat: int, melds: Sequence[str], other_melds: Mapping[int, Sequence[str]]
-) -> list[list[Meld]]:
+def _check_situation(rules: Rules, told: Any) -> None:
+    """`HandError` for arguments of `score` that contradict each other, and for those that these rules do not know."""
+    for name in ("kong_draws", "dealer_streak"):
+        if not is_count(getattr(told, name)):
+            raise HandError(f"{name} is an integer from 0 to {MOST}, not {getattr(told, name)!r}")
+    for name in ("flower_draw", "last_tile", "first_draw"):
+        if not isinstance(getattr(told, name), bool | np.bool_):
+            raise HandError(f"{name} is True or False, not {getattr(told, name)!r}")
+    for name in ("source", "flowers", "turned_up"):
+        if not isinstance(getattr(told, name), str):
+            raise HandError(f"{name} is a text, not {getattr(told, name)!r}")
+    _check_source(rules, told)
+    for item in rules.circumstances:
+        if not told.circumstances.get(item.name, 0):
+            continue
+        if not item.is_mark and told.source != Source.DRAW.word:
+            raise HandError(f"{item.name} is about a tile that is turned up (source='draw')")
+        for other in item.excludes:
+            if getattr(told, other, told.circumstances.get(other, 0)):
+                raise HandError(f"{item.name} and {other} contradict each other: {item.about}")
+    unknown = {
+        "wild": told.wild is not None and not rules.has_wild,
+        "flowers": bool(told.flowers) and not rules.uses_flowers,
+        "flower_draw": told.flower_draw and not rules.uses_flowers,
+        "source='flowers'": told.source == Source.FLOWERS.word and not rules.wins_by_flowers,
+        "turned_up": bool(told.turned_up) and not rules.turned_up_after_win,
+    }
+    for name, is_unknown in unknown.items():
+        if is_unknown:
+            raise HandError(f"{rules.name} knows no {name}")
+    if told.running_points is not None and not are_points(told.running_points, rules.seats):
+        raise HandError(
+            f"running_points are {rules.seats} integers, one for each seat, from {-MOST_POINTS} to {MOST_POINTS}, "
+            f"not {told.running_points!r}"
+        )
+
+
+def _check_source(rules: Rules, told: Any) -> None:
+    words = [source.word for source in Source]
+    if told.source not in words:
+        raise HandError(f"source={told.source!r} is not valid; valid are {', '.join(words)}")
+    _check_seat(rules, "seat", told.seat)
+    _check_seat(rules, "dealer", told.dealer)
+    if told.source in (Source.DISCARD.word, Source.ROBBED_KONG.word):
+        if told.from_seat is None:
+            raise HandError(f"source={told.source!r} needs from_seat, the seat that gave the tile")
+        _check_seat(rules, "from_seat", told.from_seat)
+        if told.from_seat == told.seat:
+            raise HandError(f"from_seat={told.from_seat} is the winner himself")
+    elif told.from_seat is not None:
+        raise HandError(f"source={told.source!r} has no from_seat")
+    for name in ("kong_draws", "flower_draw", "first_draw"):
+        if getattr(told, name) and told.source != Source.DRAW.word:
+            raise HandError(f"{name} is about a tile drawn by oneself (source='draw')")
+    if told.flower_draw and not told.flowers and rules.uses_flowers:
+        raise HandError("flower_draw says that a flower was replaced, but flowers names none")
+
+
+def _check_seat(rules: Rules, name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < rules.seats:
+        raise HandError(f"{name} is a seat from 0 to {rules.seats - 1}, not {value!r}")
+
+
+def _wind_number(name: str, text: str) -> int:
+    kind = parse_kind(text)
+    if not EAST <= kind <= NORTH:
+        raise HandError(f"{name} is '1z', '2z', '3z' or '4z', not {text!r}")
+    return kind - EAST
+
+
+def _read_melds(rules: Rules, told: Any) -> list[list[Meld]]:
     """The melds of each seat; `HandError` for those that nobody could have made."""
     texts: list[Sequence[str]] = [()] * rules.seats
-    texts[seat] = melds
-    if not isinstance(other_melds, Mapping):
-        raise HandError(f"other_melds are lists of melds by seat, such as {{2: ['pung 111m@0']}}, not {other_melds!r}")
-    for other, its_melds in other_melds.items():
-        check_seat(rules, "a seat in other_melds", other)
-        if other == seat:
-            raise HandError(f"other_melds names seat {seat}, the winner; his melds are the argument melds")
+    texts[told.seat] = told.melds
+    others = {} if told.other_melds is None else told.other_melds
+    if not isinstance(others, Mapping):
+        raise HandError(f"other_melds are lists of melds by seat, such as {{2: ['pung 111m@0']}}, not {others!r}")
+    for other, its_melds in others.items():
+        _check_seat(rules, "a seat in other_melds", other)
+        if other == told.seat:
+            raise HandError(f"other_melds names seat {other}, the winner; his melds are the argument melds")
         texts[other] = its_melds
     read = []
     for owner, listed in enumerate(texts):
@@ -316,7 +262,7 @@ def _read_melds(
 def _check_origin(rules: Rules, owner: int, meld: Meld) -> None:
     if meld.type is MeldType.CONCEALED_KONG:
         return
-    check_seat(rules, f"the origin of the meld '{meld}'", meld.from_seat)
+    _check_seat(rules, f"the origin of the meld '{meld}'", meld.from_seat)
     if meld.from_seat == owner:
         raise HandError(f"the meld '{meld}' of seat {owner} comes from the seat itself")
     left = (owner - 1) % rules.seats
@@ -326,21 +272,18 @@ def _check_origin(rules: Rules, owner: int, meld: Meld) -> None:
         )
 
 
-def _read_tiles(
-    rules: Rules, hand: str, winning_tile: str | None, melds: list[Meld], situation: Situation
-) -> list[int]:
+def _read_tiles(rules: Rules, told: Any, melds: list[Meld]) -> list[int]:
     """The concealed kinds with the winning tile."""
-    concealed = parse_tiles(hand)
+    concealed = parse_tiles(told.hand)
     wanted = rules.hand_size - 3 * len(melds)
-    if winning_tile is None and situation.source != Source.FLOWERS.word:
-        raise HandError(f"source={situation.source!r} needs a winning_tile")
-    allowed = (wanted, wanted + 1) if winning_tile is None else (wanted,)
-    if len(concealed) not in allowed:
+    if told.winning_tile is None and told.source != Source.FLOWERS.word:
+        raise HandError(f"source={told.source!r} needs a winning_tile")
+    if len(concealed) != wanted and (told.winning_tile is not None or len(concealed) != wanted + 1):
         raise HandError(
             f"the hand has {len(concealed)} tiles; with {len(melds)} melds it has {wanted} before the winning tile"
         )
-    if winning_tile is not None:
-        concealed = [*concealed, parse_kind(winning_tile)]
+    if told.winning_tile is not None:
+        concealed.append(parse_kind(told.winning_tile))
     for kind in concealed:
         if rules.flower_kinds[kind] or kind >= NUM_KINDS:
             raise HandError(
@@ -350,37 +293,35 @@ def _read_tiles(
     return concealed
 
 
-def _wild_kind(rules: Rules, situation: Situation) -> int:
+def _wild_kind(rules: Rules, wild: str | None) -> int:
     fixed = rules.fixed_wild
-    if situation.wild is None:
+    if wild is None:
         return NO_TILE if fixed is None else fixed
-    kind = parse_kind(situation.wild)
+    kind = parse_kind(wild)
     if rules.flower_kinds[kind] or (fixed is not None and kind != fixed):
-        raise HandError(f"wild={situation.wild!r} cannot be the wild kind here")
+        raise HandError(f"wild={wild!r} cannot be the wild kind here")
     if fixed is None and kind not in rules.wild_kinds(np.flatnonzero(~rules.flower_kinds[:NUM_KINDS]).astype(np.int8)):
-        raise HandError(f"wild={situation.wild!r} is never wild in {rules.name}")
+        raise HandError(f"wild={wild!r} is never wild in {rules.name}")
     return kind
 
 
 # --- What there can be ------------------------------------------------------------------------------------------------
 
 
-def _check_tiles(
-    rules: Rules, concealed: list[int], tile: int, wild: int, melds: list[list[Meld]], situation: Situation
-) -> None:
+def _check_tiles(rules: Rules, told: Any, concealed: list[int], tile: int, wild: int, melds: list[list[Meld]]) -> None:
     """`HandError` for tiles that cannot lie where they are said to lie."""
-    flowers = parse_tiles(situation.flowers)
+    flowers = parse_tiles(told.flowers)
     if any(not rules.flower_kinds[kind] for kind in flowers):
-        raise HandError(f"flowers={situation.flowers!r} names tiles that are no flowers in {rules.name}")
+        raise HandError(f"flowers={told.flowers!r} names tiles that are no flowers in {rules.name}")
     melded = [kind for owner in melds for meld in owner for kind in meld.tiles]
-    known = [*concealed, *melded, *flowers, *parse_tiles(situation.turned_up)]
-    known += _discarded(rules, wild, situation) + _indicator(rules, tile, wild, situation)
+    known = [*concealed, *melded, *flowers, *parse_tiles(told.turned_up)]
+    known += _discarded(rules, told, wild) + _indicator(rules, told, tile, wild)
     check_supply(known, rules.deck, "the description", HandError)
-    if situation.source == Source.ROBBED_KONG.word and situation.from_seat is not None:
-        robbed = [kind for meld in melds[situation.from_seat] if meld.type is MeldType.PUNG for kind in meld.tiles]
+    if told.source == Source.ROBBED_KONG.word and told.from_seat is not None:
+        robbed = [kind for meld in melds[told.from_seat] if meld.type is MeldType.PUNG for kind in meld.tiles]
         if known.count(tile) > 1 + robbed.count(tile):
             raise HandError(
-                f"the robbed kong of seat {situation.from_seat} has three {KIND_NAMES[tile]} beside the winning tile: "
+                f"the robbed kong of seat {told.from_seat} has three {KIND_NAMES[tile]} beside the winning tile: "
                 "no other can be in the hand, the melds or elsewhere"
             )
     for meld in (meld for listed in melds for meld in listed):
@@ -390,11 +331,11 @@ def _check_tiles(
             raise HandError(f"the meld '{meld}' contains the wild tile, which is never claimed nor claims")
 
 
-def _discarded(rules: Rules, wild: int, situation: Situation) -> list[int]:
+def _discarded(rules: Rules, told: Any, wild: int) -> list[int]:
     """Tiles that the winner has discarded, as far as the circumstances say."""
     discarded = []
     for item in rules.circumstances:
-        number = int(situation.circumstances.get(item.name, 0))
+        number = int(told.circumstances.get(item.name, 0))
         if not number or item.discarded is None:
             continue
         if item.discarded == THE_WILD_KIND and wild == NO_TILE:
@@ -403,10 +344,10 @@ def _discarded(rules: Rules, wild: int, situation: Situation) -> list[int]:
     return discarded
 
 
-def _indicator(rules: Rules, tile: int, wild: int, situation: Situation) -> list[int]:
+def _indicator(rules: Rules, told: Any, tile: int, wild: int) -> list[int]:
     """The tile turned up at the deal, where the wild kind leaves no doubt about it; it may be the winning tile."""
     for item in rules.circumstances:
-        if not item.is_mark and situation.circumstances.get(item.name, False):
+        if not item.is_mark and told.circumstances.get(item.name, False):
             if tile != wild:
                 raise HandError(f"{item.name}: the winning tile is the one turned up, which wild= names")
             return []
@@ -420,11 +361,9 @@ def _indicator(rules: Rules, tile: int, wild: int, situation: Situation) -> list
 # --- As a batch of one win --------------------------------------------------------------------------------------------
 
 
-def _describe(
-    rules: Rules, concealed: list[int], tile: int, wild: int, melds: list[list[Meld]], situation: Situation
-) -> Wins:
-    seat, house_wind, points = situation.seat, situation.house_wind, situation.running_points
-    house = (seat - situation.dealer) % rules.seats if house_wind is None else wind_number("house_wind", house_wind)
+def _describe(rules: Rules, told: Any, concealed: list[int], tile: int, wild: int, melds: list[list[Meld]]) -> Wins:
+    seat, house_wind, points = told.seat, told.house_wind, told.running_points
+    house = (seat - told.dealer) % rules.seats if house_wind is None else _wind_number("house_wind", house_wind)
     shape = (1, rules.seats, MAX_MELDS)
     meld_type, meld_kind, meld_from = (np.full(shape, empty, np.int8) for empty in (MeldType.NONE, NO_TILE, -1))
     for owner, listed in enumerate(melds):
@@ -432,33 +371,33 @@ def _describe(
             at = 0, owner, number
             meld_type[at], meld_kind[at], meld_from[at] = meld.type, meld.kind, meld.from_seat
     marks = np.zeros((1, rules.seats, len(rules.marks)), np.int16)  # only the winner's are known
-    marks[0, seat] = [situation.circumstances.get(name, 0) for name in rules.marks]
-    turned_up = parse_tiles(situation.turned_up)
+    marks[0, seat] = [told.circumstances.get(name, 0) for name in rules.marks]
+    turned_up = parse_tiles(told.turned_up)
     if len(turned_up) > rules.turned_up_after_win:
         raise HandError(f"turned_up names {len(turned_up)} tiles; {rules.name} turns up {rules.turned_up_after_win}")
     turned_up += [NO_TILE] * (rules.turned_up_after_win - len(turned_up))  # those that the wall no longer had
-    is_opening = any(situation.circumstances.get(item.name) for item in rules.circumstances if not item.is_mark)
+    is_opening = any(told.circumstances.get(item.name) for item in rules.circumstances if not item.is_mark)
     return Wins(
         counts=count_tiles(concealed)[None],
         winning_tile=_one(tile),
-        source=_one(Source.of_word(situation.source)),
+        source=_one(Source.of_word(told.source)),
         seat=_one(seat),
-        from_seat=_one(-1 if situation.from_seat is None else situation.from_seat),
-        dealer=_one(situation.dealer),
-        streak=_one(situation.dealer_streak, np.int16),
+        from_seat=_one(-1 if told.from_seat is None else told.from_seat),
+        dealer=_one(told.dealer),
+        streak=_one(told.dealer_streak, np.int16),
         wild=_one(wild),
         num_melds=_one([len(listed) for listed in melds]),
         meld_type=meld_type,
         meld_kind=meld_kind,
         meld_from=meld_from,
-        flowers=count_tiles(parse_tiles(situation.flowers), NUM_ALL_KINDS)[None],
-        kong_draws=_one(situation.kong_draws),
-        flower_draw=_one(situation.flower_draw, np.bool_),
-        last_tile=_one(situation.last_tile, np.bool_),
-        first_draw=_one(situation.first_draw, np.bool_),
+        flowers=count_tiles(parse_tiles(told.flowers), NUM_ALL_KINDS)[None],
+        kong_draws=_one(told.kong_draws),
+        flower_draw=_one(told.flower_draw, np.bool_),
+        last_tile=_one(told.last_tile, np.bool_),
+        first_draw=_one(told.first_draw, np.bool_),
         opening=_one(is_opening, np.bool_),
         marks=marks,
-        round_wind=_one(wind_number("round_wind", situation.round_wind)),
+        round_wind=_one(_wind_number("round_wind", told.round_wind)),
         house_wind=_one(house),
         dice=_one(0),
         points=_one([0] * rules.seats if points is None else points, np.int32),

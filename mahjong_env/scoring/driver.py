@@ -44,17 +44,13 @@ class ScoredRules(Rules):
     def rows_that_count(self, counts: Int8Array, values: Any) -> Int8Array:
         """[m, rows] entries that count, where not all rows that hold count together.
 
-        Args:
-            counts: [m, rows] entries of each row.
-            values: [m, rows] what one entry is worth; [1, rows] where that is the same for all hands.
+        ``counts`` [m, rows] are the entries of each row, ``values`` [m, rows] what one entry is worth, [1, rows] where
+        that is the same for all hands.
         """
         return counts
 
     def worth(self, counts: Int8Array, values: Any) -> Int64Array:
-        """[m] the value of the rows of each reading together: `sum_of_rows`, `product_of_rows` or something else.
-
-        Arguments as for `rows_that_count`.
-        """
+        """[m] the value of the rows of each reading together: `sum_of_rows`, `product_of_rows` or something else."""
         raise NotImplementedError
 
     def points(self, worth: Int64Array) -> Int64Array:
@@ -68,15 +64,15 @@ class ScoredRules(Rules):
     def liable(self, wins: Wins, counts: Int8Array) -> Int8Array | None:
         """[n] the seat that pays the shares of all, no matter who gave the tile; -1 for none, None: never any.
 
-        Args:
-            wins: the hands.
-            counts: [n, rows] entries of the rows that they score.
+        ``counts`` [n, rows] are the entries of the rows that the hands score.
         """
         return None
 
     def limit_payments(self, wins: Wins, owed: Int64Array) -> Int64Array:
         """[n, S] the part that each seat pays of what it owes."""
         return owed
+
+    # --- What follows -----------------------------------------------------------------------------------------------
 
     @cached_property
     def _table(self) -> _Table:
@@ -86,15 +82,13 @@ class ScoredRules(Rules):
         """Pickled are the knobs alone: what follows from them is worked out anew."""
         return self.knobs
 
-    # --- What follows -----------------------------------------------------------------------------------------------
-
     @property
     def reasons(self) -> tuple[str, ...]:  # type: ignore[override]  # follows from the restrictions
         """Reasons why a hand may not win, in words."""
         return ("", "the tiles are not a complete hand", *(restriction.reason for restriction in self.restrictions))
 
     def tiles_short(self, summaries: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
-        """Fewest tiles that the nearest of the shapes lacks; arguments as for `Rules.tiles_short`."""
+        """[...] fewest tiles that the nearest of the shapes lacks."""
         total = sum_summaries(summaries)
         short = self.shapes[0].short_of(summaries, melds, total, wilds)
         # All shapes but the first are concealed.
@@ -169,13 +163,13 @@ class ScoredRules(Rules):
 
 
 def sum_of_rows(counts: Int8Array, values: Any) -> Int64Array:
-    """[m] the values of all entries added up; arguments as for `ScoredRules.worth`."""
+    """[m] the values of all entries added up (`ScoredRules.worth`)."""
     total: Int64Array = (counts * values).sum(axis=1, dtype=np.int64)
     return total
 
 
 def product_of_rows(counts: Int8Array, values: Any) -> Any:
-    """[m] the values of all entries multiplied; arguments as for `ScoredRules.worth`. Floats where values are."""
+    """[m] the values of all entries multiplied (`ScoredRules.worth`); floats where values are."""
     wide = values if values.dtype.kind == "f" else values.astype(np.int64)
     return (wide**counts).prod(axis=1)
 
@@ -187,10 +181,7 @@ def _join(parts: list[Any], axis: int = 0) -> Any:
 def _first_to_leave_nothing(owner: Games, refused: BoolArray, n: int) -> Int8Array:
     """[n] indices in `ScoredRules.reasons`: the first restriction that leaves a hand no reading, 0 where none does.
 
-    Args:
-        owner: [m] the hand that a reading belongs to.
-        refused: [restrictions, m] which readings each restriction refuses.
-        n: the number of hands.
+    ``owner`` [m] are the hands that readings belong to; ``refused`` is [restrictions, m].
     """
     reason = np.full(n, _INCOMPLETE, np.int8)
     reason[owner] = 0
@@ -253,7 +244,6 @@ class _Table:
             raise ValueError("only one restriction may be known to refuse every reading: two may refuse different ones")
 
     def columns_of(self, names: tuple[str, ...]) -> list[int]:
-        """The columns of rows."""
         return [self.column_of[name] for name in names]
 
     # --- Reading and pricing ------------------------------------------------------------------------------------------
@@ -267,7 +257,7 @@ class _Table:
         return values
 
     def read(self, wins: Wins, which: Games) -> list[Readings]:
-        """All readings of some hands ([k] indices), shape by shape; shapes that none of them has are left out."""
+        """All readings of some hands ([k] indices), shape by shape, but for shapes that none of them has."""
         with_tile = which.compress(wins.source.take(which) != int(Source.FLOWERS))
         all_melded = wins.own_melds.take(with_tile).all()
         shapes = [shape for shape in self.rules.shapes if not (shape.concealed and all_melded)]
@@ -353,18 +343,23 @@ class _Table:
         return legal
 
     def decide_unread(self, wins: Wins, legal: BoolArray) -> Games:
-        """Take the hands out of ``legal`` that no reading can win; return those that have to be read.
+        """Take the hands out of ``legal`` [n] that no reading can win; [k] the hands that have to be read.
 
-        Args:
-            wins: complete hands.
-            legal: [n] hands without a restriction that nothing waives.
-
-        Returns:
-            Indices of the hands that are still in doubt.
+        ``legal`` are the hands without a restriction that nothing waives. A reading may refuse the hands in
+        ``concerned``, by number of the restriction; of those in ``certain`` it refuses every one, as far as is known.
         """
-        concerned, certain = self._waivable(wins, legal)
+        concerned, certain = {}, {}
+        for number, restriction in enumerate(self.rules.restrictions):
+            if restriction.per_reading is None and not restriction.waived_by:
+                continue
+            hands = legal if restriction.per_hand is None else legal & wins.once(restriction.per_hand)
+            if restriction.waived_by and np.count_nonzero(hands):
+                hands = hands & ~self._waived_by_hand(wins, number)
+            if np.count_nonzero(hands):
+                every = restriction.in_every_reading
+                concerned[number], certain[number] = hands, hands if every is None else hands & every(wins)
         if not concerned:
-            return _NO_HANDS
+            return np.zeros(0, np.intp)
         doubtful = np.logical_or.reduce(list(certain.values()))
         waived = {number: np.zeros(len(wins), np.bool_) for number in concerned}
         for column in self.waiving_readings:
@@ -385,26 +380,3 @@ class _Table:
                 legal &= ~hopeless
                 doubtful = doubtful & ~hopeless
         return doubtful.nonzero()[0]
-
-    def _waivable(self, wins: Wins, legal: BoolArray) -> tuple[dict[int, BoolArray], dict[int, BoolArray]]:
-        """The restrictions that only a reading can waive, by number: [n] hands that they concern.
-
-        Returns:
-            Hands with a reading that each may refuse, and hands of which it refuses every reading, as far as is known.
-        """
-        concerned, certain = {}, {}
-        for number, restriction in enumerate(self.rules.restrictions):
-            if restriction.per_reading is None and not restriction.waived_by:
-                continue
-            hands = legal if restriction.per_hand is None else legal & wins.once(restriction.per_hand)
-            if restriction.waived_by and np.count_nonzero(hands):
-                hands = hands & ~self._waived_by_hand(wins, number)
-            if np.count_nonzero(hands):
-                concerned[number] = hands
-                certain[number] = (
-                    hands if restriction.in_every_reading is None else hands & restriction.in_every_reading(wins)
-                )
-        return concerned, certain
-
-
-_NO_HANDS = np.zeros(0, np.intp)

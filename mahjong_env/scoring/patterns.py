@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_KINDS
-from mahjong_env.basics.types import BoolArray, Int8Array, UInt32Array
+from mahjong_env.basics.types import BoolArray, Int8Array
 from mahjong_env.hands.codes import POWER, SUIT, encode
-from mahjong_env.hands.summaries import (
-    doubled_orphans,
-    doubled_orphans_of_one,
-    orphan_kinds,
-    orphan_kinds_of_one,
-    pairs,
-    pairs_of_one,
-    suit_summaries,
-)
+from mahjong_env.hands.summaries import suit_summaries
 from mahjong_env.scoring.wins import Wins
-
-# Arrays, as numpy turns plain numbers into arrays in every call.
-_NONE, _SEVEN, _NEARLY_ALL, _IMPOSSIBLE = (np.array(number, np.int8) for number in (0, 7, 12, 99))
 
 
 def suits_present(tiles: Int8Array) -> BoolArray:
@@ -96,45 +85,3 @@ def waits_for_one(wins: Wins) -> BoolArray:
     codes.reshape(-1)[group] += np.where(before < 4, POWER, 0)
     completes = wins.rules.tiles_short(suit_summaries(codes), 0, wins.own_melds.repeat(NUM_KINDS)) <= 0
     return np.count_nonzero(completes.reshape(n, NUM_KINDS) & (held < 4), axis=1) == 1
-
-
-# --- Shapes other than sets and a pair: how many tiles they lack (see Rules.tiles_short) ---
-
-
-def short_of_seven_pairs(summaries: UInt32Array, melds: Any, total: UInt32Array, wilds: Any = 0) -> Int8Array:
-    """[...] tiles that seven pairs still lack; four alike are two pairs. Impossible with melds.
-
-    Args:
-        summaries: [..., 4] see `Rules.tiles_short`.
-        melds: [...] melds of the seat.
-        total: [...] `hands.sum_summaries` of the summaries.
-        wilds: [...] wild tiles held, which count as lacking.
-    """
-    return np.where(melds == _NONE, _SEVEN - pairs(summaries, total), _IMPOSSIBLE)
-
-
-def seven_pairs_of_one(total: int, with_pair: int, wilds: int) -> int:
-    """`short_of_seven_pairs` of one hand without melds, in plain numbers."""
-    return 7 - pairs_of_one(total)
-
-
-def short_of_thirteen_orphans(summaries: UInt32Array, melds: Any, total: UInt32Array, wilds: Any = 0) -> Int8Array:
-    """[...] tiles that the thirteen ones, nines and honours with one doubled still lack.
-
-    Hands that lack more than two tiles beside their wild ones count as impossible: they are looked at no further.
-    Arguments as for `short_of_seven_pairs`.
-    """
-    kinds = orphan_kinds(summaries, total)
-    near = (kinds >= _NEARLY_ALL - wilds) & (melds == _NONE)
-    if not np.count_nonzero(near):
-        return np.full(near.shape, _IMPOSSIBLE)
-    lacking = 13 - kinds + (doubled_orphans(summaries, total) == 0)
-    return np.where(near, lacking, _IMPOSSIBLE).astype(np.int8)
-
-
-def thirteen_orphans_of_one(total: int, with_pair: int, wilds: int) -> int:
-    """`short_of_thirteen_orphans` of one hand without melds, in plain numbers."""
-    kinds = orphan_kinds_of_one(total)
-    if kinds < _NEARLY_ALL - wilds:
-        return int(_IMPOSSIBLE)
-    return 13 - kinds + (doubled_orphans_of_one(total) == 0)

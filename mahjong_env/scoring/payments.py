@@ -11,7 +11,7 @@ import numpy as np
 from mahjong_env.basics.types import BoolArray, Int8Array, Int32Array, Int64Array
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.scoring.rows import ByKnob
-from mahjong_env.scoring.wins import Source, Wins
+from mahjong_env.scoring.wins import Wins
 
 
 class Payer(Enum):
@@ -24,14 +24,7 @@ class Payer(Enum):
 
 @dataclass(frozen=True)
 class Payment:
-    """The way to pay for a win, by the source of the winning tile.
-
-    Attributes:
-        draw: for a self-draw.
-        discard: for a win with a discard.
-        robbed_kong: for a win with the tile that another player was adding to a pung.
-        flowers: for a win by exposed flowers alone.
-    """
+    """The way to pay for a win, by the source of the winning tile."""
 
     draw: Payer | ByKnob = Payer.ALL_PAY
     discard: Payer | ByKnob = Payer.GIVER_PAYS
@@ -40,13 +33,7 @@ class Payment:
 
     def by_source(self, rules: Rules) -> Payers:
         """The payers under these rules."""
-        payers = {
-            Source.DRAW: self.draw,
-            Source.DISCARD: self.discard,
-            Source.ROBBED_KONG: self.robbed_kong,
-            Source.FLOWERS: self.flowers,
-        }
-        said = [payers[source] for source in Source]
+        said = (self.draw, self.discard, self.robbed_kong, self.flowers)  # in the order of `Source`
         chosen = [payer.of(rules) if isinstance(payer, ByKnob) else payer for payer in said]
         return Payers(
             all_pay=np.array([payer is Payer.ALL_PAY for payer in chosen]),
@@ -65,8 +52,8 @@ def owed(payers: Payers, wins: Wins, shares: Any, liable: Int8Array | None = Non
     """[n, S] the amount that each seat owes the winner.
 
     Args:
-        payers: who pays (`Payment.by_source`).
-        wins: the wins.
+        payers: `Payment.by_source`.
+        wins: the n wins.
         shares: [n] or [n, S] the share of each player, were all to pay.
         liable: [n] the seat that pays the shares of all whatever the source (full responsibility, 包 bāo), -1 for
             nobody.
@@ -83,15 +70,9 @@ def owed(payers: Payers, wins: Wins, shares: Any, liable: Int8Array | None = Non
 
 
 def paid_by(payers: BoolArray, amount: Any, winner: Any) -> Int32Array:
-    """Everyone who pays, pays ``amount`` to the winner.
+    """[n, S] int32 payments that sum to zero: everyone who pays (``payers`` [n, S]), pays ``amount`` to the winner.
 
-    Args:
-        payers: [n, S] who pays; the winner never does.
-        amount: [n] or [n, S] what each payer pays.
-        winner: [n] table seat.
-
-    Returns:
-        [n, S] int32, each row sums to zero.
+    ``amount`` is [n] or [n, S], ``winner`` [n] the table seat, who never pays.
     """
     amount = np.asarray(amount)
     payments = payers * (-amount[:, None] if amount.ndim == 1 else -amount).astype(np.int32)

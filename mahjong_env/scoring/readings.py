@@ -13,24 +13,27 @@ from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array
 from mahjong_env.hands import reading
 from mahjong_env.hands.reading import substitutions
-from mahjong_env.hands.summaries import short_of_sets_and_pair
-from mahjong_env.scoring.patterns import (
-    SuitRows,
-    seven_pairs_of_one,
-    short_of_seven_pairs,
-    short_of_thirteen_orphans,
-    suit_rows,
-    suits_present,
-    thirteen_orphans_of_one,
+from mahjong_env.hands.summaries import (
+    doubled_orphans,
+    doubled_orphans_of_one,
+    orphan_kinds,
+    orphan_kinds_of_one,
+    pairs,
+    pairs_of_one,
+    short_of_sets_and_pair,
 )
+from mahjong_env.scoring.patterns import SuitRows, suit_rows, suits_present
 from mahjong_env.scoring.wins import Wins
 
+# Arrays, as numpy turns plain numbers into arrays in every call.
+_NONE, _SEVEN, _NEARLY_ALL, _IMPOSSIBLE = (np.array(number, np.int8) for number in (0, 7, 12, 99))
+
 ShortOf = Callable[[UInt32Array, Any, UInt32Array, Any], Int8Array]
-"""[...] tiles that a shape lacks, wild ones included, from the suit summaries [..., 4], the melds [...], the sum of the
-summaries [...], and the wild tiles held [...]."""
+"""[...] tiles that a shape lacks, wild ones counted as lacking, from the suit summaries [..., 4], the melds [...], the
+sum of the summaries [...], and the wild tiles held [...]."""
 
 ShortOfOne = Callable[[int, int, int], int]
-"""The same of one hand in plain numbers, from the two numbers of `hands.sum_of_one` and the wild tiles held."""
+"""The same of one hand in plain numbers, from the two numbers of `sum_of_one` and the wild tiles held."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +42,7 @@ class Shape:
 
     Attributes:
         name: in words.
-        short_of: fewest tiles that are lacking, wild tiles counted as lacking (see `Rules.tiles_short`).
+        short_of: fewest tiles that are lacking (see `Rules.tiles_short`).
         read: every reading of some hands ([k] indices) in this shape, in parts that keep those of a hand together;
             None: one reading of each hand that has it, as no row asks how the tiles are read.
         concealed: whether nothing may be melded.
@@ -72,16 +75,10 @@ class Sets(NamedTuple):
 
 
 class Readings:
-    """m ways to read hands in one shape, those of one hand beside each other.
-
-    Attributes:
-        wins: the hands.
-        shape: the shape.
-        owner: [m] which hand is read.
-        price: counts the rows of these readings and says what they are worth.
-    """
+    """m ways to read hands in one shape, those of one hand beside each other; ``owner`` [m] says which hand is read."""
 
     price: Callable[[Readings], tuple[Int8Array, Int64Array]]
+    """Counts the rows of these readings and says what they are worth."""
 
     def __init__(
         self, wins: Wins, shape: Shape, owner: Games, sets: Sets | None = None, suits: SuitRows | None = None
@@ -231,27 +228,47 @@ def _sets_and_pair_of_one(total: int, with_pair: int, wilds: int) -> int:
     return with_pair
 
 
+def _short_of_seven_pairs(summaries: UInt32Array, melds: Any, total: UInt32Array, wilds: Any) -> Int8Array:
+    """Four alike are two pairs; impossible with melds."""
+    return np.where(melds == _NONE, _SEVEN - pairs(summaries, total), _IMPOSSIBLE)
+
+
+def _seven_pairs_of_one(total: int, with_pair: int, wilds: int) -> int:
+    return 7 - pairs_of_one(total)
+
+
+def _short_of_thirteen_orphans(summaries: UInt32Array, melds: Any, total: UInt32Array, wilds: Any) -> Int8Array:
+    """Hands that lack more than two tiles beside their wild ones count as impossible: they are looked at no further."""
+    kinds = orphan_kinds(summaries, total)
+    near = (kinds >= _NEARLY_ALL - wilds) & (melds == _NONE)
+    if not np.count_nonzero(near):
+        return np.full(near.shape, _IMPOSSIBLE)
+    lacking = 13 - kinds + (doubled_orphans(summaries, total) == 0)
+    return np.where(near, lacking, _IMPOSSIBLE).astype(np.int8)
+
+
+def _thirteen_orphans_of_one(total: int, with_pair: int, wilds: int) -> int:
+    kinds = orphan_kinds_of_one(total)
+    if kinds < _NEARLY_ALL - wilds:
+        return int(_IMPOSSIBLE)
+    return 13 - kinds + (doubled_orphans_of_one(total) == 0)
+
+
 SETS_AND_PAIR = Shape(
     "sets and a pair", _short_of_sets_and_pair, read_sets_and_pair, short_of_one=_sets_and_pair_of_one
 )
 SETS_AND_PAIR_AS_ONE = Shape("sets and a pair", _short_of_sets_and_pair, short_of_one=_sets_and_pair_of_one)
 """For variants that ask nothing about the sets: one reading stands for all."""
-SEVEN_PAIRS = Shape("seven pairs", short_of_seven_pairs, concealed=True, short_of_one=seven_pairs_of_one)
+SEVEN_PAIRS = Shape("seven pairs", _short_of_seven_pairs, concealed=True, short_of_one=_seven_pairs_of_one)
 THIRTEEN_ORPHANS = Shape(
-    "thirteen orphans", short_of_thirteen_orphans, concealed=True, short_of_one=thirteen_orphans_of_one
+    "thirteen orphans", _short_of_thirteen_orphans, concealed=True, short_of_one=_thirteen_orphans_of_one
 )
 
 
-# --- Choosing ---------------------------------------------------------------------------------------------------------
-
-
 def best_readings(owner: Games, value: Int64Array | Int32Array, n: int) -> Games:
-    """For each of n hands the reading of the highest value, the first of equals; -1 where a hand has none.
+    """[n] for each hand the reading of the highest value, the first of equals; -1 where a hand has none.
 
-    Args:
-        owner: [m] the hand that a reading belongs to.
-        value: [m] what the reading is worth.
-        n: the number of hands.
+    ``owner`` [m] are the hands that readings belong to, ``value`` [m] what they are worth.
     """
     best = np.full(n, -1, np.intp)
     # Where an owner is written several times, what is written last stays: the greatest value, its first reading.

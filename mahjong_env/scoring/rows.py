@@ -1,9 +1,8 @@
 """Scoring tables: rows that say when they hold and what they are worth, restrictions that say why not to win.
 
 A variant lists its rows and restrictions; `mahjong_env.scoring.driver` asks them. What a row or a restriction asks is a
-function of a
-batch: of n hands (`Wins`) where the answer does not depend on how the tiles are read, else of m readings (`Readings`).
-Knobs are found at ``hands.rules``.
+function of a batch: of n hands (`Wins`) where the answer does not depend on how the tiles are read, else of m readings
+(`Readings`). Knobs are found at ``Wins.rules``.
 """
 
 from __future__ import annotations
@@ -25,33 +24,23 @@ OfReadings: TypeAlias = "Callable[[Readings], Any]"
 
 @dataclass(frozen=True)
 class ByKnob:
-    """Something that a knob decides."""
+    """Something that a knob decides: what it is set to, or what ``choices`` has for that."""
 
     knob: str
     choices: Mapping[Any, Any] | None = None
 
     def of(self, rules: Rules) -> Any:
-        """The choice of these rules."""
+        """The choice that these rules have made."""
         value = getattr(rules, self.knob)
         return value if self.choices is None else self.choices[value]
 
 
-def by_knob(knob: str, choices: Mapping[Any, Any] | None = None) -> ByKnob:
-    """Whatever the knob is set to, or what ``choices`` has for it."""
-    return ByKnob(knob, choices)
-
-
 @dataclass(frozen=True)
 class ByHand:
-    """A value that depends on the hand."""
+    """A value [n] that depends on the hand; ``text`` stands for it on the page of rules."""
 
     text: str
     value: OfHands
-
-
-def by_hand(text: str, value: OfHands) -> ByHand:
-    """A value [n] that depends on the hand; ``text`` stands for it on the page of rules."""
-    return ByHand(text, value)
 
 
 @dataclass(frozen=True, eq=False)

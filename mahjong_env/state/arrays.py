@@ -1,57 +1,222 @@
-"""The state of a batch of games: its arrays, as declared.py declares them, and the verbs that move tiles in them."""
+"""The state of a batch of games: every array, declared once, and the verbs that move tiles in them.
+
+Allocation, copying, selecting games, snapshots and the privacy test are derived from the declarations.
+
+Axes:
+    B  games                                S  seats at the table (3 or 4)
+    P  persons: those at the table, and     W  places in the wall (136 or 144)
+       one more with a rotation             T  kinds in a hand (34)
+    A  all kinds, flowers included (42)     M  melds of a seat (5)
+    G  groups of a hand code (4)            K  marks of the variant
+    L  public planes                        X  actions (109)
+    R  discards of a seat
+
+Seats count counter-clockwise: the next player is seat + 1. ``seen_by``: "all" the table; "owner" of the seat axis;
+"owner of turn", the seat whose turn it is; "asked", the seat to act; "nobody". `observation.visibility` makes of it
+what a seat sees.
+
+Whose tiles are meant is said by `Seats` (`State.seats`): ``seats.of(state.hand)`` gathers the hands of some seats, and
+the verbs of `State` (`discard`, `lay_meld`, `remove_tiles`, ...) change them. The arrays themselves are ordinary ones:
+``state.hand[game, seat, kind]``.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Final
+import math
+from dataclasses import Field, dataclass, field, fields
+from functools import cache
+from typing import Any, Final, Self
 
 import numpy as np
 
+from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.basics.tiles import NO_TILE
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
+from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, NUM_KINDS
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array, UInt64Array
 from mahjong_env.hands.codes import SUIT
-from mahjong_env.state.declared import (
-    CLAIMED,
-    DISCARDED,
-    LATEST,
-    MAX_DISCARDS,
-    MAX_MARKS,
-    MAX_MELDS,
-    MELD_LIST,
-    MELD_PLACES,
-    MELDED,
-    NO_SEAT,
-    NUM_PLANES,
-    SLOT_OF_OFFSET,
-    Arrays,
-    Phase,
-    array_fields,
-    hand_arrays,
-)
-from mahjong_env.state.flat import Flat, code_steps
+from mahjong_env.state.flat import GROUP, MASK, Flat, code_steps
 from mahjong_env.state.seats import Seats
 
-__all__ = [
-    "CLAIMED",
-    "DISCARDED",
-    "FEW_GAMES",
-    "LATEST",
-    "MAX_DISCARDS",
-    "MAX_MARKS",
-    "MAX_MELDS",
-    "MELDED",
-    "MELD_LIST",
-    "MELD_PLACES",
-    "NO_SEAT",
-    "NUM_PLANES",
-    "SLOT_OF_OFFSET",
-    "Arrays",
-    "Phase",
-    "State",
-    "array_fields",
-    "hand_arrays",
-]
+MAX_MELDS: Final = 5
+# Slots of the other seats at tables for three and four: offset of the seat -> slot (1 next, 2 across, 3 previous).
+SLOT_OF_OFFSET: Final = {3: np.array([0, 1, 3]), 4: np.array([0, 1, 2, 3])}
+MAX_DISCARDS: Final = 42
+"""More than any seat can discard in a hand, claimed tiles included.
+
+With N discards of a seat, m melds a seat, S seats and D tiles drawn,
+S N <= D + m + S - 1 + m S (S - 1) / 2 + m (S - 2), because a claim skips the draws of the seats between; that is 41
+for three players with 144 tiles and five melds each, and less at every table that is played.
+"""
+CLAIMED: Final = NUM_KINDS
+"""The number added to a discard in `State.river` once it is claimed."""
+MAX_MARKS: Final = 4
+"""Marks that a variant can declare (`Rules.marks`): observations have a place for each."""
+NO_SEAT: Final = -1
+
+# The planes of `State.public`.
+DISCARDED, LATEST, MELDED, MELD_LIST = range(4)
+NUM_PLANES: Final = 4
+MELD_PLACES: Final = 6
+"""Places that one meld takes in the plane MELD_LIST."""
+# The axes that are the same for all variants.
+_LENGTHS: Final = {
+    "T": NUM_KINDS,
+    "A": NUM_ALL_KINDS,
+    "M": MAX_MELDS,
+    "G": 4,
+    "L": NUM_PLANES,
+    "X": NUM_ACTIONS,
+    "R": MAX_DISCARDS,
+}
+
+
+class Phase:
+    """The phase of a game: the decision that it waits for; the numbers of `State.phase`."""
+
+    OVER: Final = 0
+    """The game is over."""
+    TURN: Final = 1
+    """The seat to act has drawn or claimed a tile, and discards, declares a kong or wins."""
+    CLAIM: Final = 2
+    """The seat to act may claim the tile just discarded."""
+    ROB: Final = 3
+    """The seat to act may win with the tile that is being added to a pung."""
+    OPENING: Final = 4
+    """The seat to act may win before the first turn."""
+    STRANDED: Final = 5
+    """The seat to act drew a flower that cannot be replaced, and may win before the hand is drawn."""
+
+
+def _array(axes: str, dtype: Any, empty: int, seen_by: str) -> Any:
+    return field(metadata={"axes": axes, "dtype": np.dtype(dtype), "empty": empty, "seen_by": seen_by})
+
+
+@dataclass(slots=True)
+class Arrays:
+    """The arrays of a batch of B games; row i of every array is game i."""
+
+    # Chance: see chance.py.
+    seed: UInt64Array = _array("B", np.uint64, 0, "nobody")
+    stream: Int64Array = _array("B", np.int64, 0, "nobody")  # number of the game within its seed
+    hands_dealt: Int32Array = _array("B", np.int32, 0, "nobody")  # hands dealt since the seed
+
+    # The match.
+    hand_in_match: Int16Array = _array("B", np.int16, 0, "all")  # 0 for the first hand
+    dealer: Int8Array = _array("B", np.int8, 0, "all")
+    streak: Int16Array = _array("B", np.int16, 0, "all")  # hands for which the dealer has already kept the deal
+    turnover: Int16Array = _array("B", np.int16, 0, "all")  # times that the deal has passed on in this match
+    round_wind: Int8Array = _array("B", np.int8, 0, "all")  # 0 East, 1 South, 2 West, 3 North
+    house_wind: Int8Array = _array("BS", np.int8, 0, "all")
+    dice: Int8Array = _array("B", np.int8, 0, "all")  # what the variant threw for this hand, 0 for nothing
+    points: Int32Array = _array("BP", np.int32, 0, "all")
+    floored: BoolArray = _array("B", np.bool_, 0, "all")  # running points may limit what is paid
+    person_at: Int8Array = _array("BS", np.int8, 0, "all")  # who sits there; all but rotations: the seat's own number
+
+    # The wall. Tiles are drawn at the front, replacements at the back; left = W - front - back - reserve.
+    wall: Int8Array = _array("BW", np.int8, NO_TILE, "nobody")
+    front: Int16Array = _array("B", np.int16, 0, "all")
+    back: Int16Array = _array("B", np.int16, 0, "all")
+    reserve: Int16Array = _array("B", np.int16, 0, "all")  # tiles that are never drawn
+    indicator: Int8Array = _array("B", np.int8, NO_TILE, "all")  # the tile turned up, and out of play
+    wild: Int8Array = _array("B", np.int8, NO_TILE, "all")
+
+    # Tiles of the seats.
+    hand: Int8Array = _array("BST", np.int8, 0, "owner")  # concealed tiles, wild ones included
+    code: Int32Array = _array("BSG", np.int32, 0, "owner")  # the same as codes of hands/codes.py, without the wild ones
+    flowers: Int8Array = _array("BSA", np.int8, 0, "all")
+    public: Int8Array = _array("BSLT", np.int8, 0, "all")
+    # public planes: DISCARDED tiles lying before the seat; LATEST the number (1 = the hand's first discard) of its
+    # latest discard of the kind, also if it was claimed; MELDED tiles of its melds (concealed kongs only if they are
+    # shown); MELD_LIST the melds in order, each as MELD_PLACES numbers (see observation.py).
+    num_melds: Int8Array = _array("BS", np.int8, 0, "all")
+    meld_type: Int8Array = _array("BSM", np.int8, 0, "all")  # notation.MeldType
+    meld_kind: Int8Array = _array("BSM", np.int8, NO_TILE, "all")  # a hidden concealed kong's kind: its owner only
+    meld_from: Int8Array = _array("BSM", np.int8, NO_SEAT, "all")
+    meld_claimed: Int8Array = _array("BSM", np.int8, NO_TILE, "all")  # the kind that was claimed
+    open_pung: BoolArray = _array("BST", np.bool_, 0, "all")
+    # Discards in order, claimed ones included: kind + 1, and CLAIMED more if it was claimed; 0 after the last.
+    river: Int8Array = _array("BSR", np.int8, 0, "all")
+    river_claimed: Int8Array = _array("BSR", np.int8, 0, "all")  # by whom: slot counted from its owner, 0 nobody
+    river_size: Int8Array = _array("BS", np.int8, 0, "all")
+    num_discards: Int8Array = _array("B", np.int8, 0, "all")  # discards of the hand, claimed ones included
+    marks: Int16Array = _array("BSK", np.int16, 0, "all")  # what the variant counts for each seat (Rules.marks)
+
+    # The turn.
+    phase: Int8Array = _array("B", np.int8, Phase.OVER, "all")
+    actor: Int8Array = _array("B", np.int8, NO_SEAT, "all")  # seat to act; in questions only that seat itself sees it
+    turn: Int8Array = _array("B", np.int8, 0, "all")  # seat whose turn it is
+    drawn: Int8Array = _array("B", np.int8, NO_TILE, "owner of turn")  # what the turn's seat drew, none after a claim
+    kong_draws: Int8Array = _array("B", np.int8, 0, "all")  # kongs in an unbroken row before the drawn tile
+    flower_draw: BoolArray = _array("B", np.bool_, 0, "all")  # the drawn tile replaced a flower
+    # Others see a draw together with the seat's next action: the drawable tiles before it; and if it is a flower_draw,
+    # the flowers laid open for it, and the marks of the seat before them.
+    left_before_draw: Int16Array = _array("B", np.int16, 0, "all")
+    fresh_flowers: Int8Array = _array("BA", np.int8, 0, "all")
+    marks_before_flowers: Int16Array = _array("BK", np.int16, 0, "all")
+    turns: Int8Array = _array("BS", np.int8, 0, "all")  # turns that the seat has begun with a draw
+    undisturbed: BoolArray = _array("B", np.bool_, 1, "all")  # nobody has claimed a tile or declared a kong
+    closing: BoolArray = _array("B", np.bool_, 0, "all")  # the hand ends once the next discard has been answered
+    is_tenpai: BoolArray = _array("BS", np.bool_, 0, "owner")  # one tile away from a complete shape
+    can_win: BoolArray = _array("B", np.bool_, 0, "asked")  # the seat whose turn it is may win now
+
+    # The question that is being asked (phases/claims.py).
+    offered: Int8Array = _array("B", np.int8, NO_TILE, "all")
+    offered_by: Int8Array = _array("B", np.int8, NO_SEAT, "all")
+    options: Int8Array = _array("BS", np.int8, 0, "owner")  # option bits of the seats still to be asked
+    best_precedence: Int8Array = _array("B", np.int8, 0, "nobody")  # of the best answer so far, 0 for none
+    best_seat: Int8Array = _array("B", np.int8, NO_SEAT, "nobody")
+    best_action: Int8Array = _array("B", np.int8, 0, "nobody")
+    stage: Int8Array = _array("B", np.int8, 0, "all")  # questions before the first turn that have been dealt with
+
+    mask: BoolArray = _array("BX", np.bool_, 0, "asked")  # legal actions of the seat to act
+
+    @staticmethod
+    def names() -> tuple[str, ...]:
+        """The names of the arrays, in the order of declaration."""
+        return _names()
+
+    @classmethod
+    def allocate(cls, axes: dict[str, int]) -> Self:
+        """Empty arrays; ``axes`` gives the lengths of B, S, P, W and K."""
+        made = {}
+        for item in array_fields():
+            made[item.name] = np.full(_shape(item, axes), item.metadata["empty"], item.metadata["dtype"])
+        return cls(**made)
+
+    @staticmethod
+    def bytes_of(axes: dict[str, int]) -> int:
+        """The bytes that the arrays of such a state take."""
+        return sum(math.prod(_shape(item, axes)) * item.metadata["dtype"].itemsize for item in array_fields())
+
+    def rows(self, games: Games) -> Self:
+        """Copies of these games, repeats allowed."""
+        return type(self)(**{name: getattr(self, name).take(games, axis=0) for name in self.names()})
+
+    def arrays(self) -> dict[str, Any]:
+        """The arrays by name; not copies."""
+        return {name: getattr(self, name) for name in self.names()}
+
+
+@cache
+def array_fields() -> tuple[Field[Any], ...]:
+    """The declarations of the arrays."""
+    return tuple(item for item in fields(Arrays) if "axes" in item.metadata)
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    return tuple(item.name for item in array_fields())
+
+
+def _shape(item: Field[Any], axes: dict[str, int]) -> list[int]:
+    lengths = _LENGTHS | axes
+    return [lengths[axis] for axis in item.metadata["axes"]]
+
+
+def hand_arrays() -> tuple[str, ...]:
+    """The arrays that a new hand begins with empty: all but those of chance and of the match."""
+    return Arrays.names()[Arrays.names().index("wall") + 1 :]
+
 
 # Arrays, as numpy turns plain numbers into arrays in every call.
 _ZERO, _ONE, _NO_TILE = (np.array(number, np.int8) for number in (0, 1, NO_TILE))
@@ -78,7 +243,7 @@ _TILES_OF_MELD: Final = {
 
 @dataclass(slots=True)
 class State(Arrays):
-    """A batch of B games; row i of every array is game i. Whose tiles are meant is said by `Seats`."""
+    """A batch of B games: the arrays, and the verbs that change them for some seats."""
 
     num_seats: int = field(init=False, repr=False)  # S
     _flat: Flat = field(init=False, repr=False)  # the same memory, for the verbs
@@ -131,7 +296,7 @@ class State(Arrays):
         """One seat in each game: ``games`` [n], ``seat`` [n] or one for all (or arrays that broadcast)."""
         if isinstance(seat, int):
             seat = np.full(len(games), seat, np.int8)
-        return Seats(games, seat, self._flat.index(games, seat))
+        return Seats(games, seat, self._flat.seats_at(games) + seat)
 
     def seats_to_act(self, games: Games) -> Seats:
         """The seats that these games wait for; none of the games may be over."""
@@ -157,13 +322,13 @@ class State(Arrays):
         """[n] the next tiles of the walls, taken away; there must be a drawable one."""
         number = self.front[games]
         self.front[games] = number + _ONE_MORE
-        return self._flat.wall[self._flat.wall_tile(games, number)]
+        return self._flat.wall[self._flat.walls_at(games) + number]
 
     def take_back(self, games: Games) -> Int8Array:
         """[n] the last tiles of the walls (replacements), taken away; there must be a drawable one."""
         taken = self.back[games] + _ONE_MORE
         self.back[games] = taken
-        return self._flat.wall[self._flat.wall_tile(games, self._wall_size - taken)]
+        return self._flat.wall[self._flat.walls_at(games) + (self._wall_size - taken)]
 
     def next_tiles(self, games: Games, number: int) -> Int8Array:
         """[n, number] the next drawable tiles of the walls, left where they are; -1 where there are no more."""
@@ -182,12 +347,12 @@ class State(Arrays):
 
     def held(self, seats: Seats, kind: Any) -> Int8Array:
         """[n] concealed tiles of a kind; ``kind`` broadcasts against ``seats.index``."""
-        return self._flat.hand[self._flat.tile(seats.index, kind)]
+        return self._flat.hand[self._flat.kinds_at(seats.index) + kind]
 
     def wilds_held(self, seats: Seats) -> Int8Array:
         """[n] wild tiles among the concealed tiles."""
         wild = self.wild[seats.game]
-        return self._flat.hand[self._flat.tile(seats.index, wild)] * (wild >= _ZERO)
+        return self._flat.hand[self._flat.kinds_at(seats.index) + wild] * (wild >= _ZERO)
 
     def natural_hands(self, games: Games) -> Int8Array:
         """[n, S, 34] concealed tiles of all seats without the wild ones."""
@@ -198,16 +363,13 @@ class State(Arrays):
 
     def add_tile(self, seats: Seats, kind: Any) -> None:
         """Put one tile a game into concealed hands."""
-        self._change_tiles(seats, kind, 1)
+        self.remove_tiles(seats, kind, -1)
 
     def remove_tiles(self, seats: Seats, kind: Any, count: int = 1) -> None:
         """Take ``count`` tiles of one kind a game out of concealed hands."""
-        self._change_tiles(seats, kind, -count)
-
-    def _change_tiles(self, seats: Seats, kind: Any, count: int) -> None:
         flat, index = self._flat, seats.index
-        flat.hand[flat.tile(index, kind)] += _COUNTS[count]
-        flat.code[flat.suit(index, kind)] += code_steps(self.wild[seats.game], kind, count)
+        flat.hand[flat.kinds_at(index) + kind] -= _COUNTS[count]
+        flat.code[flat.codes_at(index) + GROUP[kind]] -= code_steps(self.wild[seats.game], kind, count)
 
     def codes_with(self, seats: Seats, kind: Any) -> Int32Array:
         """[n, 4] codes of the concealed tiles and one more tile ``kind`` [n], wild ones left out."""
@@ -218,18 +380,18 @@ class State(Arrays):
     # --- What all see --------------------------------------------------------------------------------------------
     def expose_flower(self, seats: Seats, kind: Any) -> None:
         """Lay one flower a game open; it has not been in the hand."""
-        self._flat.flowers[self._flat.flower(seats.index, kind)] += _COUNTS[1]
+        self._flat.flowers[self._flat.flowers_at(seats.index) + kind] += _COUNTS[1]
 
     def discard(self, seats: Seats, kind: Any) -> None:
         """Move one tile a game from the hand to the seat's river; nothing is drawn any more."""
         flat, index = self._flat, seats.index
-        self._change_tiles(seats, kind, -1)
+        self.remove_tiles(seats, kind)
         number = self.num_discards[seats.game] + _ONE
         self.num_discards[seats.game] = number
-        flat.public[flat.seen(index, DISCARDED, kind)] += _ONE
-        flat.public[flat.seen(index, LATEST, kind)] = number
+        flat.public[flat.planes_at[DISCARDED](index) + kind] += _ONE
+        flat.public[flat.planes_at[LATEST](index) + kind] = number
         place = flat.river_size[index]
-        flat.river[flat.discard(index, place)] = kind + _ONE
+        flat.river[flat.rivers_at(index) + place] = kind + _ONE
         flat.river_size[index] = place + _ONE
         self.drawn[seats.game] = _NO_TILE
 
@@ -241,8 +403,8 @@ class State(Arrays):
     def take_discard(self, givers: Seats, kind: Any, claimer: Any) -> None:
         """Take the latest discard of each giver away for a seat that claims it, ``claimer`` [n]; rivers note it."""
         flat, index = self._flat, givers.index
-        flat.public[flat.seen(index, DISCARDED, kind)] -= _ONE
-        latest = flat.discard(index, flat.river_size[index] - _ONE)
+        flat.public[flat.planes_at[DISCARDED](index) + kind] -= _ONE
+        latest = flat.rivers_at(index) + (flat.river_size[index] - _ONE)
         flat.river[latest] += _CLAIMED
         flat.river_claimed[latest] = SLOT_OF_OFFSET[self.num_seats][(claimer - givers.seat) % self.num_seats]
         self.undisturbed[givers.game] = False
@@ -263,41 +425,41 @@ class State(Arrays):
             seats: whose meld.
             meld_type: its type.
             kind: [n] its kind; the lowest of a chow.
-            giver: [n] the seat that gave the claimed tile; None for a concealed kong.
-            claimed: [n] the kind that was claimed; None for a concealed kong.
+            giver: [n] the seat that gave the claimed tile; None for a concealed kong, like ``claimed``.
+            claimed: [n] the kind that was claimed.
             shown: whether all may see its kind.
         """
         flat, index = self._flat, seats.index
         number = flat.num_melds[index]
         flat.num_melds[index] = number + _ONE
-        place = flat.meld(index, number)
+        place = flat.melds_at(index) + number
         flat.meld_type[place] = meld_type
         flat.meld_kind[place] = kind
         flat.meld_from[place] = NO_SEAT if giver is None else giver
         flat.meld_claimed[place] = NO_TILE if claimed is None else claimed
-        listed = flat.seen(index, MELD_LIST, number * np.intp(MELD_PLACES))
+        listed = flat.planes_at[MELD_LIST](index) + number * np.intp(MELD_PLACES)
         flat.public[listed] = meld_type
         flat.public[listed + 1] = kind + _ONE if shown else 0
         if giver is not None:
             flat.public[listed + 2] = SLOT_OF_OFFSET[self.num_seats][(giver - seats.seat) % self.num_seats]
             flat.public[listed + 3] = claimed + _ONE
-            flat.public[listed + 4] = flat.river_size[flat.index(seats.game, giver)]
+            flat.public[listed + 4] = flat.river_size[flat.seats_at(seats.game) + giver]
         if shown:
             for step, tiles in enumerate(_TILES_OF_MELD[meld_type]):
-                flat.public[flat.seen(index, MELDED, kind + step)] += _COUNTS[tiles]
+                flat.public[flat.planes_at[MELDED](index) + kind + step] += _COUNTS[tiles]
         if meld_type == MeldType.PUNG:
-            flat.open_pung[flat.tile(index, kind)] = True
+            flat.open_pung[flat.kinds_at(index) + kind] = True
 
     def add_to_pung(self, seats: Seats, kind: Any) -> Int8Array:
         """Turn the open pungs of these kinds into added kongs; [n] the seats that once gave the pungs."""
         flat, index = self._flat, seats.index
         is_it = (seats.of(self.meld_kind) == kind[:, None]) & (seats.of(self.meld_type) == MeldType.PUNG)
         number = is_it.argmax(axis=1)
-        place = flat.meld(index, number)
+        place = flat.melds_at(index) + number
         flat.meld_type[place] = MeldType.ADDED_KONG
-        flat.public[flat.seen(index, MELD_LIST, number * np.intp(MELD_PLACES))] = MeldType.ADDED_KONG
-        flat.public[flat.seen(index, MELDED, kind)] += _ONE
-        flat.open_pung[flat.tile(index, kind)] = False
+        flat.public[flat.planes_at[MELD_LIST](index) + number * np.intp(MELD_PLACES)] = MeldType.ADDED_KONG
+        flat.public[flat.planes_at[MELDED](index) + kind] += _ONE
+        flat.open_pung[flat.kinds_at(index) + kind] = False
         return flat.meld_from[place]
 
     def melds_made(self, seats: Seats) -> Int8Array:
@@ -306,7 +468,7 @@ class State(Arrays):
 
     def has_open_pung(self, seats: Seats, kind: Any) -> BoolArray:
         """[n] whether an open pung of this kind lies there; ``kind`` broadcasts against ``seats.index``."""
-        return self._flat.open_pung[self._flat.tile(seats.index, kind)]
+        return self._flat.open_pung[self._flat.kinds_at(seats.index) + kind]
 
     # --- Whose turn it is, and who is asked ----------------------------------------------------------------------
     def wait_for(self, seats: Seats, phase: int) -> None:
@@ -336,11 +498,11 @@ class State(Arrays):
 
     def set_masks(self, games: Games, masks: BoolArray) -> None:
         """Set the legal actions of the seats to act; ``masks`` [n, 109]."""
-        self._flat.set_masks(games, masks)
+        self._flat.masks[games] = masks.view(MASK)[:, 0]  # numpy copies one item at once, but walks along 109
 
     def are_legal(self, games: Games, actions: Any) -> BoolArray:
         """[n] whether these actions, 0 to 108, are legal for the seats to act."""
-        return self._flat.mask[self._flat.action(games, actions)]
+        return self._flat.mask[self._flat.masks_at(games) + actions]
 
 
 def _from_arrays(arrays: dict[str, Any]) -> State:

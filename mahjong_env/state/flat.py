@@ -12,16 +12,16 @@ import numpy as np
 
 from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.tiles import NUM_ALL_KINDS, NUM_KINDS
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array
-from mahjong_env.hands.codes import POWER, SUIT
+from mahjong_env.basics.types import BoolArray, Int8Array, Int32Array
+from mahjong_env.hands.codes import NUM_GROUPS, POWER, SUIT
 
-GROUPS: Final = 4
-_GROUP: Final = SUIT.astype(np.intp)
+GROUP: Final = SUIT.astype(np.intp)
+MASK: Final = np.dtype((np.void, NUM_ACTIONS))
+"""A row of `State.mask` as one item."""
 # What one tile adds to the code of its suit, by wild kind (the last row, reached by -1: none) and kind: wild tiles add
 # nothing. And the same for several tiles, or for tiles that leave the hand.
 _STEPS: Final = np.vstack([POWER * ~np.eye(NUM_KINDS, dtype=np.bool_), POWER]).astype(np.int32).reshape(-1)
-_CODE_STEPS: Final = {count: _STEPS * np.int32(count) for count in (-4, -3, -2, -1, 1)}
-_MASK: Final = np.dtype((np.void, NUM_ACTIONS))
+_CODE_STEPS: Final = {count: _STEPS * np.int32(count) for count in (-1, 1, 2, 3, 4)}
 _FEW_ROWS: Final = 1024
 _WILD_ROWS: Final = np.arange(NUM_KINDS + 1) * NUM_KINDS
 
@@ -45,7 +45,8 @@ def code_steps(wild: Any, kind: Any, count: int) -> Int32Array:
 class Flat:
     """The arrays that the verbs of `State` write to, each with one axis, and where things stand in them.
 
-    All methods take and give arrays that broadcast: numbers of games or of seats in the batch (``index``), and kinds.
+    ``seats_at``, ``walls_at`` and ``masks_at`` give the offsets where games begin, the others those where seats of the
+    batch (`Seats.index`) do; a kind, a number or an action is added to them.
     """
 
     wall: Int8Array
@@ -70,63 +71,19 @@ class Flat:
     def __init__(self, arrays: dict[str, Any]) -> None:
         """Lay out views and tables of the arrays of a state, by name."""
         games, seats, kinds = arrays["hand"].shape
-        planes, walls = arrays["public"].shape[2], arrays["wall"].shape[1]
+        planes = arrays["public"].shape[2]
         index = games * seats
-        self._first_seats = _row_starts(games, seats)
-        self._walls = _row_starts(games, walls)
-        self._masks = _row_starts(games, NUM_ACTIONS)
-        self._codes = _row_starts(index, GROUPS)
-        self._tiles = _row_starts(index, kinds)
-        self._flowers = _row_starts(index, NUM_ALL_KINDS)
-        self._melds = _row_starts(index, arrays["meld_type"].shape[2])
-        self._rivers = _row_starts(index, arrays["river"].shape[2])
-        self._planes = tuple(_row_starts(index, planes * kinds, plane * kinds) for plane in range(planes))
-        self.codes: Int32Array = arrays["code"].reshape(-1, GROUPS)
+        self.seats_at = _row_starts(games, seats)
+        self.walls_at = _row_starts(games, arrays["wall"].shape[1])
+        self.masks_at = _row_starts(games, NUM_ACTIONS)
+        self.codes_at = _row_starts(index, NUM_GROUPS)
+        self.kinds_at = _row_starts(index, kinds)
+        self.flowers_at = _row_starts(index, NUM_ALL_KINDS)
+        self.melds_at = _row_starts(index, arrays["meld_type"].shape[2])
+        self.rivers_at = _row_starts(index, arrays["river"].shape[2])
+        self.planes_at = tuple(_row_starts(index, planes * kinds, plane * kinds) for plane in range(planes))
+        self.codes: Int32Array = arrays["code"].reshape(-1, NUM_GROUPS)
         self.hands: Int8Array = arrays["hand"].reshape(-1, kinds)
-        self.masks = arrays["mask"].view(_MASK)[:, 0]  # [B], one item for all actions
+        self.masks = arrays["mask"].view(MASK)[:, 0]  # [B]
         for name in type(self).__annotations__:
             setattr(self, name, arrays[name].reshape(-1))
-
-    def index(self, games: Games, seat: Any) -> Games:
-        """Numbers of seats in the batch."""
-        return self._first_seats(games) + seat
-
-    def seat(self, games: Games, index: Games) -> Games:
-        """The seats, at their tables, with these numbers."""
-        return index - self._first_seats(games)
-
-    def tile(self, index: Games, kind: Any) -> Games:
-        """Offsets of kinds in `hand` and `open_pung`."""
-        return self._tiles(index) + kind
-
-    def suit(self, index: Games, kind: Any) -> Games:
-        """Offsets of the suits of kinds in `code`."""
-        return self._codes(index) + _GROUP[kind]
-
-    def flower(self, index: Games, kind: Any) -> Games:
-        """Offsets of kinds in `flowers`."""
-        return self._flowers(index) + kind
-
-    def meld(self, index: Games, number: Any) -> Games:
-        """Offsets of melds, counted from 0, in `meld_type` and its like."""
-        return self._melds(index) + number
-
-    def discard(self, index: Games, number: Any) -> Games:
-        """Offsets of discards, counted from 0, in `river`."""
-        return self._rivers(index) + number
-
-    def seen(self, index: Games, plane: int, number: Any) -> Games:
-        """Offsets of kinds, or numbers of the meld list, in a plane of `public`."""
-        return self._planes[plane](index) + number
-
-    def wall_tile(self, games: Games, number: Any) -> Games:
-        """Offsets of tiles of the wall, counted from its front, in `wall`."""
-        return self._walls(games) + number
-
-    def action(self, games: Games, action: Any) -> Games:
-        """Offsets of actions in `mask`."""
-        return self._masks(games) + action
-
-    def set_masks(self, games: Games, masks: BoolArray) -> None:
-        """Copy whole rows of `mask` [n, 109]: numpy copies one item at once, but walks along an array of them."""
-        self.masks[games] = masks.view(_MASK)[:, 0]

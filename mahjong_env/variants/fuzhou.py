@@ -22,7 +22,7 @@ from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.patterns import count_melds
 from mahjong_env.scoring.payments import Payer, Payment
 from mahjong_env.scoring.readings import SETS_AND_PAIR, SETS_AND_PAIR_AS_ONE, Readings, Shape, best_readings
-from mahjong_env.scoring.rows import Restriction, Row, by_hand, by_knob
+from mahjong_env.scoring.rows import ByHand, ByKnob, Restriction, Row
 from mahjong_env.scoring.wins import Source, Wins, wins_from_state
 from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
@@ -48,25 +48,25 @@ SETS_WITH_GOLDS = replace(SETS_AND_PAIR, read=_read_where_it_matters)
 # fmt: off
 # The rows before the special hands, whose sum is doubled.
 BASIC = (
-    Row("Base Points", "底分 dǐ fēn", by_knob("base_score"), "every hand",
+    Row("Base Points", "底分 dǐ fēn", ByKnob("base_score"), "every hand",
         per_hand=lambda win: 1),
     Row("Flower Points", "花分 huā fēn", 1, "each flower laid open, honours included",
         per_hand=lambda win: win.flowers.sum(axis=1)),
-    Row("Full Bloom", "花杠 huā gàng", by_knob("full_bloom", {"on_top": 6, "total": 2}),
+    Row("Full Bloom", "花杠 huā gàng", ByKnob("full_bloom", {"on_top": 6, "total": 2}),
         "all four flowers, seasons, or tiles of an honour",
         per_hand=lambda win: _full_sets_of_flowers(win.flowers)),
     Row("Gold Points", "金分 jīn fēn", 1, "each gold in the hand",
         per_hand=lambda win: win.wilds),
-    Row("Dealer Continuation", "连庄 lián zhuāng", by_hand("1 a hand", lambda win: win.streak),
+    Row("Dealer Continuation", "连庄 lián zhuāng", ByHand("1 a hand", lambda win: win.streak),
         "a dealer who wins: hands he has already kept the deal",
         per_hand=lambda win: win.by_dealer & (win.streak > 0)),
     Row("Open Kong", "明杠 míng gàng", 1, "each exposed or added kong",
         per_hand=lambda win: count_melds(win, MeldType.EXPOSED_KONG, MeldType.ADDED_KONG)),
-    Row("Concealed Kong", "暗杠 àn gàng", by_knob("concealed_kong"), "each concealed kong",
+    Row("Concealed Kong", "暗杠 àn gàng", ByKnob("concealed_kong"), "each concealed kong",
         per_hand=lambda win: count_melds(win, MeldType.CONCEALED_KONG)),
 )
 SPECIAL = (
-    Row("All Sequences", "平胡 píng hú", by_knob("all_sequences"), "every set is a run, melds included",
+    Row("All Sequences", "平胡 píng hú", ByKnob("all_sequences"), "every set is a run, melds included",
         shape=SETS_AND_PAIR, per_reading=lambda reading: reading.all_runs),
     Row("One Flower", "只有一张花 zhǐ yǒu yī zhāng huā", 15, "exactly one flower laid open",
         per_hand=lambda win: win.flowers.sum(axis=1) == 1),
@@ -111,8 +111,8 @@ class Fuzhou(ScoredRules):
     restrictions: ClassVar[tuple[Restriction, ...]] = RESTRICTIONS
     payment: ClassVar[Payment] = Payment(
         draw=Payer.ALL_PAY,
-        discard=by_knob("discard_payers", {"discarder": Payer.GIVER_PAYS, "all": Payer.ALL_PAY}),
-        robbed_kong=by_knob("discard_payers", {"discarder": Payer.GIVER_PAYS, "all": Payer.ALL_PAY}),
+        discard=ByKnob("discard_payers", {"discarder": Payer.GIVER_PAYS, "all": Payer.ALL_PAY}),
+        robbed_kong=ByKnob("discard_payers", {"discarder": Payer.GIVER_PAYS, "all": Payer.ALL_PAY}),
     )
     circumstances: ClassVar[tuple[Circumstance, ...]] = (
         Circumstance(

@@ -22,7 +22,7 @@ from mahjong_env.ruleset.questions import knob, only_with_marks
 from mahjong_env.scoring.driver import ScoredRules, product_of_rows
 from mahjong_env.scoring.payments import Payer, Payment, everyone, only
 from mahjong_env.scoring.readings import SETS_AND_PAIR_AS_ONE, SEVEN_PAIRS, Readings, Shape
-from mahjong_env.scoring.rows import Restriction, Row, by_knob
+from mahjong_env.scoring.rows import ByKnob, Restriction, Row
 from mahjong_env.scoring.wins import Wins
 from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
@@ -36,7 +36,7 @@ _MELDS_FOR_PENALTY = 3
 
 # fmt: off
 ROWS = (
-    Row("Base Score", "底分 dǐ fēn", by_knob("base_score"), "every hand",
+    Row("Base Score", "底分 dǐ fēn", ByKnob("base_score"), "every hand",
         per_hand=lambda win: 1),
     Row("Explosive Pair", "爆头 bào tóu", 2,
         "self-drawn; all but one fortune was complete before the draw, so that any tile won",
@@ -78,7 +78,7 @@ class Hangzhou(ScoredRules):
     restrictions: ClassVar[tuple[Restriction, ...]] = RESTRICTIONS
     payment: ClassVar[Payment] = Payment(
         draw=Payer.ALL_PAY,
-        discard=by_knob("discard_payment", {"own_share": Payer.GIVER_PAYS, "all_shares": Payer.GIVER_PAYS_FOR_ALL}),
+        discard=ByKnob("discard_payment", {"own_share": Payer.GIVER_PAYS, "all_shares": Payer.GIVER_PAYS_FOR_ALL}),
         robbed_kong=Payer.GIVER_PAYS_FOR_ALL,
     )
     circumstances: ClassVar[tuple[Circumstance, ...]] = (

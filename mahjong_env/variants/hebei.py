@@ -19,7 +19,7 @@ from mahjong_env.scoring.driver import ScoredRules, product_of_rows
 from mahjong_env.scoring.patterns import is_closed, on_kong_draw, suits_of, waits_for_one
 from mahjong_env.scoring.payments import Payer, Payment, paid_by
 from mahjong_env.scoring.readings import SETS_AND_PAIR, SEVEN_PAIRS, THIRTEEN_ORPHANS, Readings, Shape
-from mahjong_env.scoring.rows import Restriction, Row, by_knob, names
+from mahjong_env.scoring.rows import ByKnob, Restriction, Row, names
 from mahjong_env.state.arrays import State
 from mahjong_env.state.seats import Seats
 
@@ -31,7 +31,7 @@ DEALER_WIN = Row("Dealer Win", "庄家 zhuāng jiā", 2, "the winner is the deal
                  per_hand=lambda win: win.by_dealer)
 # The rows that make a hand more than a Ping Hu.
 PATTERNS = (
-    Row("All Pungs", "碰碰胡 pèng pèng hú", by_knob("all_pungs"), "every set is a pung or kong",
+    Row("All Pungs", "碰碰胡 pèng pèng hú", ByKnob("all_pungs"), "every set is a pung or kong",
         shape=SETS_AND_PAIR, per_reading=lambda reading: reading.all_pungs),
     Row("Closed Hand", "门清 mén qīng", 2,
         "nothing claimed; concealed kongs are allowed (elsewhere called Pure Hand)",
@@ -99,7 +99,7 @@ class Hebei(ScoredRules):
     )
     payment: ClassVar[Payment] = Payment(
         draw=Payer.ALL_PAY,
-        discard=by_knob("discard_payers", {"discarder": Payer.GIVER_PAYS, "all": Payer.ALL_PAY}),
+        discard=ByKnob("discard_payers", {"discarder": Payer.GIVER_PAYS, "all": Payer.ALL_PAY}),
         robbed_kong=Payer.GIVER_PAYS,
     )
 

@@ -29,7 +29,7 @@ from mahjong_env.scoring.driver import ScoredRules, product_of_rows
 from mahjong_env.scoring.patterns import SuitRows, count_melds, on_kong_draw, open_melds, suit_rows, suits_present
 from mahjong_env.scoring.payments import Payer, Payment
 from mahjong_env.scoring.readings import SETS_AND_PAIR, Readings, Shape
-from mahjong_env.scoring.rows import Restriction, Row, by_knob, names
+from mahjong_env.scoring.rows import ByKnob, Restriction, Row, names
 from mahjong_env.scoring.wins import Wins
 from mahjong_env.state.arrays import NO_SEAT, State
 
@@ -172,7 +172,7 @@ FACTORS = (
         per_hand=lambda win: count_melds(win, MeldType.ADDED_KONG)),
     Row("Concealed Kong", "暗杠 àn gàng", 4, "for each kong of four tiles of the hand",
         per_hand=lambda win: count_melds(win, MeldType.CONCEALED_KONG) - _wild_kongs(win)),
-    Row("Wild Card Kong", "癞子杠 lài zi gàng", by_knob("wild_kong_multiplier"), "a kong of the four wild tiles",
+    Row("Wild Card Kong", "癞子杠 lài zi gàng", ByKnob("wild_kong_multiplier"), "a kong of the four wild tiles",
         per_hand=lambda win: _wild_kongs(win) > 0),
     Row("Red Dragon", "红中杠 hóng zhōng gàng", 2, "for each Red Dragon that the winner has discarded",
         per_hand=lambda win: win.own_marks[:, _RED_DISCARDS]),
@@ -214,7 +214,7 @@ class Wuhan(ScoredRules):
     restrictions: ClassVar[tuple[Restriction, ...]] = RESTRICTIONS
     payment: ClassVar[Payment] = Payment(
         draw=Payer.ALL_PAY,
-        discard=by_knob("discard_payers", {"all": Payer.ALL_PAY, "discarder": Payer.GIVER_PAYS}),
+        discard=ByKnob("discard_payers", {"all": Payer.ALL_PAY, "discarder": Payer.GIVER_PAYS}),
         robbed_kong=Payer.GIVER_PAYS_FOR_ALL,
     )
     circumstances: ClassVar[tuple[Circumstance, ...]] = (

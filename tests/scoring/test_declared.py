@@ -16,9 +16,9 @@ from mahjong_env import Deal, make_engine, score
 from mahjong_env.basics.errors import HandError, RulesError
 from mahjong_env.hands.codes import encode
 from mahjong_env.hands.summaries import suit_summaries, sum_summaries
-from mahjong_env.scoring.patterns import short_of_thirteen_orphans
 from mahjong_env.scoring.payments import Payer, Payment, owed
-from mahjong_env.scoring.rows import Row, by_hand, by_knob, names
+from mahjong_env.scoring.readings import THIRTEEN_ORPHANS
+from mahjong_env.scoring.rows import ByHand, ByKnob, Row, names
 from mahjong_env.testing import check_official, check_variant
 from mahjong_env.variants.hebei import PATTERNS, Hebei
 
@@ -62,8 +62,8 @@ def test_values_follow_knobs_and_hands():
     rows = {row.name: row for row in rules.rows}
     assert rows["All Pungs"].value_in(rules) == 2
     assert rows["All Pungs"].value_text(rules) == "2 (knob all_pungs)"
-    assert by_knob("discard_payers", {"all": 7, "discarder": 8}).of(rules) == 8
-    streak = Row("Streak", "连", by_hand("1 a hand", lambda win: win.streak), "the dealer's streak")
+    assert ByKnob("discard_payers", {"all": 7, "discarder": 8}).of(rules) == 8
+    streak = Row("Streak", "连", ByHand("1 a hand", lambda win: win.streak), "the dealer's streak")
     assert (streak.value_in(rules), streak.value_text(rules)) == (0, "1 a hand")
 
 
@@ -207,7 +207,7 @@ def test_thirteen_orphans_with_any_number_of_wild_tiles():
         if counts.max() > 4:
             continue
         words = suit_summaries(encode(counts[None]))
-        short = int(short_of_thirteen_orphans(words, np.int8(0), sum_summaries(words), wilds)[0])
+        short = int(THIRTEEN_ORPHANS.short_of(words, np.int8(0), sum_summaries(words), wilds)[0])
         expected = brute_short(counts)
         assert (short <= wilds) == (expected <= wilds)
         assert short == expected or short == 99 > wilds + 1
@@ -225,7 +225,7 @@ def test_filling_in_the_wild_tiles_agrees():
             for two in combinations_with_replacement(range(34), 2)
         )
         words = suit_summaries(encode(counts[None]))
-        assert (short_of_thirteen_orphans(words, np.int8(0), sum_summaries(words), 2)[0] <= 2) == filled
+        assert (THIRTEEN_ORPHANS.short_of(words, np.int8(0), sum_summaries(words), 2)[0] <= 2) == filled
 
 
 @pytest.mark.thorough
