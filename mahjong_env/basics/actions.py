@@ -17,7 +17,6 @@ DISCARD: Final = 0
 CONCEALED_KONG: Final = DISCARD + NUM_KINDS
 ADDED_KONG: Final = CONCEALED_KONG + NUM_KINDS
 CHOW_LOW: Final = ADDED_KONG + NUM_KINDS
-CHOW_MIDDLE: Final = CHOW_LOW + 1
 CHOW_HIGH: Final = CHOW_LOW + 2
 PUNG: Final = CHOW_LOW + 3
 KONG: Final = CHOW_LOW + 4
@@ -29,13 +28,7 @@ ACTIONS: Final[tuple[str, ...]] = (
     *(f"discard {kind}" for kind in _HAND_KINDS),
     *(f"concealed kong {kind}" for kind in _HAND_KINDS),
     *(f"added kong {kind}" for kind in _HAND_KINDS),
-    "chow low",
-    "chow middle",
-    "chow high",
-    "pung",
-    "kong",
-    "win",
-    "pass",
+    *("chow low", "chow middle", "chow high", "pung", "kong", "win", "pass"),
 )
 """The 109 names. ``chow low`` claims the tile that stands lowest in the run, and so on."""
 
@@ -46,13 +39,7 @@ _NUMBERS = {name: number for number, name in enumerate(ACTIONS)}
 
 
 def action(name: str) -> int:
-    """The number of an action.
-
-    Args:
-        name: one of `ACTIONS`, e.g. ``"discard 5m"``.
-
-    Returns:
-        Its number, 0 to 108.
+    """The number, 0 to 108, of one of `ACTIONS`, such as ``"discard 5m"``.
 
     Raises:
         NotationError: there is no such action.

@@ -30,10 +30,7 @@ def mix(values: UInt64Array) -> UInt64Array:
 
 
 def fold_seed(seed: int | None) -> int:
-    """Turn a user's seed into the 64 bits that the state keeps.
-
-    Args:
-        seed: any integer from 0, however large; None draws one from the operating system.
+    """The 64 bits that the state keeps of a seed from 0, however large; None draws one from the operating system.
 
     Raises:
         MahjongError: the seed is not an integer, or negative.
@@ -67,14 +64,9 @@ def draw_numbers(keys: UInt64Array, place: int, below: int) -> Int64Array:
 
 
 def shuffle(keys: UInt64Array, deck: Int8Array) -> Int8Array:
-    """A shuffled deck for each key.
+    """[n, W] int8 a shuffled deck (kinds below 64, [W]) for each key [n].
 
-    Args:
-        keys: [n] uint64.
-        deck: [W] int8 tile kinds, below 64.
-
-    Returns:
-        [n, W] int8. Sorting random numbers that carry the kind in their lowest bits shuffles the kinds.
+    Sorting random numbers that carry the kind in their lowest bits shuffles the kinds.
     """
     places = np.arange(len(deck), dtype=np.uint64) * _GOLDEN
     numbers = mix(keys[:, None] + places)

@@ -25,15 +25,6 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
     Until then the bytes are in a hidden file beside it that bears the number of this process. Those that killed
     processes have left for the same file are removed. Devices and pipes are written to as they are.
-
-    Args:
-        path: the file; its folder exists.
-
-    Yields:
-        What to write to.
-
-    Raises:
-        OSError: it cannot be written.
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as out:
@@ -55,7 +46,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         raise
 
 
-def is_running(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     """Whether a process of this number is running on this machine; True where that cannot be told."""
     if os.name != "posix":
         return True
@@ -72,7 +63,7 @@ def _remove_if_left(partial: Path) -> None:
     pid = partial.name.split(".")[-2]
     # A process writes one file at a time: one that bears its own number is of an earlier process. Windows removes no
     # file that is open.
-    if pid.isdecimal() and (os.name != "posix" or int(pid) == os.getpid() or not is_running(int(pid))):
+    if pid.isdecimal() and (os.name != "posix" or int(pid) == os.getpid() or not _is_running(int(pid))):
         with suppress(OSError):
             partial.unlink()
 
@@ -85,8 +76,7 @@ def read_entry(archive: ZipFile, name: str, most: int) -> bytes:
 
     Raises:
         ValueError: it would be longer than ``most`` bytes, or is packed otherwise than numpy and zipfile do it.
-        KeyError: there is no such entry.
-        Exception: whatever `zipfile` raises for damaged ones.
+        KeyError: there is no such entry; `zipfile` raises others for damaged files.
     """
     entry = archive.getinfo(name)
     if entry.file_size > most:
@@ -98,17 +88,11 @@ def read_entry(archive: ZipFile, name: str, most: int) -> bytes:
 
 
 def read_arrays(data: bytes, most: int, names: Iterable[str] | None = None) -> dict[str, NDArray[Any]]:
-    """The arrays of a file that `numpy.savez` has written, by name.
-
-    Args:
-        data: its content.
-        most: bytes that they may take in all.
-        names: those that are wanted; None: all.
+    """The arrays of a file that `numpy.savez` has written, by name; all, or those of some names.
 
     Raises:
-        ValueError: they would take more, or are no plain arrays.
-        KeyError: there is none of a name.
-        Exception: whatever `zipfile` raises for damaged ones.
+        ValueError: they would take more than ``most`` bytes in all, or are no plain arrays.
+        KeyError: there is none of a name; `zipfile` raises others for damaged files.
     """
     arrays: dict[str, NDArray[Any]] = {}
     with ZipFile(io.BytesIO(data)) as archive:

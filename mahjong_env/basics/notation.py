@@ -19,7 +19,6 @@ _KIND_NUMBERS = {name: number for number, name in enumerate(KIND_NAMES)}
 _TOKEN = re.compile(r"(?P<ranks>[1-9]+)(?P<suit>[mpsz])|(?P<flower>[FS][1-4])|(?P<space>[\s,]+)")
 _MELD = re.compile(r"(?P<verb>chow|pung|kong)\s+(?P<tiles>[1-9]+[mpsz])(?P<added>\+?)(?:@(?P<seat>[0-9]{1,3}))?")
 
-
 LEGEND: Final = (
     "tiles: 1-9m characters, 1-9p dots, 1-9s bamboo; 1-7z East South West North White Green Red;\n"
     "F1-F4 flowers, S1-S4 seasons; 123m 55z is 1m 2m 3m 5z 5z; pung 555m@2 was claimed from player_2"
@@ -43,17 +42,11 @@ class MeldType(IntEnum):
 
 @dataclass(frozen=True)
 class Meld:
-    """One declared set.
-
-    Attributes:
-        type: what it is.
-        kind: its tile kind; the lowest one of a chow.
-        from_seat: the seat whose discard made it, -1 for a concealed kong.
-    """
+    """One declared set."""
 
     type: MeldType
-    kind: int
-    from_seat: int = -1
+    kind: int  # the lowest one of a chow
+    from_seat: int = -1  # the seat whose discard made it, -1 for a concealed kong
 
     @property
     def tiles(self) -> list[int]:
@@ -71,13 +64,7 @@ class Meld:
 
 
 def parse_tiles(text: str) -> list[int]:
-    """Read tiles.
-
-    Args:
-        text: e.g. ``"456s 234p 11z F1"``; order is kept, spaces and commas are free.
-
-    Returns:
-        Their kinds, 0 to 41.
+    """The kinds, 0 to 41, of tiles such as ``"456s 234p 11z F1"``; order is kept, spaces and commas are free.
 
     Raises:
         NotationError: the text is not tile notation.
@@ -88,12 +75,9 @@ def parse_tiles(text: str) -> list[int]:
     position = 0
     while position < len(text):
         token = _TOKEN.match(text, position)
-        names: Iterable[str] = ()
-        if token is not None:
-            if token["ranks"]:
-                names = [rank + token["suit"] for rank in token["ranks"]]
-            elif token["flower"]:
-                names = [token["flower"]]
+        names = [] if token is None else [rank + token["suit"] for rank in token["ranks"] or ""]
+        if token is not None and token["flower"]:
+            names = [token["flower"]]
         if token is None or any(name not in _KIND_NUMBERS for name in names):
             raise NotationError(
                 f"cannot read {text[position:]!r} in {text!r} as tiles; valid are 1-9 followed by m, p or s, "
@@ -144,42 +128,33 @@ def parse_meld(text: str) -> Meld:
             f"cannot read the meld {text!r}; valid are 'chow 123s@3', 'pung 444p@2', 'kong 1111s@2' (from a discard), "
             "'kong 1111s+@2' (a pung with the fourth tile added) and 'kong 1111s' (concealed)"
         )
-    kinds = parse_tiles(match["tiles"])
+    kinds = sorted(parse_tiles(match["tiles"]))
     verb, added = match["verb"], bool(match["added"])
     seat = -1 if match["seat"] is None else int(match["seat"])
+    low = kinds[0]
     if verb == "chow":
-        low = min(kinds)
-        if len(kinds) != 3 or sorted(kinds) != [low, low + 1, low + 2] or not IS_SUITED[low] or low % 9 > 6:
+        meld_type = MeldType.CHOW
+        if kinds != [low, low + 1, low + 2] or not IS_SUITED[low] or low % 9 > 6:
             raise NotationError(f"the chow {text!r} is not three tiles in a row of one suit")
-        kind, meld_type = low, MeldType.CHOW
     else:
         size = 3 if verb == "pung" else 4
-        if len(kinds) != size or len(set(kinds)) != 1:
+        if kinds != [low] * size:
             raise NotationError(f"the {verb} {text!r} is not {size} tiles alike")
-        kind = kinds[0]
         meld_type = MeldType.PUNG
         if verb == "kong":
-            meld_type = MeldType.ADDED_KONG if added else MeldType.EXPOSED_KONG
-            if seat < 0 and not added:
-                meld_type = MeldType.CONCEALED_KONG
+            exposed = MeldType.ADDED_KONG if added else MeldType.EXPOSED_KONG
+            meld_type = MeldType.CONCEALED_KONG if seat < 0 and not added else exposed
     if added and meld_type is not MeldType.ADDED_KONG:
         raise NotationError(f"only a kong can have an added tile ('+'), not {text!r}")
     if seat < 0 and meld_type is not MeldType.CONCEALED_KONG:
         raise NotationError(f"the claimed meld {text!r} must name the seat it came from, as in '{text.strip()}@2'")
     if seat > 3:
         raise NotationError(f"the meld {text!r} comes from seat {seat}; seats are 0 to 3")
-    return Meld(meld_type, kind, seat)
+    return Meld(meld_type, low, seat)
 
 
 def check_supply(kinds: Iterable[int], supply: Int8Array, what: str, error: type[ValueError]) -> None:
-    """Raise ``error`` if the tiles named need more of a kind than the set holds.
-
-    Args:
-        kinds: all kinds named.
-        supply: [42] int8 tiles that there are of each kind.
-        what: what was described, for the message.
-        error: the class to raise.
-    """
+    """Raise ``error`` if ``what`` names more tiles of a kind than there are: ``supply`` [42]."""
     for kind, count in Counter(kinds).items():
         if count > supply[kind]:
             have = "none" if supply[kind] == 0 else f"only {supply[kind]}"

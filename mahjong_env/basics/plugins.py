@@ -56,12 +56,9 @@ def distribution(entry: EntryPoint) -> str:
 def load(entry: EntryPoint, error: type[MahjongError] = MahjongError) -> Any:
     """Import what an entry point names.
 
-    Args:
-        entry: one of `installed`.
-        error: the class of the error to raise.
-
     Raises:
-        MahjongError: it cannot be imported, whatever goes wrong; the message names the distribution and the place.
+        MahjongError: of the class ``error``: it cannot be imported, whatever goes wrong; the message names the
+            distribution and the place.
     """
     try:
         return entry.load()

@@ -27,7 +27,7 @@ NUM_ALL_KINDS: Final = 42
 """All kinds, flowers and seasons included."""
 NO_TILE: Final = -1
 
-MAN, PIN, SOU, FIRST_HONOUR, FLOWERS, SEASONS = 0, 9, 18, 27, 34, 38
+FIRST_HONOUR, FLOWERS, SEASONS = 27, 34, 38
 EAST, SOUTH, WEST, NORTH, WHITE, GREEN, RED = range(27, 34)
 
 KIND_NAMES: Final[tuple[str, ...]] = (
@@ -52,15 +52,7 @@ RANK: Final[Int8Array] = np.where(IS_SUITED, np.arange(NUM_ALL_KINDS) % 9 + 1, 0
 
 
 def deck(*, flowers: bool) -> Int8Array:
-    """The number of tiles of each kind in a set.
-
-    Args:
-        flowers: whether the four flowers and four seasons are part of it.
-
-    Returns:
-        [42] int8, 136 tiles in all, or 144 with flowers.
-    """
-    counts = np.zeros(NUM_ALL_KINDS, np.int8)
-    counts[:NUM_KINDS] = 4
+    """[42] int8 tiles of each kind in a set: 136 in all, or 144 with the four flowers and four seasons."""
+    counts = np.full(NUM_ALL_KINDS, 4, np.int8)
     counts[NUM_KINDS:] = 1 if flowers else 0
     return counts

@@ -49,12 +49,11 @@ class GameRecord:
         points: points of each person at the end.
         is_complete: whether the match was played to its end.
         agents: who played, by person; empty: not said.
-        notes: by number of the action, what its agent thought, or what was found out later: ``probabilities`` (by
-            name of the action), ``values`` (by name of the action, the points that it promises the agent), ``value``
-            (points expected) and ``intervals`` (by name of the action, [low, mean, high] of the points that it brings
-            more than the action played; ``mahjong-env review`` writes them) are shown by the viewer; other keys
-            are kept.
-        read_from: the file and the line of it, for messages; empty: it was not read from a file. No part of the line.
+        notes: by number of the action, what its agent thought, or what was found out later: ``probabilities``,
+            ``values`` (points that it promises the agent) and ``intervals`` ([low, mean, high] of the points that it
+            brings more than the action played; ``mahjong-env review`` writes them) by name of an action, and ``value``
+            (points expected) are shown by the viewer; other keys are kept.
+        read_from: the file and the line of it, for messages; no part of the line.
     """
 
     variant: str
@@ -100,12 +99,9 @@ class GameRecord:
         Raises:
             RecordError: its notes or names are nothing that JSON can hold.
         """
+        values = {name: getattr(self, name) for name in _CHECKS}
         told: dict[str, Any] = {"format": FORMAT, "version": FORMAT_VERSION}
-        for name in _CHECKS:
-            value = getattr(self, name)
-            if name in _OPTIONAL and value == _OPTIONAL[name]:
-                continue
-            told[name] = value
+        told |= {name: value for name, value in values.items() if name not in _OPTIONAL or value != _OPTIONAL[name]}
         if self.deal is not None:
             told["deal"] = {item.name: getattr(self.deal, item.name) for item in fields(Deal)}
         if self.notes:
@@ -119,11 +115,7 @@ class GameRecord:
 
     @classmethod
     def from_json(cls, line: str, *, read_from: str = "") -> GameRecord:
-        """Read a line.
-
-        Args:
-            line: the text.
-            read_from: the file and the line of it, for messages.
+        """Read a line; ``read_from`` says for messages where it stands.
 
         Raises:
             RecordError: it is not a record, or not one of this version; the message says what is wrong, and where.
@@ -156,7 +148,7 @@ def _values(line: str) -> dict[str, Any]:
             valid, what = _CHECKS[name]
             if not valid(value):
                 raise RecordError(f"the record's {name} is {what}, not {_shortened(value)}")
-        read = {name: _READ.get(name, lambda value: value)(value) for name, value in values.items()}
+        read = {name: _read(name, value) for name, value in values.items()}
     except RecordError:
         raise
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
@@ -260,16 +252,13 @@ _CHECKS: Final[Mapping[str, tuple[Any, str]]] = {
     ),
 }
 
-_READ: Final[Mapping[str, Any]] = {
-    "deal": lambda value: None if value is None else Deal(**{name: _tuple(part) for name, part in value.items()}),
-    "actions": tuple,
-    "points": tuple,
-    "agents": tuple,
-    "notes": lambda value: {int(number): note for number, note in value.items()},
-}
 
-
-def _tuple(value: Any) -> Any:
+def _read(name: str, value: Any) -> Any:
+    """The value of a field as `GameRecord` keeps it."""
+    if name == "deal" and value is not None:
+        return Deal(**{key: tuple(part) if isinstance(part, list) else part for key, part in value.items()})
+    if name == "notes":
+        return {int(number): note for number, note in value.items()}
     return tuple(value) if isinstance(value, list) else value
 
 

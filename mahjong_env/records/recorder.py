@@ -77,21 +77,15 @@ class Recorder:
     def note_reset(self, deal: Callable[[], None], deals: Any = None, games: Any = None) -> None:
         """Note that ``deal()`` deals these games anew, for those who do that themselves; see `reset`."""
         which = np.arange(self.engine.num_games) if games is None else np.atleast_1d(games)
-        snapshot = [self._record(game, is_complete=False) for game in self._under_way(which)]
+        unfinished = self._unfinished(which)
         deal()
-        self._write(*snapshot)
+        self._write(*unfinished)
         listed = [deals] * len(which) if isinstance(deals, Deal) or deals is None else deals
         self._begin(which)
         self._deals.update({int(game): deal for game, deal in zip(which, listed, strict=True) if deal is not None})
 
     def step(self, actions: Any, games: Any = None, *, notes: Sequence[Any] | None = None) -> StepResult:
-        """Play one action in each game, as `Engine.step` does.
-
-        Args:
-            actions: int [B], or [len(games)].
-            games: the games to step; None: all.
-            notes: for each action what its agent thought (`GameRecord.notes`), or None.
-        """
+        """Play actions as `Engine.step` does; ``notes`` hold for each action what its agent thought, or None."""
         return self.note_step(lambda: self.engine.step(actions, games), actions, games, notes=notes)
 
     def note_step(
@@ -128,14 +122,11 @@ class Recorder:
         """Write nothing of the matches of these games (None: of all) any more: they have been changed otherwise."""
         self._is_known[slice(None) if games is None else games] = False
 
-    def _under_way(self, games: Any) -> list[int]:
-        return [int(game) for game in games if self._is_known[game] and self._lengths[game]]
-
     def close(self) -> None:
         """Write the matches that have not ended, as far as they have been played."""
-        running = self._under_way(range(self.engine.num_games))
-        self._write(*(self._record(game, is_complete=False) for game in running))
-        self._begin(np.array(running, np.intp))
+        every = np.arange(self.engine.num_games)
+        self._write(*self._unfinished(every))
+        self._begin(every[self._is_known & (self._lengths > 0)])
 
     def _begin(self, games: Games) -> None:
         """Note where the matches of these games begin, which have just been dealt (or are over)."""
@@ -158,16 +149,20 @@ class Recorder:
         records = []
         for game, column, start in zip(games.tolist(), columns, self._first_step[games], strict=True):
             own = column[int(start) - self._dropped - first :]
-            records.append(self._record(game, actions=own[own >= 0].tolist(), points=points[game]))
+            records.append(self._record(game, own[own >= 0].tolist(), points[game], is_complete=True))
         return records
 
-    def _record(
-        self, game: int, *, actions: list[int] | None = None, points: list[int] | None = None, is_complete: bool = True
-    ) -> GameRecord:
+    def _unfinished(self, games: Any) -> list[GameRecord]:
+        """The matches of these games that have begun and not ended."""
+        records = []
+        for game in (int(game) for game in games if self._is_known[game] and self._lengths[game]):
+            steps = self._steps[int(self._first_step[game]) - self._dropped :]
+            actions = [int(step[game]) for step in steps if step[game] >= 0]
+            records.append(self._record(game, actions, self.engine.state.points[game].tolist(), is_complete=False))
+        return records
+
+    def _record(self, game: int, actions: list[int], points: list[int], *, is_complete: bool) -> GameRecord:
         engine = self.engine
-        if actions is None:
-            first = int(self._first_step[game]) - self._dropped
-            actions = [int(step[game]) for step in self._steps[first:] if step[game] >= 0]
         return GameRecord(
             variant=engine.rules.name,
             rules_version=engine.rules.version,
@@ -179,7 +174,7 @@ class Recorder:
             hand=int(self._first_hand[game]),
             deal=self._deals.get(game),
             actions=tuple(actions),
-            points=tuple(engine.state.points[game].tolist() if points is None else points),
+            points=tuple(points),
             is_complete=is_complete,
             agents=tuple(self._agents(game)),
             notes=self._notes.get(game, {}),

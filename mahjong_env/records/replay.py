@@ -21,14 +21,12 @@ class Replay:
         record: what is played.
         engine: an engine of one game, at the position that has been reached.
         position: actions played so far.
+
+    Raises:
+        RecordError: the variant, a knob, the variant's version or the deal is not known here.
     """
 
     def __init__(self, record: GameRecord) -> None:
-        """Deal the match's first hand.
-
-        Raises:
-            RecordError: the variant, a knob, the variant's version or the deal is not known here.
-        """
         self.record = record
         try:
             self.engine = Engine(record.rules, 1, seed=0, num_hands=record.num_hands, start=record.start)
@@ -70,9 +68,6 @@ class Replay:
         """
         while self.position < len(self.record.actions):
             yield self.step()
-        self._check_end()
-
-    def _check_end(self) -> None:
         points = tuple(self.engine.state.points[0].tolist())
         is_over = bool(self.engine.seat_to_act[0] < 0)
         if is_over != self.record.is_complete:
@@ -85,15 +80,7 @@ class Replay:
 def deal_again(engine: Engine, seed: Any, stream: Any, hand: Any = 0, *, deals: Any = None) -> None:
     """Deal every game of an engine as it was dealt when it was recorded.
 
-    Args:
-        engine: the games; all of them begin anew.
-        seed: [B] or one uint64, the 64 bits that a seed is folded into (`GameRecord.seed`).
-        stream: [B] or one number of the game in its batch.
-        hand: [B] or one number of the first hand since the seed.
-        deals: see `Engine.reset`.
-
-    Raises:
-        DealError: see `Engine.reset`.
+    ``seed``, ``stream`` and ``hand`` are those of `GameRecord`, [B] or one; ``deals`` and errors as of `Engine.reset`.
     """
     state = engine.state
     state.seed[:] = np.asarray(seed, np.uint64)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from mahjong_env.basics.errors import RecordError
@@ -15,7 +14,7 @@ from mahjong_env.records.record import GameRecord
 
 
 class RecordWriter:
-    """Appends records to a file.
+    """Appends records to a file, which is made if it does not exist.
 
     Every record is written with one call, so that a writer that is killed leaves whole lines, but for the last one
     on a full disk; a torn last line is cut off when the file is opened again.
@@ -23,14 +22,12 @@ class RecordWriter:
     Attributes:
         path: the file.
         written: records written so far by this writer.
+
+    Raises:
+        RecordError: the file cannot be written, or holds something else.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Open a file for appending; it is made if it does not exist.
-
-        Raises:
-            RecordError: the file cannot be written, or holds something else.
-        """
         try:
             self.path = Path(path)
         except TypeError:
@@ -59,15 +56,9 @@ class RecordWriter:
         self.written += len(records)
 
     def complete(self, lines: bytes) -> None:
-        """Append lines of records, but for those with which the file ends already.
+        """Append lines of `GameRecord.to_json`, each with its newline, but for those with which the file ends already.
 
         A process that was killed while it appended lines appends the same lines again: each of them is there once.
-
-        Args:
-            lines: what `GameRecord.to_json` has given, each with a newline behind it.
-
-        Raises:
-            RecordError: as `write`.
         """
         tail = b""
         if size := os.fstat(self._file).st_size:  # pipes have no length
@@ -102,9 +93,7 @@ class RecordWriter:
         """Give the writer itself."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         """Close the file."""
         self.close()
 
@@ -140,10 +129,7 @@ def _overlap(tail: bytes, lines: bytes) -> int:
 
 
 def read_records(path: str | os.PathLike[str]) -> Iterator[GameRecord]:
-    """Read a file of records, one at a time.
-
-    Args:
-        path: the file; empty lines are passed over.
+    """Read a file of records, one at a time; empty lines are passed over.
 
     Raises:
         RecordError: the file cannot be read, or a line of it is not a record; the message names the line.
