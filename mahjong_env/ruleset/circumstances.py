@@ -28,12 +28,11 @@ class Circumstance:
         type: ``int``, a count from 0, or ``bool``.
         is_mark: whether it is counted for each seat while a hand is played (`Rules.marks`); else it says that the win
             was before the first turn, with the tile that is turned up (`Wins.opening`).
-        discarded: the kind of which the winner has discarded that many, or `THE_WILD_KIND`; None: it says nothing of
-            the sort.
+        discarded: the kind of which the winner has discarded that many, or `THE_WILD_KIND`.
         excludes: arguments of `score` that contradict it.
         chinese: how pages call it beside its count at a seat, if it is a mark.
         after_discard: what the mark is once its seat has discarded a tile: from what it was, the kind, and the wild
-            kind. These are arrays, or plain numbers. None: it stays as it was.
+            kind, all arrays or plain numbers. None: it stays as it was.
     """
 
     name: str
@@ -47,9 +46,7 @@ class Circumstance:
 
     def accepts(self, value: Any) -> bool:
         """Whether it can have this value."""
-        if self.type is bool:
-            return isinstance(value, bool | np.bool_)
-        return is_count(value)
+        return isinstance(value, bool | np.bool_) if self.type is bool else is_count(value)
 
     @property
     def valid(self) -> str:

@@ -17,12 +17,9 @@ EXAMPLE: Final = "NAME=VALUE, such as cap=none or players=4"
 
 
 def read_rules(variant: str | Rules, texts: Iterable[str]) -> Rules:
-    """The rules of a variant with knobs that are written as text.
+    """The rules of a variant with knobs that are written as text, one ``NAME=VALUE`` for each.
 
-    Args:
-        variant: a name in `mahjong_env.VARIANTS`, or rules.
-        texts: one ``NAME=VALUE`` for each knob. A value is one of the knob's choices, an integer, or none; capital
-            letters make no difference.
+    A value is one of the knob's choices, an integer, or none; capital letters make no difference.
 
     Raises:
         RulesError: no such variant, no such knob, a value that it cannot have (the message lists the valid ones), a

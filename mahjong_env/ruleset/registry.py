@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint
@@ -29,32 +28,16 @@ GROUP: Final = "mahjong_env.variants"
 """The entry-point group, and the package of the variants that are shipped."""
 
 _NAME = re.compile(r"(?P<variant>[a-z][a-z0-9_]*?)(_v(?P<version>[0-9]+))?")
-_SHIPPED_BY: Final = "mahjong_env itself"
-
-
-@dataclass(frozen=True)
-class _Source:
-    """The source of a variant: a module of this package, or an entry point."""
-
-    module: str = ""
-    entry: EntryPoint | None = None
-    version: int = 0
-
-    def __str__(self) -> str:
-        return _SHIPPED_BY if self.entry is None else f"{plugins.distribution(self.entry)} ({self.entry.value})"
 
 
 class VariantRegistry(Mapping[str, Rules]):
     """Each variant's name and its default rules; iterating, ``len`` and ``in`` load nothing.
 
     What distributions register is read once, when it is first needed.
-
-    Attributes:
-        group: the entry-point group that is read.
     """
 
     def __init__(self, group: str = GROUP) -> None:
-        self.group = group
+        self._group = group
         self._loaded: dict[str, Rules] = {}
 
     def __getitem__(self, name: str) -> Rules:
@@ -65,7 +48,7 @@ class VariantRegistry(Mapping[str, Rules]):
             RulesError: it is registered twice, or what is registered cannot be loaded.
         """
         if name not in self._loaded:
-            self._loaded[name] = _load(name, self._sources[name])
+            self._loaded[name] = _load(name, *self._sources[name])
         return self._loaded[name]
 
     def __contains__(self, name: object) -> bool:
@@ -83,54 +66,58 @@ class VariantRegistry(Mapping[str, Rules]):
     @property
     def outside(self) -> dict[str, int]:
         """The variants of other distributions, each with the version that its environments' ids bear."""
-        return {
-            name: sources[0].version
-            for name, sources in self._sources.items()
-            if all(source.entry is not None for source in sources) and _NAME.fullmatch(name)
-        }
+        outside = {name: sources[0] for name, sources in self._sources.items() if None not in sources}
+        return {name: _name_and_version(entry.name)[1] for name, entry in outside.items() if entry and _is_name(name)}
 
     @cached_property
-    def _sources(self) -> dict[str, list[_Source]]:
-        found = {name: [_Source(module=f"{GROUP}.{name}")] for name in _shipped()}
-        for written, entries in plugins.installed(self.group).items():
-            match = _NAME.fullmatch(written)
-            name, version = (match["variant"], int(match["version"] or 0)) if match else (written, 0)
-            found.setdefault(name, []).extend(_Source(entry=entry, version=version) for entry in entries)
+    def _sources(self) -> dict[str, list[EntryPoint | None]]:
+        """The entry points of each variant; None stands for the module of this package."""
+        package = find_spec(GROUP)
+        folders = package.submodule_search_locations if package is not None else None
+        shipped = sorted(module.name for module in iter_modules(folders) if not module.name.startswith("_"))
+        found: dict[str, list[EntryPoint | None]] = {name: [None] for name in shipped}
+        for written, entries in plugins.installed(self._group).items():
+            found.setdefault(_name_and_version(written)[0], []).extend(entries)
         return found
 
 
-def _shipped() -> list[str]:
-    """The modules of the package of variants: each but the private ones is one, and bears its name."""
-    package = find_spec(GROUP)
-    folders = package.submodule_search_locations if package is not None else None
-    return sorted(module.name for module in iter_modules(folders) if not module.name.startswith("_"))
+def _is_name(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None
 
 
-def _load(name: str, sources: list[_Source]) -> Rules:
-    if len(sources) > 1:
+def _name_and_version(written: str) -> tuple[str, int]:
+    match = _NAME.fullmatch(written)
+    return (match["variant"], int(match["version"] or 0)) if match else (written, 0)
+
+
+def _load(name: str, entry: EntryPoint | None, *others: EntryPoint | None) -> Rules:
+    if others:
         raise RulesError(
-            f"the variant {name!r} is registered more than once, by {' and by '.join(map(str, sources))}; "
+            f"the variant {name!r} is registered more than once, by {' and by '.join(map(_source, (entry, *others)))}; "
             "uninstall all but one of them"
         )
-    source = sources[0]
-    if source.entry is None:
-        shipped: Rules = import_module(source.module).RULES
+    if entry is None:
+        shipped: Rules = import_module(f"{GROUP}.{name}").RULES
         return shipped
-    if not _NAME.fullmatch(name):
+    if not _is_name(name):
         raise RulesError(
-            f"{source} registers a variant as {name!r}; a variant's name begins with a lower-case letter and consists "
-            "of lower-case letters, digits and underscores"
+            f"{_source(entry)} registers a variant as {name!r}; a variant's name begins with a lower-case letter and "
+            "consists of lower-case letters, digits and underscores"
         )
-    found = plugins.load(source.entry, RulesError)
+    found = plugins.load(entry, RulesError)
     if not isinstance(found, Rules):
-        raise RulesError(f"the variant {name!r} of {source} must be a Rules object, not {found!r}")
-    if (found.name, found.version) != (name, source.version):
+        raise RulesError(f"the variant {name!r} of {_source(entry)} must be a Rules object, not {found!r}")
+    if (found.name, found.version) != _name_and_version(entry.name):
         suffix = f"_v{found.version}" if found.version else ""
         raise RulesError(
-            f"{source} registers {source.entry.name!r}, but these rules call themselves {found.name!r}, version "
+            f"{_source(entry)} registers {entry.name!r}, but these rules call themselves {found.name!r}, version "
             f"{found.version}: their entry point is {found.name + suffix!r}"
         )
     return found
+
+
+def _source(entry: EntryPoint | None) -> str:
+    return "mahjong_env itself" if entry is None else f"{plugins.distribution(entry)} ({entry.value})"
 
 
 VARIANTS: Final = VariantRegistry()
@@ -138,14 +125,11 @@ VARIANTS: Final = VariantRegistry()
 
 
 def rules(variant: str | Rules, **knobs: Any) -> Rules:
-    """The rules of a variant, with its knobs.
+    """The rules of a variant, frozen, with its knobs.
 
     Args:
         variant: a name in `VARIANTS`, or rules whose knobs are to be changed.
         **knobs: house rules; the variant's page of rules lists them, and so does ``rules(variant).knob_help()``.
-
-    Returns:
-        Frozen rules.
 
     Raises:
         RulesError: no such variant, no such knob, or a value that a knob does not have; the message lists the

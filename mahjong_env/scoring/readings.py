@@ -108,83 +108,52 @@ class Readings:
     def _priced(self) -> tuple[Int8Array, Int64Array]:
         return self.price(self)
 
-    @property
-    def is_priced(self) -> bool:
-        """Whether the rows have been counted."""
-        return "_priced" in self.__dict__
-
-    @property
-    def counts(self) -> Int8Array:
-        """[m, rows] entries of each row."""
-        return self._priced[0]
-
-    @property
-    def worth(self) -> Int64Array:
-        """[m] the value of each reading."""
-        return self._priced[1]
-
-    # --- Sets and a pair; none of it in other shapes ------------------------------------------------------------
+    is_priced = property(lambda self: "_priced" in self.__dict__)  # whether the rows have been counted
+    counts = property(lambda self: self._priced[0])  # [m, rows] entries of each row
+    worth = property(lambda self: self._priced[1])  # [m] the value of each reading
 
     @lazy
-    def _none(self) -> Int8Array:
-        """[m, T] zeros."""
-        return np.zeros((len(self), NUM_KINDS), np.int8)
+    def sets(self) -> Sets:
+        """The sets and the pair of the concealed tiles; none in other shapes, where wild tiles are what they are."""
+        if self._sets is not None:
+            return self._sets
+        none = np.zeros((len(self), NUM_KINDS), np.int8)
+        return Sets(none[:, 0] - np.int8(1), none, none, self.of(self.wins.counts), none)
 
-    @property
-    def pair(self) -> Int8Array:
-        """[m] kind of the pair, -1 in shapes other than sets and a pair."""
-        return np.full(len(self), -1, np.int8) if self._sets is None else self._sets.pair
-
-    @property
-    def hidden_triplets(self) -> Int8Array:
-        """[m, T] triplets of each kind among the concealed tiles."""
-        return self._none if self._sets is None else self._sets.triplets
-
-    @property
-    def hidden_runs(self) -> Int8Array:
-        """[m, T] runs among the concealed tiles, by their lowest tile."""
-        return self._none if self._sets is None else self._sets.runs
+    pair = property(lambda self: self.sets.pair)  # [m] its kind, -1 for none
+    hidden_triplets = property(lambda self: self.sets.triplets)  # [m, T] concealed triplets of each kind
+    hidden_runs = property(lambda self: self.sets.runs)  # [m, T] concealed runs by their lowest tile
+    wild_as = property(lambda self: self.sets.wild_as)  # [m, T] wild tiles that stand for each kind
 
     @lazy
     def triplets(self) -> Int8Array:
         """[m, T] triplets and kongs of each kind, melds included."""
-        return self._none if self._sets is None else self._sets.triplets + self.of(self.wins.melded.triplets)
+        return self.sets.triplets if self._sets is None else self.sets.triplets + self.of(self.wins.melded.triplets)
 
     @lazy
     def runs(self) -> Int8Array:
         """[m, T] runs by their lowest tile, melds included."""
-        return self._none if self._sets is None else self._sets.runs + self.of(self.wins.melded.chows)
+        return self.sets.runs if self._sets is None else self.sets.runs + self.of(self.wins.melded.chows)
 
     @property
     def all_pungs(self) -> BoolArray:
         """[m] every set is a triplet or kong."""
-        return ~np.logical_or.reduce(self.runs, axis=1) if self._sets is not None else self._none[:, 0] > 0
+        return ~np.logical_or.reduce(self.runs, axis=1) & (self._sets is not None)
 
     @property
     def all_runs(self) -> BoolArray:
         """[m] every set is a run."""
-        return ~np.logical_or.reduce(self.triplets, axis=1) if self._sets is not None else self._none[:, 0] > 0
-
-    # --- Tiles ----------------------------------------------------------------------------------------------------
+        return ~np.logical_or.reduce(self.triplets, axis=1) & (self._sets is not None)
 
     @lazy
     def tiles(self) -> Int8Array:
-        """[m, T] concealed and melded tiles, kongs counted as three, wild tiles as what they stand for.
-
-        In shapes other than sets and a pair wild tiles are the tiles that they are.
-        """
-        concealed = self.of(self.wins.counts) if self._sets is None else self._sets.tiles
-        return concealed + self.of(self.wins.melded.tiles)
+        """[m, T] concealed and melded tiles, kongs counted as three, wild tiles as what they stand for."""
+        return self.sets.tiles + self.of(self.wins.melded.tiles)
 
     @lazy
     def suits(self) -> SuitRows:
         """Which readings are of one suit, or of none; [m] each."""
         return suit_rows(suits_present(self.tiles)) if self._suits is None else self._suits
-
-    @property
-    def wild_as(self) -> Int8Array:
-        """[m, T] wild tiles that stand for each kind."""
-        return self._none if self._sets is None else self._sets.wild_as
 
     @property
     def wilds_are_themselves(self) -> BoolArray:

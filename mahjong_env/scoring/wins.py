@@ -14,16 +14,7 @@ from numpy.typing import NDArray
 from mahjong_env.basics.lazy import lazy
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_KINDS
-from mahjong_env.basics.types import (
-    BoolArray,
-    Float64Array,
-    Games,
-    Int8Array,
-    Int16Array,
-    Int32Array,
-    Int64Array,
-    UInt32Array,
-)
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array, UInt32Array
 from mahjong_env.hands.codes import encode
 from mahjong_env.hands.summaries import suit_summaries, sum_summaries
 from mahjong_env.state.arrays import State
@@ -58,6 +49,16 @@ class Source(IntEnum):
 
 # numpy compares with plain integers four times faster than with members of an enumeration.
 _DRAW, _DISCARD, _ROBBED_KONG = (int(source) for source in (Source.DRAW, Source.DISCARD, Source.ROBBED_KONG))
+
+
+def _of_winner(name: str) -> Any:
+    """[n, ...] the winner's part of an array [n, S, ...]."""
+
+    def part(wins: Wins) -> NDArray[Any]:
+        by_seat = getattr(wins, name)
+        return by_seat.reshape(wins.num_melds.size, *by_seat.shape[2:]).take(wins._seat_index, axis=0)
+
+    return lazy(part)
 
 
 @dataclass
@@ -150,34 +151,11 @@ class Wins:
         """[n] the winner's index among all seats of all wins."""
         return np.arange(len(self)) * self.num_melds.shape[1] + self.seat
 
-    def _own(self, by_seat: NDArray[Any]) -> NDArray[Any]:
-        """[n, ...] the winner's part of an array [n, S, ...]."""
-        return by_seat.reshape(self.num_melds.size, *by_seat.shape[2:]).take(self._seat_index, axis=0)
-
-    @lazy
-    def own_type(self) -> Int8Array:
-        """[n, M] types of the winner's melds."""
-        return self._own(self.meld_type)
-
-    @lazy
-    def own_kind(self) -> Int8Array:
-        """[n, M] kinds of the winner's melds."""
-        return self._own(self.meld_kind)
-
-    @lazy
-    def own_from(self) -> Int8Array:
-        """[n, M] the seats that the winner's melds were claimed from."""
-        return self._own(self.meld_from)
-
-    @lazy
-    def own_melds(self) -> Int8Array:
-        """[n] the number of the winner's melds."""
-        return self._own(self.num_melds)
-
-    @lazy
-    def own_marks(self) -> Int16Array:
-        """[n, K] the winner's marks."""
-        return self._own(self.marks)
+    own_type = _of_winner("meld_type")  # [n, M]
+    own_kind = _of_winner("meld_kind")  # [n, M]
+    own_from = _of_winner("meld_from")  # [n, M] the seats that they were claimed from
+    own_melds = _of_winner("num_melds")  # [n]
+    own_marks = _of_winner("marks")  # [n, K]
 
     @lazy
     def melded(self) -> Melded:
@@ -220,12 +198,12 @@ class Wins:
 
     @lazy
     def suit_summaries(self) -> UInt32Array:
-        """[n, 4] what hands/summaries.py says of `codes`."""
+        """[n, 4] `hands.summaries.suit_summaries` of `codes`."""
         return suit_summaries(self.codes)
 
     @lazy
     def sum_of_summaries(self) -> UInt32Array:
-        """[n] `hands.sum_summaries` of them."""
+        """[n] their sum."""
         return sum_summaries(self.suit_summaries)
 
 
@@ -273,7 +251,7 @@ class Scores:
     legal: BoolArray  # [n]
     reason: Int8Array  # [n] index in Rules.reasons; 0 where legal
     row_count: Int8Array  # [n, rows]
-    row_value: Int32Array | Float64Array  # [n, rows] floats where a factor is not whole
+    row_value: NDArray[Any]  # [n, rows] floats where a factor is not whole
     points: Int64Array  # [n] the value of the hand
     payments: Int32Array  # [n, S] what each table seat receives; sums to zero
     source: Int8Array | None = None  # [n] Source as it was scored, where that may differ from what was asked

@@ -378,13 +378,13 @@ def test_every_knob_has_its_place():
 )
 def test_a_page_with_a_hole_that_cannot_be_filled_is_refused(source, message):
     with pytest.raises(RulesError, match=message):
-        fill_page(source, mahjong_env.rules("hebei"), draw_hand)
+        fill_page(source, mahjong_env.rules("hebei"))
 
 
 def test_holes_inside_of_holes():
     source = "# A\n\n{{players? 3: {{words players}} of {{rotation? True: four | else: {{people}}}} | else: many}}.\n"
-    assert fill_page(source, mahjong_env.rules("hebei"), draw_hand) == "# A\n\nthree of 3.\n"
-    assert fill_page(source, mahjong_env.rules("hebei", rotation=True), draw_hand) == "# A\n\nthree of four.\n"
+    assert fill_page(source, mahjong_env.rules("hebei")) == "# A\n\nthree of 3.\n"
+    assert fill_page(source, mahjong_env.rules("hebei", rotation=True)) == "# A\n\nthree of four.\n"
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
