@@ -1,9 +1,15 @@
 """Games as records: one line of JSON for each match, which is enough to play it again to the last point."""
 
-from mahjong_env.records.record import FORMAT, FORMAT_VERSION, GameRecord
-from mahjong_env.records.recorder import Recorder
-from mahjong_env.records.replay import Replay, deal_again, replay_points
-from mahjong_env.records.storage import RecordWriter, count_records, nth_record, read_records
+from mahjong_env.records.record import (
+    FORMAT,
+    FORMAT_VERSION,
+    GameRecord,
+    RecordWriter,
+    count_records,
+    nth_record,
+    read_records,
+)
+from mahjong_env.records.recorder import Recorder, Replay, deal_again, replay_points
 
 __all__ = [
     "FORMAT",

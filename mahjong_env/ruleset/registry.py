@@ -66,8 +66,8 @@ class VariantRegistry(Mapping[str, Rules]):
     @property
     def outside(self) -> dict[str, int]:
         """The variants of other distributions, each with the version that its environments' ids bear."""
-        outside = {name: sources[0] for name, sources in self._sources.items() if None not in sources}
-        return {name: _name_and_version(entry.name)[1] for name, entry in outside.items() if entry and _is_name(name)}
+        first = {name: entries[0] for name, entries in self._sources.items() if _is_name(name)}
+        return {name: _name_and_version(entry.name)[1] for name, entry in first.items() if entry is not None}
 
     @cached_property
     def _sources(self) -> dict[str, list[EntryPoint | None]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -193,19 +193,6 @@ def _short_of_sets_and_pair(summaries: UInt32Array, melds: Any, total: UInt32Arr
     return short_of_sets_and_pair(summaries, total)
 
 
-def _sets_and_pair_of_one(total: int, with_pair: int, wilds: int) -> int:
-    return with_pair
-
-
-def _short_of_seven_pairs(summaries: UInt32Array, melds: Any, total: UInt32Array, wilds: Any) -> Int8Array:
-    """Four alike are two pairs; impossible with melds."""
-    return np.where(melds == _NONE, _SEVEN - pairs(summaries, total), _IMPOSSIBLE)
-
-
-def _seven_pairs_of_one(total: int, with_pair: int, wilds: int) -> int:
-    return 7 - pairs_of_one(total)
-
-
 def _short_of_thirteen_orphans(summaries: UInt32Array, melds: Any, total: UInt32Array, wilds: Any) -> Int8Array:
     """Hands that lack more than two tiles beside their wild ones count as impossible: they are looked at no further."""
     kinds = orphan_kinds(summaries, total)
@@ -224,11 +211,19 @@ def _thirteen_orphans_of_one(total: int, with_pair: int, wilds: int) -> int:
 
 
 SETS_AND_PAIR = Shape(
-    "sets and a pair", _short_of_sets_and_pair, read_sets_and_pair, short_of_one=_sets_and_pair_of_one
+    "sets and a pair",
+    _short_of_sets_and_pair,
+    read_sets_and_pair,
+    short_of_one=lambda total, with_pair, wilds: with_pair,
 )
-SETS_AND_PAIR_AS_ONE = Shape("sets and a pair", _short_of_sets_and_pair, short_of_one=_sets_and_pair_of_one)
+SETS_AND_PAIR_AS_ONE = replace(SETS_AND_PAIR, read=None)
 """For variants that ask nothing about the sets: one reading stands for all."""
-SEVEN_PAIRS = Shape("seven pairs", _short_of_seven_pairs, concealed=True, short_of_one=_seven_pairs_of_one)
+SEVEN_PAIRS = Shape(
+    "seven pairs",  # four alike are two pairs
+    lambda summaries, melds, total, wilds: np.where(melds == _NONE, _SEVEN - pairs(summaries, total), _IMPOSSIBLE),
+    concealed=True,
+    short_of_one=lambda total, with_pair, wilds: 7 - pairs_of_one(total),
+)
 THIRTEEN_ORPHANS = Shape(
     "thirteen orphans", _short_of_thirteen_orphans, concealed=True, short_of_one=_thirteen_orphans_of_one
 )

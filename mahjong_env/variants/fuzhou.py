@@ -136,6 +136,9 @@ class Fuzhou(ScoredRules):
     uses_flowers: ClassVar[bool] = True
     hides_concealed_kongs: ClassVar[bool] = False  # fuzhou.md#who-sees-a-concealed-kong
     opening_stages: ClassVar[int] = 2
+    flower_kinds = np.arange(NUM_ALL_KINDS) >= FIRST_HONOUR  # and all honours (fuzhou.md#tiles-and-deal)
+    reserve = 17  # with the gold, which is the last tile of the dead wall, 18 tiles (fuzhou.md#the-reserve)
+    turns_indicator = True  # the gold, which is itself of the wild kind
 
     base_score: int = knob(5, minimum=1, about="the base points of every hand")
     initial_points: int = knob(50, about="points of each person when a match begins")
@@ -159,26 +162,10 @@ class Fuzhou(ScoredRules):
         return 2.06 * self.base_score + 24.5
 
     @property
-    def flower_kinds(self) -> BoolArray:
-        """Flowers, seasons and all honours (fuzhou.md#tiles-and-deal)."""
-        return np.arange(NUM_ALL_KINDS) >= FIRST_HONOUR
-
-    @property
-    def reserve(self) -> int:
-        """With the gold, which is the last tile of the dead wall, 18 tiles (fuzhou.md#the-reserve)."""
-        return 17
-
-    @property
-    def turns_indicator(self) -> bool:
-        """The gold; it is itself of the wild kind."""
-        return True
-
-    @property
     def may_rob_kongs(self) -> bool:
         """A house rule."""
         return self.rob_kong
 
-    # --- Before the first turn ----------------------------------------------------------------------------------
     def opening_options(self, state: State, games: Games, stage: int) -> tuple[BoolArray, Int8Array]:
         """Heaven for the dealer; then robbing the gold, from the dealer's right, the dealer last."""
         dealer = state.dealer[games]
@@ -214,39 +201,36 @@ class Fuzhou(ScoredRules):
 
     def opening_tiles(self, state: State, seats: Seats, stage: Int8Array) -> tuple[Any, Any]:
         """The gold may be robbed; the dealer gives up one of his tiles for it."""
-        games, robs = seats.game, stage == _ROBBERY
-        given = np.full(len(games), NO_TILE, np.int8)
-        swaps = np.flatnonzero(robs & (seats.seat == state.dealer[games]))
-        if swaps.size:
-            given[swaps] = self._best_swap(state, games[swaps])
-        return np.where(robs, state.wild[games], np.int8(NO_TILE)), given
+        robs = stage == _ROBBERY
+        return np.where(robs, state.wild[seats.game], np.int8(NO_TILE)), self._given(state, seats, robs)
 
     def take_opening(self, state: State, seats: Seats, stage: Int8Array) -> Wins:
         """Heaven moves nothing; a robbed gold joins the hand, and a tile that the dealer gives up lies in its place."""
         games, robs = seats.game, stage == _ROBBERY
-        gold = state.wild[games]
-        given = np.full(len(games), NO_TILE, np.int8)
-        swaps = np.flatnonzero(robs & (seats.seat == state.dealer[games]))
-        if swaps.size:
-            given[swaps] = self._best_swap(state, games[swaps])
-            state.remove_tiles(seats.take(swaps), given[swaps])
+        gold, given = state.wild[games], self._given(state, seats, robs)
+        swaps = given != NO_TILE
+        state.remove_tiles(seats.take(swaps), given[swaps])
         state.add_tile(seats.take(robs), gold[robs])
         state.indicator[games[robs]] = given[robs]
         wins = wins_from_state(state, seats, np.where(robs, gold, state.drawn[games]), Source.DRAW, -1)
         wins.opening = robs
         return wins
 
-    def _best_swap(self, state: State, games: Games) -> Int8Array:
-        """[n] the tile to give up for the gold that leaves the dealer the hand of highest value."""
-        game, given = np.nonzero(self._swaps(state, games))
-        g, swaps = games[game], np.arange(len(game))
-        wins = wins_from_state(state, state.seats(g, state.dealer[g]), state.wild[g], Source.DRAW, -1)
-        wins.counts[swaps, given] -= 1
-        wins.counts[swaps, state.wild[g]] += 1
-        wins.opening[:] = True
-        return given[best_readings(game, self.score(wins).points, len(games))].astype(np.int8)
+    def _given(self, state: State, seats: Seats, robs: BoolArray) -> Int8Array:
+        """[n] the tile that the dealer gives up for a robbed gold, so that his hand has the highest value; else -1."""
+        given = np.full(len(seats), NO_TILE, np.int8)
+        swaps = np.flatnonzero(robs & (seats.seat == state.dealer[seats.game]))
+        if swaps.size:
+            games = seats.game[swaps]
+            game, kind = np.nonzero(self._swaps(state, games))
+            g, each = games[game], np.arange(len(game))
+            wins = wins_from_state(state, state.seats(g, state.dealer[g]), state.wild[g], Source.DRAW, -1)
+            wins.counts[each, kind] -= 1
+            wins.counts[each, state.wild[g]] += 1
+            wins.opening[:] = True
+            given[swaps] = kind[best_readings(game, self.score(wins).points, len(games))]
+        return given
 
-    # --- Play -----------------------------------------------------------------------------------------------------
     def after_kong(self, state: State, seats: Seats, meld_type: int) -> None:
         """The reserve grows; without a tile for every player the hand is about to end.
 
@@ -263,7 +247,6 @@ class Fuzhou(ScoredRules):
             stays = stays | (winner < 0)
         self.pass_deal(state, games, stays)
 
-    # --- Scoring --------------------------------------------------------------------------------------------------
     def rows_that_count(self, counts: Int8Array, values: Any) -> Int8Array:
         """Of the special hands the best that does not stack, or the sum of the others; or the single best."""
         special = counts * values * _IS_SPECIAL

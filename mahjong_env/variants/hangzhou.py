@@ -128,7 +128,6 @@ class Hangzhou(ScoredRules):
         """Measured; the base score multiplies everything."""
         return 5.1 * self.base_score
 
-    # --- The table --------------------------------------------------------------------------------------------
     @property
     def turns_indicator(self) -> bool:
         """Whether a tile is turned up to name the fortunes."""
@@ -156,7 +155,6 @@ class Hangzhou(ScoredRules):
         lao = int(_lao_of(streak, dice))
         return f"{lao} Lao", f"{lao} 老"
 
-    # --- Fortune Gambits --------------------------------------------------------------------------------------
     @only_with_marks
     def limit_claims(self, state: State, seats: Seats, options: Int8Array) -> None:
         """While a gambit lasts nobody claims nor captures a kong: not the gambiter, and the others only draw."""
@@ -171,7 +169,6 @@ class Hangzhou(ScoredRules):
             state.mask[g, state.drawn[g]] = True
             state.mask[g, ADDED_KONG:CHOW_LOW] = False
 
-    # --- Scoring ----------------------------------------------------------------------------------------------
     def worth(self, counts: Int8Array, values: Any) -> Int64Array:
         """The product of the rows, the base score among them (hangzhou.md#what-a-hand-is-worth).
 
@@ -198,7 +195,6 @@ class Hangzhou(ScoredRules):
             owed = np.where(wins.floor[:, None], np.minimum(owed, np.maximum(wins.points, 0)), owed)
         return owed
 
-    # --- The match --------------------------------------------------------------------------------------------
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
         """The dealer stays if he wins and after a draw, else the winner deals (hangzhou.md#the-dealer)."""
         dealer = state.dealer[games]

@@ -103,6 +103,8 @@ class Hebei(ScoredRules):
         robbed_kong=Payer.GIVER_PAYS,
     )
 
+    reserve = 12  # tiles that are never drawn (hebei.md#the-wall)
+
     base_score: int = knob(1, minimum=1, about="the base point that multipliers multiply")
     initial_points: int = knob(50, about="points of each person when a match begins")
     players: int = knob(3, choices=(3, 4), about="players at the table")
@@ -140,12 +142,6 @@ class Hebei(ScoredRules):
         """Players, and the person who sits out in a rotation."""
         return 4 if self.rotation else self.players
 
-    @property
-    def reserve(self) -> int:
-        """Twelve tiles are never drawn (hebei.md#the-wall)."""
-        return 12
-
-    # --- Scoring ----------------------------------------------------------------------------------------------
     def worth(self, counts: Int8Array, values: Any) -> Int64Array:
         """The product of the rows (hebei.md#what-a-hand-is-worth)."""
         return product_of_rows(counts, values)
@@ -154,7 +150,6 @@ class Hebei(ScoredRules):
         """The base point times the product, which may have a cap."""
         return self.base_score * (worth if self.cap is None else np.minimum(worth, self.cap))
 
-    # --- Kongs, deal, rotation --------------------------------------------------------------------------------
     def kong_payments(self, state: State, seats: Seats, meld_type: int, from_seat: Any) -> Int32Array:
         """hebei.md#kongs-are-paid-at-once; not scaled by the base point."""
         others = np.arange(self.seats) != seats.seat[:, None]

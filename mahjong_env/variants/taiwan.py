@@ -178,7 +178,6 @@ class Taiwan(ScoredRules):
         """Jia gang: a discard may be added to an exposed pung (taiwan.md#adding-a-discard-to-a-pung)."""
         return self.add_discard_to_pung
 
-    # --- Match and deal ---------------------------------------------------------------------------------------
     def begin_hand(self, state: State, games: Games, keys: UInt64Array) -> None:
         """Three dice, counted counter-clockwise from the dealer as one, name the East House (taiwan.md#house-winds)."""
         if self.dealer_is_east:
@@ -196,7 +195,6 @@ class Taiwan(ScoredRules):
         self.pass_deal(state, games, (winner == state.dealer[games]) | (winner < 0))
         state.round_wind[games] = state.turnover[games] // self.seats % 4
 
-    # --- Eight Flowers ----------------------------------------------------------------------------------------
     def on_flower(self, state: State, seats: Seats) -> None:
         """Mark the eighth flower of a seat in its turn; the opening is asked about by `opening_options`."""
         eighth = _has_all_flowers(seats.of(state.flowers)) & state.flower_draw[seats.game]
@@ -222,7 +220,6 @@ class Taiwan(ScoredRules):
         wins.source[:] = Source.FLOWERS
         return wins
 
-    # --- Scoring ----------------------------------------------------------------------------------------------
     def readings_without_tiles(self, wins: Wins, which: Games) -> Readings:
         """Eight Flowers, beside whatever the hand may be worth (taiwan.md#eight-flowers)."""
         exposed_in_turn = _has_all_flowers(wins.flowers) & (wins.own_marks[:, _EIGHT_FLOWERS_MARK] > 0)

@@ -57,10 +57,6 @@ def _short_of_wild_card_seven_pairs(summaries: UInt32Array, melds: Any, total: U
     return np.maximum(_NATURAL_PAIRS - pairs(summaries, total), 0) + _NUM_WILDS
 
 
-def _wild_card_seven_pairs_of_one(total: int, with_pair: int, wilds: int) -> int:
-    return max(int(_NATURAL_PAIRS) - pairs_of_one(total), 0) + int(_NUM_WILDS)
-
-
 def _read_wild_card_seven_pairs(shape: Shape, wins: Wins, which: Games) -> list[Readings]:
     """Four readings of each hand: the wild tiles are of each suit in turn, or the tiles that they are."""
     owner = which.compress(is_wild_card_seven_pairs(wins).take(which)).repeat(4)
@@ -76,7 +72,7 @@ WILD_CARD_SEVEN_PAIRS = Shape(
     _short_of_wild_card_seven_pairs,
     _read_wild_card_seven_pairs,
     concealed=True,
-    short_of_one=_wild_card_seven_pairs_of_one,
+    short_of_one=lambda total, with_pair, wilds: max(5 - pairs_of_one(total), 0) + 4,
 )
 
 
@@ -229,6 +225,8 @@ class Wuhan(ScoredRules):
     has_wild: ClassVar[bool] = True
     unclaimable_kinds: ClassVar[tuple[int, ...]] = (RED,)
     hides_concealed_kongs: ClassVar[bool] = False
+    turns_indicator = True  # the tile after the deal (wuhan.md#which-tile-is-wild)
+    never_melded = _IS_RED  # wuhan.md#red-dragons
 
     initial_points: int = knob(500, about="points of each person when a match begins")
     cap: int | None = knob(500, minimum=1, none=True, about="the most that one payer owes for a hand")
@@ -254,12 +252,6 @@ class Wuhan(ScoredRules):
         """Measured; a power of the cap follows what was measured with several to a fifth."""
         return 450.0 if self.cap is None else min(2.2 * self.cap**0.7, 450.0)
 
-    # --- The wild tile and the Reds ---------------------------------------------------------------------------
-    @property
-    def turns_indicator(self) -> bool:
-        """The tile after the deal is turned up (wuhan.md#which-tile-is-wild)."""
-        return True
-
     def wild_kinds(self, indicator: Int8Array) -> Int8Array:
         """[n] the successors of the tiles turned up."""
         successor = np.arange(NUM_KINDS, dtype=np.int8) + np.int8(1)
@@ -268,16 +260,10 @@ class Wuhan(ScoredRules):
         successor[RED] = WHITE if self.red_indicator == "white" else GREEN
         return successor[indicator]
 
-    @property
-    def never_melded(self) -> BoolArray:
-        """Red Dragons (wuhan.md#red-dragons)."""
-        return _IS_RED
-
     def concealed_kong_kinds(self, state: State, games: Games, counts: Int8Array) -> BoolArray:
         """Any kind but Red, the wild one included (wuhan.md#what-a-wild-tile-may-do, wuhan.md#red-dragons)."""
         return (counts == 4) & ~_IS_RED[:NUM_KINDS]
 
-    # --- Scoring ----------------------------------------------------------------------------------------------
     def tiles_short(self, summaries: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
         """Sets and a pair need a meld on the table, which Wild Card Seven Pairs must not have."""
         total = sum_summaries(summaries)
@@ -286,7 +272,8 @@ class Wuhan(ScoredRules):
 
     def tiles_short_of_one(self) -> ShortOfOne | None:
         """The same for one hand in plain numbers."""
-        seven_pairs = _wild_card_seven_pairs_of_one
+        seven_pairs = WILD_CARD_SEVEN_PAIRS.short_of_one
+        assert seven_pairs is not None
         return lambda total, with_pair, wilds, melds: with_pair if melds else seven_pairs(total, with_pair, wilds)
 
     def worth(self, counts: Int8Array, values: Any) -> Int64Array:
@@ -309,7 +296,6 @@ class Wuhan(ScoredRules):
             liable = np.where(pure & (third >= 0), third, liable)
         return liable
 
-    # --- The next hand ----------------------------------------------------------------------------------------
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
         """Pass the deal on by `dealer_rule` (wuhan.md#who-deals-next); the round wind changes every four hands."""
         stays = winner == state.dealer[games]
