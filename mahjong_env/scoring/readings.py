@@ -168,24 +168,42 @@ class Readings:
 
 
 def read_sets_and_pair(shape: Shape, wins: Wins, which: Games) -> list[Readings]:
-    """Every reading, for everything that wild tiles may stand for."""
-    if wins.rules.has_wild:
-        kinds = ~wins.rules.flower_kinds[:NUM_KINDS]
-        stands = substitutions(wins.natural.take(which, axis=0), wins.jokers.take(which), kinds)
+    """Every reading, for everything that wild tiles may stand for.
+
+    Hands of the same tiles that follow each other, such as the same win by a draw and on a discard, are read once.
+    """
+    has_wild = wins.rules.has_wild
+    natural = (wins.natural if has_wild else wins.counts).take(which, axis=0)
+    jokers = wins.jokers.take(which)
+    is_new = np.ones(len(which), np.bool_)
+    is_new[1:] = (natural[1:] != natural[:-1]).any(axis=1) | (jokers[1:] != jokers[:-1])
+    every = np.flatnonzero(is_new)
+    if len(every) < len(which):
+        natural, jokers = natural.take(every, axis=0), jokers.take(every)
+    if has_wild:
+        stands = substitutions(natural, jokers, ~wins.rules.flower_kinds[:NUM_KINDS])
         filled, filled_as = stands.counts.view(np.int8), stands.wild_as.view(np.int8)
         found = reading.readings(filled)
-        owner = which.take(stands.owner).take(found.owner)
+        owner = stands.owner.take(found.owner)
         tiles, wild_as = filled.take(found.owner, axis=0), filled_as.take(found.owner, axis=0)
-        opening = wins.opening.take(owner)
-        if opening.any():  # a wild tile that was turned up and won with stands for itself
-            wild_as[np.flatnonzero(opening), wins.wild.take(owner.compress(opening))] += 1
     else:
-        counts = wins.counts.take(which, axis=0)
-        found = reading.readings(counts)
-        owner = which.take(found.owner)
-        tiles = counts.take(found.owner, axis=0)
+        found = reading.readings(natural)
+        owner, tiles = found.owner, natural.take(found.owner, axis=0)
         wild_as = np.broadcast_to(np.int8(0), tiles.shape)
     sets = Sets(found.pair, found.triplets.view(np.int8), found.runs.view(np.int8), tiles, wild_as)
+    if len(every) == len(which):
+        owner = which.take(owner)
+    else:
+        number = np.bincount(owner, minlength=len(every))
+        same_as = is_new.cumsum() - 1
+        ways = number.take(same_as)
+        owner = which.repeat(ways)
+        first: Any = (number.cumsum() - number).take(same_as) - (ways.cumsum() - ways)
+        place = np.arange(len(owner)) + first.repeat(ways)
+        sets = Sets(*(array.take(place, axis=0) for array in sets))
+    opening = wins.opening.take(owner)
+    if has_wild and opening.any():  # a wild tile that was turned up and won with stands for itself
+        sets.wild_as[np.flatnonzero(opening), wins.wild.take(owner.compress(opening))] += 1
     return [Readings(wins, shape, owner, sets)]
 
 

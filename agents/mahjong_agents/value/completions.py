@@ -335,10 +335,11 @@ def _add_waits(view: View, hands: _Waiting, melds: Melds, found: NextDraws, at: 
         return
     won = _with(view, hands, which, kind)
     tiles = view.unseen[won.row, kind] / unit(view.rules)
-    both = won.take(np.tile(np.arange(len(kind)), 2))  # to be priced at once, which is quicker
-    sources = np.repeat(np.array([Source.DRAW, Source.DISCARD], np.int8), len(kind))
-    prices = price(view, both.row, both.natural, both.hands.wilds, np.tile(kind, 2), melds.take(both.of), sources)
-    for paid, to in zip(np.split(prices, 2), (found.by_draw, found.by_discard), strict=True):
+    # Priced at once and beside each other, so that their tiles are read once.
+    both = won.take(np.repeat(np.arange(len(kind)), 2))
+    sources = np.tile(np.array([Source.DRAW, Source.DISCARD], np.int8), len(kind))
+    prices = price(view, both.row, both.natural, both.hands.wilds, np.repeat(kind, 2), melds.take(both.of), sources)
+    for paid, to in ((prices[::2], found.by_draw), (prices[1::2], found.by_discard)):
         sums = np.bincount(which, paid * tiles, minlength=len(hands.of))
         roots = 10 * np.sqrt(np.maximum(sums, 0))
         np.maximum.at(to, at[hands.of], np.clip(np.rint(roots), 0, _MOST).astype(np.int8))
