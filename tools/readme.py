@@ -13,6 +13,7 @@ from pathlib import Path
 
 import mahjong_env
 from mahjong_env.environments.aec import MahjongAEC
+from mahjong_env.environments.learning_seats import LearningSeats
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
 from mahjong_env.observation.planes import FACT_PLACES
@@ -111,7 +112,8 @@ def _meanings(maker: Callable[..., object]) -> dict[str, str]:
         .partition("\n\n")[0]
     )
     found = re.findall(r"^    \**(\w+): (.*(?:\n        .*)*)", text, re.MULTILINE)
-    return {name: " ".join(meaning.split()) for name, meaning in found}
+    meanings = {name: " ".join(meaning.split()) for name, meaning in found}
+    return meanings | _meanings(LearningSeats) if "arguments" in meanings else meanings
 
 
 CONSTANTS = {

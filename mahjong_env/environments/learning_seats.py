@@ -11,6 +11,7 @@ It alone says what an episode is and what its learner is paid:
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable
 from typing import Any, Final
@@ -22,6 +23,7 @@ from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import ActionError, DealError, MahjongError, RulesError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, Seeds
 from mahjong_env.engine.arguments import MOST_HANDS, as_array, check_count, check_room
+from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import Outcome, StepResult, hand_info
 from mahjong_env.engine.phases.settle import most_hands
 from mahjong_env.engine.scene import Deal
@@ -34,8 +36,9 @@ from mahjong_env.environments.agents import (
     ask,
     choose_actions,
 )
-from mahjong_env.environments.arguments import check_illegal_reward
+from mahjong_env.environments.arguments import check_illegal_reward, read_arguments
 from mahjong_env.environments.held_engine import HeldEngine
+from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import NO_SEAT
 
@@ -97,14 +100,18 @@ class LearningSeats:
         Args:
             rules: what is played.
             num_games: B.
-            opponents: one agent for all other seats, a list of one for each (the next person's first), or an
-                `OpponentPool`; see `mahjong_env.environments.agents.find_agent`.
+            opponents: who plays the other seats: one agent for all, a list of one for each (the next one first), or an
+                `OpponentPool`. An agent is an object with ``act(view, rng)`` or a text such as "random", "greedy",
+                "file.py:Class"; see `mahjong_env.environments.agents.find_agent`.
             seat: the learning person; None: drawn for each episode; "rotate": the next one in each episode.
             num_hands: hands of a match.
             start: see `mahjong_env.make_engine`.
-            on_illegal: see `ON_ILLEGAL`.
-            illegal_reward: what an illegal action that ends the episode is paid for each hand of the match that is then
-                not played to its end, in sigma (`Rules.sigma`).
+            on_illegal: "end" or "raise".
+            illegal_reward: the reward of an illegal action with "end": sigma for each hand of the match that is then
+                not played to its end, that under way included. Sigma is about what a hand moves among good players
+                (`Rules.sigma`, stakes included). The default is several times what random legal play loses, so
+                that it never pays to break the rules; -1 and above may. A match that ends by points counts as
+                the 200 hands after which it would be cut short.
             record: a file to which the record of every match is appended (`mahjong_env.records`).
 
         Raises:
@@ -209,8 +216,6 @@ class LearningSeats:
             DealError: the deal is impossible (nothing has changed), or always ends before the learning person is asked.
             AgentError: an agent's answer cannot be played.
         """
-        if deal is not None and not isinstance(deal, Deal):
-            raise DealError(f"the option 'deal' is a mahjong_env.Deal, not {deal!r}")
         if len(games) < self.engine.num_games:
             self._check_uninterrupted()
         self.engine.deal_anew(seed=seed, deals=deal, games=games)
@@ -441,6 +446,48 @@ class LearningSeats:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ |= state
         self.engine.tell = self.catch_up
+
+
+class LearnersEnv:
+    """What environments around `LearningSeats` share: arguments, opponents, the engine and its views."""
+
+    _seats: LearningSeats
+
+    def _sit_down(self, variant: str | Rules, num_games: int, arguments: dict[str, Any]) -> None:
+        """Set the tables up; ``arguments`` are those of `LearningSeats`, and house rules."""
+        settings = {name: arguments.pop(name) for name in _ARGUMENTS & arguments.keys()}
+        self._seats = LearningSeats(read_arguments(type(self), variant, arguments), num_games, **settings)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Declare the arguments of `LearningSeats` among those of an environment."""
+        super().__init_subclass__(**kwargs)
+        own = dict(inspect.signature(cls).parameters)
+        if own.pop("arguments", None):
+            core = inspect.signature(LearningSeats).parameters
+            knobs = inspect.Parameter("knobs", inspect.Parameter.VAR_KEYWORD, annotation="Any")
+            parameters = [*own.values(), *(each for name, each in core.items() if name in _ARGUMENTS), knobs]
+            setattr(cls, "__signature__", inspect.Signature(parameters))  # noqa: B010 mypy knows it not
+
+    @property
+    def engine(self) -> Engine:
+        """The games. If they are restored to a snapshot, the environment goes on from there."""
+        return self._seats.engine
+
+    @property
+    def opponents(self) -> Any:
+        """The agents on the other seats; to be replaced at any time, see `LearningSeats.opponents`."""
+        return self._seats.opponents
+
+    @opponents.setter
+    def opponents(self, opponents: Any) -> None:
+        self._seats.opponents = opponents
+
+    def view(self) -> View:
+        """The learning seats' view, a row for each table, for inputs and rewards of one's own; fresh arrays."""
+        return self.engine.view(seats=self._seats.learner)
+
+
+_ARGUMENTS: Final = inspect.signature(LearningSeats).parameters.keys() - {"rules", "num_games"}
 
 
 def _checked_seat(seat: Any, candidates: int) -> int | str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, ClassVar, Final
 
 import gymnasium
@@ -14,26 +13,23 @@ from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.types import BoolArray
 from mahjong_env.drawing.table import person_name
 from mahjong_env.engine.arguments import as_array
-from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.arguments import (
     FLAT,
     check_form,
     in_form,
     observation_space,
-    read_arguments,
     read_options,
     row_of,
 )
-from mahjong_env.environments.learning_seats import ILLEGAL_REWARD, LearningSeats
+from mahjong_env.environments.learning_seats import LearnersEnv
 from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
-from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
 
 _GAME = np.zeros(1, np.intp)
 _OPTIONS: Final = {"deal": "a mahjong_env.Deal, the start of the first hand"}
 
 
-class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
+class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
     """A table at which one seat learns: ``gymnasium.make("mahjong_env/<Variant>-v0")`` after ``import mahjong_env``.
 
     **Observation**: [C * 34] int8, the planes of `mahjong_env.OBSERVATION_PIECES`, flat; with ``observation="planes"``
@@ -55,41 +51,16 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
     metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}  # type: ignore[misc]
 
     def __init__(
-        self,
-        variant: str | Rules,
-        *,
-        opponents: Any = "random",
-        seat: int | str | None = None,
-        num_hands: int = 1,
-        start: str | None = None,
-        on_illegal: str = "end",
-        illegal_reward: float = ILLEGAL_REWARD,
-        observation: str = FLAT,
-        render_mode: str | None = None,
-        record: str | os.PathLike[str] | None = None,
-        **knobs: Any,
+        self, variant: str | Rules, *, observation: str = FLAT, render_mode: str | None = None, **arguments: Any
     ) -> None:
         """Set up a table.
 
         Args:
             variant: a name in `mahjong_env.VARIANTS`, or rules.
-            opponents: who plays the other seats: one agent for all, a list of one for each (the next one first), or an
-                `OpponentPool`. An agent is an object with ``act(view, rng)`` or a text such as "random", "greedy",
-                "file.py:Class"; see `mahjong_env.environments.agents.find_agent`.
-            seat: the learning person; None: drawn for each episode; "rotate": the next one in each episode.
-            num_hands: hands of a match.
-            start: see `mahjong_env.make_engine`.
-            on_illegal: "end" or "raise".
-            illegal_reward: the reward of an illegal action with "end": sigma for each hand of the match that is then
-                not played to its end, that under way included. Sigma is about what a hand moves among good players
-                (`Rules.sigma`, stakes included). The default is several times what random legal play loses, so
-                that it never pays to break the rules; -1 and above may. A match that ends by points counts as
-                the 200 hands after which it would be cut short.
             observation: "flat", "planes" or "dict".
             render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (text, shown on the
                 terminal).
-            record: a file to which the record of every match is appended (`mahjong_env.records`).
-            **knobs: house rules of the variant.
+            **arguments: those of `LearningSeats`, and house rules.
 
         Raises:
             MahjongError: a value that is not valid; the message lists those that are.
@@ -97,34 +68,10 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self._form = check_form(observation)
-        self._seats = LearningSeats(
-            read_arguments(SingleSeatEnv, variant, knobs),
-            1,
-            opponents=opponents,
-            seat=seat,
-            num_hands=num_hands,
-            start=start,
-            on_illegal=on_illegal,
-            illegal_reward=illegal_reward,
-            record=record,
-        )
+        self._sit_down(variant, 1, arguments)
         self.observation_space = observation_space(self._form)
         self.action_space = Discrete(NUM_ACTIONS)
         self._has_begun = False
-
-    @property
-    def engine(self) -> Engine:
-        """The game, as an engine of one. If it is restored to a snapshot, the environment goes on from there."""
-        return self._seats.engine
-
-    @property
-    def opponents(self) -> Any:
-        """The agents on the other seats; to be replaced at any time, see `LearningSeats.opponents`."""
-        return self._seats.opponents
-
-    @opponents.setter
-    def opponents(self, opponents: Any) -> None:
-        self._seats.opponents = opponents
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode.
@@ -167,10 +114,6 @@ class SingleSeatEnv(gymnasium.Env[Any, np.int64]):
     def action_masks(self) -> BoolArray:
         """[109] bool legal actions, all False where the episode is over."""
         return self._masks()[0].view(np.bool_)
-
-    def view(self) -> View:
-        """The learning seat's view, named arrays of one row, for inputs and rewards of one's own; fresh arrays."""
-        return self.engine.view(seats=self._seats.learner)
 
     def render(self) -> Any:
         """The table, all hands open: text, [804, 750, 3] uint8 pixels, or shown, by the render mode."""

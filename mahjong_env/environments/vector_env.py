@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -17,22 +16,18 @@ from mahjong_env.basics.actions import NUM_ACTIONS
 from mahjong_env.basics.errors import ActionError, RulesError
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Seeds
 from mahjong_env.engine.arguments import as_array, check_count, fold_seeds
-from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.arguments import (
     DICT,
     FLAT,
     check_form,
     in_form,
     observation_space,
-    read_arguments,
     read_options,
     read_reset_mask,
     row_of,
 )
-from mahjong_env.environments.learning_seats import LearningSeats
+from mahjong_env.environments.learning_seats import LearnersEnv
 from mahjong_env.environments.render import RENDER_FPS, check_render_mode, render_game
-from mahjong_env.environments.single_seat import SingleSeatEnv
-from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
 
 Float64Array = NDArray[np.float64]
@@ -44,7 +39,7 @@ _OPTIONS: Final = {
 }
 
 
-class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
+class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
     """``gymnasium.make_vec("mahjong_env/<Variant>-v0", num_envs=256)``: all tables are stepped at once.
 
     Spaces, rewards and arguments are those of `SingleSeatEnv`. ``autoreset_mode`` says what happens at a table whose
@@ -83,7 +78,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
             observation: "flat", "planes" or "dict".
             autoreset_mode: an `AutoresetMode`, or its name or value as a text: "same_step", "NextStep", ...
             render_mode: None, "ansi" (texts) or "rgb_array" (pictures as pixels).
-            **arguments: those of `SingleSeatEnv`, house rules among them.
+            **arguments: those of `LearningSeats`, and house rules.
 
         Raises:
             MahjongError: a value that is not valid; the message lists those that are.
@@ -94,8 +89,7 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         self._mode = _read_mode(autoreset_mode)
         check_count("num_envs", num_envs)
         self.metadata = type(self).metadata | {"autoreset_mode": self._mode}  # type: ignore[misc]
-        settings = {name: arguments.pop(name) for name in _OF_LEARNERS & arguments.keys()}
-        self._seats = LearningSeats(read_arguments(MahjongVectorEnv, variant, arguments), num_envs, **settings)
+        self._sit_down(variant, num_envs, arguments)
         self.num_envs = num_envs
         self.single_observation_space = observation_space(self._form)
         self.single_action_space = Discrete(NUM_ACTIONS)
@@ -104,20 +98,6 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
         self._all: Games = np.arange(num_envs)
         self._has_begun = False
         self._finals: list[_Final] = []
-
-    @property
-    def engine(self) -> Engine:
-        """The games. If they are restored to a snapshot, the environment goes on from there."""
-        return self._seats.engine
-
-    @property
-    def opponents(self) -> Any:
-        """The agents on the other seats; to be replaced at any time, see `LearningSeats.opponents`."""
-        return self._seats.opponents
-
-    @opponents.setter
-    def opponents(self, opponents: Any) -> None:
-        self._seats.opponents = opponents
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode at every table, or at some.
@@ -196,10 +176,6 @@ class MahjongVectorEnv(VectorEnv[Any, Any, Any]):
     def action_masks(self) -> BoolArray:
         """[num_envs, 109] bool legal actions, all False where an episode is over."""
         return self._masks(self._all).view(np.bool_)
-
-    def view(self) -> View:
-        """The learning seats' view, named arrays with a row for each table, for inputs of one's own; fresh arrays."""
-        return self.engine.view(seats=self._seats.learner)
 
     def render(self) -> tuple[Any, ...] | None:
         """The tables, all hands open: texts, or [804, 750, 3] uint8 pixels each, by the render mode."""
@@ -291,18 +267,6 @@ class _Final(NamedTuple):
     masks: Int8Array
     learner: Int8Array
     hands: dict[int, dict[str, Any] | None]
-
-
-def _signature() -> inspect.Signature:
-    """The arguments of `SingleSeatEnv`, and those of many tables."""
-    own = inspect.signature(MahjongVectorEnv).parameters
-    parameters = dict(inspect.signature(SingleSeatEnv).parameters) | {"autoreset_mode": own["autoreset_mode"]}
-    knobs = parameters.pop("knobs")
-    return inspect.Signature([own["num_envs"], *parameters.values(), knobs])
-
-
-MahjongVectorEnv.__signature__ = _signature()  # type: ignore[attr-defined]
-_OF_LEARNERS: Final = inspect.signature(LearningSeats).parameters.keys() - {"rules", "num_games"}
 
 
 def _read_mode(mode: Any) -> AutoresetMode:

@@ -20,13 +20,23 @@ from typing import Any, Final
 from mahjong_env.engine.batch import make_engine
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.testing.cases import check_cases, check_complete, check_hand, check_scene
-from mahjong_env.testing.copy_checks import (
+from mahjong_env.testing.engine_checks import (
     check_batch_independent,
+    check_bookkeeping,
     check_copies,
     check_deals,
-    check_notation,
+    check_legal_actions,
+    check_length,
+    check_mask_exact,
+    check_no_leak,
+    check_observation,
+    check_resampling,
+    check_scores,
     check_seeds,
     check_snapshots,
+    check_tiles_conserved,
+    check_zero_sum,
+    count_all_tiles,
 )
 from mahjong_env.testing.environment_checks import (
     check_copies_of_environments,
@@ -35,16 +45,7 @@ from mahjong_env.testing.environment_checks import (
     check_official,
     check_pettingzoo,
 )
-from mahjong_env.testing.knowledge_checks import check_no_leak, check_observation, check_resampling
 from mahjong_env.testing.play import ConformanceError, MakeEngine, eager_actions, random_actions
-from mahjong_env.testing.rule_checks import (
-    check_legal_actions,
-    check_length,
-    check_mask_exact,
-    check_scores,
-    check_zero_sum,
-)
-from mahjong_env.testing.table_checks import check_bookkeeping, check_tiles_conserved, count_all_tiles
 
 CHECKS: Final[tuple[Callable[..., None], ...]] = (
     check_tiles_conserved,
@@ -61,7 +62,6 @@ CHECKS: Final[tuple[Callable[..., None], ...]] = (
     check_resampling,
     check_snapshots,
     check_copies,
-    check_notation,
     check_deals,
 )
 """Every check of the engine: ``check(make, games=..., seed=...)``."""
@@ -84,7 +84,6 @@ __all__ = [
     "check_length",
     "check_mask_exact",
     "check_no_leak",
-    "check_notation",
     "check_observation",
     "check_official",
     "check_pettingzoo",

@@ -14,8 +14,8 @@ from mahjong_env import VARIANTS, ViewError, make_engine
 from mahjong_env.engine.opponent_hands import OpponentHands, distances_of_hands
 from mahjong_env.environments.agents import RandomAgent
 from mahjong_env.state.arrays import Phase
+from mahjong_env.testing.engine_checks import require_books, require_tiles
 from mahjong_env.testing.play import choose_actions, view_differences
-from mahjong_env.testing.table_checks import require_books, require_tiles
 
 ALL = sorted(VARIANTS)
 
