@@ -24,6 +24,7 @@ from mahjong_env import (
     IllegalActionError,
     MahjongError,
     NotationError,
+    OpponentPool,
     RecordError,
     RulesError,
     Snapshot,
@@ -72,6 +73,10 @@ def seats(num_envs=2, **options):
     envs = gymnasium.make_vec("mahjong_env/Hebei-v0", num_envs=num_envs, **options)
     envs.reset(seed=1)
     return envs
+
+
+def reset_some(mask):
+    return seats().reset(options={"reset_mask": mask})
 
 
 def flipped():
@@ -286,33 +291,45 @@ ENVIRONMENTS = [
     ("seats: seeds", lambda: seats().reset(seed=[1]), MahjongError, "one for each of the 2 games, not [1]"),
     ("seats: a seed", lambda: seats().reset(seed=[1, "x"]), MahjongError, "from 0 or None, not 'x'"),
     ("seats: masked", lambda: seats().step(MASKED), ActionError, "actions are a plain array, not a masked one"),
-    (
-        "seats: a masked mask",
-        lambda: seats().reset(options={"reset_mask": np.ma.array([True, True], mask=[True, False])}),
-        OptionError,
-        "an array of 2 booleans, not a masked one",
-    ),
+    ("seats: a masked mask", lambda: reset_some(np.ma.array([True, True])), OptionError, "booleans, not a masked one"),
     ("seats: no path", lambda: seats(record="a\0b"), RecordError, "records cannot be written to a"),
+    ("seat: a form", lambda: seat(observation="pixels"), RulesError, "valid are 'flat', 'planes', 'dict'"),
+    (
+        "seats: a picture that is shown",
+        lambda: seats(render_mode="human"),
+        MahjongError,
+        "'ansi', 'rgb_array' and None",
+    ),
+    (
+        "seats: a mode",
+        lambda: seats(autoreset_mode="never"),
+        RulesError,
+        "valid are 'next_step', 'same_step', 'disabled'",
+    ),
+    (
+        "seats: no table",
+        lambda: seats().reset(options={"reset_mask": np.zeros(2, bool)}),
+        OptionError,
+        "names no table",
+    ),
+    (
+        "seats: numbers",
+        lambda: seats().reset(options={"reset_mask": np.ones(2, int)}),
+        OptionError,
+        "not int64 of shape",
+    ),
+    ("seats: no order", lambda: seats().reset(options={"reset_mask": "all"}), OptionError, "2 booleans, not 'all'"),
     ("seats: a mask", lambda: seats().reset(options={"reset_mask": [True]}), OptionError, "an array of 2 booleans"),
     ("seats: a slip in reset", lambda: seats().reset(options={"mask": 1}), OptionError, "reset has no option 'mask'"),
     ("seats: opponents", lambda: set_opponents(seats(), "nobody"), AgentError, "no agent is called 'nobody'"),
 ]
 
+# How agents are found is shown by tests/environments/test_agents.py.
 AGENTS = [
-    (
-        "nobody",
-        lambda: find_agent("nobody"),
-        AgentError,
-        "no agent is called 'nobody'; valid are closed-greedy",
-    ),
     ("a slip", lambda: find_agent("gredy"), AgentError, "Did you mean 'greedy'?"),
-    ("None", lambda: find_agent(None), AgentError, "None is no agent; valid are closed-greedy"),
-    ("a class", lambda: find_agent(Cheat), AgentError, "Cheat is a class; give an agent, such as Cheat()"),
-    ("an unknown option", lambda: find_agent("greedy?clams=true"), AgentError, "no option 'clams'; its options are"),
-    ("a maybe", lambda: find_agent("greedy?claims=maybe"), AgentError, "'claims' is true or false, not 'maybe'"),
     ("no policy", lambda: find_agent("policy:/nowhere"), AgentError, "no policy '/nowhere'"),
-    ("no file", lambda: find_agent("nofile.py:X"), AgentError, "there is no file nofile.py"),
-    ("no module", lambda: find_agent("nomod:X"), AgentError, "there is no module nomod"),
+    ("no pool", lambda: OpponentPool([]), AgentError, "a pool of opponents has at least one agent"),
+    ("a pool of letters", lambda: OpponentPool("random"), AgentError, "a pool is made of a list of agents"),
     ("a masked answer", lambda: seat(opponents=Masked(), seat=1), AgentError, "answered a masked array of"),
     ("endless rollouts", lambda: find_agent(f"search?rollouts={'9' * 50}"), AgentError, "from 1 to 1000000, not 9999"),
     ("an illegal answer", lambda: seat(opponents=Cheat(), seat=1), AgentError, "the agent 'cheat' answered"),
@@ -401,6 +418,13 @@ COMMANDS = [
     ("", "the following arguments are required: command"),
     ("fly", "invalid choice: 'fly' (choose from"),
     ("show", "name a variant to be played (--variant), or a file of recorded games"),
+    ("show nothing.jsonl", "records cannot be read from nothing.jsonl: No such file or directory"),
+    ("show blocked", "blocked, line 1: not a line of JSON"),
+    ("show blocked --variant hebei", "a recorded game has its own rules"),
+    ("show blocked --match 0", "--match is an integer from 1, not 0"),
+    ("show --variant hebei --html nowhere/x.html", "there is no folder nowhere"),
+    ("show --variant hebei --record nowhere/x.jsonl", "there is no folder nowhere"),
+    ("play --variant hebei --thoughts", "name a file for it (--record FILE)"),
     ("show --varient hebei", "unrecognized arguments: --varient. Did you mean '--variant'?"),
     ("score --hnad 1m", "the following arguments are required"),
     ("show --variant bridge", "invalid choice: 'bridge' (choose from"),
@@ -430,7 +454,7 @@ COMMANDS = [
     (f"{QUICK} --json {{folder}}", "cannot be written: it is a folder"),
     (f"{QUICK} --json {{unwritable}}/x.json", "cannot be written: "),
 ]
-TRAINING = [
+OF_OTHERS = [
     ("train-sb3 --variant hebie", "Did you mean 'hebei'?"),
     ("train-sb3 --variant bridge", "there is no variant 'bridge'; valid are"),
     ("train-sb3 --variant hebei --knob lid=3", "has no knob 'lid'; its knobs are"),
@@ -472,18 +496,12 @@ def refusal(call, line, folder, capsys):
     return said
 
 
-@pytest.mark.parametrize(("line", "text"), COMMANDS, ids=[line or "nothing" for line, _ in COMMANDS])
+@pytest.mark.parametrize(("line", "text"), [*COMMANDS, *OF_OTHERS], ids=lambda words: words or "nothing")
 def test_a_command_that_cannot_be(line, text, tmp_path, monkeypatch, capsys):
+    if (line, text) in OF_OTHERS:
+        pytest.importorskip("tyro")
+        pytest.importorskip("sb3_contrib")
     monkeypatch.chdir(tmp_path)
     said = refusal(main, line, tmp_path, capsys)
-    assert text in said.splitlines()[-1]
-
-
-@pytest.mark.parametrize(("line", "text"), TRAINING, ids=[line or "nothing" for line, _ in TRAINING])
-def test_a_command_of_training_that_cannot_be(line, text, tmp_path, monkeypatch, capsys):
-    pytest.importorskip("tyro")
-    pytest.importorskip("sb3_contrib")
-    monkeypatch.chdir(tmp_path)
-    said = refusal(main, line, tmp_path, capsys)
-    assert text in said
+    assert text in (said if (line, text) in OF_OTHERS else said.splitlines()[-1])
     assert {path.name for path in tmp_path.iterdir()} == {"blocked"}

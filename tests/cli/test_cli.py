@@ -16,6 +16,7 @@ import pytest
 import mahjong_env
 from mahjong_env import VARIANTS, score
 from mahjong_env.cli import main
+from mahjong_env.records import read_records, replay_points
 
 CALL = "main(__import__('os').environ['COMMAND'].split())"
 
@@ -192,35 +193,6 @@ def test_score_says_why_a_hand_may_not_win(capsys):
     assert (status, printed.splitlines()[1]) == (0, "may not win: the tiles are not a complete hand")
 
 
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        ("score --variant hebei --hand 1m --winning-tile 1m --source draw", "13 before"),
-        ("score --variant hebei --hand 1m --source draw --knob cap", "NAME=VALUE"),
-        ("score --variant hebei --hand 1m --source draw --knob lid=3", "all_pungs"),
-        ("score --variant hebei --hand 1m --source draw --other-meld chow", "SEAT:MELD"),
-        ("show --variant hebei --agents random random", "or 3 .one for each"),
-        ("show --variant hebei --agents nobody", "valid are .*random"),
-        ("show --variant hebei --seed -1", "--seed"),
-        ("show --variant hebei --num-hands 0", "num_hands"),
-        ("play --variant hebei --seat 3", "0 to 2"),
-        ("bench --batches 0 --no-peers", "from 1"),
-    ],
-)
-def test_wrong_input_is_an_error_with_a_name(command, message, capsys):
-    status, printed, said = run(capsys, command)
-    assert (status, printed) == (2, "")
-    assert said.startswith("error: ")
-    assert re.search(message, said), said
-
-
-def test_unknown_variants_are_refused_with_the_known_ones(capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main(["show", "--variant", "bridge"])
-    said = capsys.readouterr().err
-    assert all(variant in said for variant in VARIANTS)
-
-
 # --- show ----------------------------------------------------------------------------------------------------
 
 
@@ -251,6 +223,33 @@ def test_show_with_the_agents_of_other_distributions(capsys):
     status, printed, _ = run(capsys, "show --variant hebei --seed 2 --agents greedy random random")
     assert status == 0
     assert "player_2 draws " in printed
+
+
+def test_a_game_is_recorded_told_again_and_written_as_a_page(tmp_path, capsys):
+    file, page = tmp_path / "games.jsonl", tmp_path / "viewer.html"
+    play = ["show", "--variant", "hebei", "--seed", "3", "--num-hands", "2", "--record", str(file)]
+    assert main(play) == 0
+    played = capsys.readouterr().out.partition("\n")[2]
+    (record,) = read_records(file)
+    assert replay_points(record) == record.points
+    assert record.agents == ("random",) * 3
+    assert main(["show", str(file)]) == 0
+    assert capsys.readouterr().out == played
+    assert main(["show", str(file), "--html", str(page)]) == 0
+    assert capsys.readouterr().out == f"{page}: open it in a browser\n"
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    # A game that is played can be written at once, and is appended to the records.
+    again = tmp_path / "again.html"
+    assert main([*play, "--html", str(again)]) == 0
+    assert again.read_text(encoding="utf-8") == page.read_text(encoding="utf-8")
+    assert len(list(read_records(file))) == 2
+
+
+def test_a_match_that_is_not_there(tmp_path, capsys):
+    file = tmp_path / "games.jsonl"
+    assert main(["show", "--variant", "wuhan", "--seed", "1", "--tables", "none", "--record", str(file)]) == 0
+    assert main(["show", str(file), "--match", "2"]) == 2
+    assert capsys.readouterr().err.endswith("has no match 2\n")
 
 
 def test_a_seed_is_drawn_and_said(capsys):

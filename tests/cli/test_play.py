@@ -263,11 +263,6 @@ def test_commands_quote_files_that_need_it():
     assert show_command("my games.jsonl") == 'python -m mahjong_env show "my games.jsonl" --html page.html'
 
 
-def test_thoughts_need_a_record(capsys):
-    assert main(["play", "--variant", "hebei", "--thoughts"]) == 2
-    assert "--record" in capsys.readouterr().err
-
-
 def test_the_first_tutorial_says_what_may_be_written():
     text = (Path(__file__).parents[2] / "docs" / "tutorials" / "first_game.md").read_text(encoding="utf-8")
     sentence = re.search(r"`play` puts you at the table: (.*?)`\?` explains", text, re.DOTALL)[1]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from itertools import pairwise
 
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 import mahjong_env
-from mahjong_env import NUM_ACTIONS, Deal, IllegalActionError, OptionError, RulesError, rules
-from mahjong_env.environments.agents import RandomAgent, choose_at_random
+from mahjong_env import NUM_ACTIONS, Deal, rules
+from mahjong_env.environments.agents import choose_at_random
 from mahjong_env.environments.registration import ENTRY_MODULES, gymnasium_id
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
@@ -65,16 +63,6 @@ def test_same_seed_same_games():
     assert not np.array_equal(gymnasium.make_vec(HEBEI, num_envs=5).reset(seed=10)[0], answers[0][0])
 
 
-def test_deals_differ_between_tables_and_not_with_their_number():
-    few = gymnasium.make_vec(HEBEI, num_envs=3, seat=0)
-    many = gymnasium.make_vec(HEBEI, num_envs=7, seat=0)
-    few.reset(seed=1)
-    many.reset(seed=1)
-    walls = many.unwrapped.engine.state.wall
-    assert np.array_equal(few.unwrapped.engine.state.wall, walls[:3])
-    assert len(np.unique(walls, axis=0)) == 7
-
-
 def test_arrays_are_fresh():
     envs = gymnasium.make_vec(HEBEI, num_envs=4)
     rng = np.random.default_rng(0)
@@ -90,25 +78,6 @@ def test_arrays_are_fresh():
             assert np.array_equal(part, copy)
     for one, other in pairwise(kept):
         assert not any(np.shares_memory(a, b) for a, _ in one for b, _ in other)
-
-
-def test_opponents_answer_in_batches():
-    class Counting(RandomAgent):
-        sizes = ()
-
-        def act(self, view, rng):
-            self.sizes += (len(view),)
-            return super().act(view, rng)
-
-    first, second = Counting(), Counting()
-    envs = gymnasium.make_vec(HEBEI, num_envs=64, seat=0, opponents=[first, second])
-    envs.reset(seed=1)
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        envs.step(legal(envs, rng))
-    for agent in (first, second):
-        assert max(agent.sizes) > 16
-        assert len(agent.sizes) < 20 * 10, "far fewer calls than decisions"
 
 
 def test_illegal_actions_end_their_episodes_alone():
@@ -127,17 +96,6 @@ def test_illegal_actions_end_their_episodes_alone():
     others = [0, 1, 3, 5]
     assert not infos["final_info"]["illegal_action"][others].any()
     assert (rewards[others] == 0).any()
-
-
-def test_illegal_actions_raise_where_that_is_wanted():
-    envs = gymnasium.make_vec(HEBEI, num_envs=3, on_illegal="raise")
-    _, infos = envs.reset(seed=1)
-    before = envs.unwrapped.engine.snapshot().to_bytes()
-    actions = legal(envs, np.random.default_rng(0))
-    actions[1] = int(np.flatnonzero(infos["action_mask"][1] == 0)[0])
-    with pytest.raises(IllegalActionError, match="game 1"):
-        envs.step(actions)
-    assert envs.unwrapped.engine.snapshot().to_bytes() == before
 
 
 @pytest.mark.parametrize("wrong", [np.zeros(3, np.float64), np.zeros(4, np.int64), 0])
@@ -161,47 +119,6 @@ def test_learning_seats_are_drawn_anew():
         assert (infos["seat"] == before)[~is_new].all(), "a person learns through a whole episode"
         changed += (infos["seat"] != before).sum()
     assert changed > 10
-
-
-def test_gymnasium_s_statistics_take_it():
-    envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(gymnasium.make_vec(HEBEI, num_envs=8))
-    envs.reset(seed=1)
-    rng = np.random.default_rng(0)
-    lengths = []
-    for _ in range(80):
-        *_, infos = envs.step(legal(envs, rng))
-        if "episode" in infos:
-            lengths += infos["episode"]["l"][infos["_episode"]].tolist()
-    assert len(lengths) > 5
-    assert min(lengths) > 0
-
-
-def test_infos_can_be_listed():
-    envs = gymnasium.wrappers.vector.DictInfoToList(gymnasium.make_vec(HEBEI, num_envs=4))
-    _, infos = envs.reset(seed=1)
-    assert [sorted(info) for info in infos] == [["action_mask", "seat"]] * 4
-    rng = np.random.default_rng(0)
-    while not any("final_info" in info for info in infos):
-        *_, infos = envs.step(legal(envs, rng))
-    (final, *_) = (info["final_info"] for info in infos if "final_info" in info)
-    assert final["outcome"]["points"]
-
-
-def test_actions_can_be_sampled_with_masks():
-    envs = gymnasium.make_vec(HEBEI, num_envs=4)
-    _, infos = envs.reset(seed=1)
-    sampled = envs.action_space.sample(mask=tuple(infos["action_mask"]))
-    assert infos["action_mask"][np.arange(4), sampled].all()
-
-
-def test_deals_and_rendering():
-    envs = gymnasium.make_vec(HEBEI, num_envs=2, seat=0, render_mode="ansi")
-    envs.reset(seed=1, options={"deal": Deal(hands=("1122334455667m",), dealer=0)})
-    texts = envs.render()
-    assert len(texts) == 2
-    assert all("hand     1122334455667m" in text for text in texts)
-    with pytest.raises(ValueError, match="'ansi', 'rgb_array' and None"):
-        gymnasium.make_vec(HEBEI, num_envs=2, render_mode="human")
 
 
 def test_each_table_may_have_a_seed_of_its_own():
@@ -330,38 +247,6 @@ def test_only_the_tables_of_a_mask_are_reset():
         envs.step(chosen(envs, rng))
 
 
-def test_a_seed_for_some_tables_deals_their_cards_of_that_seed():
-    envs = gymnasium.make_vec(HEBEI, num_envs=4, seat=0)
-    envs.reset(seed=5)
-    walls = envs.unwrapped.engine.state.wall.copy()
-    envs.reset(seed=1)
-    mask = np.array([True, False, True, False])
-    envs.reset(seed=5, options={"reset_mask": mask})
-    same = (envs.unwrapped.engine.state.wall == walls).all(axis=1)
-    assert same.tolist() == mask.tolist()
-
-
-@pytest.mark.parametrize(
-    ("mask", "message"),
-    [
-        (np.zeros(4, bool), "names no table"),
-        (np.ones(3, bool), r"array of 4 booleans, not bool of shape \(3,\)"),
-        (np.ones(4, np.int64), "array of 4 booleans, not int64"),
-        ([1, 0, 0, 0], r"array of 4 booleans, not \[1, 0, 0, 0\]"),
-        (2, "array of 4 booleans, not 2"),
-        ("all", "array of 4 booleans, not 'all'"),
-    ],
-)
-def test_a_mask_is_an_array_of_booleans(mask, message):
-    envs = gymnasium.make_vec(HEBEI, num_envs=4)
-    envs.reset(seed=1)
-    before = envs.unwrapped.engine.snapshot().to_bytes()
-    with pytest.raises(OptionError, match=message):
-        envs.reset(options={"reset_mask": mask})
-    assert envs.unwrapped.engine.snapshot().to_bytes() == before
-    envs.reset(options={"reset_mask": [True, False, False, True]})
-
-
 def test_the_first_reset_is_one_of_all_tables():
     envs = gymnasium.make_vec(HEBEI, num_envs=2)
     with pytest.raises(gymnasium.error.ResetNeeded, match="no table has begun"):
@@ -414,12 +299,6 @@ def test_a_mode_may_be_written(mode):
     assert MahjongVectorEnv.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP, "the class keeps its own"
 
 
-@pytest.mark.parametrize("wrong", ["never", 3, None, True])
-def test_a_wrong_mode_names_the_valid_ones(wrong):
-    with pytest.raises(RulesError, match="'next_step', 'same_step', 'disabled'"):
-        MahjongVectorEnv(2, "hebei", autoreset_mode=wrong)
-
-
 # --- Forms of an observation ------------------------------------------------------------------------------------
 
 
@@ -441,21 +320,3 @@ def test_forms_are_the_same_observation(form):
         if steps[0][2]:
             break
         answers = [(step[0], step[-1]) for step in steps]
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_checkers_take_every_form(form):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        check_env(gymnasium.make(HEBEI, observation=form).unwrapped, skip_render_check=True)
-    envs = gymnasium.make_vec(HEBEI, num_envs=3, observation=form)
-    observations, infos = envs.reset(seed=1)
-    for _ in range(30):
-        assert envs.observation_space.contains(observations)
-        if form == "dict":
-            assert np.array_equal(observations["action_mask"], infos["action_mask"])
-        observations, _, terminations, _, infos = envs.step(chosen(envs, np.random.default_rng(0)))
-        for game in np.flatnonzero(terminations):
-            last = infos["final_obs"][game]
-            assert envs.single_observation_space.contains(last)
-            assert form != "dict" or not last["action_mask"].any()
