@@ -8,6 +8,7 @@ import mahjong_env
 from mahjong_env import VARIANTS, AgentError, Deal, MahjongError, OpponentPool, action, rules
 from mahjong_env.environments.aec import MahjongAEC
 from mahjong_env.environments.agents import RandomAgent
+from mahjong_env.environments.learning_seats import LearningSeats
 from mahjong_env.environments.registration import gymnasium_id
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
