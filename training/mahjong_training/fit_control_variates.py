@@ -33,9 +33,6 @@ def run(config: ControlVariatesConfig) -> None:
 
     The penalty of the ridge regression, a share of the variance of each innovation, is the one that leaves least of the
     variance of points on hands that were held out.
-
-    Raises:
-        MahjongError: settings that cannot be used, a file that cannot be written.
     """
     check_counts(hands=config.hands)
     rules, path, hands = read_rules(config.variant, ()), config.out or WEIGHTS_FILE, max(config.hands, _FOLDS)
@@ -60,16 +57,10 @@ def run(config: ControlVariatesConfig) -> None:
         "mahjong-env fit-control-variates --variant VARIANT; see mahjong_agents/control_variates.py. "
         f"mahjong_env {__version__}"
     )
-    known["variants"][rules.name] = {
-        "hands": hands,
-        "left": round(left[penalty], 4),
-        "penalty": round(penalty, 6),
-        "weights": {
-            name: float(f"{weight:.4g}")
-            for name, weight in zip(FEATURES, _weights(every, penalty), strict=True)
-            if weight
-        },
-    }
+    found = zip(FEATURES, _weights(every, penalty), strict=True)
+    weights = {name: float(f"{weight:.4g}") for name, weight in found if weight}
+    fit = {"hands": hands, "left": round(left[penalty], 4), "penalty": round(penalty, 6), "weights": weights}
+    known["variants"][rules.name] = fit
     known["variants"] = dict(sorted(known["variants"].items()))
     write_text(path, json.dumps(known, indent=1) + "\n")
     print(

@@ -5,17 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mahjong_agents import GreedyAgent, make_agent
+from mahjong_agents import GreedyAgent
 from mahjong_env import Deal, action, make_engine, rules
-from mahjong_training.analysis.action_values import (
-    DEALT_IN,
-    DRAWN,
-    SELF_DRAWN,
-    WON_ON_TILE,
-    ActionValues,
-    evaluate_actions,
-    join,
-)
+from mahjong_training.analysis.action_values import ActionValues, End, evaluate_actions, join
 from mahjong_training.errors import TrainingError
 from support.marks import variants
 
@@ -39,6 +31,9 @@ def test_every_legal_action_is_played_in_every_world(variant):
     assert np.array_equal(found.worlds, np.full(len(live), 5))
     assert ((found.end >= 0) & (found.end <= 4)).all()
     assert engine.snapshot().to_bytes() == before.to_bytes()  # the positions are left as they are
+    differences = found.differences()
+    assert np.array_equal(~np.isnan(differences), engine.action_mask[live])
+    assert (differences[np.arange(len(live)), found.taken] == 0).all()
     assert np.array_equal(evaluate_actions(engine, live, worlds=5).points, found.points)
     assert not np.array_equal(evaluate_actions(engine, live, worlds=5, seed=1).points, found.points)
 
@@ -51,41 +46,34 @@ def test_a_win_is_worth_what_it_pays_and_passing_is_not():
     assert found.taken[0] == action("win")  # what greedy does
     result = engine.select([0]).step([action("win")])
     assert (found.points[win] == result.rewards[0, 0]).all()
-    assert (found.end[win] == SELF_DRAWN).all()
+    assert (found.end[win] == End.SELF_DRAWN).all()
     others = np.arange(len(found.action)) != win
     assert found.against_best().low[win] > 0
     assert (found.against_taken().high[others] < 0).all()
+    engine.step([action("win")])
+    with pytest.raises(TrainingError, match="game 0 is over"):
+        evaluate_actions(engine)
 
 
 def test_how_hands_end_agrees_with_what_they_pay():
     engine, live = positions("hebei", 12, 30)
     found = evaluate_actions(engine, live, worlds=10)
-    assert set(np.unique(found.end)) >= {DRAWN, SELF_DRAWN, WON_ON_TILE, DEALT_IN}
-    assert found.points[found.wins].mean() > 1 > -1 > found.points[found.end == DEALT_IN].mean()
+    assert set(np.unique(found.end)) == set(End)
+    assert found.points[found.wins].mean() > 1 > -1 > found.points[found.end == End.DEALT_IN].mean()
     assert np.allclose(sum(found.share(end) for end in range(5)), 1)
 
 
 @pytest.mark.parametrize("variant", variants("hangzhou"))
-def test_what_is_hidden_has_no_part_in_it(variant):
+def test_what_is_hidden_has_no_part_in_it_but_in_hindsight(variant):
     engine, live = positions(variant)
-    found = evaluate_actions(engine, live, worlds=8)
     other = engine.select(np.arange(engine.num_games))
     other.resample_hidden(engine.seat_to_act[live], np.random.default_rng(5), games=live)
     assert not np.array_equal(engine.state.wall[live], other.state.wall[live])
-    again = evaluate_actions(other, live, worlds=8)
+    found, again = (evaluate_actions(one, live, worlds=8) for one in (engine, other))
     assert np.array_equal(found.points, again.points)
     assert np.array_equal(found.taken, again.taken)
-
-
-def test_hindsight_keeps_the_true_tiles():
-    engine, live = positions("hebei", 4, 12)
-    closed = make_agent("closed-greedy")
-    found = evaluate_actions(engine, live, worlds=4, agents=closed, hindsight=True)
-    other = engine.select(np.arange(engine.num_games))
-    other.resample_hidden(engine.seat_to_act[live], np.random.default_rng(5), games=live)
-    assert not np.array_equal(
-        found.points, evaluate_actions(other, live, worlds=4, agents=closed, hindsight=True).points
-    )
+    found, again = (evaluate_actions(one, live, worlds=4, hindsight=True) for one in (engine, other))
+    assert not np.array_equal(found.points, again.points)
 
 
 def test_one_agent_for_each_person():
@@ -104,15 +92,6 @@ def test_budgets():
     assert ((half <= 1.5) | (narrow.worlds == 200)).all()
     assert len(np.unique(narrow.worlds)) > 1  # each position stops by itself
     assert (evaluate_actions(engine, live, worlds=100_000, milliseconds=1).worlds == 64).all()  # the first round
-
-
-def test_arrays_of_many_positions():
-    engine, live = positions("hebei", 5, 14)
-    found = evaluate_actions(engine, live, worlds=10)
-    differences = found.differences()
-    assert differences.shape == (len(live), 109)
-    assert np.array_equal(~np.isnan(differences), engine.action_mask[live])
-    assert (differences[np.arange(len(live)), found.taken] == 0).all()
 
 
 @pytest.mark.parametrize(
@@ -134,14 +113,6 @@ def test_what_cannot_be(settings, said):
     engine = make_engine("hebei", 5, seed=3)
     with pytest.raises(TrainingError, match=said):
         evaluate_actions(engine, **settings)
-
-
-def test_a_game_that_is_over():
-    engine = make_engine("hebei", 1, seed=1)
-    engine.reset(deals=Deal(hands=("123456789m 11p 55s 5s",), dealer=0))
-    engine.step([action("win")])
-    with pytest.raises(TrainingError, match="game 0 is over"):
-        evaluate_actions(engine)
 
 
 # --- The numbers that are made of worlds: by hand, and by trying whether the intervals cover -------------------------
@@ -176,18 +147,12 @@ def test_paired_differences_by_hand():
     # Two others: each at 97.5 %, so that both hold at 95 %; Student's t of 3 degrees is then 4.1765.
     assert best.low[1] == pytest.approx(min(1.5 - 4.17653 / np.sqrt(3) / 2, 4.5 - 4.17653 * np.sqrt(7) / 2), rel=1e-5)
 
-
-def test_two_actions_are_compared_as_one_pair():
-    found = made([[1, 2, 3, 6], [2, 3, 5, 8]])
-    taken, best = found.against_taken(), found.against_best()
-    assert best.low[1] == pytest.approx(taken.low[1])
-    assert best.high[1] == pytest.approx(taken.high[1])
-
-
-def test_a_single_world_says_nothing():
-    taken, best = made([[1], [2]]).against_taken(), made([[1], [2]]).against_best()
-    assert np.isinf(taken.high[1])
-    assert np.isinf(best.low).all()
+    one_other = made([[1, 2, 3, 6], [2, 3, 5, 8]])  # the same interval then
+    taken, best = one_other.against_taken(), one_other.against_best()
+    assert (best.low[1], best.high[1]) == (pytest.approx(taken.low[1]), pytest.approx(taken.high[1]))
+    one_world = made([[1], [2]])  # says nothing
+    assert np.isinf(one_world.against_taken().high[1])
+    assert np.isinf(one_world.against_best().low).all()
 
 
 def test_worlds_behind_the_last_do_not_count():

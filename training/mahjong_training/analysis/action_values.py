@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from enum import IntEnum
 from itertools import count
 from time import perf_counter
 from typing import Any, Final
@@ -22,9 +23,12 @@ from mahjong_env.environments.agents import choose_actions
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.estimates import Estimate, student_t
 
-ENDS: Final = ("drawn", "won by draw", "won on another's tile", "dealt in", "won by others")
-"""The ways in which a hand ends for the person who acted; "won by others": not with a tile of this person."""
-DRAWN, SELF_DRAWN, WON_ON_TILE, DEALT_IN, OTHERS_WON = range(5)
+
+class End(IntEnum):
+    """How a hand ends for the person who acted; others win: not with a tile of this person."""
+
+    DRAWN, SELF_DRAWN, WON_ON_TILE, DEALT_IN, OTHERS_WON = range(5)
+
 
 _CONFIDENCE: Final = 0.95
 _MOST_GAMES: Final = 8192
@@ -67,7 +71,7 @@ class ActionValues:
         action: [m] int64 actions, ascending within a position.
         points: [m, W] int32 what the person gained from here to the end of the hand; world w is the same for all
             actions of a position. Only the first ``worlds`` of a position count; behind them stand zeros.
-        end: [m, W] int8 how the hand ended for the person, see `ENDS`; -1 behind the last world.
+        end: [m, W] int8 how the hand ended for the person, see `End`; -1 behind the last world.
     """
 
     rules: Rules
@@ -92,7 +96,7 @@ class ActionValues:
     @property
     def wins(self) -> NDArray[np.bool_]:
         """[m, W] whether the person won."""
-        return np.isin(self.end, (SELF_DRAWN, WON_ON_TILE))
+        return np.isin(self.end, (End.SELF_DRAWN, End.WON_ON_TILE))
 
     def mean(self) -> NDArray[np.float64]:
         """[m] mean points from here to the end of the hand."""
@@ -207,14 +211,12 @@ def evaluate_actions(
 
     Args:
         engine: the positions; it is left as it is.
-        games: [n] its games; None: all. Each must wait for an action.
+        games: [n] its games, each of which waits for an action; None: all.
         worlds: worlds for each position; with ``width`` or ``milliseconds`` the most.
         agents: who plays on at all seats; or one for each person.
         taken: [n] actions that the others are compared with; None: what the person's agent would choose.
-        hindsight: keep the true hidden tiles and the true wall, to teach from hindsight. What differs between worlds
-            is then the agents' chance alone.
-        width: stop a position once no interval against the action taken reaches further than this many points to
-            either side.
+        hindsight: keep the true hidden tiles and the true wall: only the agents' chance differs between worlds.
+        width: stop a position once no interval against the action taken reaches further to either side, in points.
         milliseconds: stop a position after about so much time; what is found then depends on the machine.
         seed: of worlds and lots.
 
@@ -243,29 +245,25 @@ def evaluate_actions(
     position, action = engine.view(which).action_mask.nonzero()
     number = np.zeros(len(which), np.int64)  # worlds that have been played
     spent = np.zeros(len(which))  # seconds
-    played: list[list[tuple[NDArray[np.int32], NDArray[np.int8]]]] = [[] for _ in which]
+    points = np.zeros((len(action), 0), np.int32)
+    end = np.zeros(points.shape, np.int8)
 
     def found() -> ActionValues:
-        parts = []
-        for place in range(len(which)):
-            own, here = action[position == place], slice(place, place + 1)
-            points, end = (np.concatenate(arrays, axis=1) for arrays in zip(*played[place], strict=True))
-            all_here = np.zeros(len(own), np.intp)
-            parts.append(ActionValues(engine.rules, seat[here], chosen[here], number[here], all_here, own, points, end))
-        return join(parts)
+        return ActionValues(engine.rules, seat, chosen, number.copy(), position, action, points, end)
 
     batches, batch = count(1), min(worlds, _FIRST_WORLDS) if in_rounds else worlds
     is_open = np.ones(len(which), np.bool_)
     while is_open.any():
         for some, more in _batches(position, np.flatnonzero(is_open), batch):
             begun = perf_counter()
+            if (missing := int(number[some].max()) + more - points.shape[1]) > 0:
+                points = np.pad(points, ((0, 0), (0, missing)))
+                end = np.pad(end, ((0, 0), (0, missing)), constant_values=-1)
             rows = np.flatnonzero(np.isin(position, some))
+            here = rows[:, None], number[position[rows]][:, None] + np.arange(more)
             world = np.searchsorted(some, position[rows])[:, None] * more + np.arange(more)
             lots = (seed, next(batches))
-            points, end = _play(engine, which[some], action[rows], world, players, hindsight, lots)
-            for place in some:
-                own = position[rows] == place
-                played[place].append((points[own], end[own]))
+            points[here], end[here] = _play(engine, which[some], action[rows], world, players, hindsight, lots)
             number[some] += more
             spent[some] += (perf_counter() - begun) / len(some)
         is_open &= number < worlds
@@ -315,7 +313,7 @@ def _play(
     played = drawn.select(world.reshape(-1))
     person = played.seat_to_act.astype(np.intp)
     points = np.zeros(played.num_games, np.int32)
-    end = np.full(played.num_games, DRAWN, np.int8)
+    end = np.full(played.num_games, End.DRAWN, np.int8)
     lots = int(np.random.SeedSequence([*seed, _LOTS]).generate_state(1, np.uint64)[0])
     paired = pair(played, agents, world.reshape(-1), lots)
     rng = np.random.default_rng(lots)  # `PairedAgent` has its own
@@ -327,8 +325,8 @@ def _play(
         is_own, is_given = ended.winner == of_ended, ended.from_seat == of_ended
         end[ended.game] = np.select(
             [ended.winner < 0, is_own & (ended.from_seat < 0), is_own, is_given],
-            [DRAWN, SELF_DRAWN, WON_ON_TILE, DEALT_IN],
-            OTHERS_WON,
+            [End.DRAWN, End.SELF_DRAWN, End.WON_ON_TILE, End.DEALT_IN],
+            End.OTHERS_WON,
         )
         live = live[~result.hand_over]
         if live.size:

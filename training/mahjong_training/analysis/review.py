@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -36,11 +36,7 @@ class Review(Study):
     kind = "review"
 
     def __init__(self, config: ReviewConfig) -> None:
-        """Find the decisions.
-
-        Raises:
-            MahjongError: settings, records, deals or agents that cannot be used.
-        """
+        """Find the decisions; a `MahjongError` if settings, records, deals or agents cannot be used."""
         self.positions = find_positions(config)
         super().__init__(config, self.positions.record.rules)
         self.tasks = range(-(-len(self.positions.decision) // _AT_ONCE))
@@ -94,10 +90,9 @@ class Review(Study):
 
 @dataclass(frozen=True)
 class Positions:
-    """Decisions of one match.
+    """Decisions of one match, as far as it is known.
 
     Attributes:
-        record: the match as far as it is known.
         decision: [n] numbers of the decisions, counted from 0 over all actions of the match, as in its notes.
         engine: n games, each at its decision.
         taken: [n] the actions that were played there; None: nothing was played.
@@ -110,77 +105,56 @@ class Positions:
 
 
 def find_positions(config: ReviewConfig) -> Positions:
-    """Return the decisions that the settings name.
-
-    Raises:
-        MahjongError: they name none, or one that is not there.
-    """
-    deal = {item.name: getattr(config.deal, item.name) for item in fields(DealConfig)}
+    """Return the decisions that the settings name; a `MahjongError` if they are none, or not there."""
     is_deal_named = config.deal != DealConfig()
-    if config.record is None:
-        if config.variant is None:
-            raise TrainingError("name a recorded game (--record FILE), or a variant to be dealt (--variant)")
-        if config.decisions or config.review or config.seat is not None or config.match != 1:
-            raise TrainingError("--decisions, --review, --seat and --match are about a recorded game (--record)")
-        named = {name: value for name, value in deal.items() if value is not None}
-        rules = read_rules(config.variant, config.knobs)
-        return _dealt(rules, Deal(**named) if is_deal_named else None, config.actions, config.seed)
-    if config.variant is not None or config.knobs or config.actions or is_deal_named:
-        raise TrainingError(
-            "a recorded game has its own rules and cards: --variant, --knobs, --deal and --actions go without --record"
-        )
-    record = nth_record(config.record, config.match)
-    if config.review:
-        if config.decisions:
-            raise TrainingError("--review looks at all decisions: it goes without --decisions")
-        return _recorded(record, _decisions_of(record, config.seat))
-    if config.seat is not None:
+    if config.record is not None:
+        if config.variant is not None or config.knobs or config.actions or is_deal_named:
+            raise TrainingError(
+                "a recorded game has its own rules and cards: --variant, --knobs, --deal and --actions go without "
+                "--record"
+            )
+        return _recorded(config)
+    if config.variant is None:
+        raise TrainingError("name a recorded game (--record FILE), or a variant to be dealt (--variant)")
+    if config.decisions or config.review or config.seat is not None or config.match != 1:
+        raise TrainingError("--decisions, --review, --seat and --match are about a recorded game (--record)")
+    named = {name: value for name, value in vars(config.deal).items() if value is not None}
+    rules = read_rules(config.variant, config.knobs)
+    return _dealt(rules, Deal(**named) if is_deal_named else None, config.actions, config.seed)
+
+
+def _recorded(config: ReviewConfig) -> Positions:
+    """Return decisions of a recorded match: those that are named, or all of somebody that had more than one action."""
+    assert config.record is not None
+    record, seat, chosen = nth_record(config.record, config.match), config.seat, set(config.decisions)
+    last, people = len(record.actions) - 1, record.rules.people
+    if config.review and chosen:
+        raise TrainingError("--review looks at all decisions: it goes without --decisions")
+    if not config.review and seat is not None:
         raise TrainingError("--seat says whose decisions --review looks at; --decisions names them by number")
-    last = len(record.actions) - 1
-    if not config.decisions:
+    if not config.review and not chosen:
         raise TrainingError(f"name decisions of the match (--decisions, 0 to {last}), or look at all (--review)")
-    for number in config.decisions:
-        if not 0 <= number <= last:
-            raise TrainingError(f"the match has the decisions 0 to {last}, not {number}")
-    return _recorded(record, sorted(set(config.decisions)))
-
-
-def _decisions_of(record: GameRecord, seat: int | None) -> list[int]:
-    """Return the numbers of all decisions of a person, or of everybody, with more than one legal action."""
-    people = record.rules.people
     if seat is not None and not 0 <= seat < people:
         raise TrainingError(f"--seat is a person from 0 to {people - 1}, not {seat}")
+    for number in chosen:
+        if not 0 <= number <= last:
+            raise TrainingError(f"the match has the decisions 0 to {last}, not {number}")
     replay, found = Replay(record), []
-    for number in range(len(record.actions)):
-        if replay.engine.action_mask[0].sum() > 1 and seat in (None, int(replay.engine.seat_to_act[0])):
+    engine = replay.engine.select(np.zeros(last + 1, np.intp))
+    for number in range(max(chosen, default=last) + 1):
+        is_choice = replay.engine.action_mask[0].sum() > 1 and seat in (None, int(replay.engine.seat_to_act[0]))
+        if number in chosen or (config.review and is_choice):
+            engine.put([number], replay.engine)
             found.append(number)
         replay.step()
     if not found:
         raise TrainingError(f"person {seat} had nothing to decide in this match")
-    return found
-
-
-def _recorded(record: GameRecord, decisions: Sequence[int]) -> Positions:
-    """Return decisions of a recorded match, given by their numbers."""
-    replay = Replay(record)
-    engine = replay.engine.select(np.zeros(len(decisions), np.intp))
-    numbers = np.array(decisions, np.int64)
-    for number, played in enumerate(record.actions[: decisions[-1]]):
-        replay.step()  # which names a damaged record's action
-        on = np.flatnonzero(numbers > number)
-        engine.step(np.full(len(on), played), games=on)
-    return Positions(record, numbers, engine, np.array(record.actions, np.int64)[numbers])
+    numbers = np.array(found)
+    return Positions(record, numbers, engine.select(numbers), np.array(record.actions, np.int64)[numbers])
 
 
 def _dealt(rules: Rules, deal: Deal | None, actions: Sequence[str], seed: int) -> Positions:
-    """Return the position that actions, given by their names, lead to from a deal.
-
-    Args:
-        rules: what is played.
-        deal: how the hand begins; None: everything is shuffled from the seed.
-        actions: names of the actions in order, each by the person to act.
-        seed: of what the deal does not name.
-    """
+    """Return the position that actions lead to, by their names, from a deal or else from the seed alone."""
     engine = make_engine(rules, 1, seed=seed)
     records: list[GameRecord] = []
     recorder = Recorder(engine, lambda *ended: records.extend(ended))

@@ -13,15 +13,7 @@ from mahjong_env import ACTIONS
 from mahjong_env.drawing.table import person_name
 from mahjong_env.drawing.text import table_text
 from mahjong_env.records import GameRecord
-from mahjong_training.analysis.action_values import (
-    DEALT_IN,
-    DRAWN,
-    OTHERS_WON,
-    SELF_DRAWN,
-    WON_ON_TILE,
-    ActionValues,
-    Comparison,
-)
+from mahjong_training.analysis.action_values import ActionValues, Comparison, End
 from mahjong_training.analysis.study import new_console, new_table
 from mahjong_training.evaluation.estimates import Estimate
 
@@ -127,10 +119,10 @@ def findings(positions: Any, values: ActionValues, settings: dict[str, Any]) -> 
     """Put findings together; see `Findings`."""
     taken, best, words, means = values.against_taken(), values.against_best(), sentences(values), values.mean()
     shares = {
-        "wins": values.share(SELF_DRAWN, WON_ON_TILE),
-        "self_draws": values.share(SELF_DRAWN),
-        "deal_ins": values.share(DEALT_IN),
-        "draws": values.share(DRAWN),
+        "wins": values.share(End.SELF_DRAWN, End.WON_ON_TILE),
+        "self_draws": values.share(End.SELF_DRAWN),
+        "deal_ins": values.share(End.DEALT_IN),
+        "draws": values.share(End.DRAWN),
     }
     decisions = []
     for place, number in enumerate(positions.decision):
@@ -154,20 +146,11 @@ def findings(positions: Any, values: ActionValues, settings: dict[str, Any]) -> 
 
 def as_json(found: Findings) -> dict[str, Any]:
     """Return everything as plain data."""
-    return {
-        **found.settings,
-        "decisions": [
-            {
-                "decision": decision.number,
-                "seat": decision.seat,
-                "worlds": decision.worlds,
-                "taken": decision.taken.action,
-                "cost": asdict(decision.cost),
-                "actions": [asdict(line) for line in decision.lines],
-            }
-            for decision in found.decisions
-        ],
-    }
+    decisions = []
+    for one in found.decisions:
+        told = {"decision": one.number, "seat": one.seat, "worlds": one.worlds, "taken": one.taken.action}
+        decisions.append(told | {"cost": asdict(one.cost), "actions": [asdict(line) for line in one.lines]})
+    return {**found.settings, "decisions": decisions}
 
 
 def as_lines(found: Findings) -> list[dict[str, Any]]:
@@ -210,10 +193,10 @@ def sentences(found: ActionValues) -> list[tuple[str, str]]:
     A share is called greater or smaller only where the paired 95 % interval of the difference is clear of zero.
     """
     ends = {
-        "wins": (SELF_DRAWN, WON_ON_TILE),
-        "deals in": (DEALT_IN,),
-        "others win": (DEALT_IN, OTHERS_WON),
-        "the hand is drawn": (DRAWN,),
+        "wins": (End.SELF_DRAWN, End.WON_ON_TILE),
+        "deals in": (End.DEALT_IN,),
+        "others win": (End.DEALT_IN, End.OTHERS_WON),
+        "the hand is drawn": (End.DRAWN,),
     }
     ways = {verb: (found.against_taken(np.isin(found.end, some)), found.share(*some)) for verb, some in ends.items()}
     points, worth, means, told = found.against_taken(), _worth_of_wins(found), found.mean(), []

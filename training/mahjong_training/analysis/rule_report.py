@@ -26,11 +26,7 @@ class RuleStudy(Study):
     kind = "rules"
 
     def __init__(self, config: RuleValuesConfig) -> None:
-        """Find the rules and their changes.
-
-        Raises:
-            MahjongError: settings that cannot be used.
-        """
+        """Find the rules and their changes; a `MahjongError` if settings cannot be used."""
         check_counts(deals=config.deals, hands=config.hands)
         check_seed(config.seed)
         if config.deals < 2:

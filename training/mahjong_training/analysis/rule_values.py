@@ -59,12 +59,7 @@ MEASURES: Final[Mapping[str, Measure]] = {
 
 @dataclass(frozen=True)
 class Influence:
-    """A number, and how much each deal has moved it: what intervals of it, and of differences, follow from.
-
-    Attributes:
-        value: the number.
-        of_deal: [n] how far each deal pulls it from the mean of all; their mean is 0.
-    """
+    """A number, and how far each of [n] deals pulls it from the mean of all: what intervals follow from."""
 
     value: float
     of_deal: NDArray[np.float64]
@@ -86,9 +81,9 @@ class Measures:
     Attributes:
         points: [n, P] points by seats counted from the dealer (by persons from the first dealer, where people sit out
             or several hands are played).
-        numbers: what was measured, by name; see `MEASURES`.
-        rows: for each row that was scored, by name: how many of 100 wins score it, and the share of all points of
-            wins that are paid for hands with it, in %; of single hands alone.
+        numbers: see `MEASURES`.
+        rows: how many of 100 wins score a row, and the share of all points of wins that are paid for hands with it, in
+            %; of single hands, and rows that were scored, alone.
     """
 
     points: NDArray[np.int64]
@@ -98,15 +93,7 @@ class Measures:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of a change.
-
-    Attributes:
-        name: what was changed, such as "cap=8" or "without Closed Hand".
-        rules: the changed rules.
-        measures: what was measured by them.
-        differences: for each number that both have: how much greater it is by the changed rules.
-        deals_that_differ: share of the deals in which payments differ.
-    """
+    """The result of a change, such as "cap=8": how much greater numbers are by it, and how many deals pay otherwise."""
 
     name: str
     rules: Rules
@@ -116,11 +103,10 @@ class Comparison:
 
 
 class PairedDeals:
-    """The same deals by some rules and by changes of them; see `compare`.
+    """The same deals by some rules and by changes of them, see `compare`, in parts that are played independently.
 
     Attributes:
-        tasks: the parts, which are played independently: the number of a set of rules, that of a block of deals, and
-            the first deal and the last one, which is not among them.
+        tasks: of each part the set of rules, the block of deals, its first deal, and the first one behind it.
     """
 
     def __init__(
@@ -147,10 +133,9 @@ class PairedDeals:
         ]
 
     def play(self, task: tuple[int, int, int, int]) -> dict[str, NDArray[Any]]:
-        """Play a part: what `Played.arrays` returns, and the dealers.
+        """Play a part: the arrays of `Played`, and the dealers.
 
-        Cards are the same by all rules with the same tiles. The agents' chance belongs to the deals, too: where the
-        rules make no difference, they do the same.
+        Cards and the agents' chance belong to the deals: where rules make no difference, the same is done.
         """
         which, block, first, last = task
         rules, numbers = self._every[which], np.arange(first, last)
@@ -263,11 +248,8 @@ def changes_of(
 ) -> dict[str, Rules]:
     """Return changed rules, by what is changed.
 
-    Args:
-        rules: what is changed.
-        knobs: each ``NAME=VALUE`` is a change by itself.
-        rows: names of rows; each is struck out of the scoring table by itself.
-        together: make one change of all of them.
+    Each knob (``NAME=VALUE``) that is turned is a change by itself, and each row, by its name, that is struck out of
+    the scoring table; or all of them are one change.
 
     Raises:
         RulesError: no such knob, value or row.
@@ -308,13 +290,9 @@ def every_knob(rules: Rules, hands: int = 1) -> tuple[list[str], list[str]]:
 
 @cache
 def without_row(rules: Rules, name: str) -> Rules:
-    """Return the same rules with one row that no hand ever has.
+    """Return the same rules with one row, given by its name in whatever letters, that no hand ever has.
 
     It is then neither paid, nor does it lift what bars a hand from winning, nor does it take the place of other rows.
-
-    Args:
-        rules: the rules.
-        name: of the row; capital letters make no difference.
 
     Raises:
         RulesError: there is no such row, or the variant's scoring is no table.
@@ -345,6 +323,10 @@ def _row(rules: Rules, name: str) -> Row:
 
 def _never(row: Row) -> Row:
     """Return the row as one that never holds, asked in the same way."""
+
+    def _no_hand(wins: Any) -> Any:
+        return np.zeros(len(wins), np.bool_)
+
     never: dict[str, Any] = {}
     if row.in_some_reading is not None:
         never["in_some_reading"] = _no_hand
@@ -353,7 +335,3 @@ def _never(row: Row) -> Row:
     else:
         never["per_hand"] = _no_hand
     return replace(row, **never, unless=(), comes_with=None)
-
-
-def _no_hand(wins: Any) -> Any:
-    return np.zeros(len(wins), np.bool_)

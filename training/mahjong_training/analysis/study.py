@@ -45,12 +45,9 @@ class Study(ABC):
 
     Attributes:
         kind: the beginning of the name of the folder in which parts are kept.
-        config: the settings; `out`, `agents`, `processes`, `ray` and `threads` are among them.
-        rules: what is played.
-        agents: who plays.
         tasks: the parts.
         files: what the report is written to.
-        about: plain data beside the settings that the result depends on.
+        about: plain data beside the settings, rules and agents that the result depends on.
     """
 
     kind: ClassVar[str]
@@ -85,21 +82,20 @@ class Study(ABC):
         """
         for file in self.files:
             check_file(file)
-        config = self.config
-        settings = {name: value for name, value in asdict(config).items() if name not in _NO_PART_IN_RESULTS}
-        digests = [agent_digests(*one, self.rules) for one in zip(config.agents, self.agents, strict=True)]
+        out, config = self.config.out, asdict(self.config)
+        settings = {name: value for name, value in config.items() if name not in _NO_PART_IN_RESULTS}
+        digests = [agent_digests(*one, self.rules) for one in zip(config["agents"], self.agents, strict=True)]
         depends_on = [rules_identity(self.rules), settings, digests, self.about]
-        cache: ResultCache[int, Arrays] = ResultCache(config.out, self.kind, depends_on, read=dict, write=dict)
-        with alone_in(config.out):
+        cache: ResultCache[int, Arrays] = ResultCache(out, self.kind, depends_on, read=dict, write=dict)
+        with alone_in(out):
             try:
                 with stopping_in_order(), status() as tell:
                     played = self._play_all(cache, tell)
             except KeyboardInterrupt as interrupt:
-                text = "interrupted"
-                if config.out is not None:
-                    kept = f"{len(cache)} of {len(self.tasks)} parts"
-                    text += f"; {kept} are kept in {config.out}: the same command goes on with them"
-                raise InterruptedRunError(text, exit_status(interrupt)) from None
+                kept = (
+                    f"; {len(cache)} of {len(self.tasks)} parts are kept in {out}: the same command goes on with them"
+                )
+                raise InterruptedRunError(f"interrupted{kept if out else ''}", exit_status(interrupt)) from None
             contents = self.report(played)
             for path, content in zip(self.files, contents, strict=True):
                 write_bytes(path, content.encode() if isinstance(content, str) else content)

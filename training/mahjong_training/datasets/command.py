@@ -82,26 +82,22 @@ def run(config: RecordConfig) -> None:
         InterruptedRunError: Ctrl-C or SIGTERM; the shards that were written are whole.
     """
     settings = settings_of(config)
+    start, found = time.monotonic(), list[int]()  # hands that were there, and then those of each shard
     bar: tqdm[Any] = tqdm(total=settings.hands, desc="recording", unit=" hands", disable=None, leave=False)
-    start = time.monotonic()
-    found: list[int] = []  # hands that were there, and then those of each shard
 
     def progress(games: int) -> None:
         found.append(games * settings.num_hands)
-        if len(found) == 1:
-            bar.initial = found[0]  # it says nothing of the speed
         bar.update(found[-1])
 
-    how: dict[str, Any] = {"processes": config.processes, "threads": config.threads, "ray": config.ray}
     try:
         with bar, stopping_in_order():
-            shards = write_dataset(settings, config.out, progress=progress, **how)
+            shards = write_dataset(
+                settings, config.out, config.processes, config.threads, config.ray, progress=progress
+            )
     except KeyboardInterrupt as interrupt:
-        message = (
-            f"{config.out}: interrupted with {sum(found):,} of {settings.hands:,} hands, which are kept; the same "
-            "command goes on with them"
-        )
-        raise InterruptedRunError(message, exit_status(interrupt)) from None
+        kept = f"{sum(found):,} of {settings.hands:,} hands, which are kept"
+        text = f"{config.out}: interrupted with {kept}; the same command goes on with them"
+        raise InterruptedRunError(text, exit_status(interrupt)) from None
     if not shards:
         print(f"{config.out}: has {settings.hands:,} hands already; nothing to do")
         return

@@ -41,10 +41,7 @@ class Column(NamedTuple):
 
 
 DECISION_COLUMNS: Final[Mapping[str, Column]] = {
-    "game": Column(
-        "<u4",
-        "number of the game in the dataset, from 0; it is dealt like game number `game` of an engine with the seed",
-    ),
+    "game": Column("<u4", "number of the game in the dataset, from 0; an engine with the seed deals it the same cards"),
     "hand": Column("<u4", "number of the hand in the dataset, from 0"),
     "reward": Column("<i4", "points that the seat receives from this decision until its next one, or the hand's end"),
     "return": Column("<i4", "points that the seat receives from this decision until the hand ends; undiscounted"),
@@ -71,9 +68,7 @@ def hand_columns(people: int) -> dict[str, Column]:
         "first": Column("<u4", "row of its first decision in the shard's table of decisions"),
         "decisions": Column("<u4", "how many decisions were made in it (0 if it ended before anybody was asked)"),
         "value": Column("<i4", "value of the winning hand, 0 after a draw"),
-        "points": Column(
-            "<i4", "points that each person won or lost in the hand, those before its first decision included", people
-        ),
+        "points": Column("<i4", "points of each person in the hand, those before its first decision included", people),
         "hand_in_game": Column("<u2", "number of the hand in its game, from 0"),
         "agents": Column("u1", "number of the agent that plays for each person", people),
         "dealer": Column("i1", "who deals, -1 if nobody was asked in the hand"),

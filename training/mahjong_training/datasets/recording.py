@@ -17,21 +17,11 @@ from mahjong_agents import make_agent
 from mahjong_env import Engine
 from mahjong_env.basics.chance import fold_seed
 from mahjong_env.environments.agents import choose_actions, play_to_end
+from mahjong_env.observation.planes import SHAPE
 from mahjong_env.records import GameRecord, Recorder, deal_again
+from mahjong_training.datasets import layout
 from mahjong_training.datasets.card import card_text
-from mahjong_training.datasets.layout import (
-    CARD,
-    DECISION,
-    SETTINGS,
-    SOURCES,
-    Settings,
-    Tables,
-    dtype_of,
-    hand_columns,
-    is_whole,
-    shard_file,
-    tables_of,
-)
+from mahjong_training.datasets.layout import DECISION, SETTINGS, Settings, Tables, is_whole, shard_file
 from mahjong_training.errors import DatasetError
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, make_folder, write_bytes, write_text
@@ -77,8 +67,8 @@ def play_shard(settings: Settings, shard: int) -> Shard:
 
     decisions: list[NDArray[Any]] = [np.zeros(0, DECISION)]  # of one step each
     before: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]  # the points of who decides
-    seen: list[NDArray[np.int8]] = []
-    hands = np.zeros(len(games) * num_hands, dtype_of(hand_columns(engine.num_people)))
+    seen: list[NDArray[np.int8]] = [np.zeros((0, *SHAPE), np.int8)]
+    hands = np.zeros(len(games) * num_hands, layout.tables_of(settings)["hands"][0])
     hands["hand"] = np.arange(len(hands)) + games.start * num_hands
     hands["game"], hands["hand_in_game"] = np.divmod(hands["hand"], num_hands)
     hands["agents"] = np.repeat(who, num_hands, axis=0)
@@ -107,14 +97,25 @@ def play_shard(settings: Settings, shard: int) -> Shard:
         hand = current[ended.game]
         for name in ("value", "winner", "from_seat", "tile"):
             hands[name][hand] = getattr(ended, name)
-        hands["source"][hand] = (ended.source[:, None] == np.array(SOURCES)).argmax(axis=1)
+        hands["source"][hand] = (ended.source[:, None] == np.array(layout.SOURCES)).argmax(axis=1)
         final[hand] = ended.points
         current[ended.game] += 1
 
     rows = np.concatenate(decisions)
     order = np.argsort(rows["hand"], kind="stable")
     rows = rows[order]
-    _complete(rows, np.concatenate(before)[order], hands, final, settings.rules.starting_points)
+    hand = rows["hand"].astype(np.intp)
+    hands["decisions"] = np.bincount(hand, minlength=len(hands))
+    hands["first"] = np.cumsum(hands["decisions"]) - hands["decisions"]
+    begin = np.full_like(final, settings.rules.starting_points)
+    later = np.flatnonzero(hands["hand_in_game"])
+    begin[later] = final[later - 1]
+    hands["points"] = final - begin
+    rows["step"] = np.arange(len(rows)) - hands["first"][hand]
+    rows["return"] = final[hand, rows["seat"]] - np.concatenate(before)[order]
+    rows["reward"] = rows["return"] - _next_of_same(hand * final.shape[1] + rows["seat"], rows["return"])
+    rows["game"], rows["hand"] = hands["game"][hand], hands["hand"][hand]
+
     tables = {"decisions": rows, "hands": hands}
     if settings.observations:
         tables["observations"] = np.concatenate(seen)[order]
@@ -123,26 +124,6 @@ def play_shard(settings: Settings, shard: int) -> Shard:
         names = tuple(players[number].name for number in who[record.stream - games.start])
         lines.append(replace(record, agents=names).to_json())
     return Shard(tables, tuple(lines))
-
-
-def _complete(
-    rows: NDArray[Any], before: NDArray[np.int32], hands: NDArray[Any], final: NDArray[np.int32], starting_points: int
-) -> None:
-    """Fill in what is known only at the end of hands; up to here ``hand`` counts in the shard.
-
-    ``before`` [decisions] are the points of who decides, ``final`` [hands, P] everybody's after each hand.
-    """
-    hand = rows["hand"].astype(np.intp)
-    hands["decisions"] = np.bincount(hand, minlength=len(hands))
-    hands["first"] = np.cumsum(hands["decisions"]) - hands["decisions"]
-    begin = np.full_like(final, starting_points)
-    later = np.flatnonzero(hands["hand_in_game"])
-    begin[later] = final[later - 1]
-    hands["points"] = final - begin
-    rows["step"] = np.arange(len(rows)) - hands["first"][hand]
-    rows["return"] = final[hand, rows["seat"]] - before
-    rows["reward"] = rows["return"] - _next_of_same(hand * final.shape[1] + rows["seat"], rows["return"])
-    rows["game"], rows["hand"] = hands["game"][hand], hands["hand"][hand]
 
 
 def _next_of_same(key: NDArray[np.intp], values: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -169,7 +150,7 @@ def write_shard(settings: Settings, folder: Path, shard: int) -> None:
     shard_file(folder, "hands", shard).unlink(missing_ok=True)
     if settings.records:
         write_text(shard_file(folder, "records", shard), "".join(f"{line}\n" for line in played.records))
-    for name in tables_of(settings):
+    for name in layout.tables_of(settings):
         data = io.BytesIO()
         np.save(data, played.tables[name], allow_pickle=False)
         write_bytes(shard_file(folder, name, shard), data.getvalue())
@@ -178,21 +159,16 @@ def write_shard(settings: Settings, folder: Path, shard: int) -> None:
 def write_dataset(
     settings: Settings,
     folder: Path,
-    *,
     processes: int = 1,
     threads: int = 1,
     ray: str | None = None,
+    *,
     progress: Callable[[int], object] = lambda games: None,
 ) -> int:
-    """Write the shards of a dataset that are missing.
+    """Write the shards of a dataset that are missing, with processes or on a cluster whose nodes share the folder.
 
-    Args:
-        settings: of the dataset; if there is one in the folder, it must have the same, but for fewer games.
-        folder: where it is, or is to be.
-        processes: how many processes play.
-        threads: threads of torch in each of them.
-        ray: the address of a Ray cluster that plays; its nodes write to the same folder.
-        progress: told of how many more games a shard has been written.
+    A dataset that is in the folder must have the same settings, but for fewer games. ``progress`` is told how many
+    games were there, and then how many more were written.
 
     Returns:
         How many shards have been written.
@@ -220,7 +196,7 @@ def write_dataset(
                     why = "was written on another machine and cannot be seen here"
                     raise DatasetError(f"{folder}: shard {shard} {why}; --out must name a folder that all nodes share")
                 progress(len(settings.games_of(shard)))
-        write_text(folder / CARD, card_text(settings, folder))
+        write_text(folder / layout.CARD, card_text(settings, folder))
     return len(missing)
 
 
