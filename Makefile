@@ -107,7 +107,8 @@ evaluate: $(LEARN)
 
 # --- checking -----------------------------------------------------------------------------------------------
 
-PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+# Text in an encoding that the system chooses is warned of, and our warnings are errors.
+PYTEST := PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 lint: $(TEST)
 	@echo 'checking style, layout and types'

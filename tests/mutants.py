@@ -309,8 +309,8 @@ FAULTS = (
         "environments/test_aec.py",
         (
             "the-next-person-is-paid",
-            "dict(zip(self.possible_agents, rewards",
-            "dict(zip(self.possible_agents, rewards[::-1]",
+            "dict(zip(self.possible_agents, result.rewards[0]",
+            "dict(zip(self.possible_agents, result.rewards[0][::-1]",
             "engine_s_game",
         ),
     ),

@@ -8,11 +8,8 @@ import numpy as np
 import pytest
 
 from mahjong_env.basics.actions import ACTIONS, CHOW_LOW, PASS
-from mahjong_env.basics.tiles import NUM_ALL_KINDS
 from mahjong_env.engine.claim_rules import (
-    ARE_NEIGHBOURS,
     MAY_WIN,
-    NEIGHBOURS,
     OPTION_ACTIONS,
     precedence,
     precedence_of_answer,
@@ -64,16 +61,6 @@ def test_every_way_to_hold_tiles():
             wanted = slow_sets(place, held[place, column], around, may_add=False)
             assert named(without[place, column]) == wanted
             assert named(no_chows[place, column]) == {claim for claim in wanted if "chow" not in claim}
-
-
-def test_neighbours_are_of_the_same_suit():
-    for kind, (row, step) in product(range(NUM_ALL_KINDS), enumerate((-2, -1, 1, 2))):
-        is_one = kind < 27 and 0 <= kind + step < 27 and (kind + step) // 9 == kind // 9
-        assert ARE_NEIGHBOURS[row, kind] == is_one
-        if is_one:
-            assert NEIGHBOURS[row, kind] == kind + step
-    assert NEIGHBOURS.min() >= 0
-    assert NEIGHBOURS.max() < 34
 
 
 # --- Who is heard first ---------------------------------------------------------------------------------------------

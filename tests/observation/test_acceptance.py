@@ -95,44 +95,6 @@ class TestDistance:
         assert checked["pass"] > 0
 
 
-class TestHelp:
-    @pytest.mark.thorough
-    @pytest.mark.parametrize("variant", sorted(VARIANTS))
-    def test_unseen_tiles_that_lower_the_distance_after_the_best_discards(self, variant):
-        checked = 0
-        for engine in positions(variant, seed=4, rounds=48):
-            view = engine.view()
-            ahead = look_ahead(view)
-            for game in range(2):
-                discards = np.flatnonzero(view.action_mask[game, :34])
-                if not discards.size or view.action_mask[game, WIN]:
-                    continue
-                nearest = ahead.distance[game].min()
-                chosen = discards[ahead.distance[game, discards].argmin()]
-                if ahead.distance[game, chosen] != nearest:
-                    assert ahead.help[game, chosen] == 0
-                    continue
-                assert ahead.help[game, chosen] == self.slow_help(view, game, chosen, nearest)
-                checked += 1
-        assert checked > 8
-
-    @staticmethod
-    def slow_help(view, game, discarded, distance):
-        hand, melds = view.hand[game].copy(), int(view.num_melds[game, 0])
-        hand[discarded] -= 1
-        wild = int(view.wild[game])
-        tiles = 0
-        for kind in range(34):
-            if view.unseen[game, kind] <= 0 or view.rules.flower_kinds[kind]:
-                continue
-            drawn = hand.copy()
-            drawn[kind] += 1
-            # A fifth copy is what only a wild tile can stand for; a wild tile itself is drawn as a wild tile.
-            if slow_distance(view.rules, drawn, wild, melds) < distance:
-                tiles += int(view.unseen[game, kind])
-        return tiles
-
-
 @pytest.mark.parametrize(("variant", "pairs"), [("hebei", True), ("hangzhou", True), ("taiwan", False)])
 def test_the_rules_are_asked_which_shapes_they_play(variant, pairs):
     assert other_shapes(rules(variant)) == (pairs, variant == "hebei")

@@ -148,30 +148,20 @@ def test_a_match_is_played_by_keys_on_a_phone_s_width(tmp_path):
 
 
 @pytest.mark.thorough
-def test_late_and_illegal_clicks_are_told(tmp_path):
-    with serving("hebei", tmp_path / "games.jsonl", 1, 3) as server, chromium(WIDE) as browser:
-        browser.get(server.url)
-        wait(browser, READY)
-        before = browser.execute_script("return document.querySelector('#table').innerHTML")
-        browser.execute_script("state.position += 5; answer(state.legal[0])")
-        told = wait(browser, "document.querySelector('#error').textContent")
-        assert "is being asked now" in told
-        assert browser.execute_script("return document.querySelector('#table').innerHTML") == before
-        browser.find_element("id", "language").click()
-        assert texts(browser, "#error") == ["这一问已经回答过了。"]
-        browser.find_element("id", "language").click()
-        browser.execute_script("state.position -= 5; answer('pung')")
-        wait(browser, "document.querySelector('#error').textContent.includes('not legal')")
-        browser.execute_script("document.querySelector('#table .own .hand button').click()")
-        wait(browser, f"state.position === 1 && {READY}")
-        assert texts(browser, "#error") == [""]
-
-
-@pytest.mark.thorough
-def test_a_server_that_has_gone_is_told(tmp_path):
+def test_errors_are_shown_and_change_nothing(tmp_path):
     with chromium(WIDE) as browser:
         with serving("hebei", tmp_path / "games.jsonl", 1, 3) as server:
             browser.get(server.url)
             wait(browser, READY)
+            before = browser.execute_script("return document.querySelector('#table').innerHTML")
+            browser.execute_script("state.position += 5; answer(state.legal[0])")
+            assert "is being asked now" in wait(browser, "document.querySelector('#error').textContent")
+            assert browser.execute_script("return document.querySelector('#table').innerHTML") == before
+            browser.find_element("id", "language").click()
+            assert texts(browser, "#error") == ["这一问已经回答过了。"]
+            browser.find_element("id", "language").click()
+            browser.execute_script("state.position -= 5; document.querySelector('#table .own .hand button').click()")
+            wait(browser, f"state.position === 1 && {READY}")
+            assert texts(browser, "#error") == [""]
         browser.execute_script("document.querySelector('#table .own .hand button').click()")
         assert "does not answer" in wait(browser, "document.querySelector('#error').textContent")

@@ -154,19 +154,10 @@ def test_wrong_and_late_clicks_are_errors_and_change_nothing(server):
     assert browser.post(f"games/{game}/answer", position=position, action=told["legal"][0])[0] == 409
 
 
-def test_games_do_not_disturb_each_other(server):
+def test_clicks_at_the_same_time_are_played_once_and_leave_other_games_alone(server):
     browser = Browser(server)
-    one, other = browser.post("games")[1], browser.post("games")[1]
+    told, other, answers = browser.post("games")[1], browser.post("games")[1], []
     before = browser.ask("GET", f"games/{other['game']}")[1]
-    assert one["frames"] != other["frames"]
-    browser.post(f"games/{one['game']}/answer", position=one["position"], action=one["legal"][0])
-    assert browser.ask("GET", f"games/{other['game']}")[1] == before
-
-
-def test_clicks_at_the_same_time_are_played_once(server):
-    browser = Browser(server)
-    told = browser.post("games")[1]
-    answers = []
 
     def click():
         body = {"position": told["position"], "action": told["legal"][0]}
@@ -178,6 +169,11 @@ def test_clicks_at_the_same_time_are_played_once(server):
     for thread in threads:
         thread.join()
     assert sorted(answers) == [200, *[409] * 5]
+    assert browser.ask("GET", f"games/{other['game']}")[1] == before
+    for _ in range(32):
+        server.begin()
+    with pytest.raises(MahjongError, match="there is no such game"):  # old ones are forgotten
+        server.game(other["game"])
 
 
 # --- Clients that do not behave ------------------------------------------------------------------------------------
@@ -235,14 +231,6 @@ def test_a_client_that_leaves_is_no_error(server, capsys):
             break
         time.sleep(0.01)
     assert capsys.readouterr().err == ""
-
-
-def test_old_games_are_forgotten(server):
-    first = server.begin()
-    for _ in range(32):
-        server.begin()
-    with pytest.raises(MahjongError, match="there is no such game"):
-        server.game(first)
 
 
 def test_a_port_that_is_taken_is_named(server):

@@ -7,7 +7,6 @@ import re
 
 import pytest
 
-import mutants
 from mutants import FAULTS, ROOT, Fault, main, planted
 
 
@@ -43,14 +42,6 @@ def test_a_fault_is_found_or_survives(tree, capsys):
     assert told[1].split() == ["weak", "sums.py", "SURVIVED"]
     assert told[2] == "1 of 2 planted faults were found"
     assert (tree / "sums.py").read_text(encoding="utf-8").endswith("a + b\n")
-
-
-def test_all_tests_may_be_asked(tree, monkeypatch):
-    asked = []
-    monkeypatch.setattr(mutants, "found_by", lambda fault, tests, root: asked.append((fault, tuple(tests))))
-    weak = Fault("sums.py", "tests/test_weak.py", "weak", "a + b", "a * b", "weak")
-    assert main(["--all", "weak"], [weak], tree) == 1
-    assert asked == [(None, ("tests/test_weak.py", "-k", "weak")), (weak, ())]
 
 
 def test_what_shows_nothing_is_an_error(tree, capsys):

@@ -54,16 +54,9 @@ def run(folder, *arguments):
     return done.stdout
 
 
-def test_the_users_modules_come_first(folder):
+def test_everything_works_in_a_folder_with_such_names(folder):
     with pytest.raises(AssertionError, match="own agents was imported"):
         run(folder, "-c", "import agents")
-
-
-@pytest.mark.parametrize("code", [GYMNASIUM, AGENTS], ids=["gymnasium", "agents"])
-def test_python_in_a_folder_with_such_names(folder, code):
-    run(folder, "-c", code)
-
-
-def test_commands_in_a_folder_with_such_names(folder):
+    run(folder, "-c", GYMNASIUM + AGENTS)
     assert "greedy" in run(folder, *EVALUATE)
     assert "rule-values" in run(folder, "-m", "mahjong_env", "--help")

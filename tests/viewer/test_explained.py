@@ -36,18 +36,9 @@ def test_a_hand_in_words():
 
 
 def test_picture_and_page_show_the_tiles_and_the_same_words():
-    hand = explained(
-        "hangzhou",
-        hand="123456789m1p",
-        melds=["kong 5555s"],
-        winning_tile="1p",
-        source="draw",
-        dealer=1,
-        wild="3p",
-        flowers="",
-    )
-    picture = ET.fromstring(hand.svg())
-    assert picture.get("viewBox")
+    situation = {"winning_tile": "1p", "source": "draw", "dealer": 1, "wild": "3p", "flowers": ""}
+    hand = explained("hangzhou", hand="123456789m1p", melds=["kong 5555s"], **situation)
+    assert ET.fromstring(hand.svg()).get("viewBox")
     assert hand.svg() != hand.svg("dark")
     page = hand.page()
     for words in (
@@ -68,12 +59,6 @@ def test_why_a_hand_may_not_win_is_said_everywhere():
     assert hand.text().endswith("may not win: the tiles are not a complete hand")
     assert "May not win: the tiles are not a complete hand." in hand.page()
     assert hand.svg().startswith("<svg")
-
-
-def test_nothing_breaks_out_of_the_page():
-    hand = explained(hand="123456789m1p", melds=["pung 555s@2"], winning_tile="1p", source="draw")
-    bad = Explained(hand.rules, hand.scored, {**hand.described, "melds": ["pung 555s@2"], "wild": None})
-    assert "<script" not in bad.page()
 
 
 def test_the_command_writes_both(tmp_path, capsys):
@@ -120,10 +105,6 @@ def test_the_dealers_share_is_told_where_it_differs():
 
 
 def test_reasons_of_kongs():
-    assert [word for word, _ in reasons_of_a_kong([-1, 3, -1, -1], {"type": "concealed kong"})] == [
-        "for kong",
-        "kong",
-        "for kong",
-        "for kong",
-    ]
+    reasons = [word for word, _ in reasons_of_a_kong([-1, 3, -1, -1], {"type": "concealed kong"})]
+    assert reasons == ["for kong", "kong", "for kong", "for kong"]
     assert reasons_of_a_kong([-3, 3, 0, 0], {"type": "claimed kong"})[0] == ("gave kong", False)

@@ -1,10 +1,8 @@
-"""The viewer's page: the whole match is in it, nothing is loaded, and a real browser shows it (where there is one)."""
+"""The viewer's page: the whole match is in it, and nothing is loaded."""
 
 import html
 import json
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 
 import numpy as np
@@ -15,8 +13,6 @@ from mahjong_env import RecordError
 from mahjong_env.records import GameRecord, Recorder, RecordWriter
 from mahjong_env.viewer import notebook_html, show, viewer_html
 from mahjong_env.viewer.story import frames_of
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 def record_of(variant, seed=3, agents=(), **settings):
@@ -80,16 +76,8 @@ def test_a_page_stands_alone(variant):
     data = data_of(page)
     assert data["title"] == mahjong_env.rules(variant).title
     assert len(data["frames"]) > 10
-
-
-def test_what_a_variant_counts_has_a_chinese_name():
-    for rules in mahjong_env.VARIANTS.values():
-        assert set(data_of(viewer_html(record_of(rules.name)))["marks"]) == set(rules.marks)
-
-
-def test_a_match_is_told_to_the_person_who_played():
-    assert data_of(viewer_html(record_of("hebei", agents=("a", "you", "b"))))["person"] == 1
-    assert data_of(viewer_html(record_of("hebei", agents=("a", "b", "c"))))["person"] is None
+    assert set(data["marks"]) == set(mahjong_env.rules(variant).marks)  # what it counts has a Chinese name
+    assert data["person"] is None  # nobody of this match is "you"
 
 
 @pytest.mark.parametrize(
@@ -133,33 +121,3 @@ def test_records_that_cannot_be_played_make_no_page():
     told = {**json.loads(record.to_json()), "points": [0, 0, 0]}
     with pytest.raises(RecordError, match="are recorded"):
         viewer_html(GameRecord.from_json(json.dumps(told)))
-
-
-@pytest.mark.thorough
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
-def test_a_browser_shows_a_frame(tmp_path):
-    record = record_of("wuhan", seed=5)
-    frames = list(frames_of(record))
-    number = next(i for i, frame in enumerate(frames) if i > 20 and frame["event"]["type"] == "discard")
-    page = tmp_path / "viewer.html"
-    page.write_text(viewer_html(record), encoding="utf-8")
-
-    def dom(address):
-        flags = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-sync"
-        command = [CHROMIUM, *flags.split(), f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", address]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, encoding="utf-8").stdout
-
-    shown = dom(f"{page.as_uri()}#{number + 1}")
-    table, event = frames[number]["table"], frames[number]["event"]
-    assert f"player_{event['person']} discards" in re.search(r'<p id="event".*?</p>', shown).group(0)
-    tiles = re.search(r'<div id="table">(.*?)<nav>', shown, re.S).group(1)
-    held = sum(len(place["hand"]) + (place["drawn"] is not None) for place in table["places"])
-    lying = sum(len(place["river"]) + sum(len(meld["tiles"]) for meld in place["melds"]) for place in table["places"])
-    assert tiles.count('role="img"') == held + lying + (table["wild"] >= 0) + (table["indicator"] >= 0)
-    assert "a hidden tile" not in tiles
-    # Seen by one person, the others' hands lie face down.
-    seen = re.search(r'<div id="table">(.*?)<nav>', dom(f"{page.as_uri()}#{number + 1},2"), re.S).group(1)
-    others = sum(
-        len(place["hand"]) + (place["drawn"] is not None) for place in table["places"] if place["name"] != "player_2"
-    )
-    assert seen.count("a hidden tile") == 2 * others  # the label and the title
