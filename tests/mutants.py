@@ -280,7 +280,7 @@ FAULTS = (
     # Environments.
     *faults(
         "mahjong_env/environments/learning_seats.py",
-        "environments/test_single_seat.py",
+        "environments/test_shells.py",
         (
             "another-seat-is-paid",
             "len(games)), self.learner[games]]",
@@ -291,7 +291,7 @@ FAULTS = (
             "another-seat-is-seen",
             "observe(seats=self.learner.item())",
             "observe(seats=0)",
-            "the_seat_sees",
+            "returns_are",
         ),
     ),
     *faults(
@@ -306,11 +306,11 @@ FAULTS = (
     ),
     *faults(
         "mahjong_env/environments/aec.py",
-        "environments/test_aec.py",
+        "environments/test_shells.py",
         (
             "the-next-person-is-paid",
-            "dict(zip(self.possible_agents, result.rewards[0]",
-            "dict(zip(self.possible_agents, result.rewards[0][::-1]",
+            "dict(zip(self.possible_agents, rewards",
+            "dict(zip(self.possible_agents, rewards[::-1]",
             "engine_s_game",
         ),
     ),
