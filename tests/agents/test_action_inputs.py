@@ -66,16 +66,6 @@ class TestInputs:
             np.testing.assert_array_equal(alone.per_action["facts"], inputs.per_action["facts"][inputs.row == row])
             np.testing.assert_array_equal(alone.per_decision["table"][0], inputs.per_decision["table"][row])
 
-    def test_plans_are_as_far_as_a_discard_leaves_them(self, variant):
-        # What is said of the hand after a discard is what is said of the hand itself when it is passed on next.
-        name = TABLE.index("distance to pungs")
-        for view in views(variant, steps=30):
-            inputs = action_inputs(view)
-            discard = np.flatnonzero(inputs.action < 34)
-            after = inputs.per_action["facts"][discard, FACTS.index("distance to pungs")]
-            assert (after >= inputs.per_decision["table"][inputs.row[discard], name]).all()
-            assert (after <= inputs.per_decision["table"][inputs.row[discard], name] + 1).all()
-
     def test_without_learning_it_plays_as_greedy(self, variant):
         agree = total = 0
         for view in views(variant):
@@ -111,15 +101,3 @@ class TestNetwork:
         share = (drawn % 4 == 1).sum() / 5000
         assert abs(share - 1 / (1 + np.exp(-1))) < 0.03
         np.testing.assert_allclose(np.exp(log_probabilities(scores, row)).reshape(-1, 2).sum(axis=1), 1, rtol=1e-5)
-
-    @pytest.mark.parametrize("damage", ["shape", "missing", "infinite", "complex"])
-    def test_weights_that_are_none_are_refused(self, damage):
-        weights = {name: np.zeros(shape, np.float32) for name, shape in shapes(4).items()}
-        if damage == "missing":
-            del weights["out"]
-        elif damage == "shape":
-            weights["table"] = weights["table"][:-1]
-        else:
-            weights["out"] = weights["out"] + (np.inf if damage == "infinite" else 1j)
-        with pytest.raises(ValueError, match=r"arrays|finite"):
-            ActionNetwork(weights)

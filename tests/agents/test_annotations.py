@@ -1,7 +1,5 @@
 """What agents tell of their choices: the same game is played, and every number is about a legal action."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -70,21 +68,3 @@ def test_notes_name_the_best_actions_of_real_choices():
     assert annotate("values", 3, row, action, np.array([1.0, 2.0, 0.0, -1.0, -2.0]))[2] == {
         "values": {"discard 3m": -1.0, "discard 4m": -2.0}
     }
-
-
-@pytest.mark.parametrize(
-    "note",
-    [
-        {"probabilities": [1]},
-        {"probabilities": {"fly": 1.0}},
-        {"values": {"pung": "much"}},
-        {"value": True},
-        {"value": float("nan")},
-        {"intervals": {"pung": [1, 2]}},
-    ],
-)
-def test_notes_that_no_viewer_could_show_are_refused(note):
-    told, _ = played("hebei", [make_agent("greedy")] * 3, thoughts=False)
-    line = json.dumps(json.loads(told.to_json()) | {"notes": {"0": note}})
-    with pytest.raises(mahjong_env.RecordError, match="notes"):
-        GameRecord.from_json(line)

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from mahjong_agents import Agent, AgentError, GreedyAgent, make_agent
+from mahjong_agents import Agent, AgentError, make_agent
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_agents.policy.network import shapes
 from mahjong_env import MahjongError, MissingExtraError, make_engine
@@ -32,10 +32,6 @@ class TestNames:
     def test_what_an_agent_does_not_take_is_refused(self, spec):
         with pytest.raises(AgentError):
             make_agent(spec)
-
-    def test_an_agent_is_returned_as_it_is(self):
-        agent = GreedyAgent()
-        assert make_agent(agent) is agent
 
     def test_without_torch_the_pip_line_is_named(self, monkeypatch, tmp_path):
         PolicyFile("hebei", 0, {"width": 16, "layers": 1}, {}).write(tmp_path / "best.zip")

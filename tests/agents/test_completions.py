@@ -127,14 +127,6 @@ def test_a_wait_that_may_not_be_won_on_a_discard_is_worth_nothing_there():
     assert (found.by_discard[is_early] == 0).all()
 
 
-def test_wins_and_far_hands_are_not_looked_at():
-    view = late_view("hebei", steps=5)
-    _, legal, distance, found = looked_at(view)
-    away = (legal == action("win")) | (distance > 2)
-    for numbers in (found.next_help, found.by_draw, found.by_discard):
-        assert (numbers[away] == 0).all()
-
-
 def test_imagined_hands_are_complete_and_keep_to_their_plan():
     rng = np.random.default_rng(1)
     natural = np.zeros((90, 34), np.int8)

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from mahjong_agents import AgentError, PolicyFileError, look_ahead, make_agent
+from mahjong_agents import AgentError, look_ahead, make_agent
 from mahjong_agents.policy.custom_features import added_inputs, find_features
 from mahjong_agents.policy.plane_inputs import SIZE, policy_inputs
 from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
 from mahjong_env import VARIANTS, make_engine
-from mahjong_env.cli import main
 from mahjong_training.sb3.vec_env import TableVecEnv
 
 EXAMPLE = Path(__file__).parents[2] / "notebooks" / "examples" / "my_features.py"
@@ -90,29 +89,3 @@ def test_tables_show_them():
         inputs, _, dones, infos = tables.step(tables.action_masks().argmax(axis=1))
         for table in np.flatnonzero(dones):
             assert infos[table]["terminal_observation"].shape == (SIZE + 3,)
-
-
-@pytest.mark.thorough
-def test_a_run_with_a_reward_and_inputs_of_ones_own(tmp_path, capsys):
-    out = tmp_path / "run"
-    small = ["--tables", "8", "--width", "16", "--warm-start-steps", "200", "--warm-start-epochs", "1"]
-    few = ["--evaluations", "1", "--evaluation-deals", "2", "--evaluation-agents", "random", "--teacher", "greedy"]
-    own = ["--reward", f"{REWARD}:winning_counts", "--features", f"{EXAMPLE}:Late"]
-    run = ["train-sb3", "--variant", "hebei", "--out", str(out), "--total-steps", "64", *small, *few, *own]
-    assert main(run) == 0
-    policy = out / "best.zip"
-    with pytest.raises(PolicyFileError, match=r"if you trust that code.*my_features.py:Late"):
-        make_agent(f"policy:{policy}")
-    agent = make_agent(f"policy:{policy}?features={EXAMPLE}:Late")
-    view = make_engine("hebei", 4, seed=9).view()
-    assert view.action_mask[np.arange(4), agent.act(view, np.random.default_rng(0))].all()
-    other = tmp_path / "other.py"
-    other.write_text(
-        "class One:\n    facts = {'one': 1.0}\n    def __call__(self, view):\n        return view.left[:, None]\n",
-        encoding="utf-8",
-    )
-    with pytest.raises(PolicyFileError, match="trained with 3 added inputs"):
-        make_agent(f"policy:{policy}?features={other}:One")
-    capsys.readouterr()
-    assert main(["evaluate", "--variant", "hebei", "--deals", "2", "--agents", f"policy:{policy}", "random"]) == 2
-    assert "if you trust that code" in capsys.readouterr().err

@@ -15,7 +15,7 @@ import torch
 from mahjong_agents import PolicyFileError, look_ahead, make_agent
 from mahjong_agents.policy.agent import PolicyAgent
 from mahjong_agents.policy.file import PolicyFile, find_policy
-from mahjong_agents.policy.plane_inputs import SIZE, policy_inputs
+from mahjong_agents.policy.plane_inputs import policy_inputs
 from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
 from mahjong_agents.policy.torch_network import TorchNetwork, arrays_of
 from mahjong_env import VARIANTS, make_engine
@@ -90,22 +90,6 @@ class TestPlaying:
         with pytest.raises(PolicyFileError, match="was trained for hebei, not for taiwan"):
             make_agent(f"policy:{path}").act(view, np.random.default_rng(0))
 
-    def test_inputs_are_small_integers_with_one_row_for_each_seat(self):
-        view = make_engine("fuzhou", 5, seed=1).view()
-        inputs = policy_inputs(view, look_ahead(view))
-        assert inputs.shape == (5, SIZE)
-        assert inputs.dtype == np.int8
-        assert not np.shares_memory(inputs, view.observation)
-
-    def test_value_and_logits_are_those_of_one_pass(self, network):
-        view = make_engine("hebei", 7, seed=1).view()
-        inputs = torch.from_numpy(policy_inputs(view, look_ahead(view))).float()
-        with torch.no_grad():
-            logits, values = network(inputs)
-            assert torch.equal(network.forward_actor(inputs), logits)
-            assert torch.equal(network.forward_critic(inputs), values)
-        assert values.shape == (7, 1)
-
 
 class TestFiles:
     def test_what_is_written_is_read(self, path, saved):
@@ -144,17 +128,10 @@ class TestFiles:
         with pytest.raises(PolicyFileError, match=message):
             make_agent(spec)
 
-    @pytest.mark.parametrize("content", [b"", b"not a zip", "half"])
-    def test_a_damaged_file_is_refused(self, path, content):
-        path.write_bytes(path.read_bytes()[:1000] if content == "half" else content)
+    @pytest.mark.parametrize("size", [0, 3, 1000])
+    def test_a_torn_file_is_refused(self, path, size):
+        path.write_bytes(path.read_bytes()[:size])
         with pytest.raises(PolicyFileError, match=r"best.zip: not a policy file, or damaged"):
-            PolicyAgent(path)
-
-    def test_a_damaged_array_is_refused(self, path):
-        data = bytearray(path.read_bytes())
-        data[len(data) // 2] ^= 255
-        path.write_bytes(bytes(data))
-        with pytest.raises(PolicyFileError, match="damaged"):
             PolicyAgent(path)
 
     def test_other_zips_are_refused(self, tmp_path):
@@ -220,13 +197,6 @@ class TestFiles:
         with pytest.raises(PolicyFileError, match=rf"best.zip: its weights '{name}' are no numbers from -1e\+06 to"):
             PolicyAgent(path)
 
-    @pytest.mark.parametrize(("name", "rows"), [("prior", 0), ("facts", 0), ("table", 0), ("prior", 3), ("table", 67)])
-    def test_weights_of_no_version_of_the_inputs_are_refused(self, path, name, rows):
-        whole = PolicyFile.read(find_policy("hebei"))
-        replace(whole, weights={**whole.weights, name: whole.weights[name][:1].repeat(rows, axis=0)}).write(path)
-        with pytest.raises(PolicyFileError, match=rf"best.zip: .*{name}"):
-            PolicyAgent(path)
-
     def test_a_network_that_gives_no_numbers_is_named(self, network):
         for parameter in network.parameters():
             torch.nn.init.constant_(parameter, 3e38)
@@ -235,14 +205,3 @@ class TestFiles:
         for play in (agent.act, agent.explain):
             with pytest.raises(PolicyFileError, match=r"policy the large one gives no numbers \(NaN\)"):
                 play(view, np.random.default_rng(0))
-
-    def test_writing_replaces_the_file_whole(self, path, saved, monkeypatch):
-        before = path.read_bytes()
-
-        def fail(*_args, **_kwargs):
-            raise OSError("disk full")
-
-        monkeypatch.setattr("mahjong_agents.policy.file.np.savez", fail)
-        with pytest.raises(OSError, match="disk full"):
-            saved.write(path)
-        assert path.read_bytes() == before

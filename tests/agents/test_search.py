@@ -8,7 +8,7 @@ import pytest
 from mahjong_agents import AgentError, make_agent
 from mahjong_agents.control_variates import weights_of
 from mahjong_agents.search.agent import NO_PLAN, Candidates, SearchAgent, _better_half, _Tries, candidates, play_out
-from mahjong_env import VARIANTS, Deal, action, make_engine
+from mahjong_env import VARIANTS, make_engine
 from mahjong_env.testing import random_actions
 
 
@@ -38,12 +38,6 @@ def test_the_games_it_looks_at_are_left_as_they_are():
     SearchAgent(rollouts=16).act(engine.view(), np.random.default_rng(2))
     for name, array in engine.snapshot().arrays.items():
         np.testing.assert_array_equal(array, before.arrays[name])
-
-
-def test_it_wins_when_it_may():
-    engine = make_engine("hebei", 1, seed=0)
-    engine.reset(deals=Deal(hands=("123m 456m 789m 123p 55p", "", ""), dealer=0))
-    assert SearchAgent(rollouts=16).act(engine.view(), np.random.default_rng(0)) == action("win")
 
 
 def test_a_time_for_each_decision():
@@ -148,11 +142,6 @@ def test_the_other_seats_may_be_taken_for_another_agent():
     assert engine.action_mask[0, chosen[0]]
 
 
-def test_an_unknown_agent_for_the_others_is_named():
-    with pytest.raises(AgentError, match="nobody"):
-        SearchAgent(others="nobody")
-
-
 def test_what_the_base_is_sure_of_is_not_tried():
     view, rng = in_mid_hand("wuhan", games=40).view(), np.random.default_rng(0)
     base = make_agent("policy:wuhan")
@@ -170,15 +159,6 @@ def test_what_the_base_is_sure_of_is_not_tried():
     assert len(candidates(view, usual, greedy, 3, 0, rng, likely=0.1).row) == len(
         candidates(view, usual, greedy, 3, 0, rng).row
     )
-
-
-def test_a_policy_without_scores_is_searched_as_if_nothing_were_said_of_likely(monkeypatch):
-    view, rng = in_mid_hand("wuhan", games=40).view(), np.random.default_rng(0)
-    base = make_agent("policy:wuhan")
-    usual = base.act(view, rng)
-    monkeypatch.setattr(base, "scores", lambda view: None)  # as a network over whole observations
-    some, every = (candidates(view, usual, base, 3, 0, rng, likely=likely) for likely in (0.5, 0.0))
-    np.testing.assert_array_equal(some.action, every.action)
 
 
 @pytest.mark.parametrize("likely", [-0.1, 1.5, True, "often"])
@@ -211,9 +191,3 @@ def test_luck_is_taken_off_worlds_without_moving_their_mean(variant):
     error = np.sqrt((plain - less).var(axis=1) / number)
     assert (np.abs(plain.mean(axis=1) - less.mean(axis=1)) < 4 * error).all()
     assert less.var(axis=1).mean() < 0.7 * plain.var(axis=1).mean()
-
-
-def test_a_search_with_luck_taken_off_chooses_legal_actions():
-    view = in_mid_hand("hebei").view()
-    chosen = SearchAgent(rollouts=16, luck=True).act(view, np.random.default_rng(0))
-    assert view.action_mask[np.arange(len(view)), chosen].all()

@@ -66,20 +66,6 @@ class TestGames:
         assert result.of(0).points.half_width == 0
         assert result.of(0).wins.mean == result.of(1).wins.mean > 0
 
-    @pytest.mark.thorough
-    def test_intervals_are_narrower(self):
-        """What agents do alike cancels: by 1 to 7 % between these two, by half where players differ less."""
-
-        class OwnLots(GreedyAgent):
-            def act(self, view, rng):
-                return super().act(view, np.random.default_rng(rng.integers(2**63)))
-
-        def half_width(kind):
-            agents = [kind(), kind(claims=False)]
-            return measure(rules("fuzhou"), agents, (0, 1, 1, 1), deals=400, seed=3).of(0).points.half_width
-
-        assert half_width(GreedyAgent) < 0.98 * half_width(OwnLots)
-
 
 def test_rows_of_the_same_number_have_the_same_chance():
     drawn = RowChance(np.random.SFC64(3), np.array([2, 0, 2]), 4).random((3, 5), np.float32)
@@ -106,25 +92,3 @@ def test_another_game_changes_nothing_in_the_others():
         others = np.arange(30) != 7
         assert np.array_equal(one.points[others], two.points[others])
         assert np.array_equal(one.counts["chows"][others], two.counts["chows"][others])
-
-
-def test_without_pairs_it_changes_them():
-    """The reason for all this."""
-
-    def played(swapped):
-        engine = make_engine("hebei", 30, seed=4)
-        if swapped:
-            engine.reset(seed=99, games=[7])
-        return play_out(engine, [GreedyAgent()], np.zeros((30, 3), np.intp), np.random.default_rng(0))
-
-    others = np.arange(30) != 7
-    assert not np.array_equal(played(False).points[others], played(True).points[others])
-
-
-def test_two_agents_have_chance_of_their_own():
-    engine = make_engine("hebei", 8, seed=4)
-    one, two = pair(engine, [RandomAgent(), RandomAgent()], np.arange(8), 1)
-    rng = np.random.default_rng(0)
-    view = engine.view()
-    assert np.array_equal(one.act(view, rng), one.act(view, rng))
-    assert not np.array_equal(one.act(view, rng), two.act(view, rng))

@@ -144,11 +144,3 @@ def test_a_potential_adds_what_no_decision_can_change():
     first = sums_of_hands(shaped, dones) - sums_of_hands(plain, dones)
     assert (first > 0).all()  # the distance of the first position
     assert (np.round(first / 0.5, 4) % 1 == 0).all()
-
-
-def test_ranks_are_paid_at_the_end_alone():
-    tables = TableVecEnv(HEBEI, 6, [make_agent("greedy")], seed=5, reward=Ranked())
-    rewards, dones, ends = play(tables, 60)
-    assert not rewards[~dones].any()
-    assert (rewards[dones & (ends > 0)] >= 0).all()
-    assert {-1.0, 1.0} <= set(rewards[dones].tolist())

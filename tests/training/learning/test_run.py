@@ -298,7 +298,7 @@ class TestRuns:
     @pytest.mark.parametrize(
         ("setting", "message"),
         [
-            ({"features": "late"}, "no added inputs are called 'late'"),
+            ({"features": "late"}, "no class of added inputs is called 'late'"),
             ({"reward": "nothing"}, "no reward is called 'nothing'"),
             ({"parts": 0}, "--parts must be at least 1"),
             ({"critic_hands": 128}, "--critic-hands 128 leaves nothing of --hands 128 for the policy"),

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from mahjong_env.cli import main
-from mahjong_training.errors import WriteError
 from mahjong_training.learning import base_run
 from mahjong_training.learning.base_run import read_checkpoint
 from mahjong_training.runtime import folders
@@ -23,7 +22,6 @@ from mahjong_training.runtime.console import AGAIN
 from mahjong_training.runtime.folders import locked
 from mahjong_training.sb3 import run as train_run
 from mahjong_training.sb3.run import Sb3Run
-from mahjong_training.sb3.vec_env import TableVecEnv
 
 TINY = (
     *("--tables", "4", "--width", "4", "--layers", "1", "--warm-start-steps", "64", "--warm-start-epochs", "1"),
@@ -51,6 +49,14 @@ def weights(path):
 
 def steps_of_curve(run):
     return [line.split(",")[:2] for line in (run / "learning_curve.csv").read_text(encoding="utf-8").splitlines()[1:]]
+
+
+def assert_same_run(run, whole, *, weights_too=True):
+    assert steps_of_curve(run) == steps_of_curve(whole)
+    assert sorted(path.name for path in (run / "policies").iterdir()) == [f"{steps:010d}.zip" for steps in (0, 64, 128)]
+    if weights_too:
+        again, expected = weights(run / "last.zip"), weights(whole / "last.zip")
+        assert all(np.array_equal(array, expected[name]) for name, array in again.items())
 
 
 @pytest.fixture(scope="module")
@@ -107,18 +113,14 @@ class TestStopped:
         assert "there is a run in this folder already; go on with it (--resume)" in capsys.readouterr().err
         assert train(out, "--resume") == 0
         assert "was stopped before anything was learned; it begins again" in capsys.readouterr().out
-        assert steps_of_curve(out) == steps_of_curve(whole)
-        again, expected = weights(out / "last.zip"), weights(whole / "last.zip")
-        assert all(np.array_equal(array, expected[name]) for name, array in again.items())
+        assert_same_run(out, whole)
 
     def test_killed_between_a_measurement_and_its_checkpoint_nothing_is_counted_twice(
         self, whole, tmp_path, monkeypatch
     ):
-        out, saves = tmp_path / "run", []
-        save = Sb3Run.save
+        out, saves, save = tmp_path / "run", [], Sb3Run.save
 
-        # Before and behind each of three measurements.
-        def sixth_is_killed(self):
+        def sixth_is_killed(self):  # before and behind each of three measurements
             saves.append(self)
             if len(saves) == 6:
                 raise KilledError
@@ -130,8 +132,7 @@ class TestStopped:
                 train(out)
         assert steps_of_curve(out) == steps_of_curve(whole)
         assert train(out, "--resume") == 0
-        assert steps_of_curve(out) == steps_of_curve(whole)
-        assert len(list((out / "policies").iterdir())) == len(list((whole / "policies").iterdir()))
+        assert_same_run(out, whole)
 
     @pytest.mark.parametrize(
         ("number", "moment"),
@@ -157,40 +158,18 @@ class TestStopped:
         with monkeypatch.context() as patch:
             patch.setattr(module, moment, interrupted)
             assert train(out) == 130
-        learned = 64 * (number - 1)
-        assert f"interrupted after {learned} steps; go on" in capsys.readouterr().err
+        assert f"interrupted after {64 * (number - 1)} steps; go on" in capsys.readouterr().err
         assert train(out, "--resume") == 0
-        assert steps_of_curve(out) == steps_of_curve(whole)
-        assert sorted(path.name for path in (out / "policies").iterdir()) == [
-            f"{steps:010d}.zip" for steps in (0, 64, 128)
-        ]
-        if number == 3:  # before it, deals other than those of an uninterrupted run would have followed
-            again, expected = weights(out / "last.zip"), weights(whole / "last.zip")
-            assert all(np.array_equal(array, expected[name]) for name, array in again.items())
-            assert "learned from 128 steps" in capsys.readouterr().out
-
-    def test_interrupted_in_an_update_only_what_was_learned_from_is_counted(self, tmp_path, monkeypatch, capsys):
-        step, calls = TableVecEnv.step_wait, []
-
-        def interrupted(tables):
-            calls.append(tables)
-            if len(calls) == 16 + 16 + 5:  # of the warm start, of an update, and in the next one
-                raise KeyboardInterrupt
-            return step(tables)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(TableVecEnv, "step_wait", interrupted)
-            assert train(tmp_path / "run") == 130
-        assert "interrupted after 64 steps" in capsys.readouterr().err
-        assert train(tmp_path / "run", "--resume") == 0
-        assert steps_of_curve(tmp_path / "run")[-1] == ["PPO", "128"]
+        # Behind the interruption of an earlier one, deals follow that are other than those of an uninterrupted run.
+        assert_same_run(out, whole, weights_too=number == 3)
 
     @pytest.mark.skipif(not hasattr(signal, "pause"), reason="Windows ends a process that is sent a signal")
     @pytest.mark.usefixtures("heeds_ctrl_c")
     @pytest.mark.parametrize(
-        ("number", "status"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.thorough)]
+        ("number", "status", "moment"),
+        [(signal.SIGINT, 130, "update"), pytest.param(signal.SIGTERM, 143, "_warm_start", marks=pytest.mark.thorough)],
     )
-    def test_ctrl_c_and_sigterm_save(self, number, status, whole, tmp_path, monkeypatch, capsys):
+    def test_ctrl_c_and_sigterm_end_it_in_order(self, number, status, moment, whole, tmp_path, monkeypatch, capsys):
         out, before = tmp_path / "run", signal.getsignal(signal.SIGTERM)
 
         def interrupted(self):
@@ -198,27 +177,13 @@ class TestStopped:
             signal.pause()
 
         with monkeypatch.context() as patch:
-            patch.setattr(Sb3Run, "update", interrupted)
+            patch.setattr(Sb3Run, moment, interrupted)
+            patch.setenv(AGAIN, "make train")
             assert train(out) == status
         assert signal.getsignal(signal.SIGTERM) is before
-        told = capsys.readouterr().err
-        assert told == f"{out}: interrupted after 0 steps; go on with --resume\n"
-        assert (out / "checkpoint.pt").exists()
+        assert capsys.readouterr().err == f"{out}: interrupted after 0 steps; go on with make train\n"
         assert train(out, "--resume") == 0
         assert steps_of_curve(out) == steps_of_curve(whole)
-
-    @pytest.mark.thorough
-    def test_interrupted_in_the_warm_start_it_begins_again(self, tmp_path, monkeypatch, capsys):
-        def interrupted(self):
-            raise KeyboardInterrupt
-
-        with monkeypatch.context() as patch:
-            patch.setattr(Sb3Run, "_warm_start", interrupted)
-            patch.setenv(AGAIN, "make train")
-            assert train(tmp_path / "run") == 130
-        told = capsys.readouterr().err
-        assert "interrupted after 0 steps; go on with make train\n" in told
-        assert train(tmp_path / "run", "--resume") == 0
 
     def test_without_a_run_there_is_nothing_to_resume(self, tmp_path, capsys):
         (tmp_path / "empty").mkdir()
@@ -260,12 +225,3 @@ class TestFullDisk:
         steps = steps_of_curve(out)
         assert steps[-1] == ["PPO", "256"]
         assert len({step for _, step in steps}) == len(steps)
-
-    def test_a_file_is_replaced_whole_or_not_at_all(self, tmp_path):
-        folders.write_bytes(tmp_path / "file", b"old")
-        (tmp_path / "folder").mkdir()
-        with pytest.raises(WriteError, match="folder: cannot be written"):
-            folders.write_bytes(tmp_path / "folder", b"new")
-        with pytest.raises(WriteError, match=r"none/file: cannot be written \(No such file or directory\)"):
-            folders.write_bytes(tmp_path / "none" / "file", b"new")
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
