@@ -1,4 +1,4 @@
-"""Added inputs of one's own: found, checked, shown to a network, and named again by whoever loads its policy."""
+"""Added inputs of one's own: found, checked, and shown to a network."""
 
 from __future__ import annotations
 
@@ -6,41 +6,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
-from mahjong_agents import AgentError, look_ahead, make_agent
+from mahjong_agents import AgentError
 from mahjong_agents.policy.custom_features import added_inputs, find_features
-from mahjong_agents.policy.plane_inputs import SIZE, policy_inputs
-from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
+from mahjong_agents.policy.inputs import action_inputs
+from mahjong_agents.policy.network import table_scales
 from mahjong_env import VARIANTS, make_engine
-from mahjong_training.sb3.vec_env import TableVecEnv
 
 EXAMPLE = Path(__file__).parents[2] / "notebooks" / "examples" / "my_features.py"
-REWARD = EXAMPLE.with_name("my_reward.py")
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_they_stand_behind_the_inputs(variant):
-    view = make_engine(variant, 5, seed=2).view()
-    late = find_features(f"{EXAMPLE}:Late")
-    inputs = policy_inputs(view, look_ahead(view), late)
-    assert inputs.shape == (5, SIZE + 3)
-    assert inputs.dtype == np.int8
-    assert (inputs[:, :SIZE] == policy_inputs(view, look_ahead(view))).all()
-    assert (inputs[:, SIZE:] == added_inputs(late, view)).all()
-    assert (inputs[:, SIZE] == np.minimum(view.left, 127)).all()
-
-
-def test_the_network_reads_them_at_their_scale():
-    late = find_features(f"{EXAMPLE}:Late")
-    torch.manual_seed(0)
-    network = PolicyNetwork(NetworkSpec(width=16, layers=1, added=3), late)
-    inputs = torch.from_numpy(network.inputs(make_engine("hebei", 4, seed=2).view())).float()
-    values = network.forward_critic(inputs)
-    changed = inputs.clone()
-    changed[:, SIZE + 1] += 8
-    assert not torch.allclose(network.forward_critic(changed), values)
-    assert network.added_scale.tolist() == pytest.approx([1 / 70, 1 / 8, 1 / 8])
+def test_they_stand_behind_those_of_the_table(variant):
+    view, late = make_engine(variant, 5, seed=2).view(), find_features(f"{EXAMPLE}:Late")
+    table, plain = (action_inputs(view, features).per_decision["table"] for features in (late, None))
+    assert (table[:, :-3] == plain).all()
+    assert (table[:, -3:] == added_inputs(late, view)).all()
+    assert (table[:, -3] == np.minimum(view.left, 127)).all()
+    assert table_scales(late)[-3:].tolist() == pytest.approx([1 / 70, 1 / 8, 1 / 8])
 
 
 class Wrong:
@@ -79,13 +62,3 @@ def test_what_they_return_is_checked(returned, told):
 def test_added_inputs_that_there_are_not(features, told):
     with pytest.raises(AgentError, match=told):
         find_features(features)
-
-
-def test_tables_show_them():
-    tables = TableVecEnv(VARIANTS["hebei"], 3, [make_agent("greedy")], features=find_features(f"{EXAMPLE}:Late"))
-    inputs = tables.reset()
-    assert inputs.shape == (3, SIZE + 3) == (3, *tables.observation_space.shape)
-    for _ in range(60):
-        inputs, _, dones, infos = tables.step(tables.action_masks().argmax(axis=1))
-        for table in np.flatnonzero(dones):
-            assert infos[table]["terminal_observation"].shape == (SIZE + 3,)

@@ -46,8 +46,6 @@ class RunConfig(VariantConfig):
     """Go on with the run in the folder, up to what is to be learned from in all."""
     seed: int = 0
     """Of the deals, the weights and all choices."""
-    features: str | None = None
-    """Inputs that are added to the network's: FILE.py:CLASS of your own; see docs/rewards_and_features.md."""
     device: str = "auto"
     """Where torch learns: auto (a GPU if there is one), cpu or cuda. On the CPU the same run again gives the same
     policy; a GPU adds in an order of its own."""
@@ -159,6 +157,8 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     --hands."""
     width: int = 64
     """Units of each layer of the small network that plays; of no other --network."""
+    features: str | None = None
+    """Inputs that are added to the small network's: FILE.py:CLASS of your own; see docs/rewards_and_features.md."""
     network: str | None = None
     """A network of your own that plays instead: FILE.py:CLASS?option=value, a torch module; see
     docs/rewards_and_features.md. It begins as its class leaves it, or as --teacher policy:FILE of the same class."""

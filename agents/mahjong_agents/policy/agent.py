@@ -145,7 +145,7 @@ def _network_from(saved: PolicyFile, path: Path, features: str | None, own: str 
         else:
             from mahjong_agents.policy.plane_network import PolicyNetwork
 
-            module = PolicyNetwork.of(saved.network, saved.weights, added)
+            module = PolicyNetwork.of(saved.network, saved.weights)
         return torch_network.TorchNetwork(module.to(torch_network.find_device(device)).eval())
     except MahjongError:
         raise

@@ -12,7 +12,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_agents.policy.custom_features import Features, added_inputs
 from mahjong_env import ACTIONS, OBSERVATION_FACTS, OBSERVATION_PIECES, OBSERVATION_VERSION, View, action
 from mahjong_env.observation.acceptance import FAR, Lookahead
 
@@ -39,19 +38,18 @@ NEAREST_LIMIT: Final = 8
 _HELP_LIMIT: Final = 120
 
 
-def policy_inputs(view: View, ahead: Lookahead, features: Features | None = None) -> NDArray[np.int8]:
+def policy_inputs(view: View, ahead: Lookahead) -> NDArray[np.int8]:
     """Put the inputs of a network together.
 
     Args:
         view: what n seats see.
         ahead: `mahjong_agents.look_ahead` of the same view.
-        features: what is added to them, K numbers.
 
     Returns:
-        [n, F + K] int8, a fresh array: the planes of `PIECES` one after another; 1 at each legal claim, win and pass;
+        [n, F] int8, a fresh array: the planes of `PIECES` one after another; 1 at each legal claim, win and pass;
         for each action how many tiles further from a win it leaves the hand than the best action does (0 to
         `BEHIND_LIMIT`); for each action the tiles not seen yet that would help after it; the distance that the best
-        action leaves; what is added.
+        action leaves.
     """
     nearest = ahead.distance.min(axis=1, keepdims=True)
     behind = np.minimum(ahead.distance - nearest, BEHIND_LIMIT)
@@ -59,8 +57,7 @@ def policy_inputs(view: View, ahead: Lookahead, features: Features | None = None
     help_ = np.minimum(ahead.help, _HELP_LIMIT).astype(np.int8)
     observation = view.observation[:, _PLANES].reshape(len(view), -1)
     claims = view.action_mask[:, _FIRST_CLAIM:]
-    added = [] if features is None else [added_inputs(features, view)]
-    return np.concatenate([observation, claims, behind, help_, np.minimum(nearest, NEAREST_LIMIT), *added], axis=1)
+    return np.concatenate([observation, claims, behind, help_, np.minimum(nearest, NEAREST_LIMIT)], axis=1)
 
 
 def inputs_fingerprint() -> str:

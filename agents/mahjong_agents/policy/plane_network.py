@@ -15,7 +15,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mahjong_agents.policy.custom_features import Features, scales_of
 from mahjong_agents.policy.inputs import GROUP_STARTS, Inputs
 from mahjong_agents.policy.plane_inputs import (
     BEHIND_LIMIT,
@@ -43,12 +42,10 @@ class NetworkSpec:
     Attributes:
         width: units of each hidden layer.
         layers: hidden layers, at least one.
-        added: added inputs (`mahjong_agents.policy.custom_features`).
     """
 
     width: int = 256
     layers: int = 2
-    added: int = 0
 
 
 class PolicyNetwork(nn.Module):
@@ -62,15 +59,11 @@ class PolicyNetwork(nn.Module):
     scale: Tensor
     group: Tensor
     thresholds: Tensor
-    added_scale: Tensor
 
-    def __init__(self, spec: NetworkSpec, features: Features | None = None) -> None:
-        """Build the network with fresh weights, for inputs to which ``features`` adds ``spec.added``."""
+    def __init__(self, spec: NetworkSpec) -> None:
+        """Build the network with fresh weights."""
         super().__init__()
-        self.spec, self.features = spec, features
-        if spec.added:
-            added_scale = np.ones(spec.added, np.float32) if features is None else scales_of(features)
-            self.register_buffer("added_scale", torch.as_tensor(added_scale))
+        self.spec = spec
         scales = np.concatenate([1 / piece.spread(piece.scale) for piece in PIECES]).ravel()
         claims = np.ones(OBSERVATION_SIZE - scales.size)
         scale = np.concatenate([scales, claims])[_HAND:].astype(np.float32)
@@ -80,7 +73,7 @@ class PolicyNetwork(nn.Module):
         self.register_buffer("thresholds", torch.arange(1, _THRESHOLDS + 1).float(), persistent=False)
         size = OBSERVATION_SIZE + (_THRESHOLDS - 1) * _HAND + NUM_ACTIONS + NEAREST_LIMIT + 1
         layers: list[nn.Module] = []
-        for before, after in pairwise([size + spec.added, *[spec.width] * spec.layers]):
+        for before, after in pairwise([size, *[spec.width] * spec.layers]):
             layers += [_linear(before, after, np.sqrt(2)), nn.ReLU()]
         self.trunk = nn.Sequential(*layers)
         self.dense = _linear(spec.width, NUM_ACTIONS)
@@ -88,9 +81,7 @@ class PolicyNetwork(nn.Module):
         self.value = _linear(spec.width, 1)
 
     @classmethod
-    def of(
-        cls, sizes: Mapping[str, Any], weights: Mapping[str, NDArray[Any]], features: Features | None = None
-    ) -> PolicyNetwork:
+    def of(cls, sizes: Mapping[str, Any], weights: Mapping[str, NDArray[Any]]) -> PolicyNetwork:
         """Build the network of a policy file.
 
         Raises:
@@ -101,13 +92,13 @@ class PolicyNetwork(nn.Module):
         hidden = [len(array) for name, array in weights.items() if name.startswith("trunk.") and "bias" in name]
         if spec.layers != len(hidden) or set(hidden) != {spec.width}:
             raise ValueError(f"{spec}, but hidden layers of {hidden}")
-        network = cls(spec, features)
+        network = cls(spec)
         load_arrays(network, weights)
         return network
 
     def inputs(self, view: View) -> NDArray[np.int8]:
         """Return [n, F] int8 what the network is shown of n seats."""
-        return policy_inputs(view, look_ahead(view), self.features)
+        return policy_inputs(view, look_ahead(view))
 
     def scores(self, inputs: Inputs) -> Tensor:
         """Return [n, 109] logits for what `inputs` returns; see `mahjong_agents.policy.torch_network`."""
@@ -134,8 +125,7 @@ class PolicyNetwork(nn.Module):
         ahead = inputs[:, OBSERVATION_SIZE:SIZE]
         behind, helping = ahead[:, :NUM_ACTIONS], ahead[:, NUM_ACTIONS:-1] / _HELP_SCALE
         near = nn.functional.one_hot(ahead[:, -1].long(), NEAREST_LIMIT + 1)
-        added = [inputs[:, SIZE:] * self.added_scale] if self.spec.added else []
-        hidden = self.trunk(torch.cat([hand.flatten(1).float(), planes, helping, near.float(), *added], dim=1))
+        hidden = self.trunk(torch.cat([hand.flatten(1).float(), planes, helping, near.float()], dim=1))
         facts = torch.stack([*(behind == k for k in range(BEHIND_LIMIT)), helping], dim=2).float()
         return hidden, facts
 

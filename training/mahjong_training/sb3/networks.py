@@ -13,7 +13,6 @@ from stable_baselines3.common.type_aliases import Schedule
 from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 
-from mahjong_agents.policy.custom_features import Features
 from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
 from mahjong_training.config import TrainSb3Config
 
@@ -28,11 +27,10 @@ class TablePolicy(MaskableActorCriticPolicy):
         lr_schedule: Schedule,
         *,
         network: NetworkSpec,
-        features: Features | None = None,
         **kwargs: Any,
     ) -> None:
         """Build the policy; what is not named here is `MaskableActorCriticPolicy`'s."""
-        self._spec, self._features = network, features
+        self._spec = network
         super().__init__(
             observation_space, action_space, lr_schedule, features_extractor_class=FlattenExtractor, **kwargs
         )
@@ -46,32 +44,23 @@ class TablePolicy(MaskableActorCriticPolicy):
 
     def _build(self, lr_schedule: Schedule) -> None:
         # The base class would put two linear layers behind `mlp_extractor`; this network has its own heads.
-        self.mlp_extractor = PolicyNetwork(self._spec, self._features)  # type: ignore[assignment]
+        self.mlp_extractor = PolicyNetwork(self._spec)  # type: ignore[assignment]
         self.action_net = nn.Identity()
         self.value_net = nn.Identity()  # type: ignore[assignment]
         options = {"lr": lr_schedule(1)} | self.optimizer_kwargs
         self.optimizer = self.optimizer_class(self.parameters(), **options)
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
-        return super()._get_constructor_parameters() | {"network": self._spec, "features": self._features}
+        return super()._get_constructor_parameters() | {"network": self._spec}
 
 
 def new_learner(
     env: VecEnv,
     network: NetworkSpec,
     config: TrainSb3Config,
-    features: Features | None = None,
     device: torch.device | str = "cpu",
 ) -> MaskablePPO:
-    """Make a MaskablePPO with a fresh network for some tables.
-
-    Args:
-        env: the tables.
-        network: the sizes of the network.
-        config: the settings, the seed of the weights and of all choices among them.
-        features: what adds to the inputs.
-        device: where it learns.
-    """
+    """Make a MaskablePPO with a fresh network of these sizes for some tables; the seed is that of the settings."""
 
     def learning_rate(_: float) -> float:
         """Fall linearly to a tenth; Stable-Baselines3 counts from where it goes on, the run from its beginning."""
@@ -91,7 +80,7 @@ def new_learner(
         clip_range=config.clip_range,
         ent_coef=config.ent_coef,
         vf_coef=config.vf_coef,
-        policy_kwargs={"network": network, "features": features},
+        policy_kwargs={"network": network},
         stats_window_size=2000,
         seed=config.seed,
         device=device,

@@ -13,7 +13,6 @@ from stable_baselines3.common.logger import configure
 
 from mahjong_agents import Agent, make_agent, reference_agent
 from mahjong_agents.policy.agent import PolicyAgent
-from mahjong_agents.policy.custom_features import find_features
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
 from mahjong_agents.policy.torch_network import TorchNetwork, arrays_of
@@ -93,7 +92,6 @@ class Sb3Run(BaseRun[TrainSb3Config]):
         self._teacher = make_agent(teacher)
         self._update_size = n_steps * config.tables
         named = {spec: make_agent(spec) for spec in set(config.opponents) - {SELF}}
-        features = None if config.features is None else find_features(config.features)
         reward = find_reward("sigma" if config.reward == "points" else config.reward)
         self.env = TableVecEnv(
             self.rules,
@@ -102,12 +100,11 @@ class Sb3Run(BaseRun[TrainSb3Config]):
             seed=config.seed,
             reward=reward,
             gamma=config.gamma,
-            features=features,
             record=config.record,
         )
-        self.spec = NetworkSpec(config.width, config.layers, 0 if features is None else len(features.facts))
+        self.spec = NetworkSpec(config.width, config.layers)
         device = find_device(config.device)
-        self.model = new_learner(self.env, self.spec, replace(config, n_steps=n_steps), features, device)
+        self.model = new_learner(self.env, self.spec, replace(config, n_steps=n_steps), device)
         # Only now there is a learner that could sit at the tables.
         learner = PolicyAgent.playing(TorchNetwork(self.network), name=SELF, sample=True)
         self.env.opponents = [named.get(spec, learner) for spec in config.opponents]
@@ -200,7 +197,6 @@ class Sb3Run(BaseRun[TrainSb3Config]):
                 "teacher": teacher,
                 "teachers": list(dict.fromkeys([*REFERENCES, teacher])) if teacher else [],
                 "reward": config.reward,
-                "features": config.features,
                 "seed": config.seed,
                 "points": self.points,
             },

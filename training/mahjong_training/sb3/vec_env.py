@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from mahjong_agents import Agent, look_ahead
-from mahjong_agents.policy.custom_features import Features
 from mahjong_agents.policy.plane_inputs import NUM_ACTIONS, SIZE, policy_inputs
-from mahjong_env import Engine, Rules, View
+from mahjong_env import Engine, Rules
 from mahjong_env.environments.agents import OpponentPool
 from mahjong_env.environments.learning_seats import ROTATE, LearningSeats
 from mahjong_training.learning.rewards import Paid, Points, Reward, pay, potential
@@ -23,10 +22,9 @@ from mahjong_training.seeds import training_seed
 Step = tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]
 
 
-def learner_spaces(features: Features | None = None) -> tuple[spaces.Box, spaces.Discrete]:
-    """Return the spaces of one table: [F] int8 inputs, those that are added included, and 109 actions."""
-    added = 0 if features is None else len(features.facts)
-    return spaces.Box(-128, 127, (SIZE + added,), np.int8), spaces.Discrete(NUM_ACTIONS)
+def learner_spaces() -> tuple[spaces.Box, spaces.Discrete]:
+    """Return the spaces of one table: [F] int8 inputs (`policy_inputs`) and 109 actions."""
+    return spaces.Box(-128, 127, (SIZE,), np.int8), spaces.Discrete(NUM_ACTIONS)
 
 
 class TableVecEnv(VecEnv):
@@ -50,7 +48,6 @@ class TableVecEnv(VecEnv):
         reward: Reward | None = None,
         gamma: float = 1.0,
         seat: int | str | None = ROTATE,
-        features: Features | None = None,
         record: str | Path | None = None,
     ) -> None:
         """Set up the tables; `reset` deals.
@@ -64,15 +61,14 @@ class TableVecEnv(VecEnv):
                 `mahjong_training.learning.rewards`.
             gamma: discount of the potential, if the reward has one.
             seat: the learner's place, if it is not to move; see `LearningSeats`.
-            features: what is added to its inputs.
             record: a file to which the record of every hand is appended.
         """
         self._seats = LearningSeats(
             rules, num_tables, opponents=OpponentPool(opponents), seat=seat, on_illegal="raise", record=record
         )
         self.render_mode = None  # VecEnv's constructor asks for it
-        self.rules, self.reward, self.gamma, self.features = rules, reward or Points(), gamma, features
-        super().__init__(num_tables, *learner_spaces(features))
+        self.rules, self.reward, self.gamma = rules, reward or Points(), gamma
+        super().__init__(num_tables, *learner_spaces())
         self.seed(seed)
         self._rng = np.random.default_rng(seed)
         self._all = np.arange(num_tables)
@@ -171,7 +167,8 @@ class TableVecEnv(VecEnv):
         """Say how the episodes of these tables have ended, before new ones begin there."""
         seats = self._seats
         learner = seats.learner[tables]
-        last = self._inputs(self.engine.view(games=tables, seats=learner))
+        view = self.engine.view(games=tables, seats=learner)
+        last = policy_inputs(view, look_ahead(view))
         self._final_points[tables] = self.engine.points[tables] - self.rules.starting_points
         points = self._final_points[tables, learner]
         for row, table in enumerate(tables.tolist()):
@@ -187,7 +184,4 @@ class TableVecEnv(VecEnv):
         view = self.engine.view()
         self._mask = view.action_mask
         self._potential = potential(self.reward, view)
-        return self._inputs(view)
-
-    def _inputs(self, view: View) -> NDArray[np.int8]:
-        return policy_inputs(view, look_ahead(view), self.features)
+        return policy_inputs(view, look_ahead(view))
