@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +29,6 @@ from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT
 from mahjong_env.hands.kind_sets import (
     ALL_KINDS,
     BIT_OF_KIND,
-    CountPlanes,
     KindSets,
     count_planes,
     count_tiles,
@@ -244,70 +242,53 @@ FEATURES: Final = tuple(f"{name} {number}" for name, size in _SIZES.items() for 
 _FIRST: Final = dict(zip(_SIZES, np.cumsum([0, *_SIZES.values()]).tolist(), strict=False))
 
 
-@dataclass(frozen=True)
 class _Draws:
-    """Draws of one tile in each of n games.
+    """Draws of one tile in each of n games; everything else is as it was before.
 
     Attributes:
         engine: the games, after the draw.
-        games: [n] their numbers.
+        games: [n] their numbers; ``rows`` are 0, 1, 2, ...
         seat: [n] who drew.
         kind: [n] what.
-        hand: [n, 34] the drawer's concealed tiles before.
-        wall: [n, 34] the tiles that might have been drawn, flowers left out.
-        left: [n] share of the drawable tiles that is left.
-        helps: [n, S] the kinds that bring each hand nearer to a win, the drawer's as it was before.
-        distance: [n, S] how far each hand is from a win.
+        hand: [n, 34] the drawer's concealed tiles.
+        wall: [n, 34] the tiles that might have been drawn, flowers left out; ``total`` [n] of them.
+        helps: [n, S] the kinds that bring each hand nearer to a win.
+        distance: [n, S] how far each hand is from a win; ``far`` [n] the drawer's, from 0 for one tile on.
+        waits: [n, S] who is one tile from a win, the drawer left out.
+        part: [n] the part of the hand.
     """
 
-    engine: Engine
-    games: NDArray[np.intp]
-    seat: NDArray[np.intp]
-    kind: NDArray[np.intp]
-    hand: NDArray[np.int8]
-    wall: NDArray[np.int8]
-    left: NDArray[np.float64]
-    helps: KindSets
-    distance: NDArray[np.int8]
-
-    @cached_property
-    def rows(self) -> NDArray[np.intp]:
-        """[n] 0, 1, 2, ..."""
-        return np.arange(len(self.games))
+    def __init__(
+        self,
+        engine: Engine,
+        games: NDArray[np.intp],
+        seat: NDArray[np.intp],
+        kind: NDArray[np.intp],
+        hand: NDArray[np.int8],
+        wall: NDArray[np.int8],
+        left: NDArray[np.float64],
+        helps: KindSets,
+        distance: NDArray[np.int8],
+    ) -> None:
+        """Look at draws, when [n] ``left`` is the share of the drawable tiles that is left."""
+        self.engine, self.games, self.seat, self.kind, self.left = engine, games, seat, kind, left
+        self.hand, self.wall, self.helps, self.distance = hand, wall, helps, distance
+        self.rows = np.arange(len(games))
+        self.total = wall.sum(axis=1).astype(np.float64)
+        self._planes = count_planes(wall)
+        self.far = np.clip(distance[self.rows, seat], 1, FAR).astype(np.intp) - 1
+        self.part = np.clip((PARTS * (1 - left)).astype(np.intp), 0, PARTS - 1)
+        self.waits = distance <= 1
+        self.waits[self.rows, seat] = False
 
     def shares(self, kinds: KindSets) -> NDArray[np.float64]:
         """Return [..., n] the share of these kinds [..., n] among the tiles that might have been drawn."""
-        return np.asarray(count_tiles(kinds, self._planes) / self._total)
+        return np.asarray(count_tiles(kinds, self._planes) / self.total)
 
     def innovations(self, kinds: Sequence[KindSets]) -> NDArray[np.float64]:
         """Return [q, n] 1 where the tile was one of these q times [n] kinds, else 0, less the probability of that."""
         stacked = np.stack(kinds)
         return (stacked & BIT_OF_KIND[self.kind] != _NO_KIND) - self.shares(stacked)
-
-    @cached_property
-    def _planes(self) -> CountPlanes:
-        return count_planes(self.wall)
-
-    @cached_property
-    def _total(self) -> NDArray[np.float64]:
-        return self.wall.sum(axis=1).astype(np.float64)
-
-    @cached_property
-    def far(self) -> NDArray[np.intp]:
-        """[n] how far the drawer was, from 0 for one tile on."""
-        return np.clip(self.distance[self.rows, self.seat], 1, FAR).astype(np.intp) - 1
-
-    @cached_property
-    def part(self) -> NDArray[np.intp]:
-        """[n] the part of the hand."""
-        return np.clip((PARTS * (1 - self.left)).astype(np.intp), 0, PARTS - 1)
-
-    @cached_property
-    def waits(self) -> NDArray[np.bool_]:
-        """[n, S] who is one tile from a win, the drawer left out."""
-        waits = self.distance <= 1
-        waits[self.rows, self.seat] = False
-        return waits
 
     def gain(self, seat: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return [n, S] 1 for a seat [n], and what the others pay for it in equal shares."""
@@ -472,7 +453,7 @@ def _add_payments(draws: _Draws, sums: _Innovations) -> None:
         np.where(scores.legal[:, None], scores.payments, 0), np.cumsum([len(row) for _, row, _ in listed])[:-1]
     )
     for (name, row, kind), paid in zip(listed, payments, strict=True):
-        innovation = (kind == draws.kind[row]) - draws.wall[row, kind] / draws._total[row]
+        innovation = (kind == draws.kind[row]) - draws.wall[row, kind] / draws.total[row]
         sums.add(name, paid * innovation[:, None], draws.part[row], row)
 
 
