@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 import shutil
 import sys
-import unicodedata
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES
 from mahjong_env.drawing.text import has_colour, paint
 
 __all__ = ["INTERRUPTED", "as_long_as_read", "has_colour", "paint", "prepare_output", "say", "width"]
@@ -19,35 +16,12 @@ __all__ = ["INTERRUPTED", "as_long_as_read", "has_colour", "paint", "prepare_out
 INTERRUPTED: Final = 130
 """The exit status after Ctrl-C, as shells have it."""
 
-_FALLBACK: Final = "mahjong_env.fallback"
-_SIGNS: Final = ["±", "×", "−", "–", "—", "“", "”", "‘", "’", "•", "·", "→", "≥", "█", "─", "━", "│", "┃"]  # noqa: RUF001 meant
-_PLAIN: Final = ["+-", "x", "-", "-", "-", '"', '"', "'", "'", "*", "-", "->", ">=", "#", "-", "-", "|", "|"]
-_GLYPHS: Final = {glyph: f"{name} " for glyph, name in zip(GLYPHS, KIND_NAMES, strict=True)}
-_ASCII: Final = str.maketrans(_GLYPHS | dict(zip(_SIGNS, _PLAIN, strict=True)))
-
 
 def prepare_output() -> None:
-    """Let stdout and stderr write something legible for characters that their encoding lacks, instead of failing."""
-    codecs.register_error(_FALLBACK, _legible)
+    """Let stdout and stderr write "?" for characters that their encoding lacks, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors=_FALLBACK)
-
-
-def _legible(error: UnicodeError) -> tuple[str, int]:
-    """ASCII in place of characters that cannot be written."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return "".join(map(_ascii, error.object[error.start : error.end])), error.end
-
-
-def _ascii(character: str) -> str:
-    plain = unicodedata.normalize("NFKD", character.translate(_ASCII)).encode("ascii", "ignore").decode()
-    if plain:
-        return plain
-    if "BOX" in (name := unicodedata.name(character, "")):
-        return "+"
-    return "" if "VARIATION SELECTOR" in name or unicodedata.combining(character) else "?"
+            stream.reconfigure(errors="replace")
 
 
 def as_long_as_read(command: Callable[[], int]) -> int:

@@ -78,8 +78,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
             **knobs: house rules of the variant.
 
         Raises:
-            RulesError: a value that is not valid; the message lists those that are.
-            RecordError: the file of records cannot be written, or holds something else.
+            MahjongError: a value that is not valid; the message lists those that are.
         """
         super().__init__()  # type: ignore[no-untyped-call]
         played = read_arguments(MahjongAEC, variant, knobs)
@@ -119,17 +118,14 @@ class MahjongAEC(AECEnv[str, Any, Any]):
 
         Args:
             seed: any integer from 0; None: the next hands of the same seed.
-            options: "deal" may hold a `mahjong_env.Deal`, the start of the first hand; other keys are ignored.
-
-        Raises:
-            DealError: the deal cannot be dealt; nothing has changed.
-            OptionError: ``options`` is no dictionary.
+            options: "deal" may hold a `mahjong_env.Deal`, the start of the first hand; other keys are ignored. One that
+                cannot be dealt is a `DealError`, and nothing has changed.
         """
         self.engine.deal_anew(seed=seed, deals=read_options(options).get("deal"))
         self._begin()
 
     def _begin(self) -> None:
-        """Take over the game that the engine has now: nothing has been paid, and nothing is told of what was before."""
+        """Take over the game that the engine has now: nothing has been paid, nothing is told of what was before."""
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0)
@@ -142,12 +138,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         self._wait()
 
     def step(self, action: int | None) -> None:
-        """Play the action of ``agent_selection``; None for an agent whose match is over.
-
-        Raises:
-            IllegalActionError: the action is not legal; nothing has changed.
-            ActionError: it is not an integer.
-        """
+        """Play the action of ``agent_selection``; None for an agent whose match is over."""
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -192,22 +183,14 @@ class MahjongAEC(AECEnv[str, Any, Any]):
             self.render()
 
     def observe(self, agent: str) -> Observation:
-        """The observation of an agent, in fresh arrays.
-
-        Raises:
-            MahjongError: there is no such agent.
-        """
+        """The observation of an agent, in fresh arrays."""
         person = self._person_of(agent)
         if person == self._to_act:
             return {"observation": self.engine.observe()[0], "action_mask": self.engine.state.mask[0].astype(np.int8)}
         return {"observation": self.engine.observe(seats=person)[0], "action_mask": np.zeros(NUM_ACTIONS, np.int8)}
 
     def view(self, agent: str) -> View:
-        """The view of an agent, named arrays of one row, for inputs of one's own, agents and search; fresh arrays.
-
-        Raises:
-            MahjongError: there is no such agent.
-        """
+        """The view of an agent, named arrays of one row, for inputs of one's own, agents and search; fresh arrays."""
         return self.engine.view(seats=self._person_of(agent))
 
     def _person_of(self, agent: str) -> int:
@@ -248,7 +231,7 @@ class MahjongAEC(AECEnv[str, Any, Any]):
 
 
 class Guarded(OrderEnforcingWrapper[str, Any, Any]):
-    """PettingZoo's two wrappers around an environment: actions out of bounds and calls out of order are refused.
+    """PettingZoo's two wrappers, which refuse actions out of bounds and calls out of order.
 
     They look every attribute up through each other; here attributes, `last` and `step` go straight to the environment
     where there is nothing to refuse, which a game of small steps notices.

@@ -50,11 +50,7 @@ class ExplainingAgent(Opponent, Protocol):
     """An opponent that can also explain its choices."""
 
     def explain(self, view: View, rng: np.random.Generator) -> tuple[Any, Sequence[Annotation | None]]:
-        """Choose as `act` does, with the same chance, and give reasons.
-
-        Returns:
-            [n] legal actions; and for each what is to be written in a record (`GameRecord.notes`), or None.
-        """
+        """Choose [n] actions as `act` does, with the same chance; and for each a note for its record, or None."""
         ...
 
 
@@ -101,7 +97,7 @@ def choose_actions(
     rng: np.random.Generator,
     thoughts: MutableMapping[int, Annotation] | None = None,
 ) -> Int64Array:
-    """Let the seats to act be played by their agents, one call for each agent.
+    """[n] the legal actions that agents choose for the seats to act in [n] games, in one call for each agent.
 
     Args:
         engine: the tables.
@@ -109,15 +105,10 @@ def choose_actions(
         agents: who plays.
         who: [n] the number of the agent that plays in each game.
         rng: where chance comes from.
-        thoughts: is given, by number of the game, the annotations of agents that explain (`ExplainingAgent`); None:
-            they are not asked.
-
-    Returns:
-        [n] legal actions.
+        thoughts: is given, by number of the game, the annotations of agents that explain (`ExplainingAgent`).
 
     Raises:
-        AnswerError: an answer of another shape or type, or an illegal action; the message names the agent, the game
-            and the seat.
+        AnswerError: an answer of another shape or type, or an illegal action.
     """
     if len(agents) == 1:
         return ask(agents[0], engine, games, rng, thoughts)
@@ -199,16 +190,12 @@ def play_to_end(
     choose: Callable[[Games, Int8Array], Int64Array],
     step: Callable[..., StepResult] | None = None,
 ) -> Iterator[Turn]:
-    """Play all games of an engine until nobody is to act.
+    """Play all games of an engine, none of which is dealt anew by itself, to their end; yield every step that was made.
 
     Args:
-        engine: the games; none of them may be dealt anew by itself.
-        choose: returns [n] legal actions for games [n] and the seats [n] that are to act there; `choose_actions` asks
-            agents for them. Called before the step, it sees the games as the seats do.
+        engine: the games.
+        choose: returns [n] legal actions for games [n] and the seats [n] that are to act there (`choose_actions`).
         step: steps the games instead of ``engine.step``, such as that of a recorder.
-
-    Yields:
-        Every step, after it has been made.
     """
     step = step or engine.step
     while (games := np.flatnonzero(engine.seat_to_act >= 0)).size:
@@ -230,8 +217,7 @@ class Kind:
     """A kind of object that users name by its address: agents, networks, rewards, added inputs.
 
     Attributes:
-        word: what messages call it, such as "agent".
-        article: the same with its article, such as "an agent".
+        word: what messages call it, "agent"; ``article``: "an agent".
         error: the class of the errors.
         method: the name of a method that classes of this kind have.
         is_made: whether an object is one already, rather than something that makes one.
@@ -251,11 +237,7 @@ class Kind:
 
 
 def parse_address(kind: Kind, text: str) -> tuple[str, dict[str, str]]:
-    """Read ``ADDRESS?option=value&option=value``: the address, and the options as they are written.
-
-    Raises:
-        MahjongError: options that are written otherwise, or twice.
-    """
+    """Read ``ADDRESS?option=value&option=value``: the address, and the options as they are written."""
     address, _, query = text.partition("?")
     options: dict[str, str] = {}
     for part in filter(None, query.split("&")):
@@ -340,13 +322,6 @@ def _offered(kind: Kind, module: ModuleType) -> str:
 
 def make(kind: Kind, text: str, maker: Maker, argument: str | None, options: Mapping[str, str]) -> Any:
     """Call a maker with the argument and the options behind its name, as values of the types that it asks for.
-
-    Args:
-        kind: what is made.
-        text: what the user wrote, for messages.
-        maker: a class or a function.
-        argument: the text behind the colon, if any.
-        options: the texts behind the question mark.
 
     Raises:
         MahjongError: the maker does not take them, or fails; its own errors of this class pass through.
@@ -534,11 +509,7 @@ class OpponentPool:
     """
 
     def __init__(self, agents: Iterable[Any]) -> None:
-        """Look the agents up, see `find_agent`.
-
-        Raises:
-            AgentError: an unknown agent, or none at all.
-        """
+        """Look the agents up with `find_agent`; `AgentError` if there are none."""
         if isinstance(agents, str) or not isinstance(agents, Iterable):
             raise AgentError(f"a pool is made of a list of agents, not of {agents!r}")
         self.agents: tuple[Opponent, ...] = tuple(_find_all(agents))
@@ -600,7 +571,7 @@ class Seating:
         self._is_settled = is_same_size and len(before.agents) == len(opponents.agents)  # type: ignore[union-attr]
 
     def settle(self, learner: Int8Array, rng: np.random.Generator) -> None:
-        """Seat new opponents at all tables, if there are any who have not sat down; ``learner`` [B]."""
+        """Seat opponents who have not sat down; ``learner`` [B]."""
         if not self._is_settled:
             self.sit_down(np.arange(len(self.who)), learner, rng)
             self._is_settled = True

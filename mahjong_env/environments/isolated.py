@@ -28,9 +28,7 @@ _LONGEST: Final = 2**28  # bytes of an answer
 
 
 class IsolatedAgent:
-    """An agent that is made, and asked, in a process of its own; its process is asked for many seats at once.
-
-    It plays as it does without. The process ends with this object, or with the process that made it.
+    """An agent that is made, and asked, in a process of its own, which ends with this object or the calling process.
 
     Attributes:
         name: ``isolated:`` and that of the agent.
@@ -58,11 +56,7 @@ class IsolatedAgent:
             self.games_at_once: int = made["games_at_once"]
 
     def act(self, view: View, rng: np.random.Generator) -> Any:
-        """Have the agent choose [n] actions; ``rng`` goes over, and comes back as the agent has left it.
-
-        Raises:
-            AgentError: the agent has failed, or its process has ended.
-        """
+        """Have the agent choose [n] actions; ``rng`` goes over, and comes back as the agent has left it."""
         table = view.worlds(1, np.random.default_rng(0))
         try:
             self._pipe.send((table, _unseeded(rng)))

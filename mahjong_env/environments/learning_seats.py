@@ -179,7 +179,7 @@ class LearningSeats:
         return self.engine.state.mask.take(games, axis=0).view(np.int8)
 
     def last_hand(self, game: int) -> dict[str, Any] | None:
-        """The last hand that has ended in a game since its learner decided (see `hand_info`); None: no hand has."""
+        """The last hand that has ended in a game since its learner decided (see `hand_info`), if any."""
         hand = self._last_hands.get(game)
         return hand_info(*hand) if isinstance(hand, tuple) else hand
 
@@ -204,13 +204,7 @@ class LearningSeats:
         seed: Seeds = None,
         deal: Deal | None = None,
     ) -> None:
-        """Begin episodes: deal, seat the learning persons, and play until they are asked.
-
-        Args:
-            games: [n] which games.
-            rng: feeds the choice of persons, and the agents.
-            seed: of the cards, see `Engine.reset`.
-            deal: how the first hands begin.
+        """Begin episodes in [n] games: deal, seat the learning persons, and play until they are asked.
 
         Raises:
             DealError: the deal is impossible (nothing has changed), or always ends before the learning person is asked.
@@ -276,10 +270,7 @@ class LearningSeats:
         self._play_on(playing, rng, on_end)
 
     def _step_alone(self, actions: Any, rng: np.random.Generator) -> bool:
-        """Whether the step was played at a table that is alone, where numpy takes longer than the work.
-
-        If not, nothing has changed.
-        """
+        """Whether the step was played at a table that is alone, where numpy takes longer than the work."""
         action = actions.item() if isinstance(actions, np.ndarray) and actions.size == 1 else None
         if type(action) is not int or not 0 <= action < NUM_ACTIONS or not self.engine.state.mask[0, action]:
             return False
@@ -301,10 +292,7 @@ class LearningSeats:
         return True
 
     def catch_up(self) -> None:
-        """Take over what the engine's games wait for, if somebody else has changed them.
-
-        The learner of a game is then its seat to act. What was paid is not known: its episode counts from here.
-        """
+        """Let those learn who are to act, if somebody else has changed the games; their episodes count from here."""
         person = self.engine.seat_to_act
         self.learner = np.where(person >= 0, person, self.learner).astype(np.int8)
         self._forget(np.arange(self.engine.num_games))

@@ -79,10 +79,6 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
         Args:
             seed: of cards and chance; None: the next hands of the same seed.
             options: "deal" may hold a `mahjong_env.Deal`.
-
-        Raises:
-            OptionError: an option that there is not.
-            DealError: the deal cannot be dealt.
         """
         chosen = read_options(options, _OPTIONS)
         super().reset(seed=seed)
@@ -94,9 +90,8 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
         """Play one action, and on until the seat is asked again or the match is over.
 
         Raises:
-            ActionError: not an integer.
-            IllegalActionError: an illegal action, with ``on_illegal="raise"``.
-            AgentError: an opponent's answer cannot be played; the message names it. The environment has to be reset.
+            IllegalActionError: an illegal action, with ``on_illegal="raise"``; nothing has changed.
+            AgentError: an opponent's answer cannot be played. The environment has to be reset.
             ResetNeeded: the episode is over.
         """
         if self._is_over:

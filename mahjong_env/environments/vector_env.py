@@ -110,10 +110,6 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
 
         Returns:
             The observations of all tables, and the infos of those that have been reset.
-
-        Raises:
-            OptionError: an option that there is not, or a mask of another shape or type.
-            DealError: the deal cannot be dealt.
         """
         chosen = read_options(options, _OPTIONS)
         games = read_reset_mask(chosen.get("reset_mask"), self.num_envs)
@@ -139,9 +135,8 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
             Observations [num_envs, ...] int8, rewards float64, terminations, truncations, infos, in fresh arrays.
 
         Raises:
-            ActionError: wrong shape or type.
             IllegalActionError: an illegal action, with ``on_illegal="raise"``; nothing has changed.
-            AgentError: an opponent's answer cannot be played; the message names it. All tables have to be reset.
+            AgentError: an opponent's answer cannot be played. All tables have to be reset.
             ResetNeeded: the first reset is still to come; or, with ``DISABLED``, an episode is over.
         """
         seats = self._seats

@@ -11,7 +11,7 @@ from contextlib import contextmanager, redirect_stdout
 from typing import Any, Final
 
 import numpy as np
-from gymnasium.utils.env_checker import check_env
+from gymnasium.utils.env_checker import check_env, data_equivalence
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper
 
 from mahjong_env.environments.aec import MahjongAEC, wrapped
@@ -75,7 +75,7 @@ def check_environment_copies(make_env: Callable[[], Any], *, seed: int = 0, ever
             except Exception as error:  # whatever a copy raises that is not in the same place
                 raise ConformanceError(f"{which} cannot be played on: {type(error).__name__}: {error}") from error
             for name, one in told.items():
-                if not _same(one, other.get(name)):
+                if not data_equivalence(one, other.get(name), exact=True):
                     raise ConformanceError(f"{which}: after {played + 1} its {name} differs")
         if is_over:
             return
@@ -106,17 +106,6 @@ def _play_seats(env: Any, chance: float) -> tuple[dict[str, Any], bool]:
 def _chosen(mask: Any, chance: float) -> int:
     legal = np.flatnonzero(mask)
     return int(legal[int(chance * len(legal))]) if legal.size else 0
-
-
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, dict):
-        same_keys = isinstance(other, dict) and one.keys() == other.keys()
-        return same_keys and all(_same(one[key], other[key]) for key in one)
-    if isinstance(one, np.ndarray) and one.dtype == object:
-        return len(one) == len(other) and all(_same(each, twin) for each, twin in zip(one, other, strict=True))
-    if isinstance(one, np.ndarray):
-        return np.array_equal(one, other)
-    return type(one) is type(other) and bool(one == other)
 
 
 def check_copies_of_environments(variant: str | Rules) -> None:
