@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from mahjong_env.hands import summaries
-from mahjong_env.hands.codes import POWER, SUIT, encode
+from mahjong_env.hands.codes import encode
 from oracle import hands as slow
-from support import distances
 
 ALL = tuple(slow.KINDS)
 
@@ -34,17 +33,6 @@ def test_code_digits_are_counts(dealt):
         for counts in dealt
     ]
     assert codes.tolist() == by_hand
-    assert distances.decode(codes).tolist() == [list(counts) for counts in dealt]
-
-
-def test_power_and_suit_keep_codes_up_to_date(dealt):
-    counts = np.array(dealt)
-    codes = encode(counts)
-    kind = np.argmax(counts < 4, axis=1)
-    row = np.arange(len(counts))
-    counts[row, kind] += 1
-    codes[row, SUIT[kind]] += POWER[kind]
-    assert (codes == encode(counts)).all()
 
 
 def test_missing_tiles_match_brute_force(dealt):
@@ -97,24 +85,6 @@ def test_fields_do_not_overflow_in_the_fullest_hands():
         assert (summaries.pairs(words), summaries.quads(words), summaries.orphan_kinds(words)) == (pairs, fours, kinds)
         assert summaries.short_of_sets(words) == slow.added_for_sets(tuple(counts))
         assert summaries.short_of_sets_and_pair(words) == slow.added_for_sets(tuple(counts), ALL)
-
-
-def test_leading_axes_are_free():
-    codes = encode(np.array(deal_many(3, 24))).reshape(2, 3, 4, 4)
-    words = summaries.suit_summaries(codes)
-    assert words.shape == (2, 3, 4, 4)
-    assert words.dtype == np.uint32
-    for function in (
-        summaries.short_of_sets,
-        summaries.short_of_sets_and_pair,
-        summaries.short_of_sets_and_258,
-        summaries.pairs,
-        summaries.quads,
-        summaries.orphan_kinds,
-    ):
-        assert function(words).shape == (2, 3, 4)
-        assert function(words).dtype == np.int8
-        assert function(words)[1, 2, 3] == function(words[1, 2, 3])
 
 
 def test_tables_are_read_only():

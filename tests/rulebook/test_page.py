@@ -25,63 +25,6 @@ TIMES = "\u00d7"
 BLOCK = re.compile(r"^```hand\n(.*?)^```$", re.M | re.S)
 EXPECTED = ("rows", "points", "payments", "illegal")
 
-# Where a player would look for each knob: the heading whose text has to change with it.
-PLACES = {
-    "fuzhou": {
-        "base_score": "Base Points",
-        "initial_points": "Points",
-        "all_sequences": "All Sequences",
-        "concealed_kong": "Concealed Kong",
-        "full_bloom": "Full Bloom",
-        "specials": "Special hands",
-        "discard_payers": "Who pays",
-        "dealer_on_draw": "The dealer",
-        "rob_kong": "Robbing a kong: a house rule",
-    },
-    "hangzhou": {
-        "base_score": "Base Score",
-        "fortune": "Fortunes",
-        "cap": "The cap",
-        "initial_points": "Nobody pays more than he has",
-        "points_floor": "Nobody pays more than he has",
-        "lao_dice": "Lao",
-        "dealer_loss": "Who pays",
-        "discard_payment": "Who pays",
-        "kong_capture": "Kong capture",
-        "match_end": "The end of a match",
-    },
-    "hebei": {
-        "base_score": "What a hand is worth",
-        "initial_points": "Points",
-        "players": "Players",
-        "rotation": "Players",
-        "all_pungs": "All Pungs",
-        "cap": "What a hand is worth",
-        "single_hanging": "Single Hanging Tile",
-        "discard_payers": "Who pays",
-        "closed_hand_on_discard": "Closed Hand",
-        "dealer_on_draw": "The dealer",
-    },
-    "taiwan": {
-        "base_score": "Who pays",
-        "unit": "Who pays",
-        "dealer_bonus": "The dealer's tai",
-        "add_discard_to_pung": "Adding a discard to a pung",
-        "dead_tiles": "The dead tiles",
-        "dealer_is_east": "House winds",
-        "strict_peaceful": "Peaceful Win",
-    },
-    "wuhan": {
-        "initial_points": "Points",
-        "cap": "The cap",
-        "discard_payers": "Who pays",
-        "dealer_rule": "Who deals next",
-        "wild_kong_multiplier": "Wild Card Kong",
-        "wild_hand_discard_win": "What a wild tile may do",
-        "red_indicator": "Which tile is wild",
-    },
-}
-
 
 def other_values(rules, name):
     """Valid values of a knob other than the one that it has."""
@@ -350,21 +293,14 @@ def test_the_sheet_says_what_the_table_plays():
         for value in other_values(rules, knob)
     ],
 )
-def test_every_knob_changes_the_sheet_in_its_place(variant, knob, value):
+def test_every_knob_changes_the_sheet_where_the_table_of_knobs_leads(variant, knob, value):
     rules = mahjong_env.VARIANTS[variant]
     before, after = default_sections(variant), dict(sections(variant_page(rules_with(variant, knob, value))))
-    place = PLACES[variant][knob]
-    assert before[place] != after[place]
-    assert place in knobs_by_section(page_source(rules), rules)[knob], "the table of knobs leads there"
+    changed = [place for place in knobs_by_section(page_source(rules), rules)[knob] if before[place] != after[place]]
+    assert changed
     if isinstance(value, int) and not isinstance(value, bool) and value > 4:
-        assert str(value) in after[place]
+        assert any(str(value) in after[place] for place in changed)
     assert f"| {knob} | {value!r} |" in after["House rules"]
-
-
-def test_every_knob_has_its_place():
-    assert {name: set(rules.knobs) for name, rules in mahjong_env.VARIANTS.items()} == {
-        name: set(places) for name, places in PLACES.items()
-    }
 
 
 @pytest.mark.parametrize(

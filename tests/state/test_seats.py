@@ -1,4 +1,4 @@
-"""Seats say whose tiles are meant; the verbs of the state move tiles, codes and what all see together."""
+"""Seats say whose tiles are meant. What the verbs of the state move together, the kit checks (`check_bookkeeping`)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 
 from mahjong_env import make_engine
-from mahjong_env.basics.notation import MeldType
-from mahjong_env.hands.codes import encode
-from mahjong_env.state.arrays import CLAIMED, DISCARDED, LATEST, MELDED, State
 from mahjong_env.state.seats import Seats
 
 
@@ -67,77 +64,3 @@ class TestSeats:
         assert joined.seat.tolist() == [1, 1, 2]
         assert Seats.join([None, nobody]) is None
         assert Seats.join([None, one]) is one
-
-
-def codes_follow(state: State) -> bool:
-    natural = state.natural_hands(np.arange(len(state.hand)))
-    return np.array_equal(state.code, encode(natural))
-
-
-class TestVerbs:
-    def test_tiles_enter_and_leave_hands_with_their_codes(self, state):
-        seats = state.seats(GAMES, np.array([0, 1, 2]))
-        kind = state.hands(seats).argmax(axis=1)
-        before = state.held(seats, kind)
-        state.remove_tiles(seats, kind)
-        assert np.array_equal(state.held(seats, kind), before - 1)
-        assert codes_follow(state)
-        with_it = state.codes_with(seats, kind)
-        state.add_tile(seats, kind)
-        assert np.array_equal(state.held(seats, kind), before)
-        assert np.array_equal(state.codes(seats), with_it)
-        assert codes_follow(state)
-
-    def test_a_discard_and_its_claim(self, state):
-        givers = state.seats(GAMES, np.array([0, 1, 2]))
-        kind = state.hands(givers).argmax(axis=1)
-        state.discard(givers, kind)
-        state.discard(givers, state.hands(givers).argmax(axis=1))
-        assert (givers.of(state.river_size) == 2).all()
-        assert (givers.of(state.public)[np.arange(3), LATEST].max(axis=1) == 2).all()
-        assert (givers.of(state.river)[:, 0] == kind + 1).all()
-        claimed = givers.of(state.river)[:, 1] - np.int8(1)
-        lying = givers.of(state.public)[:, DISCARDED].sum(axis=1)
-        state.take_discard(givers, claimed, np.array([1, 2, 0], np.int8))
-        assert (givers.of(state.public)[:, DISCARDED].sum(axis=1) == lying - 1).all()
-        assert (givers.of(state.river)[:, 1] == claimed + 1 + CLAIMED).all()
-        assert (givers.of(state.river_claimed)[np.arange(3), 1] > 0).all()
-        assert not state.undisturbed[GAMES].any()
-        assert codes_follow(state)
-
-    @pytest.mark.parametrize(
-        ("meld_type", "tiles"), [(MeldType.CHOW, [1, 1, 1]), (MeldType.PUNG, [3]), (MeldType.EXPOSED_KONG, [4])]
-    )
-    def test_melds_show_their_tiles(self, state, meld_type, tiles):
-        seats, kind = state.seats(GAMES, np.array([0, 1, 2])), np.array([3, 10, 19], np.int8)
-        giver = np.array([1, 2, 0], np.int8)
-        state.lay_meld(seats, meld_type, kind, giver, kind)
-        assert (state.melds_made(seats) == 1).all()
-        shown = seats.of(state.public)[:, MELDED]
-        for row in range(3):
-            assert shown[row, kind[row] : kind[row] + len(tiles)].tolist() == tiles
-            assert shown[row].sum() == sum(tiles)
-        assert (state.has_open_pung(seats, kind) == (meld_type == MeldType.PUNG)).all()
-        assert np.array_equal(seats.of(state.meld_from)[:, 0], giver)
-
-    def test_the_fourth_tile_joins_its_own_pung(self, state):
-        seats, kind = state.seats(GAMES, 0), np.array([3, 10, 19], np.int8)
-        state.lay_meld(seats, MeldType.PUNG, kind + np.int8(1), np.array([1, 1, 1], np.int8), kind + np.int8(1))
-        state.lay_meld(seats, MeldType.PUNG, kind, np.array([2, 1, 2], np.int8), kind)
-        assert state.add_to_pung(seats, kind).tolist() == [2, 1, 2]
-        assert seats.of(state.meld_type)[:, :2].tolist() == [[MeldType.PUNG, MeldType.ADDED_KONG]] * 3
-        assert not state.has_open_pung(seats, kind).any()
-        assert state.has_open_pung(seats, kind + 1).all()
-
-    def test_a_concealed_kong_is_hidden_where_it_must_be(self, state):
-        seats, kind = state.seats(GAMES, 0), np.array([3, 10, 19], np.int8)
-        state.lay_meld(seats, MeldType.CONCEALED_KONG, kind, shown=False)
-        assert not seats.of(state.public)[:, MELDED].any()
-        assert (seats.of(state.meld_kind)[:, 0] == kind).all()
-
-    def test_walls_give_their_first_and_their_last_tiles(self, state):
-        left = state.left(GAMES)
-        first, last = state.front[GAMES], state.wall.shape[1] - 1 - state.back[GAMES]
-        assert np.array_equal(state.take_front(GAMES), state.wall[GAMES, first])
-        assert np.array_equal(state.take_back(GAMES), state.wall[GAMES, last])
-        assert np.array_equal(state.left(GAMES), left - 2)
