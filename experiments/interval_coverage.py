@@ -1,17 +1,14 @@
-"""How often intervals hold the truth, where there is a difference: `PYTHONPATH=tests python -m
-experiments.interval_coverage`.
+"""How often intervals hold the truth, where there is a difference: `python -m experiments.interval_coverage`.
 
 Thousands of deals of two agents are played, and then taken for the truth: matches of so many deals each are drawn from
-them, and what every match says of the mean is compared with the mean of all. Prints two tables in Markdown, that of
-docs/evaluation.md with the default settings; `--keep FOLDER` keeps what was played.
+them, and what every match says of the mean is compared with the mean of all. Prints a table in Markdown, that of
+docs/research/evaluation.md with the default settings.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,25 +26,19 @@ SEED = 987_654
 _AT_ONCE = 1_000_000
 
 
-class Pair(NamedTuple):
-    """Who is alone against copies of whom, and in which variant."""
-
-    variant: str
-    one: str
-    other: str
-
-
 POPULATIONS = {
-    **{f"{name}, greedy": Pair(name, "greedy", "closed-greedy") for name in sorted(VARIANTS)},
-    "wuhan, value": Pair("wuhan", "value", "greedy"),
-    "wuhan, policy": Pair("wuhan", "policy", "greedy"),
+    **{f"{name}, greedy": (name, "greedy", "closed-greedy") for name in sorted(VARIANTS)},
+    "wuhan, value": ("wuhan", "value", "greedy"),
+    "wuhan, policy": ("wuhan", "policy", "greedy"),
 }
+"""The variant, who is alone, and against copies of whom."""
 
 
-def play(pair: Pair, deals: int) -> dict[str, NDArray[np.float64]]:
+def play(population: tuple[str, str, str], deals: int) -> dict[str, NDArray[np.float64]]:
     """Return [deals] points a hand of who is alone, from every seat, and with luck taken off where that pays."""
-    table = rules(pair.variant)
-    lineup, agents = one_against_copies(0, 1, table.people), [make_agent(pair.one), make_agent(pair.other)]
+    variant, *names = population
+    table, agents = rules(variant), [make_agent(name) for name in names]
+    lineup = one_against_copies(0, 1, table.people)
     found = {}
     for name, luck_off in {"points": False, "luck taken off": True}.items():
         if not luck_off or useful_weights(table) is not None:
@@ -83,18 +74,6 @@ def _drawn(points: NDArray[np.float64], deals: int, number: int, seed: int) -> I
         yield points[rng.integers(0, len(points), (min(at_once, number - first), deals))]
 
 
-def _kept(folder: Path | None, name: str, deals: int) -> dict[str, NDArray[np.float64]]:
-    path = None if folder is None else folder / f"{name.replace(', ', '_')}_{deals}.npz"
-    if path is not None and path.exists():
-        with np.load(path) as arrays:
-            return dict(arrays)
-    found = play(POPULATIONS[name], deals)
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(path, **found)  # type: ignore[arg-type]  # numpy's stub sees its own options there
-    return found
-
-
 def _text(missed: tuple[float, float]) -> str:
     below, above = (100 * share for share in missed)
     return f"{100 - below - above:.1f} ({below:.1f}, {above:.1f})"
@@ -104,14 +83,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--deals", type=int, default=4000, help="deals of each population")
     parser.add_argument("--matches", type=int, default=10_000, help="matches of each size, and studies")
-    parser.add_argument("--keep", type=Path, help="a folder for what was played")
     parser.add_argument("--only", nargs="*", choices=POPULATIONS, default=list(POPULATIONS))
     arguments = parser.parse_args()
     heads = ["", "mean", "skewness", *(f"{deals} deals" for deals in DEALS), *(f"looks, up to {n}" for n in STUDIES)]
     print("|", " | ".join(heads), "|")
     print("|---" * len(heads) + "|")
     for name in arguments.only:
-        for what, points in _kept(arguments.keep, name, arguments.deals).items():
+        for what, points in play(POPULATIONS[name], arguments.deals).items():
             away = points - points.mean()
             shape = [f"{points.mean():+.2f}", f"{(away**3).mean() / points.std() ** 3:+.1f}"]
             single = [_text(matches(points, deals, arguments.matches)) for deals in DEALS]

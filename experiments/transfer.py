@@ -69,18 +69,9 @@ def learned(policy: str, variant: str, arguments: argparse.Namespace) -> str:
     """Return what a policy brings in a variant after it has learned there."""
     teacher = None if policy == "greedy" else f"policy:{policy}"
     with tempfile.TemporaryDirectory() as folder, redirect_stdout(sys.stderr):
-        config = TrainConfig(
-            variant=variant,
-            out=Path(folder) / "run",
-            teacher=teacher,
-            hands=12_288 + arguments.hands,
-            critic_hands=12_288,
-            tables=2048,
-            learning_rate=1e-2,
-            evaluations=1,
-            evaluation_deals=2,
-            gate_deals=2,
-        )
+        sizes = {"hands": 12_288 + arguments.hands, "critic_hands": 12_288, "tables": 2048, "learning_rate": 1e-2}
+        few = dict.fromkeys(("evaluation_deals", "gate_deals"), 2) | {"evaluations": 1}
+        config = TrainConfig(variant=variant, out=Path(folder) / "run", teacher=teacher, **sizes, **few)
         return cell(gain(VARIANTS[variant], f"policy:{run(config).last}", arguments.deals))
 
 

@@ -92,35 +92,27 @@ class Storyteller:
         kind = int(self.state.offered[0])
         legal = [mahjong_env.ACTIONS[option] for option in np.flatnonzero(self.engine.action_mask[0])]
         offer = ", ".join(option for option in legal if option != "pass")
-        about = (
-            f"could answer {tiles_text([kind])} with {offer}"
-            if kind >= 0
-            else f"is asked before the first turn: {offer}"
-        )
-        return f"{about}: {'passes' if name == 'pass' else name + '!'}"
+        about = f"could answer {tiles_text([kind])} with" if kind >= 0 else "is asked before the first turn:"
+        return f"{about} {offer}: {'passes' if name == 'pass' else name + '!'}"
 
     def consequences(self, result: mahjong_env.StepResult) -> Iterator[str]:
-        rewards = result.rewards[0]
+        rewards, outcome = result.rewards[0], result.outcome
         if rewards.any() and not result.hand_over[0]:
             yield f"     paid at once: {self.paid(rewards)}"
         if not result.hand_over[0]:
             return
-        outcome = result.outcome
-        yield ""
-        yield "End"
-        if outcome.winner[0] < 0:
+        yield from ("", "End")
+        winner, giver = int(outcome.winner[0]), int(outcome.from_seat[0])
+        if winner < 0:
             yield "  the wall is used up: nobody wins"
         else:
-            how = {
-                "draw": "by self-draw",
-                "discard": "on a discard",
-                "kong": "by robbing a kong",
-                "flowers": "by flowers",
-            }
-            giver = f" of seat {int(outcome.from_seat[0])}" if outcome.from_seat[0] >= 0 else ""
+            source = str(outcome.source[0])
+            how = {"draw": "by self-draw", "discard": "on a discard", "kong": "by robbing a kong"}.get(
+                source, "by flowers"
+            )
             tile = f" with {tiles_text([outcome.tile[0]])}" if outcome.tile[0] >= 0 else ""
-            yield f"  seat {int(outcome.winner[0])} wins{tile} {how[str(outcome.source[0])]}{giver}"
-            yield f"  hand      {self.hand(int(outcome.winner[0]))}"
+            yield f"  seat {winner} wins{tile} {how}{f' of seat {giver}' if giver >= 0 else ''}"
+            yield f"  hand      {self.hand(winner)}"
             yield f"  rows      {rows_text(outcome.rows[0])}"
             yield f"  value     {int(outcome.value[0])}"
         yield f"  payments  {self.paid(outcome.payments[0])}"
@@ -137,25 +129,13 @@ class Storyteller:
         """Concealed tiles and melds."""
         state = self.state
         text = tiles_text(np.repeat(np.arange(34), state.hand[0, seat]))
-        melds = [
-            str(
-                Meld(
-                    MeldType(int(state.meld_type[0, seat, place])),
-                    int(state.meld_kind[0, seat, place]),
-                    int(state.meld_from[0, seat, place]),
-                )
-            )
-            for place in range(int(state.num_melds[0, seat]))
-        ]
-        return " | ".join([text, *melds])
-
-
-def write_all(folder: Path = FOLDER) -> None:
-    """Write every variant's game."""
-    folder.mkdir(exist_ok=True)
-    for variant, seed in SEEDS.items():
-        (folder / f"{variant}.txt").write_text(Storyteller(variant, seed).story(), encoding="utf-8")
+        places = range(int(state.num_melds[0, seat]))
+        of_meld = (getattr(state, name)[0, seat] for name in ("meld_type", "meld_kind", "meld_from"))
+        types, kinds, givers = (numbers.tolist() for numbers in of_meld)
+        return " | ".join([text, *(str(Meld(MeldType(types[at]), kinds[at], givers[at])) for at in places)])
 
 
 if __name__ == "__main__":
-    write_all()
+    FOLDER.mkdir(exist_ok=True)
+    for variant, seed in SEEDS.items():
+        (FOLDER / f"{variant}.txt").write_text(Storyteller(variant, seed).story(), encoding="utf-8")

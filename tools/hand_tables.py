@@ -15,18 +15,14 @@ Two programmes are built:
   or 8.
 * distance: other tiles may be thrown away. Fewest missing for each number of sets, with or without a pair.
 
-A suit has 5**9 possible hands, but after each rank only a few hundred (at most a few thousand) different
-arrays of costs occur. The builder therefore works on distinct arrays, and what it stores is an automaton: for
-each rank, the number of the next state by count and state. `mahjong_env.hands.tables` expands it into one
-entry per code. Honours are the same without runs.
-
-After the last rank very few states are left (21 for the facts of a suit, 163 for the distance of suits and
-honours together). So two groups can be joined by one more table, from two states to the state of the joint
-group, and a last table holds the distance of every two joint groups.
+A suit has 5**9 possible hands, but after each rank only a few hundred (at most a few thousand) different arrays of
+costs occur. So what is stored is an automaton over distinct arrays: for each rank, the number of the next state by
+count and state. `mahjong_env.hands.tables` expands it into one entry per code. Honours are the same without runs. After
+the last rank very few states are left (21 for the facts of a suit, 163 for the distance of suits and honours together):
+one more table joins two groups, from two states to one, and a last one holds the distance of every two joint groups.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,12 +106,8 @@ def _distinct(rows: Costs) -> tuple[Costs, NDArray[np.uint16]]:
 def _join_groups(by_state: Costs, by_other_state: Costs) -> tuple[NDArray[np.uint16], Costs]:
     """Share out sets and pair between two groups in the cheapest way.
 
-    Args:
-        by_state: [states, 2, 6] tiles missing without and with a pair, by number of sets.
-        by_other_state: [other states, 2, 6] the same of the other group.
-
-    Returns:
-        [states, other states] the joint state of two groups, and [joint states, 2, 6] its missing tiles.
+    Costs are [states, 2, 6] tiles missing without and with a pair, by number of sets. Returns [states, other states]
+    the joint state of two groups, and [joint states, 2, 6] its missing tiles.
     """
     sizes = len(by_state), len(by_other_state)
     joint = np.full((*sizes, 2, MAX_SETS + 1), _IMPOSSIBLE, np.uint8)
@@ -137,15 +129,10 @@ def _missing_for_sets_and_pair(by_joint_state: Costs) -> Costs:
 
 
 def _cheapest_shares(by_state: Costs, by_rest: Costs) -> NDArray[np.uint16]:
-    """Return what a group contributes to the cheapest hands.
+    """Return what a group contributes to the cheapest hands, beside the other three groups.
 
-    Args:
-        by_state: [states, 2, 6] tiles missing in the group, without and with the pair, by number of sets.
-        by_rest: [joint states, 2, 6] the same of the other three groups.
-
-    Returns:
-        [joint states, states, 6] by number of sets of the whole hand: bit ``6 * pair + sets`` is set if some
-        cheapest hand has this number of its sets, and the pair or not, in this group.
+    [joint states, states, 6] by number of sets of the whole hand: bit ``6 * pair + sets`` is set if some cheapest hand
+    has this number of its sets, and the pair or not, in this group.
     """
     shares = np.zeros((len(by_rest), len(by_state), MAX_SETS + 1), np.uint16)
     for wanted in range(MAX_SETS + 1):
@@ -165,17 +152,8 @@ def _automaton(
 ) -> tuple[list[NDArray[np.uint16]], Costs]:
     """Run a programme over all counts of ``length`` kinds, keeping each distinct array of costs once.
 
-    Args:
-        start: [..., 3, 3] costs before the first kind.
-        step: ``step(costs[states, ...], rank, count, most_new_runs)``, the costs after a kind with ``count``
-            tiles.
-        length: number of kinds.
-        last_run_start: the last rank (from 0) at which a run may start, -1 for none.
-        counts: the counts that a kind may have, from 0.
-
-    Returns:
-        For each rank [counts, states before] the next state, and [states, ...] the costs with no run left
-        open.
+    From ``start``, [..., 3, 3] costs before the first kind, on; runs may begin up to ``last_run_start`` (-1: none).
+    Returns for each rank [counts, states before] the next state, and [states, ...] the costs with no run left open.
     """
     costs = start[None]
     steps = []
@@ -246,9 +224,8 @@ def _pick_tiles(costs: Costs, rank: int, count: int, most_new_runs: int) -> Cost
 
 
 def main() -> None:
-    """Write ``tables.npz`` beside this file and say how big it is."""
-    arrays: dict[str, Any] = dict(build())
-    np.savez_compressed(PATH, **arrays)
+    """Write ``tables.npz`` of `mahjong_env.hands` and say how big it is."""
+    np.savez_compressed(PATH, **build())
     print(f"{PATH.name}: {PATH.stat().st_size} bytes")
 
 

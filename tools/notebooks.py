@@ -10,7 +10,6 @@ import re
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -66,17 +65,12 @@ def smaller(notebook: Any, divisor: int) -> Any:
 
 
 def executed(notebook: Any, folder: Path) -> Any:
-    """The notebook with its outputs, and without traces of the machine.
+    """The notebook with its outputs, and without what differs from machine to machine.
 
     Raises:
         nbclient.exceptions.CellExecutionError: a cell failed.
     """
     NotebookClient(notebook, timeout=3600, record_timing=False, resources={"metadata": {"path": str(folder)}}).execute()
-    return cleaned(notebook)
-
-
-def cleaned(notebook: Any) -> Any:
-    """The notebook without what differs from machine to machine: messages of libraries, names of temporary folders."""
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -88,14 +82,9 @@ def cleaned(notebook: Any) -> Any:
     return notebook
 
 
-def write(paths: Iterable[Path]) -> None:
-    """Execute notebooks at full size and write them with their outputs."""
-    for path in paths:
-        notebook = with_head(nbformat.read(path, 4), path.stem)
-        nbformat.write(executed(notebook, path.parent), path)
-        sys.stdout.write(f"executed: {path.relative_to(ROOT)}, {path.stat().st_size:,} bytes\n")
-
-
 if __name__ == "__main__":
-    wanted = sys.argv[1:]
-    write([path for path in NOTEBOOKS if not wanted or path.stem in wanted])
+    for path in NOTEBOOKS:
+        if not sys.argv[1:] or path.stem in sys.argv[1:]:
+            notebook = with_head(nbformat.read(path, 4), path.stem)
+            nbformat.write(executed(notebook, path.parent), path)
+            sys.stdout.write(f"executed: {path.relative_to(ROOT)}, {path.stat().st_size:,} bytes\n")

@@ -122,14 +122,8 @@ def _rows(rules: Rules, spec: str, deals: dict[str, int], blind: int) -> list[st
         result, rank = summarise(rules, lineup, parts), _mean_rank(parts, rules.people)
         test.finish()
         points, wins, their = result.of(0).points, result.of(0).wins.mean, result.of(1).wins.mean
-        cells = [
-            other.name,
-            f"{result.hands:,}",
-            points.text(2, sign="+"),
-            points.text(3, unit, "+"),
-            f"{100 * wins:.1f} % ({100 * their:.1f} %)",
-            rank.text(3),
-        ]
+        won, sigmas = f"{100 * wins:.1f} % ({100 * their:.1f} %)", points.text(3, unit, "+")
+        cells = [other.name, f"{result.hands:,}", points.text(2, sign="+"), sigmas, won, rank.text(3)]
         rows.append(f"| {' | '.join(cells)} |")
         print(rows[-1], flush=True)
     return rows
@@ -146,14 +140,12 @@ def _mean_rank(parts: list[Played], people: int) -> Estimate:
 
 def _command(config: dict) -> str:
     """Return the command line that repeats a run."""
-    default = asdict(TrainConfig(variant=config["variant"]))
-    free = ("variant", "out", "resume", "processes", "threads", "device")
     words = ["mahjong-env train", f"--variant {config['variant']}"]
-    for name, usual in default.items():
+    for name, usual in asdict(TrainConfig(variant=config["variant"])).items():
         if name not in config:
             raise SystemExit(f"the run is of an earlier version (it has no {name}): say --command")
         value = tuple(config[name]) if isinstance(config[name], list) else config[name]
-        if name not in free and value != usual:
+        if name not in ("variant", "out", "resume", "processes", "threads", "device") and value != usual:
             text = " ".join(value) if isinstance(value, tuple) else str(value)
             words.append(f"--{name.replace('_', '-')} {text}")
     return " ".join(words)

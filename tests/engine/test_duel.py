@@ -28,25 +28,6 @@ def test_greedy_play_over_matches(variant):
     assert hands == 240
 
 
-def _knob_values(variant):
-    """Every value of every knob that has a list of them, one at a time."""
-    rules = mahjong_env.VARIANTS[variant]
-    for field in type(rules).__dataclass_fields__.values():
-        choices = field.metadata.get("choices") or ((8, None) if field.metadata.get("none") else ())
-        for value in choices:
-            if value != getattr(rules, field.name):
-                yield {field.name: value}
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("variant", "knobs"), [pytest.param(v, k, id=f"{v} {k}") for v in VARIANTS for k in _knob_values(v)]
-)
-def test_every_knob(variant, knobs):
-    hands = duel(variant, 12, seed=3, choose=choose_with(make_agent("greedy")), num_hands=2, most_hands=48, **knobs)
-    assert hands >= 24
-
-
 def test_a_match_by_points_is_cut_after_200_hands(monkeypatch):
     assert settle.CUT_AFTER == hangzhou.LONGEST_POINTS_MATCH == 200
     monkeypatch.setattr(settle, "CUT_AFTER", 10)  # the same match, only shorter
