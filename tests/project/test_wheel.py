@@ -111,7 +111,9 @@ def test_a_command_without_its_extra_names_it(python: Path, tmp_path: Path, name
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("name", "option"), [("train", "--gamma"), ("train-sb3", "--vf-coef"), ("plan", "--power")])
+@pytest.mark.parametrize(
+    ("name", "option"), [("train", "--gamma"), ("train-sb3", "--vf-coef"), ("evaluate", "--until")]
+)
 def test_a_command_with_its_extra(python: Path, tmp_path: Path, name: str, option: str):
     # The extras of the environment that runs the tests, behind the installed wheel.
     extras = (

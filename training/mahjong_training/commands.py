@@ -19,7 +19,6 @@ from mahjong_training.config import (
     ControlVariatesConfig,
     EvaluateConfig,
     LeaderboardConfig,
-    PlanConfig,
     RecordConfig,
     TrainConfig,
     TrainRllibConfig,
@@ -79,7 +78,6 @@ train_sb3: Final = Command(TrainSb3Config, "mahjong_training.sb3.run")
 train_rllib: Final = Command(TrainRllibConfig, "mahjong_training.rllib.run")
 evaluate: Final = Command(EvaluateConfig, "mahjong_training.evaluation.command")
 leaderboard: Final = Command(LeaderboardConfig, "mahjong_training.evaluation.leaderboard")
-plan: Final = Command(PlanConfig, "mahjong_training.evaluation.sample_size")
 record: Final = Command(RecordConfig, "mahjong_training.datasets.command")
 review: Final = Command(ReviewConfig, "mahjong_training.analysis.review")
 rule_values: Final = Command(RuleValuesConfig, "mahjong_training.analysis.rule_report")

@@ -233,25 +233,7 @@ class EvaluateConfig(WorkersConfig, VariantConfig):
     """Also record what agents thought of their choices: the probabilities of policies, what each action promises to
     value and search; the viewer shows it."""
     out: Path | None = None
-    """Folder for evaluation.json, .csv, .html and .png; nothing is written if not given."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlanConfig(VariantConfig):
-    """Say how many deals it takes to see a difference between two agents, before they are played."""
-
-    agents: tuple[str, ...] = ("greedy", "closed-greedy")
-    """The agent that is measured, and the one in all other seats."""
-    differences: tuple[float, ...] = (0.02, 0.05, 0.1)
-    """The differences to be seen, in sigma (points of a hand's spread among greedy players)."""
-    power: float = 0.8
-    """The chance with which they are to be seen."""
-    pilot: int = 200
-    """Deals that are played to find out how much deals differ. Play the study itself with another seed."""
-    control_variates: bool = True
-    """Also say how many deals it takes with --control-variates."""
-    seed: int = 30_000
-    """Of the pilot."""
+    """Folder for evaluation.json, .csv and .html; nothing is written if not given."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -329,8 +311,7 @@ class TrainRllibConfig(VariantConfig):
     deals: int = 1000
     """Deals of the measurement afterwards, each played from every seat."""
     out: Path = Path("runs/rllib.zip")
-    """The policy file that is written. Checkpoints lie beside it while it learns: the same command goes on with the
-    latest."""
+    """The policy file that is written. Checkpoints lie beside it while it learns."""
     ray: str = "local"
     """The Ray cluster: local (one on this machine, for the purpose), auto (the one that this node belongs to) or
     HOST:PORT."""

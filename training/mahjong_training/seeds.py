@@ -10,7 +10,7 @@ the number of the hand (`mahjong_env.basics.chance`).
 |---|---|
 | 0 to 2**32 - 1 | `reset`, `make_engine`, `show`, `play`, `record`: the seed as it is given |
 | 2**32, 2**32 + 1 | the hands on which control variates are fitted; the hands that sigma is measured on |
-| 2**33 + seed | `evaluate`, `plan`, `leaderboard`, `rule-values`, `measure` |
+| 2**33 + seed | `evaluate`, `leaderboard`, `rule-values`, `measure` |
 | 2**34 + seed | the curve of a training run; the choice of `value`'s numbers |
 | 2**40 + n | blind test n |
 | 2**50 + 2**16 * seed + n | gate n of a training run |

@@ -89,7 +89,7 @@ class TestOwnAgents:
 
 
 class TestErrorsBeforeTheWork:
-    @pytest.mark.parametrize("name", ["evaluation.json", "evaluation.png", "evaluation.csv", "evaluation.html"])
+    @pytest.mark.parametrize("name", ["evaluation.json", "evaluation.csv", "evaluation.html"])
     def test_files_that_cannot_be_written(self, name, tmp_path, monkeypatch, capsys):
         (tmp_path / name).mkdir()
         monkeypatch.setattr(evaluation_command, "play_block", lambda *_: pytest.fail("has begun to play"))

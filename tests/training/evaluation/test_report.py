@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import csv
 import io
 import json
@@ -96,7 +95,6 @@ class TestFiles:
         data, _, page = read(written)
         assert re.findall(r'(?:src|href)="(?!data:)', page) == []
         assert "http" not in re.sub(r"<!DOCTYPE[^>]*>", "", page)
-        assert base64.b64decode(re.search(r"base64,([^\"]*)", page)[1]) == (written / "evaluation.png").read_bytes()
         tags = re.findall(r"<(/?)(table|tr|td|th|html|body|head|style|h1|h2|p|tbody|thead)\b", page)
         for tag in {name for _, name in tags}:
             assert sum(1 if not end else -1 for end, name in tags if name == tag) == 0
@@ -107,7 +105,7 @@ class TestFiles:
 
     def test_names_are_text_and_no_markup(self):
         found = evaluate(EvaluateConfig(variant="hebei", agents=("random", "greedy"), deals=2))
-        page = report.html_text(replace(found, agents=("<i>x</i>", "a & b*")), b"")
+        page = report.html_text(replace(found, agents=("<i>x</i>", "a & b*")))
         assert "<i>" not in page
         assert "&lt;i&gt;x&lt;/i&gt;" in page
         assert "a &amp; b*" in page

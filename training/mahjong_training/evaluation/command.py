@@ -17,7 +17,7 @@ from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import EvaluateConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation import report
-from mahjong_training.evaluation.estimates import confidence, looks
+from mahjong_training.evaluation.estimates import confidence, looks, plain_json
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.holdout import BlindTest
 from mahjong_training.evaluation.lineups import lineups
@@ -28,12 +28,12 @@ from mahjong_training.runtime.cache import ResultCache
 from mahjong_training.runtime.console import TimeLeft, saying_what_is_kept
 from mahjong_training.runtime.digests import agent_digests
 from mahjong_training.runtime.executors import set_threads
-from mahjong_training.runtime.folders import alone_in, check_file, write_bytes
+from mahjong_training.runtime.folders import alone_in, check_file, write_text
 from mahjong_training.runtime.limits import check_counts, check_seed
 from mahjong_training.runtime.workers import check_workers, new_executor
 from mahjong_training.seeds import blind_seed
 
-_FILES: Final = ("evaluation.json", "evaluation.csv", "evaluation.html", "evaluation.png")
+_FILES: Final = ("evaluation.json", "evaluation.csv", "evaluation.html")
 
 __all__ = ["Evaluation", "evaluate", "run"]
 
@@ -88,10 +88,9 @@ def run(config: EvaluateConfig) -> Evaluation:
             found = _play(plan, kept, progress)
         report.print_tables(found, details=config.details)
         if out:
-            png = report.draw(found)
-            texts = (report.json_text(found), report.csv_text(found), report.html_text(found, png))
-            for name, data in zip(_FILES, (*(text.encode("utf-8") for text in texts), png), strict=True):
-                write_bytes(out / name, data)
+            texts = (plain_json(found.as_json(), 2), report.csv_text(found), report.html_text(found))
+            for name, text in zip(_FILES, texts, strict=True):
+                write_text(out / name, text)
             print(f"written: {', '.join(str(out / name) for name in _FILES)}")
             kept.remove()
     return found

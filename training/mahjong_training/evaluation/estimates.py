@@ -48,13 +48,7 @@ class Estimate:
         return Estimate(self.mean / unit, self.low / unit, self.high / unit)
 
     def text(self, decimals: int, unit: float = 1.0, sign: str = "") -> str:
-        """Return "mean ± half_width", or "mean ± ?" where fewer than `FEWEST` deals carry no interval.
-
-        Args:
-            decimals: of both.
-            unit: what both are divided by.
-            sign: "+" to show it.
-        """
+        """Return "mean ± half_width" in a unit, or "mean ± ?" where there is no interval; ``sign="+"`` shows a plus."""
         mean = f"{round(self.mean / unit, decimals) + 0.0:{sign}.{decimals}f}"  # no negative zero
         half = self.half_width / unit
         return f"{mean} ± {half:.{decimals}f}" if np.isfinite(half) else f"{mean} ± ?"
@@ -88,11 +82,8 @@ def ratio(totals: NDArray[Any], counts: NDArray[Any], confidence: float = 0.95) 
 
     Args:
         totals: [clusters] what was counted in each cluster: points, wins.
-        counts: [clusters] hands in each cluster.
+        counts: [clusters] hands in each cluster; with fewer than `FEWEST` clusters the interval is infinite.
         confidence: of the interval; higher where it is one of several, see `confidence`.
-
-    Returns:
-        The mean per hand; with fewer than `FEWEST` clusters the interval is infinite.
     """
     mean = float(totals.sum() / counts.sum())
     if len(totals) < FEWEST:
@@ -102,7 +93,7 @@ def ratio(totals: NDArray[Any], counts: NDArray[Any], confidence: float = 0.95) 
 
 
 def interval(values: NDArray[Any], confidence: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the intervals of the means of independent values, which may be skewed.
+    """Return the lower and the upper ends [...] of intervals of the means of values [..., n], n at least `FEWEST`.
 
     Points of deals are skewed: a few great hands make much of the mean, and Student's t misses it far more often on
     their side. So its quantiles q are bent by the cubic transformation of Hall (On the removal of skewness by
@@ -111,13 +102,6 @@ def interval(values: NDArray[Any], confidence: float = 0.95) -> tuple[NDArray[np
 
     Skewness that rests on a single value is not counted: points less luck have heavy tails on both sides, and one great
     deal more on one of them would pass for skewness.
-
-    Args:
-        values: [..., n] float or int, n at least `FEWEST`.
-        confidence: that they hold the truth.
-
-    Returns:
-        [...] float64 each: the lower and the upper ends.
     """
     n = values.shape[-1]
     mean = values.mean(axis=-1)
@@ -183,14 +167,11 @@ def looks(deals: int) -> tuple[int, ...]:
 
 @cache
 def confidence(planned: Sequence[int]) -> float:
-    """Return the confidence of each interval, so that those of all looks together hold with 95 %.
+    """Return the confidence of each interval, so that those of all planned looks (ascending) hold together with 95 %.
 
     These are repeated confidence intervals (Jennison and Turnbull, 1984) with Pocock's boundary (1977), the same at
     every look: they hold at whichever look one stops, for whatever reason. The boundary is found by the recursion of
     Armitage, McPherson and Rowe (1969).
-
-    Args:
-        planned: a tuple of deals, ascending: when one looks.
     """
     if len(planned) == 1:
         return 0.95

@@ -31,8 +31,7 @@ class Column(NamedTuple):
 
     Attributes:
         name: its name in files; the page shows it with spaces.
-        total: the counter that is added up.
-        per: the counter that it is divided by; "": hands.
+        total, per: the counter that is added up, and the one that it is divided by; "": hands.
         heading: its heading on the terminal; "": it is not shown there. Those of `MAIN` have the same on the page.
         unit: "points" are shown in sigma as well, "share" in per cent.
     """
@@ -107,15 +106,13 @@ class Played:
     """The outcome of B games, by person (P).
 
     Attributes:
-        hands: [B] hands that were played.
+        hands, draws: [B] hands that were played, and drawn.
         points: [B, P] points won.
         wins, self_draws: [B, P] hands won, and won by self-draw.
         deal_ins: [B, P] hands in which the person gave the winning tile.
-        draws: [B] drawn hands.
         counts: [B, P] arrays by name, see `HandStatistics`.
         rows: [B, R] rows scored by the hand that won.
-        records: bytes, the lines of `mahjong_env.records` of the games, in the order in which they ended; empty if they
-            were not asked for.
+        records: bytes, the lines of `mahjong_env.records` of the games, in the order in which they ended; or none.
     """
 
     hands: NDArray[np.int64]
@@ -135,11 +132,7 @@ class Played:
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Played:
-        """Rebuild games from `arrays`.
-
-        Raises:
-            KeyError: something is missing.
-        """
+        """Rebuild games from `arrays`; a KeyError if something is missing."""
         counts = {name.removeprefix(_COUNTS): array for name, array in arrays.items() if name.startswith(_COUNTS)}
         return cls(**{item.name: arrays[item.name] for item in fields(cls) if item.name != "counts"}, counts=counts)
 
@@ -186,14 +179,7 @@ class HandStatistics:
     def add(
         self, games: NDArray[np.intp], seats: NDArray[np.int8], actions: NDArray[np.int64], step: StepResult
     ) -> None:
-        """Count a step.
-
-        Args:
-            games: [n] the games that were stepped.
-            seats: [n] who acted.
-            actions: [n] what they did.
-            step: its result.
-        """
+        """Count the result of a step of games [n], in which the seats [n] chose the actions [n]."""
         discards = actions < _NUM_DISCARDS
         self.counts["discards"][games[discards], seats[discards]] += 1
         if self._seats_are_people:

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.control_variates import useful_weights
@@ -72,6 +72,15 @@ class Table:
         text = points.text(3, self.sigma, "+")
         return f"**{text}**" if points.is_clear_of_zero else text
 
+    def as_json(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        rows = [
+            {"agent": agent, "against": {level: asdict(one) for level, one in standings.items()}}
+            for agent, standings in self.rows.items()
+        ]
+        named = {"variant": self.rules.name, "version": self.rules.version}
+        return named | {"sigma": self.sigma, "mark": self.mark, "rows": rows}
+
 
 def run(config: LeaderboardConfig) -> list[Table]:
     """Play what has not been played yet, print the table and write it.
@@ -109,19 +118,7 @@ def run(config: LeaderboardConfig) -> list[Table]:
             "deals": config.deals,
             "seed": config.seed,
             "unit": "points per hand, 95 % intervals clustered by deal, luck taken off where that narrows them",
-            "variants": [
-                {
-                    "variant": table.rules.name,
-                    "version": table.rules.version,
-                    "sigma": table.sigma,
-                    "mark": table.mark,
-                    "rows": [
-                        {"agent": agent, "against": {level: asdict(one) for level, one in standings.items()}}
-                        for agent, standings in table.rows.items()
-                    ],
-                }
-                for table in tables
-            ],
+            "variants": [table.as_json() for table in tables],
         }
         write_text(config.out / "leaderboard.json", plain_json(data) + "\n")
         write_text(config.out / "leaderboard.md", "\n".join([text, *map(_matrix, tables)]) + "\n")
@@ -218,30 +215,27 @@ def command(config: LeaderboardConfig) -> str:
 
 def markdown(tables: Sequence[Table], config: LeaderboardConfig) -> str:
     """Return the table as README shows it: an agent a row, a variant a column, against the reference agent."""
-    lines = [
+    said = (
         f"Points a hand in sigma, one against copies of the reference agent, {config.deals:,} deals from every seat, "
-        f"± 95 % ({time.strftime('%Y-%m-%d')}, `{command(config)}`):",
-        "",
-        "| agent | " + " | ".join(table.rules.title for table in tables) + " |",
-        "|---|" + "---|" * len(tables),
-        "| *the reference agent is* | " + " | ".join(f"*{table.mark}*" for table in tables) + " |",
-    ]
-    rows = {agent: [table.cell(agent, table.mark) for table in tables] for agent in tables[0].rows}
-    return "\n".join([*lines, *(f"| {_title(agent)} | {' | '.join(cells)} |" for agent, cells in rows.items())])
+        f"± 95 % ({time.strftime('%Y-%m-%d')}, `{command(config)}`):\n\n"
+    )
+    head = ["agent", *(table.rules.title for table in tables)]
+    rows = [[agent, *(table.cell(agent, table.mark) for table in tables)] for agent in tables[0].rows]
+    return said + _lines([head, ["*the reference agent is*", *(f"*{table.mark}*" for table in tables)], *rows])
 
 
 def _matrix(table: Table) -> str:
     """Return every agent against every level."""
-    heads = " | ".join(f"{table.rules.people - 1} x {level}" for level in table.levels)
-    lines = [f"\n## {table.rules.title}\n", f"sigma = {table.sigma:.2f} points\n"]
-    lines += [f"| one, against | {heads} |", "|---|" + "---|" * len(table.levels)]
-    for agent in table.rows:
-        lines.append(f"| {_title(agent)} | {' | '.join(table.cell(agent, level) for level in table.levels)} |")
-    return "\n".join(lines)
+    head = ["one, against", *(f"{table.rules.people - 1} x {level}" for level in table.levels)]
+    rows = [[agent, *(table.cell(agent, level) for level in table.levels)] for agent in table.rows]
+    return f"\n## {table.rules.title}\n\nsigma = {table.sigma:.2f} points\n\n{_lines([head, *rows])}"
 
 
-def _title(spec: str) -> str:
-    return f"{LEVELS.index(spec)}: {spec}" if spec in LEVELS else spec
+def _lines(table: list[list[str]]) -> str:
+    """Return a table whose rows begin with agents, levels with their numbers."""
+    titles = {level: f"{number}: {level}" for number, level in enumerate(LEVELS)}
+    head, *rows = (f"| {' | '.join([titles.get(first, first), *cells])} |" for first, *cells in table)
+    return "\n".join([head, "|" + "---|" * len(table[0]), *rows])
 
 
 def _around_table(readme: Path) -> tuple[str, str]:

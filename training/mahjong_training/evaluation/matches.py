@@ -31,12 +31,12 @@ _SIGMA_HANDS: Final = 4000
 
 
 def deal(rules: Rules, deals: NDArray[np.int64], seed: int, hands: int = 1) -> Engine:
-    """Return an engine with these deals of a seed; each of them is the same wherever it is dealt, with what others.
+    """Return an engine with deals [B] of a seed, by number; each is the same wherever it is dealt, with what others.
 
     Args:
         rules: what is played.
-        deals: [B] their numbers, which may be repeated.
-        seed: of the deals; those of users are dealt from the range of evaluations (`mahjong_training.seeds`).
+        deals: their numbers, which may be repeated.
+        seed: those of users are dealt from the range of evaluations (`mahjong_training.seeds`).
         hands: that are played in each game; of several the first is that of a new match.
     """
     numbers, places = np.unique(deals, return_inverse=True)
@@ -55,22 +55,18 @@ def play_out(
     record: bool = False,
     thoughts: bool = False,
 ) -> Played:
-    """Play all games of an engine to their end.
+    """Play all games of an engine, freshly dealt, to their end.
 
     Args:
-        engine: freshly dealt games; none of them may be dealt anew by itself.
+        engine: the games; none of them may be dealt anew by itself.
         agents: who plays.
         who: [B, P] number of the agent that plays for a person.
-        rng: where the agents' chance comes from.
-        deals: [B] keys of the deals. With them games of the same deal have as much chance in common as can be: `rng`
-            is then a `mahjong_agents.shared_chance.SharedChance`.
-        weights: [F] of control variates: then ``counts["luck"]`` says how lucky everybody was, see
-            `mahjong_agents.control_variates`.
+        rng: where the agents' chance comes from; with ``deals`` a `mahjong_agents.shared_chance.SharedChance`.
+        deals: [B] keys of the deals: games of the same deal then have as much chance in common as can be.
+        weights: [F] of control variates (`mahjong_agents.control_variates`): ``counts["luck"]`` then says how lucky
+            everybody was.
         record: whether the games are recorded.
         thoughts: whether their records also say what agents thought of their choices.
-
-    Raises:
-        TypeError: keys of deals with another generator.
     """
     if deals is not None and not isinstance(rng, SharedChance):
         raise TypeError(f"games with common chance take a SharedChance, not {type(rng).__name__}")
@@ -123,12 +119,8 @@ def play_out(
 class Block(NamedTuple):
     """Some deals of a line-up that are played together; what happens there depends on no other block.
 
-    Attributes:
-        lineup: the agents' numbers, one for each person.
-        number: the number of the block in its line-up.
-        first, last: its deals, ``last`` not among them.
-        seatings: in which orders of seats each of them is played, see `mahjong_training.evaluation.lineups.orders_of`.
-        control_variates: whether luck is measured and taken off the points, see `mahjong_agents.control_variates`.
+    The first deal is ``first``, the last one ``last - 1``; ``number`` is the block's own in its line-up. The rest is as
+    for `measure`.
     """
 
     lineup: tuple[int, ...]
@@ -149,15 +141,10 @@ class Block(NamedTuple):
 def block_cache(
     out: Path | None, rules: Rules, specs: Sequence[str], agents: Sequence[Agent], seed: int, *, recorded: str = ""
 ) -> ResultCache[Block, Played]:
-    """Return the cache of the blocks that are played in an evaluation.
+    """Return the cache of the blocks of an evaluation, in its folder; None: nothing is kept.
 
-    Args:
-        out: the folder of the evaluation; None: nothing is kept.
-        rules: what is played.
-        specs: the texts that the agents are made from.
-        agents: the agents.
-        seed: of the deals and all choices.
-        recorded: what is kept of the games themselves, in a word; "": nothing.
+    Agents are known by the texts that they are made from (``specs``) and by their digests. ``recorded`` says in a word
+    what is kept of the games themselves; "": nothing.
     """
     digests = [[spec, *agent_digests(spec, agent, rules)] for spec, agent in zip(specs, agents, strict=True)]
     depends_on = {"rules": rules_identity(rules), "agents": digests, "seed": seed, "recorded": recorded}
@@ -177,15 +164,8 @@ def blocks(
 ) -> list[Block]:
     """Return the blocks of a line-up; they are the same wherever and by how many they are played.
 
-    Args:
-        lineup: the agents' numbers, one for each person.
-        deals: number of deals.
-        seatings: see `Block`.
-        agents: those that the numbers stand for: slow ones have smaller blocks, see
-            `mahjong_agents.base.games_at_once`.
-        control_variates: see `Block`.
-        looks: numbers of deals after which a block ends, so that these can be looked at
-            (`mahjong_training.evaluation.estimates.looks`).
+    Slow agents have smaller blocks (`mahjong_agents.base.games_at_once`). A block ends at each of the ``looks``
+    (`mahjong_training.evaluation.estimates.looks`); the rest is as for `measure`.
     """
     at_once = games_at_once([agents[number] for number in set(lineup)] if agents else ())
     size = max(1, at_once // orders_of_a_deal(lineup, seatings))
@@ -202,12 +182,7 @@ def blocks(
 def play_block(rules: Rules, agents: Sequence[Agent], block: Block, seed: int, **recording: bool) -> Played:
     """Play every deal of a block in each order of its line-up; the games of a deal stand beside each other.
 
-    Args:
-        rules: what is played, one hand a game.
-        agents: who may play.
-        block: what is played.
-        seed: of the deals and of the agents' choices.
-        **recording: ``record`` and ``thoughts`` of `play_out`.
+    ``recording`` are ``record`` and ``thoughts`` of `play_out`; the rest is as for `measure`.
     """
     deals = np.arange(block.first, block.last)
     of_game = np.repeat(deals, orders_of_a_deal(block.lineup, block.seatings))

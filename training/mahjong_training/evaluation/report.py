@@ -1,11 +1,10 @@
-"""Evaluations as a report: tables on the terminal, a page that loads nothing, a plot, CSV and JSON.
+"""Evaluations as a report: tables on the terminal, a page that loads nothing, CSV and JSON.
 
 The columns are those of `mahjong_training.evaluation.hand_statistics.THEMES`.
 """
 
 from __future__ import annotations
 
-import base64
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,12 +13,11 @@ from itertools import groupby
 from typing import Any, Final
 
 from mahjong_env import MissingExtraError
-from mahjong_training.evaluation.estimates import Estimate, plain_json, sides
+from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.hand_statistics import MAIN, THEMES, Column
-from mahjong_training.evaluation.results import Evaluation, LineupResult, Standing
+from mahjong_training.evaluation.results import Evaluation
 
 try:
-    from matplotlib.figure import Figure  # not pyplot, so that no display is needed and notebooks keep their own
     from rich import box, markup
     from rich.console import Console
     from rich.table import Table
@@ -166,11 +164,6 @@ def _table(first: str, headings: Sequence[str], lines: Lines) -> Table:
 # --- Files -------------------------------------------------------------------------------------------------------
 
 
-def json_text(found: Evaluation) -> str:
-    """Return everything, as JSON."""
-    return plain_json(found.as_json(), 2)
-
-
 def csv_text(found: Evaluation) -> str:
     """Return one line for each agent of each line-up: every number with the ends of its 95 % interval."""
     lines = []
@@ -204,12 +197,12 @@ table { border-collapse: collapse; margin: 1rem 0 2rem; font-variant-numeric: ta
 th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap; }
 th:first-child, td:first-child, .named :nth-child(2) { text-align: left; }
 .up { color: #08660a; font-weight: 600; } .down { color: #a01010; font-weight: 600; }
-img { max-width: 100%; } small { color: #666; }
+small { color: #666; }
 """
 
 
-def html_text(found: Evaluation, png: bytes) -> str:
-    """Return a page with every table and the plot; it loads nothing from anywhere."""
+def html_text(found: Evaluation) -> str:
+    """Return a page with every table; it loads nothing from anywhere."""
     knobs = ", ".join(f"{name}={value}" for name, value in found.rules.knobs.items())
     dealt_from = f"seed {found.seed}" if found.blind is None else f"blind test {found.blind}"
     sections = [
@@ -219,7 +212,6 @@ def html_text(found: Evaluation, png: bytes) -> str:
         f"<p>sigma = {found.sigma:.2f} points: the spread of a hand's points among greedy players.</p>",
         f"<p><small>{escape(knobs)}</small></p>",
         *(f"<p>{escape(role)}</p>" for role in _roles(found)),
-        f'<img alt="points" src="data:image/png;base64,{base64.b64encode(png).decode("ascii")}">',
     ]
     if gains := _gains(found):
         sections += _section("What learning added", ["policy", "points", "in sigma"], gains)
@@ -253,40 +245,3 @@ def _section(title: str, headings: Sequence[str], lines: Lines) -> list[str]:
 def _td(cell: str) -> str:
     sign = {"+": ' class="up"', "-": ' class="down"'}.get(cell[:1], "") if cell.endswith(_CLEAR) else ""
     return f"<td{sign}>{escape(cell.removesuffix(_CLEAR))}</td>"
-
-
-def draw(found: Evaluation) -> bytes:
-    """Draw the points of all line-ups, of a league those over all of its tables; returns a PNG."""
-    if found.kind == "league":
-        rows = [(name, found.overall(number)) for number, name in enumerate(found.agents)]
-        rows.sort(key=lambda row: -row[1].mean)
-    else:  # of two agents in a line-up the first one only
-        rows = [
-            (_label(found, result, standing), standing.points)
-            for result in found.results
-            for standing in result.standings
-            if len(result.standings) != 2 or standing.agent == result.lineup[0]
-        ]
-    estimates = [points for _, points in rows]
-    means = [points.mean for points in estimates]
-    places = range(len(rows))[::-1]
-    figure = Figure(figsize=(8, 1.2 + 0.4 * len(rows)), layout="constrained")
-    axes = figure.subplots()
-    colours = ["C0" if mean >= 0 else "C3" for mean in means]
-    axes.barh(places, means, xerr=sides(estimates), height=0.6, capsize=3, color=colours)
-    axes.axvline(0, color="black", linewidth=0.8)
-    axes.grid(axis="x", alpha=0.3)
-    axes.set_yticks(places, [label for label, _ in rows], parse_math=False)
-    axes.set_xlabel("points per hand")
-    figure.suptitle(f"{found.rules.title}: {found.how_played}, 95 % intervals")
-    data = io.BytesIO()
-    figure.savefig(data, format="png", dpi=120)
-    return data.getvalue()
-
-
-def _label(found: Evaluation, result: LineupResult, standing: Standing) -> str:
-    others = [agent for agent in result.lineup if agent != standing.agent] or [standing.agent] * (standing.seats - 1)
-    seats = f" ({standing.seats} seats)" if 1 < standing.seats < len(result.lineup) else ""
-    if len(set(others)) == 1:
-        return f"{found.agents[standing.agent]}{seats}\nagainst {len(others)} x {found.agents[others[0]]}"
-    return f"{found.agents[standing.agent]}\nall at one table"

@@ -32,9 +32,9 @@ class Standing:
     """The results of one agent in a line-up, per hand and seat; rates of several seats are means over them.
 
     Attributes:
-        agent: its number in the line-up's agents.
+        agent: its number.
         seats: how many seats it had.
-        points: mean points per hand and seat.
+        points: mean points.
         wins, self_draws, deal_ins: share of hands won, won by self-draw, lost by giving the winning tile.
         details: the other columns of the report, by name, see `mahjong_training.evaluation.hand_statistics.THEMES`.
             What never happened is left out.
@@ -59,9 +59,8 @@ class LineupResult:
 
     Attributes:
         lineup: the agents' numbers, one for each person.
-        orders: orders of seats that every deal was played in.
-        deals: deals.
-        hands: hands played in all.
+        orders: in how many orders of seats every deal was played.
+        deals, hands: how many were played.
         draws: share of drawn hands.
         standings: one for each agent, in the order of the agents' numbers.
         totals: for each agent in the same order, [deals] its points over all orders of a deal.
@@ -82,10 +81,7 @@ class LineupResult:
         return next(standing for standing in self.standings if standing.agent == agent)
 
     def estimates(self, standing: Standing) -> dict[str, Estimate]:
-        """Return all columns of the report for one of the standings, by `Column.name`; what never happened is left out.
-
-        Where luck was taken off the points, ``points_with_luck`` is behind them.
-        """
+        """Return all columns of the report for a standing, by name, and ``points_with_luck`` if luck was taken off."""
         luck = {"points_with_luck": standing.with_luck} if standing.with_luck else {}
         main = {name: getattr(standing, name) for name in _SHARES}
         return {"points": standing.points} | luck | main | {"draws": self.draws} | dict(standing.details)
@@ -145,17 +141,12 @@ def summarise(
 def difference(one: LineupResult, agent: int, other: LineupResult, its_agent: int) -> Estimate:
     """Estimate how many points per hand and seat one agent brings more than another in its place.
 
-    Both line-ups were played on the same deals, in the same orders of seats: what the deals bring by themselves is in
-    both, and cancels.
-
     Args:
         one: a line-up with ``agent``.
         agent: its number.
-        other: the same line-up with another agent in its place.
+        other: the same line-up with another agent in its place, on the same deals in the same orders of seats: what
+            the deals bring by themselves is in both, and cancels.
         its_agent: that agent's number.
-
-    Returns:
-        The mean difference, with an interval clustered by deal.
 
     Raises:
         TrainingError: the line-ups are not of the same deals and orders.
@@ -180,19 +171,16 @@ class Evaluation:
     """The result of `mahjong_training.evaluation.command.evaluate`.
 
     Attributes:
-        rules: what was played.
         agents: the agents' names.
         deals: deals of each line-up.
-        seed: the seed.
-        results: one for each line-up, see `mahjong_training.evaluation.lineups.lineups`.
-        sigma: the unit that is the same for every variant, in points: see `mahjong_training.evaluation.matches.sigma`.
+        results: one for each line-up.
+        sigma: the unit, in points: see `mahjong_training.evaluation.matches.sigma`.
         roles: what each agent is to the trained policies among them; "" if nothing.
         clones: for trained policies, by number, the number of the same policy before learning.
-        kind: what the line-ups are, see `mahjong_training.evaluation.lineups.lineups`.
-        seatings: in which orders of seats every deal was played, see `mahjong_training.evaluation.lineups.orders_of`.
-        control_variates: whether luck was taken off all points, see `mahjong_agents.control_variates`.
+        kind, seatings: see `mahjong_training.evaluation.lineups`.
+        control_variates: whether luck was taken off all points.
         looks: after how many deals one meant to look; more than one if one could stop early.
-        blind: the number of the blind test, if it was one, see `mahjong_training.evaluation.holdout`.
+        blind: the number of the blind test, if it was one.
     """
 
     rules: Rules
@@ -225,10 +213,7 @@ class Evaluation:
         return f"± 95 % clustered by deal{looks}"
 
     def overall(self, agent: int) -> Estimate:
-        """Estimate the points of an agent per hand and seat over all line-ups that it sat in.
-
-        Line-ups play the same deals: the interval is clustered by deal over all of them.
-        """
+        """Estimate the points of an agent per hand and seat over all of its line-ups, clustered by deal."""
         results = [result for result in self.results if agent in result.lineup and len(result.standings) > 1]
         if not results:
             raise TrainingError(f"{self.agents[agent]} has met nobody")
@@ -306,12 +291,7 @@ class Evaluation:
                 for result in self.results
             ],
             "learning_added": [
-                {
-                    "policy": names[gain.policy],
-                    "clone": names[gain.clone],
-                    "against": names[gain.against],
-                    "points": asdict(gain.points),
-                }
-                for gain in self.gains()
+                {"policy": names[one], "clone": names[clone], "against": names[other], "points": asdict(points)}
+                for one, clone, other, points in self.gains()
             ],
         }

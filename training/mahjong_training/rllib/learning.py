@@ -73,14 +73,8 @@ def ppo(
 ) -> Any:
     """Return a PPOConfig, tuned for a first quarter of an hour: self-play at every seat, shaped by distance.
 
-    Args:
-        variant: what is learned.
-        scale: of the rewards: one divided by the standard deviation of a hand's points.
-        knobs: house rules, as ``NAME=VALUE``.
-        runners: processes that play; 0: the learner's own.
-        tables: tables of each of them, stepped at once.
-        seed: of the deals, the weights and all choices.
-        network: its sizes.
+    Rewards are points times ``scale``, which is best one divided by sigma. ``runners`` processes (0: the learner's own)
+    step ``tables`` tables each at once. ``knobs`` are house rules, as ``NAME=VALUE``.
     """
     register()
     model = {"network": asdict(network or NetworkSpec(128, 1))}
@@ -125,15 +119,7 @@ def decisions_of(found: Mapping[str, Any]) -> int:
 
 
 def write_policy(algorithm: Any, variant: str, path: Path, *, knobs: tuple[str, ...] = (), decisions: int = 0) -> None:
-    """Write what an algorithm of `ppo` has learned as a policy file, for ``policy:FILE`` wherever agents are named.
-
-    Args:
-        algorithm: RLlib's.
-        variant: what it has learned.
-        path: the file.
-        knobs: house rules, as ``NAME=VALUE``.
-        decisions: how many decisions it has learned from.
-    """
+    """Write what an algorithm of `ppo` has learned as a policy file, for ``policy:FILE`` wherever agents are named."""
     network, rules = algorithm.get_module(LEARNER).network, read_rules(variant, knobs)
     told = {"with": "RLlib's PPO", "steps": decisions}
     weights = arrays_of(network)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.command import evaluate
 from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.matches import sigma
+from mahjong_training.runtime.cache import key_of
 from mahjong_training.runtime.console import saying_what_is_kept
 from mahjong_training.runtime.folders import make_folder, write_text
 from mahjong_training.runtime.ray_cluster import check_address, connected
@@ -36,32 +36,24 @@ def run(config: TrainRllibConfig) -> Estimate:
         raise TrainingError("--minutes is above 0, --runners from 0, --tables from 1, --deals from 2")
     check_address(config.ray)
     make_folder(config.out.parent)
-    folder = config.out.with_suffix(".checkpoints")
-    settings = {name: str(getattr(config, name)) for name in ("variant", "knobs", "runners", "tables", "seed")}
-    latest = latest_checkpoint(folder, settings)
-    kept = f"the same command goes on with the latest checkpoint in {folder}"
+    settings = [config.variant, config.knobs, config.runners, config.tables, config.seed]
+    folder = config.out.with_name(f".{config.out.stem}-{key_of(settings)}")  # other settings begin anew
+    kept = "the same command goes on with the latest checkpoint"
     with saying_what_is_kept(lambda: kept), connected(config.ray, workers=config.runners + 1):
-        decisions = _learn(config, folder, settings, latest, 1 / sigma(rules))
+        decisions = _learn(config, folder, 1 / sigma(rules))
     points = _measure(config, decisions)
     shutil.rmtree(folder, ignore_errors=True)
     return points
 
 
-def _learn(
-    config: TrainRllibConfig, folder: Path, settings: Mapping[str, str], latest: tuple[Path, float, int], scale: float
-) -> int:
+def _learn(config: TrainRllibConfig, folder: Path, scale: float) -> int:
     """Learn until the time is up, and write the policy; return the decisions it has learned from."""
     from mahjong_training.rllib.learning import decisions_of, ppo, write_policy  # which imports RLlib, for many seconds
 
-    checkpoint, seconds, decisions = latest
-    algorithm = ppo(
-        config.variant,
-        scale=scale,
-        knobs=config.knobs,
-        runners=config.runners,
-        tables=config.tables,
-        seed=training_seed(config.seed, decisions) % 2**31,  # a resumed run is dealt other hands
-    ).build_algo()
+    checkpoint, seconds, decisions = latest_checkpoint(folder)
+    seed = training_seed(config.seed, decisions) % 2**31  # a resumed run is dealt other hands
+    how = ppo(config.variant, scale=scale, knobs=config.knobs, runners=config.runners, tables=config.tables, seed=seed)
+    algorithm = how.build_algo()
     try:
         if decisions:
             algorithm.restore_from_path(str(checkpoint.absolute()))
@@ -77,7 +69,7 @@ def _learn(
                 time.sleep(1)  # every runner has died, and is being started again
                 continue
             decisions += made
-            write_checkpoint(algorithm, folder, settings, seconds, decisions)
+            write_checkpoint(algorithm, folder, seconds, decisions)
             print(f"{seconds / 60:5.1f} min  {decisions:9,} decisions", flush=True)
         write_policy(algorithm, config.variant, config.out, knobs=config.knobs, decisions=decisions)
     finally:
@@ -86,10 +78,8 @@ def _learn(
 
 
 def _measure(config: TrainRllibConfig, decisions: int) -> Estimate:
-    names = (f"policy:{config.out}", "random")
-    found = evaluate(
-        EvaluateConfig(variant=config.variant, knobs=config.knobs, agents=names, deals=config.deals, teachers=False)
-    )
+    played = EvaluateConfig(variant=config.variant, knobs=config.knobs, deals=config.deals, teachers=False)
+    found = evaluate(played, agents=[f"policy:{config.out}", "random"])
     points = found.against(0, 1).of(0).points
     print(
         f"{config.out}: after {decisions:,} decisions {points.text(3, sign='+')} points a hand "
@@ -98,32 +88,21 @@ def _measure(config: TrainRllibConfig, decisions: int) -> Estimate:
     return points
 
 
-def latest_checkpoint(folder: Path, settings: Mapping[str, str]) -> tuple[Path, float, int]:
-    """Return the latest whole checkpoint in a folder, its seconds of learning, and its decisions: 0 if there is none.
-
-    Raises:
-        TrainingError: it is of a run with other settings, which are named.
-    """
+def latest_checkpoint(folder: Path) -> tuple[Path, float, int]:
+    """Return the latest whole checkpoint in a folder, its seconds of learning and its decisions (0: there is none)."""
     whole = sorted(folder.glob(f"*/{_STATE}"))
     if not whole:
         return folder, 0.0, 0
     state = json.loads(whole[-1].read_text(encoding="utf-8"))
-    for name, value in settings.items():
-        if state["settings"].get(name) != value:
-            raise TrainingError(
-                f"{folder} has checkpoints of a run with --{name} {state['settings'].get(name)}, not {value}: "
-                "choose another --out, or delete that folder"
-            )
     return whole[-1].parent, state["seconds"], state["decisions"]
 
 
-def write_checkpoint(algorithm: Any, folder: Path, settings: Mapping[str, str], seconds: float, decisions: int) -> None:
-    """Write a checkpoint of RLlib's algorithm, and then delete those before it; see `latest_checkpoint`."""
+def write_checkpoint(algorithm: Any, folder: Path, seconds: float, decisions: int) -> None:
+    """Write a checkpoint of RLlib's algorithm, and then delete those before it."""
     before = list(folder.glob("*"))
     new = folder / f"{decisions:012d}"
     make_folder(folder)
     algorithm.save_to_path(str(new.absolute()))
-    state = {"settings": dict(settings), "seconds": seconds, "decisions": decisions}
-    write_text(new / _STATE, json.dumps(state) + "\n")
+    write_text(new / _STATE, json.dumps({"seconds": seconds, "decisions": decisions}) + "\n")
     for old in before:
         shutil.rmtree(old, ignore_errors=True)

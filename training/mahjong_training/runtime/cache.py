@@ -74,11 +74,7 @@ class ResultCache(Generic[Key, Result]):
             return None
 
     def put(self, key: Key, result: Result) -> None:
-        """Keep a result.
-
-        Raises:
-            WriteError: it cannot be written.
-        """
+        """Keep a result; a WriteError if that fails."""
         if self._folder is None:
             return
         data = io.BytesIO()

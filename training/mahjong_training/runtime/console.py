@@ -81,11 +81,7 @@ def status_of(command: Callable[[], object]) -> int:
 
 @contextmanager
 def status() -> Iterator[Callable[[str], None]]:
-    """Show one line that changes on a terminal, and nothing elsewhere.
-
-    Yields:
-        The function that is told what the line says.
-    """
+    """Show one line that changes on a terminal, and nothing elsewhere; yield the function that is told what it says."""
     try:
         from rich.console import Console
     except ImportError as error:
@@ -100,14 +96,9 @@ def status() -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def saying_what_is_kept(kept: Callable[[], str]) -> Iterator[Callable[[str], object]]:
-    """Show a `status` while work is done that can be gone on with, and say so when it is stopped or an agent fails.
+    """Show a `status` while work is done; when it is stopped or an agent fails, let the error say what is kept of it.
 
-    Args:
-        kept: says how much is kept, and how to go on; "" if nothing is.
-
-    Raises:
-        InterruptedRunError: Ctrl-C or SIGTERM.
-        AgentError: an agent raised it.
+    ``kept`` says how much that is, and how to go on; "" if it is nothing.
     """
     try:
         with stopping_in_order(), status() as progress:
@@ -122,11 +113,7 @@ class TimeLeft:
     """An estimate of how much longer work will take, by how long it has taken; as text, to be put behind other text."""
 
     def __init__(self, todo: int) -> None:
-        """Begin.
-
-        Args:
-            todo: parts of about the same size that are to be done.
-        """
+        """Begin, with a number of parts of about the same size to be done."""
         self._todo, self._done, self._start = todo, 0, time.monotonic()
 
     def done(self, parts: int = 1) -> None:

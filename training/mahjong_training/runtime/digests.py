@@ -41,7 +41,7 @@ def agent_digests(spec: str, agent: Agent, rules: Rules) -> list[str]:
         rules: what is played: agents that play a shipped policy play that of these rules.
     """
     if isinstance(agent, IsolatedAgent):  # the same agent as without, whose source is not loaded here
-        (module, name), source = agent.kind, _around(Path(agent.file)) if agent.file else []
+        (module, name), source = agent.kind, _source(Path(agent.file)) if agent.file else []
     else:
         module, name = type(agent).__module__, type(agent).__qualname__
         source = _source_of(module)
@@ -62,31 +62,23 @@ def _named(spec: str, rules: Rules) -> Iterator[Path]:
     elif name == "value":
         yield NUMBERS_PATH
     elif match := _SOURCE.fullmatch(address.strip()):
-        yield from _beside(Path(match["file"])) if match["file"] else _source_of(match["module"])
+        yield from _source(Path(match["file"])) if match["file"] else _source_of(match["module"])
     yield from (Path(file) for file in (address, place) if os.path.isfile(file))
     for option in filter(None, options.split("&")):
         yield from _named(option.partition("=")[2], rules)
 
 
 def _source_of(module: str) -> list[Path]:
-    """Return the source of a loaded module from outside: its package's, or its file's with what that imports."""
-    top = module.partition(".")[0]
     file = getattr(sys.modules.get(module), "__file__", None)
-    if top in OURS or file is None:
-        return []
-    folders = getattr(sys.modules.get(top), "__path__", ())
-    return sorted(path for folder in folders for path in Path(folder).rglob("*.py")) or _beside(Path(file))
+    return [] if file is None or module.partition(".")[0] in OURS else _source(Path(file))
 
 
-def _around(file: Path) -> list[Path]:
-    """Return the package that a file is in, or else the file with what it imports, without loading anything."""
-    folders = [folder for folder in file.resolve().parents if (folder / "__init__.py").is_file()]
-    return sorted(folders[-1].rglob("*.py")) if folders else _beside(file)
-
-
-def _beside(file: Path) -> list[Path]:
-    """Return a file, and those beside it that it imports, directly or not, as far as its text says so."""
+def _source(file: Path) -> list[Path]:
+    """Return the package that a file is in, or the file with those beside it that it imports; nothing is loaded."""
     file = file.expanduser().resolve()
+    packages = [folder for folder in file.parents if (folder / "__init__.py").is_file()]
+    if packages:
+        return sorted(packages[-1].rglob("*.py"))
     finder = ModuleFinder(path=[str(file.parent)], excludes=list(OURS))
     try:
         finder.run_script(str(file))

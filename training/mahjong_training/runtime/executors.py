@@ -54,7 +54,7 @@ class Executor(ABC):
         for any more, because the generator is closed, are not begun.
 
         Args:
-            work: called as ``work(state, task)``; a function of a module, of its arguments alone.
+            work: a function of a module, called as ``work(state, task)``.
             state: what all tasks need, such as rules and agents.
             tasks: each should take a few seconds.
             make: makes the state anew in other processes of this machine; None: the state itself is pickled for them.
@@ -140,15 +140,10 @@ class LocalExecutor(Executor):
 
 
 class ProcessExecutor(Executor):
-    """Processes of this machine. They are spawned, as threads of torch do not survive a fork, when they have a task."""
+    """Processes of this machine; they are spawned, as threads of torch do not survive a fork, when they have a task."""
 
     def __init__(self, processes: int, threads: int = 1) -> None:
-        """Start nothing yet.
-
-        Args:
-            processes: how many at most; no more than there are tasks are started.
-            threads: threads of torch in each of them.
-        """
+        """Start nothing yet; later no more processes than there are tasks, each with some threads of torch."""
         self._processes, self._threads = processes, threads
         self._pool: ProcessPoolExecutor | None = None
 

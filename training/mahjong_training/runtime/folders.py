@@ -20,11 +20,7 @@ LOCK: Final = "run.lock"
 
 
 def make_folder(folder: Path) -> None:
-    """Make sure that a folder exists and can be written.
-
-    Raises:
-        WriteError: it cannot; nothing has been left there.
-    """
+    """Make sure that a folder exists and can be written; else raise a WriteError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder, prefix=".probe-"):
@@ -45,11 +41,7 @@ def check_folder(folder: Path) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Make sure that a file can be written, before there is anything to write; its folder is made.
-
-    Raises:
-        WriteError: it cannot.
-    """
+    """Make sure that a file can be written, and make its folder; else raise a WriteError."""
     make_folder(path.parent)
     if path.is_dir():
         raise WriteError(f"{path}: cannot be written (it is a folder); name a file in it")
@@ -67,11 +59,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file; whatever stood there is replaced at once, or stays as it was.
-
-    Raises:
-        WriteError: it cannot be written.
-    """
+    """Write a file, which is replaced at once; else raise a WriteError, and what stood there is as it was."""
     with naming(path), replacing(path) as file:
         file.write(data)
 
@@ -86,11 +74,7 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def alone_in(folder: Path | None) -> Iterator[None]:
-    """Keep other commands out of a folder, which is made if it is not there; None: there is no folder.
-
-    Raises:
-        TrainingError: another command is at work in it, or it cannot be written.
-    """
+    """Keep other commands out of a folder, which is made if it is not there; see `locked`. None: there is no folder."""
     if folder is None:
         yield
         return
@@ -107,8 +91,7 @@ def locked(path: Path) -> Iterator[str | None]:
     a process that was killed: it is taken over, if that process was on this machine. Of other machines nobody here can
     tell, because not every shared file system passes locks on.
 
-    Args:
-        path: the lock file; its folder exists. The file beside it with the suffix ``.holder`` names the process.
+    The folder of the lock file exists; a file beside it with the suffix ``.holder`` names the process.
 
     Yields:
         The process that left the lock behind, such as "process 12 on node-3"; None if there was none.

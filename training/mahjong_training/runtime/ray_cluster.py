@@ -126,17 +126,14 @@ def check_address(address: str, processes: int = 1) -> None:
 
 @contextmanager
 def connected(address: str, *, workers: int | None = None, store: int | None = None) -> Iterator[Any]:
-    """Be connected to a cluster whose nodes all have the versions of this process.
+    """Be connected to a cluster whose nodes all have the versions of this process; yield the module `ray`.
 
     A process that is connected already (``ray.init``) keeps that connection, whatever the address.
 
     Args:
         address: "local", "auto" or "HOST:PORT".
-        workers: number of processes of a local cluster; None: one for each core.
-        store: bytes of shared memory for a local cluster's objects; None: 64 MiB for each worker.
-
-    Yields:
-        The module `ray`.
+        workers: processes of a local cluster; None: one for each core.
+        store: bytes of shared memory for its objects; None: 64 MiB for each worker.
 
     Raises:
         MissingExtraError: Ray is not installed.
@@ -240,11 +237,7 @@ def _on_a_node() -> Callable[..., tuple[str, Any]]:
 
 
 def answer_of(expected: Versions, *task: Any) -> tuple[str, Any]:
-    """Carry out a task on a node.
-
-    Args:
-        expected: the versions of the driver.
-        *task: what `mahjong_training.runtime.executors.carry_out` takes; nothing: only the versions are looked at.
+    """Carry out a task as `carry_out` does, on a node that must have the driver's versions; or look at these alone.
 
     Returns:
         "value" and what came of it; "error" and this project's own, or the traceback of another one; "unfit", the name

@@ -34,12 +34,7 @@ def versions() -> Versions:
 
 
 def differences(expected: Versions, found: Versions) -> list[str]:
-    """Return a text for each version that differs.
-
-    Args:
-        expected: the versions of the process that asks; what it lacks itself nobody else needs.
-        found: those of the process that is to do the work.
-    """
+    """Return a text for each version that is not as expected; what is missing there nobody else needs."""
     return [
         f"{name} is {found.get(name) or 'missing'} and not {wanted}"
         for name, wanted in expected.items()
