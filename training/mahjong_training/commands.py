@@ -1,8 +1,4 @@
-"""The commands of this package: ``mahjong-env train``, ``evaluate`` and so on.
-
-Each is made from a class of settings (`mahjong_training.config`); `mahjong_env.cli` finds them in the entry-point group
-`mahjong_env.commands`.
-"""
+"""The commands of this package, which `mahjong_env.cli` finds in the entry-point group `mahjong_env.commands`."""
 
 from __future__ import annotations
 
@@ -21,7 +17,6 @@ from mahjong_training.config import (
     LeaderboardConfig,
     RecordConfig,
     TrainConfig,
-    TrainRllibConfig,
     TrainSb3Config,
 )
 from mahjong_training.runtime.console import status_of
@@ -29,15 +24,11 @@ from mahjong_training.runtime.console import status_of
 
 @dataclass(frozen=True)
 class Command:
-    """A command line that is made from a class of settings.
-
-    Attributes:
-        settings: the class; its fields are the options, and its docstring is the help.
-        module: where ``run(settings)`` is; imported late, as each asks for optional packages of its own.
-    """
+    """A command line that is made from a class of settings: fields are the options, the docstring is the help."""
 
     settings: type
     module: str
+    """Where ``run(settings)`` is; imported late, as each asks for optional packages of its own."""
 
     @property
     def summary(self) -> str:
@@ -45,15 +36,7 @@ class Command:
         return (self.settings.__doc__ or "").partition("\n")[0]
 
     def __call__(self, arguments: Sequence[str], prog: str) -> int:
-        """Run the command.
-
-        Args:
-            arguments: the words after the command's name.
-            prog: what the command is called in messages, such as "mahjong-env train".
-
-        Returns:
-            0; 2 after an error, which has been printed in one line; 130 after Ctrl-C, 143 after SIGTERM.
-        """
+        """Run the command with the words after its name; return its exit status, see `status_of`."""
         # Before numpy and torch start threads of their own: where cores are shared these only wait for each other, and
         # by default they wait in a loop that takes the core from the process that they wait for.
         os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -75,7 +58,6 @@ class Command:
 
 train: Final = Command(TrainConfig, "mahjong_training.learning.run")
 train_sb3: Final = Command(TrainSb3Config, "mahjong_training.sb3.run")
-train_rllib: Final = Command(TrainRllibConfig, "mahjong_training.rllib.run")
 evaluate: Final = Command(EvaluateConfig, "mahjong_training.evaluation.command")
 leaderboard: Final = Command(LeaderboardConfig, "mahjong_training.evaluation.leaderboard")
 record: Final = Command(RecordConfig, "mahjong_training.datasets.command")

@@ -46,6 +46,9 @@ class RunConfig(VariantConfig):
     """Go on with the run in the folder, up to what is to be learned from in all."""
     seed: int = 0
     """Of the deals, the weights and all choices."""
+    reward: str = "points"
+    """Reward: points (in sigma), sigma, clipped?limit=2, ranked, distance?weight=0.1 (0.3 is good without a warm
+    start), or FILE.py:NAME of your own; see docs/rewards_and_features.md."""
     device: str = "auto"
     """Where torch learns: auto (a GPU if there is one), cpu or cuda. On the CPU the same run again gives the same
     policy; a GPU adds in an order of its own."""
@@ -102,9 +105,6 @@ class TrainSb3Config(PpoSettings, RunConfig):
     teacher: str | None = None
     """Who is imitated. Not given: the reference agent of the rules, greedy or closed-greedy; of a dataset, the first
     of the agents that were recorded."""
-    reward: str = "points"
-    """Reward: points (in sigma), sigma, clipped?limit=2, ranked, distance?weight=0.1, or FILE.py:NAME of your own; see
-    docs/rewards_and_features.md. distance?weight=0.3 is good without a warm start."""
     width: int = 256
     """Units of each hidden layer."""
     layers: int = 2
@@ -169,14 +169,11 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     ent_coef: float = 0.0
     kl_coef: float = 0.0
     """Weight of the divergence (KL) from the reference: the learner as it began, or was at its last measurement."""
-    reward: str = "points"
-    """Reward: points (in sigma), sigma, clipped?limit=2, ranked, distance?weight=0.1, or FILE.py:NAME
-    of your own; see docs/rewards_and_features.md. Luck is taken off points alone."""
     reward_limit: float = 10.0
     """Limit, in sigma, of what a reward between two decisions counts."""
     control_variates: bool = True
-    """Take the luck of the draws off what is paid (agents/mahjong_agents/control_variates.py): the same mean, and less
-    noise to learn from. It is left out where luck explains less than a third of the spread of points (Wuhan)."""
+    """Take the luck of the draws off points, if these are the reward: the same mean, and less noise to learn from. It
+    is left out where luck explains less than a third of the spread of points (Wuhan)."""
     ema_decay: float = 0.5
     """Decay of the exponential moving average of the weights, which is what is measured and saved (a plain mean of the
     first updates); 0: the last weights alone."""
@@ -294,24 +291,3 @@ class ControlVariatesConfig:
     """Hands that are played for it, from a seed that nothing else uses."""
     out: Path | None = None
     """The file of weights, which keeps those of the other variants; the one that is shipped if not given."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainRllibConfig(VariantConfig):
-    """Let RLlib's PPO learn a variant by self-play, and measure it against random agents."""
-
-    minutes: float = 10.0
-    """How long it learns."""
-    runners: int = 1
-    """Processes that play, beside the learner's; 0: the learner's own."""
-    tables: int = 64
-    """Tables of each of them."""
-    seed: int = 0
-    """Of the deals, the weights and all choices."""
-    deals: int = 1000
-    """Deals of the measurement afterwards, each played from every seat."""
-    out: Path = Path("runs/rllib.zip")
-    """The policy file that is written. Checkpoints lie beside it while it learns."""
-    ray: str = "local"
-    """The Ray cluster: local (one on this machine, for the purpose), auto (the one that this node belongs to) or
-    HOST:PORT."""

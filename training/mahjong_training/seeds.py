@@ -1,20 +1,8 @@
 """Which seeds deal what: hands that are learned from are never those that are measured.
 
-Seeds of users are numbers from 0 to 2**32 - 1 (`mahjong_training.runtime.limits.check_seed`). What is dealt from it
-depends on the
-purpose: each has a range of its own, so that the same number names other hands in training, in an evaluation and at
-`env.reset`. The ranges do not meet, and with them no deals do: a deal follows from its seed, the number of the game and
-the number of the hand (`mahjong_env.basics.chance`).
-
-| range | what is dealt from it |
-|---|---|
-| 0 to 2**32 - 1 | `reset`, `make_engine`, `show`, `play`, `record`: the seed as it is given |
-| 2**32, 2**32 + 1 | the hands on which control variates are fitted; the hands that sigma is measured on |
-| 2**33 + seed | `evaluate`, `leaderboard`, `rule-values`, `measure` |
-| 2**34 + seed | the curve of a training run; the choice of `value`'s numbers |
-| 2**40 + n | blind test n |
-| 2**50 + 2**16 * seed + n | gate n of a training run |
-| 2**56 to 2**57 - 1 | training, and the choice of a teacher: drawn from the run's seed, the update and its part |
+Seeds of users are numbers from 0 to 2**32 - 1. Each purpose has a range of its own, so that the same number names
+other hands in training, in an evaluation and at `env.reset`; docs/results.md lists them. The ranges do not meet, and
+with them no deals do: these follow from the seed, the game and the hand (`mahjong_env.basics.chance`).
 """
 
 from __future__ import annotations
@@ -51,12 +39,7 @@ def blind_seed(number: int) -> int:
 
 
 def gate_seed(seed: int, number: int) -> int:
-    """Return the seed of a gate.
-
-    Args:
-        seed: of the run.
-        number: of the gate in the run, below 2**16; what comes after that begins again.
-    """
+    """Return the seed of a gate of a run with a seed; after 2**16 gates they begin again."""
     return _GATE + _GATES * seed + number % _GATES
 
 

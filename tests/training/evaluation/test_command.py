@@ -97,10 +97,6 @@ class TestErrorsBeforeTheWork:
         assert main(words) == 2
         assert f"{tmp_path / name}: cannot be written (it is a folder)" in capsys.readouterr().err
 
-    def test_a_benchmark_into_a_folder(self, tmp_path, capsys):
-        assert main(["bench-learning", "--variant", "hebei", "--json", str(tmp_path)]) == 2
-        assert f"{tmp_path}: cannot be written (it is a folder)" in capsys.readouterr().err
-
 
 class LosesItsWay:
     """Plays the first legal action, and after a while none."""
@@ -147,17 +143,7 @@ class TestInterrupted:
             played.append(arguments[2])
             return plain(*arguments, **settings)
 
-        words = [
-            "evaluate",
-            "--variant",
-            "hebei",
-            "--agents",
-            "random",
-            "greedy",
-            "closed-greedy",
-            "--deals",
-            "4",
-        ]
+        words = ["evaluate", "--variant", "hebei", "--agents", *TRIO, "--deals", "4"]
         out = ["--out", str(tmp_path / "out")]
         with monkeypatch.context() as patch:
             patch.setattr(evaluation_command, "play_block", third_is_interrupted)
@@ -190,38 +176,16 @@ class TestInterrupted:
             "part 3 of 3: greedy, greedy, closed-greedy, closed-greedy; about 80 s left",
         ]
 
-    def test_ctrl_c_in_a_leaderboard(self, monkeypatch, capsys):
-        from mahjong_benchmarks import learning as bench
-
-        def interrupted(*_):
-            raise KeyboardInterrupt
-
-        monkeypatch.setattr(bench, "measure", interrupted)
-        assert main(["bench-learning", "--variant", "hebei"]) == 130
-        assert capsys.readouterr().err == "interrupted\n"
-
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("command", "needless"),
-    [
-        ("bench-learning", ["scipy", "matplotlib"]),
-        ("evaluate", ["torch", "stable_baselines3", "sb3_contrib", "tensorboard"]),
-    ],
-)
-def test_commands_need_their_own_extra_only(command, needless):
-    """`bench` needs what `train` installs, `evaluate` what `evaluate` does."""
+def test_the_command_needs_its_own_extra_only():
     code = "import sys\n"
     code += "class Lacking:\n"
     code += "    def find_spec(self, name, path=None, target=None):\n"
     code += "        if name in sys.argv[2].split(): raise ModuleNotFoundError(name, name=name)\n"
     code += "sys.meta_path.insert(0, Lacking())\n"
     code += "from mahjong_env.cli import main\nsys.exit(main(sys.argv[3:]))"
-    words = ["--variant", "hebei"]
-    if command == "bench-learning":
-        words += ["--tables", "4", "--runs", "1", "--seconds", "1e-6", "--width", "4", "--opponents", "random"]
-    else:
-        words += ["--agents", "random", "--deals", "2"]
-    call = [sys.executable, "-c", code, "-", " ".join(needless), command, *words]
+    words = ["evaluate", "--variant", "hebei", "--agents", "random", "--deals", "2"]
+    call = [sys.executable, "-c", code, "-", "torch stable_baselines3 sb3_contrib tensorboard matplotlib", *words]
     done = subprocess.run(call, capture_output=True, text=True, check=False, encoding="utf-8")
     assert (done.returncode, done.stderr) == (0, "")

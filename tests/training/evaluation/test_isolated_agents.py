@@ -16,7 +16,6 @@ from mahjong_agents.base import games_at_once
 from mahjong_agents.shared_chance import RowChance, SharedChance
 from mahjong_env import VARIANTS, AgentError, make_engine
 from mahjong_env.environments.agents import choose_actions
-from mahjong_env.state.arrays import State
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import measure
 from observation.test_worlds import positions
@@ -229,9 +228,3 @@ def test_shared_chance_does_not_tell_its_seed():
     assert not np.isin(20_000, np.asarray(chance.bit_generator.seed_seq.entropy))
     other = SharedChance(np.random.SeedSequence([20_000, 1, 1]))
     assert chance.integers(2**60) != other.integers(2**60)
-
-
-def test_a_state_is_what_is_looked_for():
-    """What `Digs` finds elsewhere, it would find here."""
-    engine = make_engine("hebei", 1, seed=1)
-    assert any(each is engine.state for each in gc.get_objects() if isinstance(each, State))

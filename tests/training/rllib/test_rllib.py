@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import time
@@ -13,11 +14,10 @@ import pytest
 from mahjong_agents import make_agent
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_env import VARIANTS, IllegalActionError, rules
-from mahjong_env.cli import main
-from mahjong_training.rllib.run import latest_checkpoint, write_checkpoint
 from mahjong_training.rllib.tables import Tables
 from support.cluster import REASON, small_cluster
 
+EXAMPLES = Path(__file__).parents[3] / "notebooks" / "examples"
 HEBEI = {"variant": "hebei", "seed": 3, "scale": 0.5, "shaping": 0.3}
 
 
@@ -72,23 +72,6 @@ class TestTables:
             now = tables.observe()
         assert not now.masks[now.person < 0].any()
         assert now.masks[now.person >= 0].any(axis=1).all()
-
-
-class Written:
-    """Stands for RLlib's algorithm where only its files matter."""
-
-    def save_to_path(self, path):
-        Path(path).mkdir()
-
-
-def test_only_the_latest_whole_checkpoint_counts(tmp_path):
-    folder = tmp_path / "checkpoints"
-    assert latest_checkpoint(folder)[1:] == (0, 0)
-    write_checkpoint(Written(), folder, 1.5, 900)
-    write_checkpoint(Written(), folder, 2.5, 1000)
-    (folder / f"{2000:012d}").mkdir()  # the process ended while it was written
-    assert latest_checkpoint(folder)[1:] == (2.5, 1000)
-    assert len(list(folder.iterdir())) == 2
 
 
 ray = pytest.mark.skipif(not __import__("importlib.util").util.find_spec("ray"), reason=REASON)
@@ -217,30 +200,31 @@ class TestLearning:
         assert second["pid"] != first["pid"]
         assert second["seed"] != first["seed"]
 
-    def test_a_run_that_was_stopped_goes_on(self, tmp_path, capsys, monkeypatch):
+    def test_the_example_goes_on_where_it_was_stopped(self, tmp_path, capsys, monkeypatch):
         from mahjong_training.rllib import learning
-        from mahjong_training.rllib import run as command
 
-        words = ["train-rllib", "--variant", "hebei", "--runners", "0", "--tables", "8", "--deals", "2"]
-        words += ["--out", str(tmp_path / "p.zip")]
-        written = []
-
-        def write_one(*state):
-            if written:
-                raise KeyboardInterrupt
-            write_checkpoint(*state)
-            written.append(state)
-
+        monkeypatch.syspath_prepend(str(EXAMPLES))
         monkeypatch.setattr(learning, "BATCH", 256)
+        example = importlib.import_module("rllib_ppo")
+        begun = []
+
+        def one_update(found):
+            if begun:
+                raise KeyboardInterrupt
+            begun.append(found)
+            return learning.decisions_of(found)
+
         with small_cluster(1):
-            monkeypatch.setattr(command, "write_checkpoint", write_one)
-            assert main([*words, "--minutes", "60"]) == 130
-            assert "the same command goes on with the latest checkpoint" in capsys.readouterr().err
-            monkeypatch.setattr(command, "write_checkpoint", write_checkpoint)
-            *_, seconds, decisions = written[0]
-            assert main([*words, "--minutes", str((seconds + 1) / 60)]) == 0
-        assert f"going on after {seconds / 60:.1f} minutes and {decisions:,} decisions" in capsys.readouterr().out
-        assert PolicyFile.read(tmp_path / "p.zip").training["steps"] > decisions
+            with monkeypatch.context() as patch:
+                patch.setattr(example, "decisions_of", one_update)
+                with pytest.raises(KeyboardInterrupt):
+                    example.learn("hebei", 60, tmp_path / "p.zip", runners=0, tables=8)
+            (tmp_path / "p.checkpoints" / "new").mkdir()  # another one was being written
+            (kept,) = (tmp_path / "p.checkpoints").glob("[0-9]*")
+            decisions, seconds = map(int, kept.name.split("-"))
+            found = example.learn("hebei", (seconds + 2) / 60, tmp_path / "p.zip", runners=0, tables=8)
+        assert f"going on after {seconds} s and {decisions:,} decisions" in capsys.readouterr().out
+        assert PolicyFile.read(tmp_path / "p.zip").training["steps"] == found > decisions >= 256
         assert [path.name for path in tmp_path.iterdir()] == ["p.zip"]
 
     def test_ppo_learns_with_a_batch_and_leaves_a_policy(self, tmp_path):

@@ -163,13 +163,6 @@ class TestRecords:
         assert len(small_parts) == 4  # nothing that was kept has been played again
         assert sorted(file.name for file in out.iterdir()) == sorted(evaluate._FILES)
 
-    @pytest.mark.thorough
-    def test_killed_without_a_folder(self, whole, tmp_path, small_parts, monkeypatch):
-        words = [*EVALUATE[:-1], "--record", str(tmp_path / "games.jsonl")]
-        self.killed_at(2, words, monkeypatch)
-        assert main(words) == 0
-        assert (tmp_path / "games.jsonl").read_bytes() == whole
-
     @pytest.mark.parametrize("share", everyday((0.0, 0.3, 0.5, 1.0), [0.5]))
     def test_killed_while_the_records_were_written(self, share, whole, tmp_path):
         path = tmp_path / "games.jsonl"

@@ -92,6 +92,7 @@ COMMANDS = {
     "evaluate": ("evaluate", "--variant", "hebei", "--agents", "random", "greedy", "--deals", "6"),
     "leaderboard": ("leaderboard", "--variants", "hebei", "--levels", "1", "2", "--deals", "2"),
     "rules": ("rule-values", "--variant", "wuhan", "--rows", "Pure One Suit", "--deals", "2"),
+    "review": ("review", "--variant", "hebei", "--worlds", "2"),
     "record": ("record", "--variant", "hebei", "--hands", "2"),
 }
 
@@ -105,9 +106,3 @@ class TestTwoAtOnce:
             assert contents(tmp_path) == before
         said = f"error: {tmp_path}: another run is at work in this folder: process {os.getpid()} on "
         assert capsys.readouterr().err.startswith(said)
-
-    @pytest.mark.thorough
-    def test_a_review(self, tmp_path, capsys):
-        with locked(tmp_path / LOCK):
-            assert main(["review", "--variant", "hebei", "--worlds", "2", "--out", str(tmp_path)]) == 2
-        assert "another run is at work" in capsys.readouterr().err

@@ -35,10 +35,7 @@ from mahjong_training.seeds import blind_seed
 
 _FILES: Final = ("evaluation.json", "evaluation.csv", "evaluation.html")
 
-__all__ = ["Evaluation", "evaluate", "run"]
-
 _State: TypeAlias = tuple[Rules, Sequence[Agent], EvaluateConfig]
-"""What all blocks share."""
 
 
 def evaluate(
@@ -98,16 +95,7 @@ def run(config: EvaluateConfig) -> Evaluation:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is played, checked.
-
-    Attributes:
-        config: the settings, with the seed that is played.
-        rules: what is played.
-        entrants: the agents that were named, and their references.
-        agents: the agents themselves.
-        looks: after how many deals one looks.
-        blocks: the blocks of all line-ups, one after another.
-    """
+    """What is played, checked: by which agents, with their references, in which blocks of all line-ups."""
 
     config: EvaluateConfig
     rules: Rules
@@ -167,16 +155,12 @@ def _prepare(config: EvaluateConfig) -> _Plan:
     if config.control_variates:
         weights_of(rules)
     planned = looks(config.deals) if config.until is not None or config.until_clear else (config.deals,)
-    cut = partial(
-        blocks,
-        deals=config.deals,
-        seatings=config.seatings,
-        agents=agents,
-        control_variates=config.control_variates,
-        looks=planned,
-    )
-    of_lineups = [cut(lineup) for lineup in lineups(config.lineups, len(agents), rules.people, len(config.agents))]
-    return _Plan(config, rules, tuple(entrants), agents, planned, tuple(block for each in of_lineups for block in each))
+    every = [
+        block
+        for lineup in lineups(config.lineups, len(agents), rules.people, len(config.agents))
+        for block in blocks(lineup, config.deals, config.seatings, agents, config.control_variates, planned)
+    ]
+    return _Plan(config, rules, tuple(entrants), agents, planned, tuple(every))
 
 
 def _play(plan: _Plan, kept: ResultCache[Block, Played], progress: Callable[[str], object]) -> Evaluation:

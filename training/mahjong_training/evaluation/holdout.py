@@ -29,12 +29,7 @@ class BlindTest:
     policy nor a change in the source of this package makes another agent. A test was played by the same agents if each
     of its agents was among those of then, and each of those is among its own.
 
-    Attributes:
-        number: which deals, from 0 to 999,999.
-        rules: what is played.
-        agents: the agents' names for `make_agent`.
-        digests: for each agent, see `mahjong_training.runtime.digests.agent_digests`; empty where nothing is known.
-        ledger: the file in which tests are recorded.
+    ``agents`` are their names; ``digests`` (`mahjong_training.runtime.digests`) are empty where nothing is known.
     """
 
     number: int
@@ -44,10 +39,9 @@ class BlindTest:
     ledger: Path = LEDGER
 
     def begin(self, *, again: bool = False) -> None:
-        """Record that the test begins; one that was interrupted before it showed anything may be gone on with.
+        """Record that the test begins (again, although these agents have played it).
 
-        Args:
-            again: play it although these agents have played it.
+        One that was interrupted before it showed anything may be gone on with.
 
         Raises:
             BlindSeedError: the same agents, by their names or by their files, have finished this test.

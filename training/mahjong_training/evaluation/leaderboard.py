@@ -44,14 +44,7 @@ _FILES: Final = ("leaderboard.json", "leaderboard.md")
 
 @dataclass(frozen=True)
 class Table:
-    """The leaderboard of one variant.
-
-    Attributes:
-        rules: what was played.
-        sigma: the unit, in points.
-        levels: the levels that were played against.
-        rows: for each agent, what it brings against copies of each level but itself.
-    """
+    """The leaderboard of one variant: for each agent, what it brings against copies of each level but itself."""
 
     rules: Rules
     sigma: float
@@ -239,11 +232,7 @@ def _lines(table: list[list[str]]) -> str:
 
 
 def _around_table(readme: Path) -> tuple[str, str]:
-    """Return what stands before and behind the table in a file.
-
-    Raises:
-        TrainingError: there is no place for it.
-    """
+    """Return what stands before and behind the table in a file; a TrainingError if there is no place for it."""
     text = readme.read_text(encoding="utf-8") if readme.exists() else ""
     before, start, rest = text.partition(START)
     _, end, after = rest.partition(END)

@@ -157,7 +157,6 @@ def blocks(
     lineup: Sequence[int],
     deals: int,
     seatings: Seatings = "all",
-    *,
     agents: Sequence[Agent] = (),
     control_variates: bool = False,
     looks: Sequence[int] = (),

@@ -14,28 +14,19 @@ INITIAL: Final = "initial.zip"
 
 
 class Entrant(NamedTuple):
-    """An agent that takes part in an evaluation.
-
-    Attributes:
-        spec: the text that it is made from, or the agent itself.
-        role: what it is to the trained policies among the others; "" if nothing.
-        clone: for a trained policy, the spec of the same policy before learning; "" if there is none.
-    """
+    """An agent that takes part in an evaluation: its text or itself, and what is known of it."""
 
     spec: Any
     role: str = ""
+    """What it is to the trained policies among the others."""
     clone: str = ""
+    """For a trained policy, the spec of the same policy before learning."""
 
 
 def with_references(specs: Sequence[Any], rules: Rules | None = None) -> list[Entrant]:
     """Return agents, and behind them the teachers and the clones of trained policies that are not named themselves.
 
-    Args:
-        specs: the agents, by name or as objects.
-        rules: what is played: of a policy that was trained with other house rules that is said; None: of none.
-
-    Raises:
-        MahjongError: a policy file that cannot be used.
+    Of policies that were trained with other house rules than these that is said.
     """
     entrants = [Entrant(spec) for spec in specs]
     for spec in specs:

@@ -72,13 +72,7 @@ class BatchedTables(VectorMultiAgentEnv):  # type: ignore[misc]  # Ray ships no 
     """
 
     def __init__(self, config: Mapping[str, Any], num_envs: int, prototype: TableEnv | None = None) -> None:
-        """Set B tables up.
-
-        Args:
-            config: as for `TableEnv`.
-            num_envs: B.
-            prototype: the environment that RLlib asks for the spaces of each table; None: a new one.
-        """
+        """Set B tables up; RLlib asks ``prototype`` (None: a new one) for the spaces of each of them."""
         super().__init__()
         rules = read_rules(config["variant"], tuple(config.get("knobs", ())))
         scale, shaping = float(config.get("scale", 1.0)), float(config.get("shaping", 0.0))

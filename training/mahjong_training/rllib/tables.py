@@ -14,13 +14,9 @@ from mahjong_training.seeds import training_seed
 
 
 class Situations(NamedTuple):
-    """The decisions that are due at B tables.
+    """The decisions that are due at B tables: by whom [B], -1 where the hand is over, where all else is 0.
 
-    Attributes:
-        person: [B] int8 who has to decide, -1 where the hand is over.
-        inputs: [B, F] int8 inputs of the network, 0 where the hand is over.
-        masks: [B, A] int8 legal actions, 0 where the hand is over.
-        closer: [B] float32 reward that shaping adds for that person.
+    ``inputs`` [B, F] are the network's, ``masks`` [B, A] legal actions, ``closer`` [B] what shaping adds to the reward.
     """
 
     person: NDArray[np.int8]

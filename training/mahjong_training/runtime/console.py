@@ -15,10 +15,8 @@ from typing import Final
 from mahjong_env import AgentError, MahjongError, MissingExtraError
 from mahjong_training.errors import InterruptedRunError
 
-CTRL_C: Final = 130
-"""The exit status of a process that ends because of Ctrl-C, as shells have it."""
-TERMINATED: Final = 143
-"""The same for SIGTERM."""
+CTRL_C, TERMINATED = 130, 143
+"""The exit statuses of processes that end because of Ctrl-C and of SIGTERM, as shells have them."""
 AGAIN: Final = "MAHJONG_ENV_AGAIN"
 """The environment variable by which the Makefile, which starts a run, says how to resume it."""
 

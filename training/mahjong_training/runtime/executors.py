@@ -1,8 +1,7 @@
-"""Executors carry out tasks in this process or in several others, with the same results (Ray's: `ray_cluster`).
+"""Executors carry out tasks in this process or in several others (Ray's: `ray_cluster`), with the same results.
 
 A task is a function of its arguments alone: ``work(state, task)``, with a state that all tasks of a call share and that
-is sent once to each worker. Which executor carries it out, how many workers it has and in which order they finish
-changes nothing about the result.
+is sent once to each worker.
 """
 
 from __future__ import annotations
