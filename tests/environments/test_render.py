@@ -1,4 +1,4 @@
-"""The table as text, as pixels, and shown in a window or on a terminal."""
+"""The table as text, as pixels, and drawn on a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.wrappers import RenderCollection
-from pettingzoo.test import render_test
 
 import mahjong_env
 from mahjong_env import VARIANTS, Deal, MissingExtraError, action, hebei_v0, make_engine
@@ -20,7 +19,7 @@ from mahjong_env.drawing.text import legal_text, outcome_text, table_text, tiles
 from mahjong_env.engine.outcome import hand_info
 from mahjong_env.environments import render as screen
 from mahjong_env.environments.agents import choose_at_random
-from mahjong_env.environments.render import RENDER_FPS, check_render_mode
+from mahjong_env.environments.render import RENDER_FPS
 
 SCENE = Deal(
     hands=("1111m 258p 369s 1234z", "555m 147p 147s 5667z", "34m 2225p 258s 6777z"),
@@ -166,13 +165,6 @@ def test_actions():
     assert legal_text([action("chow low"), action("kong"), action("pass")]) == "chow low; kong; pass"
 
 
-def test_modes():
-    check_render_mode(None, ["ansi"])
-    check_render_mode("ansi", ["ansi"])
-    with pytest.raises(ValueError, match="'svg' is not valid; valid are 'ansi' and None"):
-        check_render_mode("svg", ["ansi"])
-
-
 class Terminal(io.StringIO):
     def isatty(self):
         return True
@@ -278,10 +270,6 @@ def test_gymnasium_records_a_video(tmp_path):
         assert video.size == [750, 804]
         assert video.fps == env.metadata["render_fps"]
         assert round(video.duration * video.fps) == steps + 1
-
-
-def test_pettingzoo_renders():
-    render_test(hebei_v0.env)
 
 
 def test_without_the_extra_only_rendering_fails(monkeypatch):
