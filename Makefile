@@ -86,7 +86,7 @@ DISTRIBUTED := $(VENV)/.installed-distributed-train-evaluate-dev
 
 # How an interrupted run says that it is gone on with: with the same command.
 train: export MAHJONG_ENV_AGAIN = make train $(MAKEOVERRIDES)
-LEARN_ppo = train --hands $(GAMES) --processes $(JOBS)
+LEARN_ppo = train --hands $(GAMES) --processes $(JOBS) --threads $(JOBS)
 LEARN_sb3 = train-sb3 --total-steps $(STEPS)
 SIZE_ppo  = $(GAMES) hands
 SIZE_sb3  = $(STEPS) steps

@@ -88,7 +88,7 @@ def learning() -> None:
         return len(hands)
 
     compare("train, collecting", "decisions", collect)
-    compare("train, playing and learning", "decisions", learn)
+    compare("train --ahead, playing and learning", "decisions", learn)
     start = time.process_time()
     hands = Trajectories.joined(executors[None].gather(begin(None)))
     sent("train, a decision", hands, len(hands), time.process_time() - start)

@@ -183,11 +183,11 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     gate_deals: int = 1000
     """Deals of each gate: other deals every time, on which the learner must win more from the reference agent than what
     best.zip is."""
-    ahead: bool = True
+    ahead: bool = False
     """Let the next update's hands be played while the learner learns: it then learns from hands that were played with
-    weights one update old, and neither waits for the other. The result is the same with any number of --processes."""
+    weights one update old, and neither waits for the other. Runs of few updates end weaker for it."""
     threads: int = 1
-    """Threads of torch, which learns while the processes play; with --no-ahead while they wait."""
+    """Threads of torch, which learns while the processes wait."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,8 +16,10 @@ from mahjong_agents.policy.torch_network import TorchNetwork, find_network, inpu
 from mahjong_env import MahjongError, make_engine
 from mahjong_env.cli import main
 from mahjong_training.config import TrainConfig
+from mahjong_training.learning import ppo
 from mahjong_training.learning import run as ppo_run
 from mahjong_training.learning.base_run import BaseRun
+from mahjong_training.learning.run_folder import RunFolder
 from support.fake_device import fake_device
 
 EXAMPLES = Path(__file__).parents[3] / "notebooks" / "examples"
@@ -212,3 +214,11 @@ def test_the_result_is_the_same_with_any_number_of_processes_and_begins_as_a_tea
     teacher = f"policy:{runs[0].last}?network={RECURRENT}"
     begun = PolicyFile.read(ppo_run.run(replace(CONFIG, out=tmp_path / "3", teacher=teacher)).initial).weights
     assert all(np.array_equal(array, begun[name]) for name, array in one.items())
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_on_a_gpu_it_is_asked_for_all_tables_at_once(there, tmp_path, monkeypatch):
+    with fake_device() as device:
+        monkeypatch.setattr(ppo, "find_device", lambda name: device if there else torch.device("cpu"))
+        run = ppo_run.PpoRun(replace(CONFIG, processes=3, parts=None), RunFolder(tmp_path / "run"))
+        assert (run.parts, run._executor.workers) == ((1, 1) if there else (3, 3))

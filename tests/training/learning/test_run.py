@@ -217,8 +217,8 @@ class TestRuns:
         assert measured == [("start", 0), ("PPO", 7), ("PPO", 8)]
 
     @pytest.mark.thorough
-    def test_a_run_that_is_not_ahead_goes_on_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
-        config = replace(CONFIG, ahead=False)
+    def test_one_update_ahead_goes_on_as_if_it_had_never_stopped(self, whole, tmp_path, monkeypatch):
+        config = replace(CONFIG, ahead=True)
         straight = ppo_run.run(replace(config, out=tmp_path / "straight"))
         update, calls = ppo_run.PpoRun.update, []
 
