@@ -25,6 +25,7 @@ from mahjong_env.engine.outcome import Outcome, StepResult
 from mahjong_env.engine.scene import Deal
 from mahjong_env.engine.snapshot import Snapshot
 from mahjong_env.environments.agents import OpponentPool
+from mahjong_env.observation.events import EVENTS
 from mahjong_env.observation.facts import FACTS as OBSERVATION_FACTS
 from mahjong_env.observation.planes import OBSERVATION_VERSION
 from mahjong_env.observation.planes import PIECES as OBSERVATION_PIECES
@@ -38,6 +39,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ACTIONS",
+    "EVENTS",
     "NUM_ACTIONS",
     "OBSERVATION_FACTS",
     "OBSERVATION_PIECES",

@@ -34,6 +34,8 @@ from mahjong_env import VARIANTS, make_engine, rules
 from mahjong_training import measure, one_against_copies
 
 AGENTS = ("random", "greedy", "closed-greedy", "value", "plan-value", "policy")
+TABLE = {"shows_drawn": False}
+"""House rules of the games: digests of older versions, which knew no other, stay comparable."""
 COMMANDS = {
     "data-set": "record --hands 64 --shard-games 32 --agents greedy random --observations",
     "train": "train --hands 256 --tables 128 --critic-hands 64 --evaluations 1 --evaluation-deals 8 --gate-deals 8",
@@ -58,7 +60,11 @@ def pieces(value: Any) -> Iterator[bytes]:
 
 def games(variant: str, agent: str, number: int) -> Iterator[Any]:
     """Every step of games in which one agent has all seats."""
-    engine, player, rng = make_engine(variant, number, seed=5, num_hands=1), make_agent(agent), np.random.default_rng(5)
+    engine, player, rng = (
+        make_engine(variant, number, seed=5, num_hands=1, **TABLE),
+        make_agent(agent),
+        np.random.default_rng(5),
+    )
     while (playing := np.flatnonzero(engine.seat_to_act >= 0)).size:
         yield playing, engine.seat_to_act, engine.observe(), engine.action_mask
         actions = player.act(engine.view(playing), rng)

@@ -60,6 +60,12 @@ def facts_table() -> str:
     return "\n".join(lines)
 
 
+def events_table() -> str:
+    """What events are, and what their numbers mean."""
+    rows = [f"| {code} | {meaning} |" for code, meaning in mahjong_env.EVENTS.items()]
+    return "\n".join(["| code | what happened, and the third, fourth and fifth numbers |", "|---|---|", *rows])
+
+
 def actions_table() -> str:
     """The actions by their numbers: runs of names that differ in the tile alone are one line."""
     lines, names = ["| numbers | actions |", "|---|---|"], mahjong_env.ACTIONS
@@ -119,6 +125,7 @@ def _meanings(maker: Callable[..., object]) -> dict[str, str]:
 CONSTANTS = {
     "ACTIONS": "The names of the actions; the index is the action.",
     "NUM_ACTIONS": "How many actions there are.",
+    "EVENTS": "What the codes of `View.events` mean.",
     "OBSERVATION_FACTS": "The numbers in the piece `facts` of an observation, in their order.",
     "OBSERVATION_PIECES": "The pieces of an observation, in their order.",
     "OBSERVATION_VERSION": "Moves whenever the layout of observations or the meaning of a number in them does.",
@@ -128,6 +135,7 @@ TABLES = {
     "variants": variants_table,
     "observation": observation_table,
     "facts": facts_table,
+    "events": events_table,
     "actions": actions_table,
     "names": names_table,
     "arguments": arguments_table,

@@ -251,7 +251,7 @@ def last_event(engine: Engine, game: int = 0, reader: Reader | None = None) -> s
         seat, kind = (int(place[0]) for place in np.nonzero(state.public[game, :, LATEST] == number))
         tile, last = reader.tiles([kind]), int(state.river_size[game, seat]) - 1
         told = f"{reader.does(persons[seat], 'discard')} {tile}"
-        if state.river[game, seat, last] > CLAIMED:
+        if abs(int(state.river[game, seat, last])) > CLAIMED:
             place = max(int(state.num_melds[game, turn]) - 1, 0)
             made = _MADE.get(MeldType(int(state.meld_type[game, turn, place])), "kong")
             told = f"{reader.does(persons[turn], 'claim')} {tile} from {reader.name(persons[seat])}: {made}"

@@ -41,9 +41,13 @@ from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import (
     CLAIMED,
     DISCARDED,
+    EXPOSED_EVENT,
+    EXPOSED_SEAT,
+    EXPOSED_WHAT,
     FEW_GAMES,
     LATEST,
     MAX_DISCARDS,
+    MAX_EXPOSED,
     MAX_MELDS,
     MELD_LIST,
     MELD_PLACES,
@@ -51,6 +55,7 @@ from mahjong_env.state.arrays import (
     NO_SEAT,
     NUM_PLANES,
     SLOT_OF_OFFSET,
+    Event,
     Phase,
 )
 
@@ -149,6 +154,7 @@ class FewGames:
             "meld_type", "meld_kind", "meld_from", "meld_claimed"
         )
         self._river_size, self._river_claimed, self._turns = of("river_size", "river_claimed", "turns")
+        self._river_number, self._exposed, self._num_exposed = of("river_number", "exposed", "num_exposed")
         self._left_before_draw, self._wild, self._closing = of("left_before_draw", "wild", "closing")
         self._phase, self._actor, self._turn, self._drawn = of("phase", "actor", "turn", "drawn")
         self._kong_draws, self._flower_draw, self._can_win = of("kong_draws", "flower_draw", "can_win")
@@ -235,7 +241,9 @@ class FewGames:
         memory[seen + DISCARDED * NUM_KINDS] += 1
         memory[seen + LATEST * NUM_KINDS] = number
         size = memory[self._river_size + at]
-        memory[self._river + at * MAX_DISCARDS + size] = kind + 1
+        turned = at * MAX_DISCARDS + size
+        memory[self._river + turned] = -1 - kind if kind == memory[self._drawn + g] else kind + 1
+        memory[self._river_number + turned] = number
         memory[self._river_size + at] = size + 1
         wilds = self._wilds(at, wild) if wild >= 0 else 0
         memory[self._is_tenpai + at] = self._short(at, wilds) <= wilds + 1
@@ -380,7 +388,7 @@ class FewGames:
         memory[self._public + other * _SEEN + DISCARDED * NUM_KINDS + kind] -= 1
         size = memory[self._river_size + other]
         latest = other * MAX_DISCARDS + size - 1
-        memory[self._river + latest] += CLAIMED
+        memory[self._river + latest] += CLAIMED if memory[self._river + latest] > 0 else -CLAIMED
         memory[self._river_claimed + latest] = slots[(claimer - giver) % self._seats]
         memory[self._undisturbed + g] = 0
         held, code, melded = self._hand + at * NUM_KINDS, self._code + at * 4, self._public + at * _SEEN
@@ -418,6 +426,13 @@ class FewGames:
         memory[self._phase + g], memory[self._actor + g], memory[self._turn + g] = _TURN, seat, seat
         memory[self._drawn + g], memory[self._can_win + g] = drawn, 0
         memory[self._kong_draws + g], memory[self._flower_draw + g] = 0, 0
+
+    def _note(self, g: int, seat: int, event: int, what: int) -> None:
+        """`State._note`."""
+        memory, number = self._bytes, self._bytes[self._num_exposed + g]
+        memory[self._num_exposed + g] = number + 1
+        entry = EXPOSED_SEAT * seat + EXPOSED_EVENT * event + EXPOSED_WHAT * (what + 1)
+        self._codes[self._exposed + g * MAX_EXPOSED + number] = entry + memory[self._num_discards + g]
 
     # --- Drawing --------------------------------------------------------------------------------------------------
 
@@ -471,6 +486,7 @@ class FewGames:
         while self._is_flower[tile]:
             memory[self._flowers + at * NUM_ALL_KINDS + tile] += 1
             memory[fresh + tile] += 1
+            self._note(g, at % self._seats, Event.FLOWER, tile)
             if self._answers_flowers:
                 self._rules.on_flower(self._state, self._state.seats(np.array([g]), np.array([at % self._seats])))
             shorts[back] += 1

@@ -50,7 +50,14 @@ FACTS: Final[tuple[Fact, ...]] = (
         high=5,
         scale=5,
     ),
-    Fact("left", "tiles that can be drawn", attrgetter("left"), high=127, scale=80),
+    Fact(
+        "left",
+        "tiles that can be drawn, below 0 after a kong at the end of the wall",
+        attrgetter("left"),
+        -2,
+        127,
+        scale=80,
+    ),
     Fact("num_discards", "discards of the hand so far", attrgetter("num_discards"), high=127, scale=80),
     Fact(
         "streak",

@@ -34,7 +34,7 @@ from mahjong_env.observation.declaration import (
 from mahjong_env.observation.facts import FACTS
 from mahjong_env.state.arrays import CLAIMED, MAX_DISCARDS, MAX_MELDS, MELD_PLACES
 
-OBSERVATION_VERSION: Final = 1
+OBSERVATION_VERSION: Final = 2
 """Moves whenever the layout of observations or the meaning of a number in them does; see CHANGELOG.md."""
 
 _NUM_FLOWERS: Final = NUM_ALL_KINDS - FLOWERS
@@ -139,13 +139,15 @@ _RIVER_PLANES: Final = -(-_RIVER // NUM_KINDS)
     "river",
     _RIVER_PLANES,
     meaning=f"for each slot, in {MAX_DISCARDS} places one after another, its discards in their order: kind + 1, and "
-    f"{CLAIMED} more if it was claimed (`melds` says by whom); 0 after the last",
+    f"{CLAIMED} more if it was claimed (`melds` says by whom); the negative of that if the slot had just drawn such a "
+    "tile (knob shows_drawn); 0 after the last",
+    low=_up_to(-2 * CLAIMED, _RIVER, _RIVER_PLANES),
     high=_up_to(2 * CLAIMED, _RIVER, _RIVER_PLANES),
     is_code=True,
 )
 def _river(seen: Any, out: Int8Array) -> None:
     row = out.reshape(len(out), _RIVER_PLANES * NUM_KINDS)
-    put(row[:, :_RIVER], seen.river.reshape(len(out), _RIVER))
+    put(row[:, :_RIVER], seen.signed_river.reshape(len(out), _RIVER))
     clear(row[:, _RIVER:])
 
 

@@ -14,6 +14,7 @@ from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array
 from mahjong_env.hands.codes import encode
 from mahjong_env.observation.declaration import SLOTS
+from mahjong_env.observation.events import events_of
 from mahjong_env.observation.planes import observe
 from mahjong_env.observation.visibility import VisibleState
 from mahjong_env.state.arrays import MAX_MELDS, MELD_PLACES, SLOT_OF_OFFSET
@@ -67,8 +68,12 @@ class View:
         melded: [n, 4, 34] int8 tiles in melds that all can see.
         river: [n, 4, R] int8 each slot's discards in order, claimed ones included: kind + 1, and 34 more if it was
             claimed; 0 after the last.
+        river_number: [n, 4, R] int8 which discard of the hand it was (1 = the first); 0 after the last.
+        river_drawn: [n, 4, R] bool whether the slot had just drawn such a tile; all False if ``shows_drawn`` is.
         river_claimed: [n, 4, R] int8 who claimed that discard: 1 the player after its owner, 2 across, 3 before; 0
             nobody.
+        exposed: [n, E, 4] int8 what was laid open since the deal without a claim, in order: an `Event`, its slot,
+            number of the kong or kind of the flower, discards of the hand before it; `events` has it in its place.
         flowers: [n, 4, 42] int8 exposed flowers.
         unseen: [n, 34] int8 tiles of each kind that the seat has not seen.
         wild: [n] int8 wild kind, -1 for none.
@@ -115,7 +120,10 @@ class View:
     latest: Int8Array
     melded: Int8Array
     river: Int8Array
+    river_number: Int8Array
+    river_drawn: BoolArray
     river_claimed: Int8Array
+    exposed: Int8Array
     flowers: Int8Array
     unseen: Int8Array
     wild: Int8Array
@@ -234,6 +242,20 @@ class View:
         """Copies and pickles do not take the games along."""
         self.keep()
         return {name: value for name, value in self.__dict__.items() if name != "_ask"}
+
+    @property
+    def events(self) -> Int8Array:
+        """[n, T, 5] int8 the hand as a sequence of what all could see; see `mahjong_env.EVENTS`.
+
+        Each event is its code, the slot, and up to three numbers more (-1 where there is none); behind the last one
+        the code is 0. T is the length of the longest sequence.
+        """
+        return events_of(self)
+
+    @property
+    def signed_river(self) -> Int8Array:
+        """[n, 4, R] `river`, with negative numbers where the discard had just been drawn, as observations have it."""
+        return np.where(self.river_drawn, -self.river, self.river)
 
     @property
     def table(self) -> Int8Array:

@@ -28,7 +28,11 @@ from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, In
 from mahjong_env.observation.declaration import SLOTS
 from mahjong_env.state.arrays import (
     DISCARDED,
+    EXPOSED_EVENT,
+    EXPOSED_SEAT,
+    EXPOSED_WHAT,
     LATEST,
+    MAX_EXPOSED,
     MAX_MELDS,
     MELD_LIST,
     MELD_PLACES,
@@ -113,7 +117,8 @@ class VisibleState:
     round_wind = of_game("round_wind")
     dice = of_game("dice")
     hand_in_match = of_game("hand_in_match")
-    river = by_slot("river")
+    _signed_river = by_slot("river")
+    river_number = by_slot("river_number")
     river_claimed = by_slot("river_claimed")
     num_melds = by_slot("num_melds")
     meld_claimed = by_slot("meld_claimed", NO_TILE)
@@ -253,6 +258,41 @@ class VisibleState:
     def melded(self) -> Int8Array:
         """[n, 4, 34]."""
         return self._public[:, :, MELDED]
+
+    @lazy
+    def signed_river(self) -> Int8Array:
+        """[n, 4, R] the river, with negative numbers where the discard had just been drawn."""
+        return self._signed_river if self.rules.shows_drawn else self.river
+
+    @lazy
+    def river(self) -> Int8Array:
+        """[n, 4, R]."""
+        return np.abs(self._signed_river)
+
+    @property
+    def river_drawn(self) -> BoolArray:
+        """[n, 4, R]."""
+        return self.signed_river < _ZERO
+
+    @lazy
+    def exposed(self) -> Int8Array:
+        """[n, E, 4]."""
+        state, games = self.state, self.games
+        number = state.num_exposed[games]
+        rows = self._fresh_flowers
+        if rows.size:
+            number[rows] -= state.fresh_flowers[games[rows]].sum(axis=1, dtype=np.int8)
+        most = int(number.max(initial=0))
+        entry = state.exposed[games, :most]
+        slot = SLOT_OF_SEAT[state.num_seats].take(self._first_slot[:, None] + entry // EXPOSED_SEAT % 4)
+        event = entry // EXPOSED_EVENT % (EXPOSED_WHAT // EXPOSED_EVENT)
+        what, discards = entry // EXPOSED_WHAT - 1, entry % EXPOSED_SEAT
+        exposed = np.zeros((len(self), MAX_EXPOSED, 4), np.int8)
+        is_there = np.arange(most) < number[:, None]
+        columns: tuple[Any, ...] = (event, slot, what, discards)
+        for place, numbers in enumerate(columns):
+            exposed[:, :most, place] = np.where(is_there, numbers, 0)
+        return exposed
 
     @lazy
     def flowers(self) -> Int8Array:

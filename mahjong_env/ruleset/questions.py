@@ -8,7 +8,7 @@ answers differently. All questions are about arrays of games: ``games`` [n] are 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
 
@@ -55,6 +55,12 @@ def knob(
         choices = (default, not default)
     limits = {"minimum": minimum, "maximum": maximum, "none": none}
     return field(default=default, metadata={"choices": choices, "about": about, **limits})
+
+
+def knob_fields(rules: Any) -> list[Field[Any]]:
+    """The declarations of a variant's knobs: its own, then those that all variants have."""
+    common = {item.name for item in fields(Rules)}
+    return sorted(fields(rules), key=lambda item: item.name in common)
 
 
 ShortOfOne: TypeAlias = Callable[[int, int, int, int], int]
@@ -112,6 +118,10 @@ class Rules:
     """Kinds that nobody may claim for anything when they are discarded, beside the wild one (`unclaimable`)."""
 
     # --- Knobs and marks --------------------------------------------------------------------------------------
+    shows_drawn: bool = knob(
+        True, choices=(True, False), about="whether all see that a discard is the tile that was just drawn"
+    )
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         marks = [item for item in cls.circumstances if item.is_mark]
@@ -143,7 +153,11 @@ class Rules:
     @property
     def knobs(self) -> dict[str, Any]:
         """The knobs and their values."""
-        return {item.name: getattr(self, item.name) for item in fields(self)}
+        return {item.name: getattr(self, item.name) for item in knob_fields(self)}
+
+    def plays_as(self, other: Rules | None) -> bool:
+        """Whether both play the same game, whatever of it is seen."""
+        return other is not None and replace(self, shows_drawn=True) == replace(other, shows_drawn=True)
 
     @classmethod
     def knob_help(cls) -> dict[str, tuple[Any, str, str]]:
@@ -154,13 +168,13 @@ class Rules:
                 _valid_values(item.metadata),
                 item.metadata["about"],
             )
-            for item in fields(cls)
+            for item in knob_fields(cls)
         }
 
     @classmethod
     def knob_choices(cls) -> dict[str, tuple[Any, ...]]:
         """For each knob: the values that it can have; empty for a knob whose value is an integer."""
-        return {item.name: item.metadata["choices"] or () for item in fields(cls)}
+        return {item.name: item.metadata["choices"] or () for item in knob_fields(cls)}
 
     @cached_property
     def marks(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ Axes:
     A  all kinds, flowers included (42)     M  melds of a seat (5)
     G  groups of a hand code (4)            K  marks of the variant
     L  public planes                        X  actions (109)
-    R  discards of a seat
+    R  discards of a seat                   E  what was laid open in a hand
 
 Seats count counter-clockwise: the next player is seat + 1. ``seen_by``: "all" the table; "owner" of the seat axis;
 "owner of turn", the seat whose turn it is; "asked", the seat to act; "nobody". `observation.visibility` makes of it
@@ -49,6 +49,9 @@ for three players with 144 tiles and five melds each, and less at every table th
 """
 CLAIMED: Final = NUM_KINDS
 """The number added to a discard in `State.river` once it is claimed."""
+MAX_EXPOSED: Final = 60
+"""More than can be laid open in a hand without a claim: 20 kongs, 36 flowers, and the end of the hand."""
+EXPOSED_SEAT, EXPOSED_EVENT, EXPOSED_WHAT = 2**8, 2**10, 2**16  # the parts of a number in `State.exposed`
 MAX_MARKS: Final = 4
 """Marks that a variant can declare (`Rules.marks`): observations have a place for each."""
 NO_SEAT: Final = -1
@@ -67,6 +70,7 @@ _LENGTHS: Final = {
     "L": NUM_PLANES,
     "X": NUM_ACTIONS,
     "R": MAX_DISCARDS,
+    "E": MAX_EXPOSED,
 }
 
 
@@ -85,6 +89,29 @@ class Phase:
     """The seat to act may win before the first turn."""
     STRANDED: Final = 5
     """The seat to act drew a flower that cannot be replaced, and may win before the hand is drawn."""
+
+
+class Event:
+    """What can happen in a hand that all can see; those of melds are `MeldType`'s numbers.
+
+    A hand's list of them is `mahjong_env.View.events`.
+    """
+
+    NOTHING: Final = 0
+    CHOW: Final = 1
+    PUNG: Final = 2
+    EXPOSED_KONG: Final = 3
+    ADDED_KONG: Final = 4
+    CONCEALED_KONG: Final = 5
+    DRAW: Final = 6
+    DISCARD: Final = 7
+    FLOWER: Final = 8
+    WIN: Final = 9
+    """With a tile of one's own."""
+    WIN_FROM: Final = 10
+    """With a tile of another seat: its discard, or the tile that it adds to a pung."""
+    DRAWN_HAND: Final = 11
+    """The hand ended without a winner."""
 
 
 def _array(axes: str, dtype: Any, empty: int, seen_by: str) -> Any:
@@ -134,11 +161,17 @@ class Arrays:
     meld_from: Int8Array = _array("BSM", np.int8, NO_SEAT, "all")
     meld_claimed: Int8Array = _array("BSM", np.int8, NO_TILE, "all")  # the kind that was claimed
     open_pung: BoolArray = _array("BST", np.bool_, 0, "all")
-    # Discards in order, claimed ones included: kind + 1, and CLAIMED more if it was claimed; 0 after the last.
+    # Discards in order, claimed ones included: kind + 1, and CLAIMED more if it was claimed; the negative of that if
+    # the seat had just drawn such a tile; 0 after the last.
     river: Int8Array = _array("BSR", np.int8, 0, "all")
+    river_number: Int8Array = _array("BSR", np.int8, 0, "all")  # which discard of the hand it was, 1 the first
     river_claimed: Int8Array = _array("BSR", np.int8, 0, "all")  # by whom: slot counted from its owner, 0 nobody
     river_size: Int8Array = _array("BS", np.int8, 0, "all")
     num_discards: Int8Array = _array("B", np.int8, 0, "all")  # discards of the hand, claimed ones included
+    # What was laid open since the deal without a claim, in order (see observation/events.py): discards of the hand
+    # before it + EXPOSED_SEAT * seat + EXPOSED_EVENT * Event + EXPOSED_WHAT * (number of a kong, or kind, + 1).
+    exposed: Int32Array = _array("BE", np.int32, 0, "all")
+    num_exposed: Int8Array = _array("B", np.int8, 0, "all")
     marks: Int16Array = _array("BSK", np.int16, 0, "all")  # what the variant counts for each seat (Rules.marks)
 
     # The turn.
@@ -222,6 +255,7 @@ def hand_arrays() -> tuple[str, ...]:
 _ZERO, _ONE, _NO_TILE = (np.array(number, np.int8) for number in (0, 1, NO_TILE))
 _ONE_MORE: Final = np.array(1, np.int16)
 _CLAIMED: Final = np.array(CLAIMED, np.int8)
+_EXPOSED_SEAT, _EXPOSED_WHAT = np.array(EXPOSED_SEAT, np.int32), np.array(EXPOSED_WHAT, np.int32)
 _COUNTS: Final = {count: np.array(count, np.int8) for count in range(-4, 5)}
 # By seats at the table and a number of them: [number, S] that many seats after each seat, in their order.
 _SEATS_AFTER: Final = {
@@ -381,6 +415,33 @@ class State(Arrays):
     def expose_flower(self, seats: Seats, kind: Any) -> None:
         """Lay one flower a game open; it has not been in the hand."""
         self._flat.flowers[self._flat.flowers_at(seats.index) + kind] += _COUNTS[1]
+        self._note(seats, Event.FLOWER, kind)
+
+    def _note(self, seats: Seats, event: int, what: Any) -> None:
+        """Write down what was laid open, one event a game."""
+        games = seats.game
+        number = self.num_exposed[games]
+        self.num_exposed[games] = number + _ONE
+        entry = seats.seat * _EXPOSED_SEAT + (what + 1) * _EXPOSED_WHAT + np.int32(event * EXPOSED_EVENT)
+        self._flat.exposed[self._flat.exposed_at(games) + number] = entry + self.num_discards[games]
+
+    def note_win(self, seats: Seats, kind: Any, is_own: BoolArray) -> None:
+        """Write down who won with which tile (-1 for none), and whether it was the seat's own."""
+        for event, which in ((Event.WIN, is_own), (Event.WIN_FROM, ~is_own)):
+            self._note(seats.take(which), event, kind[which])
+
+    def note_drawn_hand(self, games: Games) -> None:
+        """Write down that a hand ended without a winner."""
+        self._note(self.seats(games, 0), Event.DRAWN_HAND, NO_TILE)
+
+    def note_added_kong(self, seats: Seats, kind: Any) -> None:
+        """Write down that a tile is being added to a pung; it may still be robbed."""
+        self._note(seats, Event.ADDED_KONG, self._pungs_of(seats, kind))
+
+    def _pungs_of(self, seats: Seats, kind: Any) -> Any:
+        """[n] the numbers of the open pungs of these kinds."""
+        is_it = (seats.of(self.meld_kind) == kind[:, None]) & (seats.of(self.meld_type) == MeldType.PUNG)
+        return is_it.argmax(axis=1)
 
     def discard(self, seats: Seats, kind: Any) -> None:
         """Move one tile a game from the hand to the seat's river; nothing is drawn any more."""
@@ -391,13 +452,16 @@ class State(Arrays):
         flat.public[flat.planes_at[DISCARDED](index) + kind] += _ONE
         flat.public[flat.planes_at[LATEST](index) + kind] = number
         place = flat.river_size[index]
-        flat.river[flat.rivers_at(index) + place] = kind + _ONE
+        at = flat.rivers_at(index) + place
+        is_drawn = (kind == self.drawn[seats.game]).view(np.int8)
+        flat.river[at] = (kind + _ONE) * (_ONE - is_drawn - is_drawn)
+        flat.river_number[at] = number
         flat.river_size[index] = place + _ONE
         self.drawn[seats.game] = _NO_TILE
 
     def lying_discards(self, game: int, seat: int) -> Int8Array:
         """[n] the kinds of one seat's discards that nobody has claimed, the oldest first."""
-        codes = self.river[game, seat]
+        codes = np.abs(self.river[game, seat])
         return codes[(codes > 0) & (codes <= CLAIMED)] - _ONE
 
     def take_discard(self, givers: Seats, kind: Any, claimer: Any) -> None:
@@ -405,7 +469,7 @@ class State(Arrays):
         flat, index = self._flat, givers.index
         flat.public[flat.planes_at[DISCARDED](index) + kind] -= _ONE
         latest = flat.rivers_at(index) + (flat.river_size[index] - _ONE)
-        flat.river[latest] += _CLAIMED
+        flat.river[latest] += np.sign(flat.river[latest]) * _CLAIMED
         flat.river_claimed[latest] = SLOT_OF_OFFSET[self.num_seats][(claimer - givers.seat) % self.num_seats]
         self.undisturbed[givers.game] = False
 
@@ -449,12 +513,13 @@ class State(Arrays):
                 flat.public[flat.planes_at[MELDED](index) + kind + step] += _COUNTS[tiles]
         if meld_type == MeldType.PUNG:
             flat.open_pung[flat.kinds_at(index) + kind] = True
+        if giver is None:
+            self._note(seats, meld_type, number)
 
     def add_to_pung(self, seats: Seats, kind: Any) -> Int8Array:
         """Turn the open pungs of these kinds into added kongs; [n] the seats that once gave the pungs."""
         flat, index = self._flat, seats.index
-        is_it = (seats.of(self.meld_kind) == kind[:, None]) & (seats.of(self.meld_type) == MeldType.PUNG)
-        number = is_it.argmax(axis=1)
+        number = self._pungs_of(seats, kind)
         place = flat.melds_at(index) + number
         flat.meld_type[place] = MeldType.ADDED_KONG
         flat.public[flat.planes_at[MELD_LIST](index) + number * np.intp(MELD_PLACES)] = MeldType.ADDED_KONG

@@ -61,7 +61,9 @@ class Flat:
     meld_claimed: Int8Array
     open_pung: BoolArray
     river: Int8Array
+    river_number: Int8Array
     river_claimed: Int8Array
+    exposed: Int32Array
     river_size: Int8Array
     turns: Int8Array
     is_tenpai: BoolArray
@@ -81,6 +83,7 @@ class Flat:
         self.flowers_at = _row_starts(index, NUM_ALL_KINDS)
         self.melds_at = _row_starts(index, arrays["meld_type"].shape[2])
         self.rivers_at = _row_starts(index, arrays["river"].shape[2])
+        self.exposed_at = _row_starts(games, arrays["exposed"].shape[1])
         self.planes_at = tuple(_row_starts(index, planes * kinds, plane * kinds) for plane in range(planes))
         self.codes: Int32Array = arrays["code"].reshape(-1, NUM_GROUPS)
         self.hands: Int8Array = arrays["hand"].reshape(-1, kinds)

@@ -112,8 +112,9 @@ def count_all_tiles(engine: Engine) -> Int64Array:
     counts = np.zeros((engine.num_games, NUM_ALL_KINDS), np.int64)
     counts += state.flowers.sum(axis=1)
     counts[:, :NUM_KINDS] += state.hand.sum(axis=1) + _melded_tiles(engine, hidden=True).sum(axis=1)
-    row, seat, place = np.nonzero((state.river > 0) & (state.river <= CLAIMED))  # discards that nobody has claimed
-    np.add.at(counts, (row, state.river[row, seat, place] - 1), 1)
+    river = np.abs(state.river)
+    row, seat, place = np.nonzero((river > 0) & (river <= CLAIMED))  # discards that nobody has claimed
+    np.add.at(counts, (row, river[row, seat, place] - 1), 1)
     places = np.arange(state.wall.shape[1])
     inside = (places >= state.front[:, None]) & (places < state.wall.shape[1] - state.back[:, None])
     row, place = np.nonzero(inside)
@@ -144,9 +145,9 @@ def require_books(engine: Engine) -> None:
         "code": (state.code, encode(state.natural_hands(everyone))),
         "num_melds": (np.arange(MAX_MELDS) < state.num_melds[..., None], state.meld_type > MeldType.NONE),
         "open_pung": (state.open_pung, (pung_kinds[..., None] == kinds).any(axis=2)),
-        "river_size": (np.arange(MAX_DISCARDS) < state.river_size[..., None], state.river > 0),
-        "public (discards)": (state.public[:, :, DISCARDED], (state.river[..., None] == kinds + 1).sum(axis=2)),
-        "river (claimed discards)": (state.river > CLAIMED, state.river_claimed > 0),
+        "river_size": (np.arange(MAX_DISCARDS) < state.river_size[..., None], state.river != 0),
+        "public (discards)": (state.public[:, :, DISCARDED], (np.abs(state.river)[..., None] == kinds + 1).sum(axis=2)),
+        "river (claimed discards)": (np.abs(state.river) > CLAIMED, state.river_claimed > 0),
         "public (claimed discards)": _claimed_discards(engine),
         "public (melded tiles)": (state.public[:, :, MELDED], _melded_tiles(engine, hidden=False)),
         "public (list of melds)": (state.public[:, :, MELD_LIST], _meld_list(engine)),
@@ -204,7 +205,7 @@ def _claimed_discards(engine: Engine) -> tuple[Any, Any]:
     slot = SLOT_OF_OFFSET[engine.num_seats][(seat - giver) % engine.num_seats]
     is_it = (place >= 0) & (state.river_claimed[game, giver, place] == slot)
     named = np.zeros(number.shape, np.int64)
-    named[game, seat, meld] = np.where(is_it, state.river[game, giver, place] - CLAIMED, -1)
+    named[game, seat, meld] = np.where(is_it, np.abs(state.river[game, giver, place]) - CLAIMED, -1)
     return state.meld_claimed + 1, named
 
 

@@ -215,8 +215,8 @@ class TestCopies:
 
     def test_a_snapshot_of_another_format_is_refused_by_its_number(self):
         data = make_engine("hebei", 1, seed=1).snapshot().to_bytes()
-        with pytest.raises(SnapshotError, match="format 2; this version reads format 3"):
-            Snapshot.from_bytes(data.replace(b"snapshot 3", b"snapshot 2"))
+        with pytest.raises(SnapshotError, match="format 2; this version reads format 4"):
+            Snapshot.from_bytes(data.replace(b"snapshot 4", b"snapshot 2"))
         with pytest.raises(SnapshotError, match="read from bytes, not from str"):
             Snapshot.from_bytes("text")
 

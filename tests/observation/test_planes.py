@@ -102,7 +102,8 @@ class Reading:
 
     def number(self, owner, place, giver, claimed):
         """The claimed discard in its owner's river: the one of those that fit with the right number among its likes."""
-        codes, claimers, slot = self.of("river", giver), self.of("river_claimed", giver), self.slot_of(owner, giver)
+        codes, claimers = np.abs(self.of("river", giver)), self.of("river_claimed", giver)
+        slot = self.slot_of(owner, giver)
         fitting = [n for n in range(RIVER_PLACES) if codes[n] == claimed + 1 + CLAIMED and claimers[n] == slot]
         earlier = [
             other
@@ -118,7 +119,7 @@ class Reading:
         to_come = self.engine.num_hands - 1 - self.of("hand_in_match")
         told = {
             "left": lambda: len(self.state.wall[0]) - self.of("front") - self.of("back") - self.of("reserve"),
-            "num_discards": lambda: (self.of("river") > 0).sum(),
+            "num_discards": lambda: (self.of("river") != 0).sum(),
             "round_wind": lambda: self.of("round_wind") + 1,
             "deals_passed_on": lambda: self.of("turnover") % self.seats,
             "offered_from": lambda: self.slot_of(self.of("offered_by")) + 1 if self.of("offered") >= 0 else 0,
@@ -344,4 +345,4 @@ def test_there_is_no_fifth_mark():
 def test_an_unknown_piece_is_an_error_that_lists_the_known():
     with pytest.raises(KeyError, match="no piece of the observation is called 'hands'; valid are hand, drawn"):
         plane("hands")
-    assert mahjong_env.OBSERVATION_VERSION == 1
+    assert mahjong_env.OBSERVATION_VERSION == 2

@@ -124,7 +124,7 @@ class PolicyAgent:
 @cache
 def shipped_policy(rules: Rules) -> PolicyAgent | None:
     """Return the policy that is shipped for these very rules, None if there is none."""
-    if VARIANTS.get(rules.name) != rules or not (SHIPPED / f"{rules.name}.zip").is_file():
+    if not rules.plays_as(VARIANTS.get(rules.name)) or not (SHIPPED / f"{rules.name}.zip").is_file():
         return None
     return PolicyAgent(rules.name)
 

@@ -34,12 +34,14 @@ def settle(context: StepContext, won: list[Won], drawn: list[Games]) -> list[End
         context.pay(games, scores.payments)
         source = wins.source if scores.source is None else scores.source
         tile = np.where(source == Source.FLOWERS, np.int8(NO_TILE), wins.winning_tile)
+        state.note_win(state.seats(games, wins.seat), tile, wins.from_seat == NO_SEAT)
         ended.append(Ended(games, wins.seat, source, wins.from_seat, tile, scores, state.person_at[games]))
     without_winner = join_games(drawn)
     if without_winner is not None:
         nobody = np.full(len(without_winner), NO_SEAT, np.int8)
         no_tile = np.full(len(without_winner), NO_TILE, np.int8)
         person_at = state.person_at[without_winner]
+        state.note_drawn_hand(without_winner)
         ended.append(Ended(without_winner, nobody, nobody, nobody, no_tile, None, person_at))
     return ended
 

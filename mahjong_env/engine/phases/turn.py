@@ -76,6 +76,7 @@ def _add(context: StepContext, seats: Seats, kind: Int64Array) -> Offer | None:
     if not len(seats):
         return None
     state = context.state
+    state.note_added_kong(seats, kind)
     state.remove_tiles(seats, kind)
     state.drawn[seats.game] = NO_TILE
     state.can_win[seats.game] = False
