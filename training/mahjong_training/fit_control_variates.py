@@ -53,10 +53,8 @@ def run(config: ControlVariatesConfig) -> None:
     }
     penalty = min(left, key=lambda penalty: left[penalty])
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"variants": {}}
-    known["about"] = (
-        "mahjong-env fit-control-variates --variant VARIANT; see mahjong_agents/control_variates.py. "
-        f"mahjong_env {__version__}"
-    )
+    command = "mahjong-env fit-control-variates --variant VARIANT; see mahjong_agents/control_variates.py"
+    known["about"] = f"{command}. mahjong_env {__version__}"
     found = zip(FEATURES, _weights(every, penalty), strict=True)
     weights = {name: float(f"{weight:.4g}") for name, weight in found if weight}
     fit = {"hands": hands, "left": round(left[penalty], 4), "penalty": round(penalty, 6), "weights": weights}

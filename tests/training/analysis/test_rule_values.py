@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mahjong_env import RulesError, rules, score
+from mahjong_env import rules, score
 from mahjong_env.cli import main
 from mahjong_training.analysis.rule_report import sentences
 from mahjong_training.analysis.rule_values import (
@@ -100,13 +100,10 @@ def test_a_struck_row_is_not_scored():
     plain = score(without_row(struck, "Closed Hand"), **hand)
     assert not plain.legal
     assert "Ping Hu" in plain.reason
-
-
-def test_what_a_struck_row_took_the_place_of_comes_back():
-    hand = {"hand": "1122334455667m", "winning_tile": "7m", "source": "draw"}
-    played = rules("hebei")
-    assert "Pure Seven Pairs" in dict(score(played, **hand).rows)
-    rows = dict(score(without_row(played, "Pure Seven Pairs"), **hand).rows)
+    # What it took the place of comes back.
+    pairs = {"hand": "1122334455667m", "winning_tile": "7m", "source": "draw"}
+    assert "Pure Seven Pairs" in dict(score(played, **pairs).rows)
+    rows = dict(score(without_row(played, "Pure Seven Pairs"), **pairs).rows)
     assert "Pure One Suit" in rows
     assert "Pure Seven Pairs" not in rows
 
@@ -192,7 +189,6 @@ def test_the_command_with_matches(tmp_path, capsys):
     assert "first dealer" in told
     assert max(map(len, told.splitlines()[:-1])) <= 100
     found = json.loads((tmp_path / "rules.json").read_text(encoding="utf-8"))
-    assert found["hands"] == 3
     assert found["as_it_is"]["numbers"]["hands"]["mean"] == 3
 
 
@@ -219,11 +215,6 @@ def test_bad_input_is_one_line(words, said, capsys):
     assert said in told
 
 
-def test_no_row_that_is_not_there():
-    with pytest.raises(RulesError, match="has no row"):
-        without_row(rules("wuhan"), "Closed")
-
-
 @pytest.mark.thorough
 def test_rules_without_a_row_survive_pickling():
     """As they are sent to other machines; a knob that is turned afterwards stays turned."""
@@ -231,11 +222,6 @@ def test_rules_without_a_row_survive_pickling():
     again = pickle.loads(pickle.dumps(struck))
     assert again.knobs == struck.knobs
     assert [row.name for row in again.rows] == [row.name for row in struck.rows]
-    one, other = (measures(given) for given in (struck, again))
-    np.testing.assert_array_equal(one.points, other.points)
-    assert (one.points != measures(rules("wuhan", cap=None)).points).any()
-
-
-def measures(played):
-    base, _ = compare(played, {}, deals=60)
-    return base
+    one, other, whole = (compare(one, {}, deals=60)[0].points for one in (struck, again, rules("wuhan", cap=None)))
+    assert np.array_equal(one, other)
+    assert not np.array_equal(one, whole)

@@ -48,11 +48,6 @@ class Comparison:
     high: NDArray[np.float64]
     error: NDArray[np.float64]
 
-    @property
-    def half_width(self) -> NDArray[np.float64]:
-        """[m] half the length of the intervals."""
-        return (self.high - self.low) / 2
-
     def of(self, action: int) -> Estimate:
         """Return the difference of one of the m actions."""
         return Estimate(float(self.mean[action]), float(self.low[action]), float(self.high[action]))
@@ -92,11 +87,6 @@ class ActionValues:
         """[m] for each action the place of the action of its position that was taken."""
         of_position = np.flatnonzero(self.action == self.taken[self.position])
         return of_position[self.position]
-
-    @property
-    def wins(self) -> NDArray[np.bool_]:
-        """[m, W] whether the person won."""
-        return np.isin(self.end, (End.SELF_DRAWN, End.WON_ON_TILE))
 
     def mean(self) -> NDArray[np.float64]:
         """[m] mean points from here to the end of the hand."""
@@ -139,13 +129,26 @@ class ActionValues:
             [m] points less those of the best other action: positive for the best. ``error`` is the standard error of
             the difference to the action that the others' best seems to be.
         """
-        mean, low, high, error = np.zeros((4, len(self.action)))
+        found = np.zeros((4, len(self.action)))
         starts = np.searchsorted(self.position, np.arange(len(self.taken) + 1))
         for first, last, worlds in zip(starts[:-1], starts[1:], self.worlds, strict=True):
-            if last - first > 1:
-                own = slice(first, last)
-                mean[own], low[own], high[own], error[own] = _against_best(self.points[own, :worlds])
-        return Comparison(mean, low, high, error)
+            points, number = self.points[first:last, :worlds], last - first
+            if number == 1:
+                continue
+            mean = points.mean(axis=1)
+            centred = points - mean[:, None]
+            products = centred @ centred.T / max(worlds - 1, 1)
+            spread = np.diag(products)
+            error = np.sqrt(np.maximum(spread[:, None] + spread - 2 * products, 0) / worlds)
+            difference = mean[:, None] - mean
+            half = np.full_like(error, np.inf)
+            if worlds > 1:  # 5 % are shared among the differences of an action to all others
+                half = student_t(int(worlds) - 1, 1 - (1 - _CONFIDENCE) / (number - 1)) * error
+            itself, every = np.eye(number, dtype=np.bool_), np.arange(number)
+            low, high = (np.where(itself, np.inf, difference + sign * half).min(axis=1) for sign in (-1, 1))
+            best = np.where(itself, np.inf, difference).argmin(axis=1)
+            found[:, first:last] = difference[every, best], low, high, error[every, best]
+        return Comparison(*found)
 
     def differences(self) -> NDArray[np.float64]:
         """[n, 109] paired mean differences of points to the action taken, NaN where an action is not legal."""
@@ -166,29 +169,6 @@ def join(parts: Sequence[ActionValues]) -> ActionValues:
             np.pad(array, width, constant_values=fill) for array, width in zip(joined[name], wide, strict=True)
         ]
     return ActionValues(parts[0].rules, **{name: np.concatenate(arrays) for name, arrays in joined.items()})
-
-
-def _against_best(points: NDArray[np.int32]) -> tuple[NDArray[np.float64], ...]:
-    """Return mean, low, high and error [k] for the actions of one position, whose points [k, W] are given."""
-    number, worlds = points.shape
-    mean = points.mean(axis=1)
-    centred = points - mean[:, None]
-    products = centred @ centred.T / max(worlds - 1, 1)
-    spread = np.diag(products)
-    error = np.sqrt(np.maximum(spread[:, None] + spread - 2 * products, 0) / worlds)
-    difference = mean[:, None] - mean
-    if worlds > 1:  # 5 % are shared among the differences of an action to all others
-        half = student_t(worlds - 1, 1 - (1 - _CONFIDENCE) / (number - 1)) * error
-    else:
-        half = np.full_like(error, np.inf)
-    itself = np.eye(number, dtype=np.bool_)
-    low, high = (np.where(itself, np.inf, difference + sign * half).min(axis=1) for sign in (-1, 1))
-    best = np.where(itself, np.inf, difference).argmin(axis=1)
-    every = np.arange(number)
-    return difference[every, best], low, high, error[every, best]
-
-
-# --- Playing ---------------------------------------------------------------------------------------------------------
 
 
 def evaluate_actions(
@@ -271,7 +251,8 @@ def evaluate_actions(
             is_open &= spent * 1000 < milliseconds
         if width is not None:
             widest = np.zeros(len(which))
-            np.maximum.at(widest, position, found().against_taken().half_width)
+            compared = found().against_taken()
+            np.maximum.at(widest, position, (compared.high - compared.low) / 2)
             is_open &= widest > width
         if is_open.any():
             batch = int(min(number[is_open].max(), worlds - number[is_open].max()))

@@ -26,7 +26,7 @@ _AT_ONCE: Final = 4
 
 
 def run(config: ReviewConfig) -> None:
-    """Play, print, and write what was asked for; see `Study.run`."""
+    """See `Study.run`."""
     Review(config).run()
 
 
@@ -46,13 +46,11 @@ class Review(Study):
 
     def play(self, task: int) -> Arrays:
         """Play the decisions of a part."""
-        config = self.config
-        some = slice(task * _AT_ONCE, (task + 1) * _AT_ONCE)
-        decisions = np.arange(len(self.positions.decision))[some]
-        taken = self.positions.taken
+        config, taken = self.config, self.positions.taken
+        some = np.arange(len(self.positions.decision))[task * _AT_ONCE : (task + 1) * _AT_ONCE]
         return evaluate_actions(
             self.positions.engine,
-            decisions,
+            some,
             worlds=config.worlds,
             agents=self.agents,
             taken=None if taken is None else taken[some],
@@ -62,7 +60,7 @@ class Review(Study):
             seed=int(np.random.SeedSequence([config.seed, task]).generate_state(1)[0]),
         ).arrays()
 
-    def report(self, played: list[Arrays]) -> list[str | bytes]:
+    def report(self, played: list[Arrays]) -> list[str]:
         """Print the findings; return JSON, CSV, the page, the match and its record, as far as they are asked for."""
         config = self.config
         values = join([ActionValues(self.rules, **arrays) for arrays in played])
@@ -76,13 +74,11 @@ class Review(Study):
         }
         found = report.findings(self.positions, values, settings)
         report.print_findings(found)
-        contents: list[str | bytes] = []
+        match, contents = report.annotated(found), []
         if config.out is not None:
-            contents += [self.json_text(report.as_json(found)), csv_text(report.as_lines(found)), html_text(found)]
-            contents += [viewer_html(report.annotated(found))]
-        if config.notes is not None:
-            contents += [report.annotated(found).to_json() + "\n"]
-        return contents
+            contents += [self.json_text(report.as_json(found)), csv_text(report.as_lines(found))]
+            contents += [html_text(found), viewer_html(match)]
+        return contents if config.notes is None else [*contents, match.to_json() + "\n"]
 
 
 # --- Positions ----------------------------------------------------------------------------------------------------

@@ -184,9 +184,6 @@ def annotated(found: Findings) -> GameRecord:
     return replace(record, notes=dict(sorted(notes.items())))
 
 
-# --- Words --------------------------------------------------------------------------------------------------------
-
-
 def sentences(found: ActionValues) -> list[tuple[str, str]]:
     """Return for each action why it brings more or less than the one taken, and a sentence with all of it.
 
@@ -239,7 +236,7 @@ def _reasons(
 def _worth_of_wins(found: ActionValues) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return [m] mean points of the worlds won, NaN without one, and half the 95 % interval of their differences."""
     number = found.worlds[found.position]
-    won = found.wins
+    won = np.isin(found.end, (End.SELF_DRAWN, End.WON_ON_TILE))
     wins = won.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         worth = (found.points * won).sum(axis=1) / wins
@@ -277,9 +274,6 @@ def cells(line: Line) -> list[str]:
     shares = [f"{100 * share:.0f} %" for share in (line.wins, line.deal_ins, line.draws)]
     difference = "" if line.taken else points_text(line.against_taken)
     return [f"{line.points:+.{1 if abs(line.points) >= 100 else 2}f}", difference, _range(line.against_best), *shares]
-
-
-# --- On the terminal ------------------------------------------------------------------------------------------------
 
 
 def print_findings(found: Findings) -> None:

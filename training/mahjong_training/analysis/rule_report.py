@@ -29,10 +29,8 @@ class RuleStudy(Study):
         """Find the rules and their changes; a `MahjongError` if settings cannot be used."""
         check_counts(deals=config.deals, hands=config.hands)
         check_seed(config.seed)
-        if config.deals < 2:
-            raise TrainingError("--deals must be at least 2, for intervals")
-        if not config.agents:
-            raise TrainingError("--agents is empty: name at least one")
+        if config.deals < 2 or not config.agents:
+            raise TrainingError("--deals must be at least 2, for intervals, and --agents name at least one")
         super().__init__(config, read_rules(config.variant, config.house))
         if config.all_knobs and (config.knobs or config.together):
             raise TrainingError("--all-knobs turns each knob by itself: it goes without --knobs and --together")
@@ -49,7 +47,7 @@ class RuleStudy(Study):
         """Play a block of deals by one set of rules."""
         return self._paired.play(task)
 
-    def report(self, played: list[Arrays]) -> list[str | bytes]:
+    def report(self, played: list[Arrays]) -> list[str]:
         """Print the rules as they are, what each change makes of them, and what the rows bring; return the files."""
         config, (base, found) = self.config, self._paired.compare(played)
         headings = {name: one.heading for name, one in MEASURES.items() if one.heading and name in base.numbers}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -102,34 +102,57 @@ class Comparison:
     deals_that_differ: float
 
 
+@dataclass(frozen=True)
 class PairedDeals:
-    """The same deals by some rules and by changes of them, see `compare`, in parts that are played independently.
+    """The same deals by some rules and by each of several changes of them, in parts that are played independently.
 
     Attributes:
-        tasks: of each part the set of rules, the block of deals, its first deal, and the first one behind it.
+        rules: the rules that the others are compared with.
+        changes: the changed rules, by name; see `changes_of`.
+        agents: one for all seats, or one for each person; they are the same by all rules.
+        deals: how many.
+        seed: of the deals and the agents' chance.
+        hands: of each deal: 1, or as many as a match has (or fewer, where somebody's points run out before).
+
+    Raises:
+        TrainingError: as many agents as neither 1 nor persons; single hands by rules of matches without a number of
+            hands.
     """
 
-    def __init__(
-        self, rules: Rules, changes: Mapping[str, Rules], agents: tuple[Agent, ...], deals: int, seed: int, hands: int
-    ) -> None:
-        """Plan what is to be played."""
-        self._changes, self._every = changes, (rules, *changes.values())
-        self._agents, self._seed, self._hands = agents, seed, hands
+    rules: Rules
+    changes: Mapping[str, Rules]
+    agents: Sequence[str | Agent] = ("greedy",)
+    deals: int = 4000
+    seed: int = 40_000
+    hands: int = 1
+
+    def __post_init__(self) -> None:
         for one in self._every:
-            if hands == 1 and not one.ends_by_hands:
+            if self.hands == 1 and not one.ends_by_hands:
                 raise TrainingError(
                     "--hands 1: by some of these rules a match ends when somebody's points do, not after one hand; "
                     "--hands 8 compares matches of 8 hands with it"
                 )
-            if len(agents) not in (1, one.people):
-                raise TrainingError(
-                    f"--agents names one agent, or {one.people} (one for each person), not {len(agents)}"
-                )
-        size = min(_MOST_GAMES, games_at_once(agents))
-        self.tasks = [
-            (which, block, first, min(first + size, deals))
+            if len(self.agents) not in (1, one.people):
+                known = f"one agent, or {one.people} (one for each person)"
+                raise TrainingError(f"--agents names {known}, not {len(self.agents)}")
+
+    @property
+    def _every(self) -> tuple[Rules, ...]:
+        return self.rules, *self.changes.values()
+
+    @cached_property
+    def _players(self) -> tuple[Agent, ...]:
+        return tuple(make_agent(agent) for agent in self.agents)
+
+    @cached_property
+    def tasks(self) -> list[tuple[int, int, int, int]]:
+        """Of each part the set of rules, the block of deals, its first deal, and the first one behind it."""
+        size = min(_MOST_GAMES, games_at_once(self._players))
+        return [
+            (which, block, first, min(first + size, self.deals))
             for which in range(len(self._every))
-            for block, first in enumerate(range(0, deals, size))
+            for block, first in enumerate(range(0, self.deals, size))
         ]
 
     def play(self, task: tuple[int, int, int, int]) -> dict[str, NDArray[Any]]:
@@ -139,24 +162,22 @@ class PairedDeals:
         """
         which, block, first, last = task
         rules, numbers = self._every[which], np.arange(first, last)
-        engine = deal(rules, numbers, self._seed, self._hands)
+        engine = deal(rules, numbers, self.seed, self.hands)
         dealer = engine.dealer.astype(np.intp)
-        seats = np.arange(rules.people) if len(self._agents) > 1 else np.zeros(rules.people, np.intp)
-        chance = int(np.random.SeedSequence([self._seed, block]).generate_state(1)[0])
-        paired = pair(engine, self._agents, np.arange(len(numbers)), chance)
-        played = play_out(engine, paired, np.tile(seats, (len(numbers), 1)), np.random.default_rng(self._seed))
+        seats = np.arange(rules.people) if len(self.agents) > 1 else np.zeros(rules.people, np.intp)
+        chance = int(np.random.SeedSequence([self.seed, block]).generate_state(1)[0])
+        paired = pair(engine, self._players, np.arange(len(numbers)), chance)
+        played = play_out(engine, paired, np.tile(seats, (len(numbers), 1)), np.random.default_rng(self.seed))
         return played.arrays() | {"dealer": dealer}
 
     def compare(self, played: Sequence[Mapping[str, NDArray[Any]]]) -> tuple[Measures, list[Comparison]]:
-        """Return what all parts, in order, come to."""
-        measured = []
-        for which, rules in enumerate(self._every):
-            parts = [part for task, part in zip(self.tasks, played, strict=True) if task[0] == which]
-            measured.append(_measures_of(rules, parts, self._hands))
-        base, found = measured[0], []
-        for (name, rules), measures in zip(self._changes.items(), measured[1:], strict=True):
-            both = [number for number in measures.numbers if number in base.numbers]
-            differences = {number: measures.numbers[number].less(base.numbers[number]) for number in both}
+        """Return what was measured by the rules, and what each change came to, of all parts in order."""
+        each, found = len(played) // len(self._every), []
+        base = _measures_of(self.rules, played[:each], self.hands)
+        for number, (name, rules) in enumerate(self.changes.items(), start=1):
+            measures = _measures_of(rules, played[number * each : (number + 1) * each], self.hands)
+            both = [one for one in measures.numbers if one in base.numbers]
+            differences = {one: measures.numbers[one].less(base.numbers[one]) for one in both}
             differ = 1.0
             if measures.points.shape == base.points.shape:
                 differ = float((measures.points != base.points).any(axis=1).mean())
@@ -164,33 +185,9 @@ class PairedDeals:
         return base, found
 
 
-def compare(
-    rules: Rules,
-    changes: Mapping[str, Rules],
-    *,
-    agents: Sequence[str | Agent] = ("greedy",),
-    deals: int = 4000,
-    seed: int = 40_000,
-    hands: int = 1,
-) -> tuple[Measures, list[Comparison]]:
-    """Play the same deals by some rules and by each of several changes of them.
-
-    Args:
-        rules: the rules that the others are compared with.
-        changes: the changed rules, by name; see `changes_of`.
-        agents: one for all seats, or one for each person; they are the same by all rules.
-        deals: how many.
-        seed: of the deals and the agents' chance.
-        hands: of each deal: 1, or as many as a match has (or fewer, where somebody's points run out before).
-
-    Returns:
-        What was measured by the rules, and what each change came to.
-
-    Raises:
-        TrainingError: as many agents as neither 1 nor persons; single hands by rules of matches without a number of
-            hands.
-    """
-    paired = PairedDeals(rules, changes, tuple(make_agent(agent) for agent in agents), deals, seed, hands)
+def compare(rules: Rules, changes: Mapping[str, Rules], **settings: Any) -> tuple[Measures, list[Comparison]]:
+    """Play the same deals by some rules and by each of several changes of them; the settings are `PairedDeals`'."""
+    paired = PairedDeals(rules, changes, **settings)
     return paired.compare([paired.play(task) for task in paired.tasks])
 
 
@@ -315,23 +312,16 @@ def without_row(rules: Rules, name: str) -> Rules:
 
 
 def _row(rules: Rules, name: str) -> Row:
-    for row in rules.rows:
-        if row.name.lower() == name.strip().lower():
-            return row
-    raise RulesError(f"{rules.name} has no row {name!r}; there are {', '.join(row.name for row in rules.rows)}")
+    rows = {row.name.lower(): row for row in rules.rows}
+    if name.strip().lower() not in rows:
+        raise RulesError(f"{rules.name} has no row {name!r}; there are {', '.join(row.name for row in rules.rows)}")
+    return rows[name.strip().lower()]
 
 
 def _never(row: Row) -> Row:
     """Return the row as one that never holds, asked in the same way."""
-
-    def _no_hand(wins: Any) -> Any:
-        return np.zeros(len(wins), np.bool_)
-
-    never: dict[str, Any] = {}
-    if row.in_some_reading is not None:
-        never["in_some_reading"] = _no_hand
-    if row.per_reading is not None or row.shape is not None:
-        never["per_reading"] = lambda reading: False
-    else:
-        never["per_hand"] = _no_hand
+    no_hand = lambda wins: np.zeros(len(wins), np.bool_)  # noqa: E731
+    never: dict[str, Any] = {} if row.in_some_reading is None else {"in_some_reading": no_hand}
+    is_of_readings = row.per_reading is not None or row.shape is not None
+    never |= {"per_reading": lambda reading: False} if is_of_readings else {"per_hand": no_hand}
     return replace(row, **never, unless=(), comes_with=None)

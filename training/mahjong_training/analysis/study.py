@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from functools import partial
@@ -21,7 +21,7 @@ from mahjong_training.evaluation.estimates import plain_json
 from mahjong_training.runtime.cache import ResultCache
 from mahjong_training.runtime.console import TimeLeft, exit_status, status, stopping_in_order
 from mahjong_training.runtime.digests import agent_digests, rules_identity
-from mahjong_training.runtime.folders import alone_in, check_file, write_bytes
+from mahjong_training.runtime.folders import alone_in, check_file, write_text
 from mahjong_training.runtime.workers import check_workers, new_executor
 
 try:
@@ -66,7 +66,7 @@ class Study(ABC):
         """Play a part, in whichever process it is."""
 
     @abstractmethod
-    def report(self, played: list[Arrays]) -> Iterable[str | bytes]:
+    def report(self, played: list[Arrays]) -> list[str]:
         """Print what was found, and return the contents of `files`."""
 
     def in_folder(self, *names: str) -> list[Path]:
@@ -77,7 +77,7 @@ class Study(ABC):
         """Play the parts that are not kept, print the report and write its files.
 
         Raises:
-            MahjongError: agents that fail, or files that cannot be written, which is found before anything is played.
+            MahjongError: agents that fail; files that cannot be written, which is found before anything is played.
             InterruptedRunError: Ctrl-C or SIGTERM; with a folder, the parts that were played are kept in it.
         """
         for file in self.files:
@@ -92,42 +92,37 @@ class Study(ABC):
                 with stopping_in_order(), status() as tell:
                     played = self._play_all(cache, tell)
             except KeyboardInterrupt as interrupt:
-                kept = (
-                    f"; {len(cache)} of {len(self.tasks)} parts are kept in {out}: the same command goes on with them"
-                )
-                raise InterruptedRunError(f"interrupted{kept if out else ''}", exit_status(interrupt)) from None
-            contents = self.report(played)
-            for path, content in zip(self.files, contents, strict=True):
-                write_bytes(path, content.encode() if isinstance(content, str) else content)
+                kept = f"{len(cache)} of {len(self.tasks)} parts are kept in {out}: the same command goes on with them"
+                text = "interrupted" if out is None else f"interrupted; {kept}"
+                raise InterruptedRunError(text, exit_status(interrupt)) from None
+            for path, content in zip(self.files, self.report(played), strict=True):
+                write_text(path, content)
             if self.files:
                 print(f"written: {', '.join(map(str, self.files))}")
             cache.remove()
 
     def _play_all(self, cache: ResultCache[int, Arrays], tell: Callable[[str], object]) -> list[Arrays]:
-        played = {number: part for number in range(len(self.tasks)) if (part := cache.get(number)) is not None}
-        missing = [number for number in range(len(self.tasks)) if number not in played]
+        every = range(len(self.tasks))
+        played = {number: part for number in every if (part := cache.get(number)) is not None}
+        missing = [number for number in every if number not in played]
         todo, left = [self.tasks[number] for number in missing], TimeLeft(len(missing))
         tell(f"{len(todo)} parts")
         with (
             new_executor(self.config.processes, self.config.ray, self.config.threads) as executor,
-            closing(executor.map(_play, self, todo, partial(type(self), self.config))) as done,
+            closing(executor.map(type(self).play, self, todo, partial(type(self), self.config))) as done,
         ):
             for place, part in done:
                 cache.put(missing[place], part)
                 played[missing[place]] = part
                 left.done()
-                tell(f"part {len(played)} of {len(self.tasks)}{left}")
-        return [played[number] for number in range(len(self.tasks))]
+                tell(f"part {len(played)} of {len(every)}{left}")
+        return [played[number] for number in every]
 
     def json_text(self, found: Mapping[str, Any]) -> str:
         """Return what was found as JSON, with what was played; infinite ends of intervals are null."""
         rules = self.rules
         played = {"variant": rules.name, "variant_version": rules.version, "knobs": rules.knobs}
         return plain_json({"mahjong_env": __version__, **played, **found}) + "\n"
-
-
-def _play(study: Study, task: Any) -> Arrays:
-    return study.play(task)
 
 
 def csv_text(lines: Sequence[Mapping[str, Any]]) -> str:

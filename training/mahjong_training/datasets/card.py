@@ -22,11 +22,6 @@ def card_text(settings: Settings, folder: Path) -> str:
     agents = "\n".join(f"{number}. `{spec}`" for number, spec in enumerate(settings.agents))
     knobs = ", ".join(f"{name}={value}" for name, value in settings.knobs.items()) or "none"
     versions = ", ".join(f"{name} {version}" for name, version in settings.versions.items())
-    files = ""
-    if settings.records:
-        files += "* `records-*.jsonl`: the same games as records, a line each, in order (`mahjong_env show FILE`).\n"
-    if settings.observations:
-        files += "* `observations-*.npy`: [decisions, C, 34] int8, a row for each decision.\n"
     return f"""---
 license: cc0-1.0
 pretty_name: {rules.title}, {settings.hands} hands of {", ".join(settings.agents)}
@@ -70,7 +65,9 @@ versions give the same bytes.
 * `dataset.json`: the settings.
 * `decisions-*.npy`: a row for each decision; the rows of a hand stand one after another.
 * `hands-*.npy`: a row for each hand.
-{files}
+* `records-*.jsonl` (if they are kept): the same games as records, a line each, in order (`mahjong-env show FILE`).
+* `observations-*.npy` (if they are kept): [decisions, C, 34] int8, a row for each decision.
+
 A shard is whole where its `hands-*.npy` is. The tables are numpy's structured arrays, to be mapped with
 `numpy.load(path, mmap_mode="r")`.
 

@@ -47,10 +47,7 @@ def settings_of(config: RecordConfig) -> Settings:
         raise DatasetError(f"--hands {config.hands} is no multiple of --num-hands {config.num_hands}")
     rules = read_rules(config.variant, config.knobs)
     if not rules.ends_by_hands:
-        raise DatasetError(
-            f"with these house rules a game of {rules.title} does not end after --num-hands hands, so that the number "
-            "of hands cannot be known before; a dataset is of games that do"
-        )
+        raise DatasetError(f"with these house rules a game of {rules.title} does not end after --num-hands hands")
     agents = [make_agent(spec) for spec in config.agents]
     shard_games = config.shard_games
     if shard_games is None:

@@ -75,12 +75,8 @@ def to_minari(decisions: Decisions, dataset_id: str, **about: Any) -> Any:
 
     Args:
         decisions: what to write; all decisions of a seat in a hand are to be among them.
-        dataset_id: its name, such as "mahjong_env/hebei-greedy-v0".
-        **about: further arguments of ``minari.create_dataset_from_buffers``, such as ``author``; ``data_format`` is
-            "arrow" if it is not given.
-
-    Returns:
-        The ``minari.MinariDataset``, which is stored where Minari stores its datasets.
+        dataset_id: its name, such as "mahjong_env/hebei-greedy-v0"; Minari stores it.
+        **about: further arguments of ``minari.create_dataset_from_buffers``, such as ``author``.
 
     Raises:
         MissingExtraError: Minari is not installed.

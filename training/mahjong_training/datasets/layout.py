@@ -177,9 +177,6 @@ class Settings:
         return settings
 
 
-# --- Files -----------------------------------------------------------------------------------------------------------
-
-
 def tables_of(settings: Settings) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
     """Return the tables of a shard by name, with the type and the shape of a row, in the order of writing.
 
@@ -206,19 +203,17 @@ def open_shard(settings: Settings, folder: Path, shard: int) -> Tables:
         path = shard_file(folder, name, shard)
         try:
             table: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-        except FileNotFoundError:
-            raise DatasetError(f"{path}: missing; the same `record` command plays the shard again") from None
         except (OSError, ValueError, EOFError) as error:
-            raise DatasetError(f"{path}: damaged ({error}); remove it, and the same command mends it") from error
+            raise DatasetError(f"{path}: missing or damaged ({error}); the same command plays it again") from error
         if table.dtype != dtype or table.shape[1:] != shape or not table.ndim:
             raise DatasetError(f"{path}: not a table of this format: {table.dtype} of shape {table.shape}")
         tables[name] = table
-    hands, expected = tables["hands"], len(settings.games_of(shard)) * settings.num_hands
-    if len(hands) != expected:
-        raise DatasetError(f"{path}: it has {len(hands)} hands; the settings of the dataset give it {expected}")
-    rows = int(hands["first"][-1]) + int(hands["decisions"][-1])
-    if any(len(table) != rows for name, table in tables.items() if name != "hands"):
-        raise DatasetError(f"{path}: its hands do not fit the tables beside it")
+    hands = tables["hands"]
+    expected = dict.fromkeys(tables, int(hands["first"][-1:].sum() + hands["decisions"][-1:].sum()))
+    expected["hands"] = len(settings.games_of(shard)) * settings.num_hands
+    found = {name: len(table) for name, table in tables.items()}
+    if found != expected:
+        raise DatasetError(f"{path}: the tables of this shard have {found} rows, not {expected}")
     return tables
 
 

@@ -23,7 +23,7 @@ Inputs = Callable[[View], NDArray[Any] | Mapping[str, NDArray[Any]]]
 """Makes an array [n, ...] of the view of n seats, the column ``inputs`` of a batch; or several arrays by column."""
 
 Condition = Callable[[NDArray[Any]], NDArray[np.bool_]]
-"""Says which of [n] rows of the table of decisions are wanted."""
+"""Says which of [n] rows of the table of decisions (`mahjong_training.datasets.layout.DECISION_COLUMNS`) are wanted."""
 
 CHUNK_GAMES: Final = 1024
 """Games that are played again at once."""
@@ -117,12 +117,7 @@ class Decisions:
     ) -> Decisions:
         """Return those decisions of certain persons, agents (as the dataset names them) or variants.
 
-        Args:
-            seats: the persons who decide.
-            agents: who plays for them.
-            variants: what is played.
-            rows: a further condition on rows of the table of decisions
-                (`mahjong_training.datasets.layout.DECISION_COLUMNS`), such as ``lambda rows: rows["return"] > 0``.
+        ``rows`` is a further condition on rows of the table of decisions, such as ``lambda rows: rows["return"] > 0``.
 
         Raises:
             DatasetError: an agent or a variant that there is not.
@@ -153,7 +148,6 @@ class Decisions:
             wanted &= condition(table)
         return np.flatnonzero(wanted) + (rows.start or 0)
 
-    # --- As a sequence ----------------------------------------------------------------------------------------------
     @cached_property
     def _rows(self) -> list[NDArray[np.intp] | None]:
         """For each part the rows that are wanted, None for all."""
@@ -172,39 +166,31 @@ class Decisions:
         return int(self._ends[-1]) if self.parts else 0
 
     def __getitem__(self, number: Any) -> dict[str, Any]:
-        """Return one decision, or a batch of several, with its observation if the datasets keep them."""
-        batch = self.take(number, observation=all(part.settings.observations for part in self.parts))
+        """Return one decision, or a batch of several; see `take`."""
+        batch = self.take(number)
         return batch if np.ndim(number) else {name: column[0] for name, column in batch.items()}
 
-    def take(self, numbers: Any, *, observation: bool = False) -> Batch:
-        """Return decisions by their numbers in the sequence.
+    def take(self, numbers: Any) -> Batch:
+        """Return decisions by their numbers in the sequence [n], in any order, from 0 to ``len(self) - 1``.
 
-        Args:
-            numbers: [n] integers from 0 to ``len(self) - 1``, in any order.
-            observation: also return what was seen, which the dataset must keep.
+        The column ``observation`` is what was seen, if all of these datasets keep it.
 
         Raises:
             IndexError: a number that there is not.
-            DatasetError: a damaged shard, or one without observations.
+            DatasetError: a damaged shard.
         """
         numbers = np.atleast_1d(np.asarray(numbers, np.int64))
         if numbers.size and not (numbers.min() >= 0 and numbers.max() < len(self)):
             raise IndexError(f"decisions are numbered 0 to {len(self) - 1}")
-        place = np.searchsorted(self._ends, numbers, side="right")
-        order, batches = [], []
+        place, order, batches = np.searchsorted(self._ends, numbers, side="right"), [], []
         for which in np.unique(place).tolist() or [0]:
+            order.append(np.flatnonzero(place == which))
+            rows = numbers[order[-1]] - (self._ends[which - 1] if which else 0)
             part, wanted = self.parts[which], self._rows[which]
-            at = np.flatnonzero(place == which)
-            rows = numbers[at] - (self._ends[which - 1] if which else 0)
             rows = rows if wanted is None else wanted[rows]
-            batch = self._batch(part, rows)
-            if observation:
-                if not part.settings.observations:
-                    known = "(record --observations does); batches(inputs=...) rebuilds them by replay"
-                    raise DatasetError(f"{part.folder}: it keeps no observations {known}")
-                batch["observation"] = part.tables["observations"][rows]
-            order.append(at)
-            batches.append(batch)
+            batches.append(self._batch(part, rows))
+            if all(one.settings.observations for one in self.parts):
+                batches[-1]["observation"] = part.tables["observations"][rows]
         back = np.argsort(np.concatenate(order))
         return {name: column[back] for name, column in _joined(batches).items()}
 
@@ -217,7 +203,6 @@ class Decisions:
         batch["dataset"] = np.full(len(rows), self._folders.index(part.folder))
         return batch
 
-    # --- As a stream ------------------------------------------------------------------------------------------------
     def batches(
         self, size: int, *, inputs: Inputs | None = None, seed: int | None = None, share: tuple[int, int] = (0, 1)
     ) -> Iterator[Batch]:
@@ -289,10 +274,8 @@ def open_dataset(*folders: str | Path) -> Decisions:
         settings.rules  # noqa: B018  other rules are no damage: they say so themselves
         for number in range(settings.shards):
             if not is_whole(settings, folder, number):
-                raise DatasetError(
-                    f"{folder}: shard {number} of {settings.shards} is missing or damaged; the same `record` command "
-                    "plays it again"
-                )
+                why = "is missing or damaged; the same `record` command plays it again"
+                raise DatasetError(f"{folder}: shard {number} of {settings.shards} {why}")
             parts.append(Part(folder, settings, number))
     return Decisions(parts)
 
@@ -309,9 +292,7 @@ def _rebuilt(part: Part, games: range, wanted: NDArray[np.intp], inputs: Inputs)
         for name, column in (made if isinstance(made, Mapping) else {"inputs": made}).items():
             array = np.asarray(column)
             if array.shape[:1] != chosen.shape:
-                raise DatasetError(
-                    f"{name} of {chosen.size} seats are [{chosen.size}, ...], not of shape {array.shape}"
-                )
+                raise DatasetError(f"{name} of {chosen.size} seats are not {array.shape}: [{chosen.size}, ...]")
             if name not in columns:
                 columns[name] = np.empty((len(wanted), *array.shape[1:]), array.dtype)
             columns[name][place[chosen]] = array

@@ -6,9 +6,9 @@ import io
 import json
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,15 +28,8 @@ from mahjong_training.runtime.folders import alone_in, make_folder, write_bytes,
 from mahjong_training.runtime.workers import new_executor
 
 
-@dataclass(frozen=True)
-class Shard:
-    """A range of games.
-
-    Attributes:
-        tables: ``decisions`` and ``hands``, and ``observations`` [decisions, C, 34] if they are kept; see
-            `mahjong_training.datasets.layout.tables_of`.
-        records: [games] lines of JSON, none if they are not kept.
-    """
+class Shard(NamedTuple):
+    """The tables of a range of games, see `mahjong_training.datasets.layout.tables_of`, and their records as JSON."""
 
     tables: Tables
     records: tuple[str, ...]
@@ -133,9 +126,6 @@ def _next_of_same(key: NDArray[np.intp], values: NDArray[np.int32]) -> NDArray[n
     same = key[order][1:] == key[order][:-1]
     following[order[:-1][same]] = values[order[1:][same]]
     return following
-
-
-# --- Files ----------------------------------------------------------------------------------------------------------
 
 
 def write_shard(settings: Settings, folder: Path, shard: int) -> None:
