@@ -24,11 +24,7 @@ class DatasetError(TrainingError):
 
 
 class InterruptedRunError(TrainingError):
-    """A run that was told to stop; the message says how to go on.
-
-    Attributes:
-        status: the exit status of a process that ends for this reason.
-    """
+    """A run that was told to stop; the message says how to go on, ``status`` is the exit status."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)

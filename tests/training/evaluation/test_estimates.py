@@ -13,7 +13,7 @@ from mahjong_training.config import EvaluateConfig
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation import command as evaluation_command
 from mahjong_training.evaluation.command import evaluate
-from mahjong_training.evaluation.estimates import Estimate, confidence, interval, looks, plain_json, ratio, sides
+from mahjong_training.evaluation.estimates import Estimate, confidence, interval, looks, plain_json, ratio
 
 WORDS = ("evaluate", "--variant", "hebei", "--agents", "greedy", "random")
 
@@ -130,7 +130,6 @@ class TestRatio:
         assert skewed.text(1, 0.1) == "10.0 ± 5.0"
         assert Estimate(-0.0001, -0.1, 0.2).text(2) == "0.00 ± 0.20"
         assert Estimate(1.0, -np.inf, np.inf).text(2, sign="+") == "+1.00 ± ?"
-        assert sides([skewed, Estimate(1.0, -np.inf, np.inf)]).tolist() == [[pytest.approx(0.3), 0], [0.5, 0]]
         assert (
             plain_json({"of": [Estimate(1.0, -np.inf, np.inf).low, (1, None)]}, 0)
             == '{\n"of": [\nnull,\n[\n1,\nnull\n]\n]\n}'

@@ -44,16 +44,10 @@ def evaluate(
     *,
     agents: Sequence[Agent | str] = (),
 ) -> Evaluation:
-    """Evaluate agents; nothing is printed or written.
+    """Evaluate agents; nothing is printed or written, but a blind test is recorded.
 
-    Args:
-        config: what to do.
-        progress: told what is being played.
-        agents: agents, as objects or by name, instead of those that the settings name. In several processes the
-            objects are pickled. A blind test is recorded, as by the command line.
-
-    Raises:
-        MahjongError: settings, agents or policy files that cannot be used.
+    ``progress`` is told what is being played. ``agents``, as objects or by name, take the place of those that the
+    settings name; in several processes the objects are pickled.
     """
     if agents:
         config = replace(config, agents=tuple(agents))  # type: ignore[arg-type]  # the command line has names only
@@ -63,12 +57,7 @@ def evaluate(
 
 
 def run(config: EvaluateConfig) -> Evaluation:
-    """Evaluate, print the tables, and write the files if a folder is given.
-
-    Raises:
-        MahjongError: see `evaluate`; files that cannot be written are found before anything is played.
-        InterruptedRunError: Ctrl-C or SIGTERM; with a folder, the parts that were played are kept in it.
-    """
+    """Evaluate, print the tables, and write the files if a folder is given, in which parts are kept until then."""
     plan, out = _prepare(config), config.out
     if out:
         for name in _FILES:

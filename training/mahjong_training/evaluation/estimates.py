@@ -6,7 +6,7 @@ How often the intervals hold the truth stands in docs/research/evaluation.md.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -21,8 +21,7 @@ from mahjong_env import MissingExtraError
 
 FEWEST: Final = 30
 """Deals that an interval takes: with 20 as skewed as in Wuhan it would hold the truth in 93 of 100, with 10 in 87."""
-_ROUNDING: Final = 1e-9
-"""A spread smaller than this share of another one is rounding."""
+_ROUNDING: Final = 1e-9  # a spread smaller than this share of another one
 
 
 @dataclass(frozen=True)
@@ -52,12 +51,6 @@ class Estimate:
         mean = f"{round(self.mean / unit, decimals) + 0.0:{sign}.{decimals}f}"  # no negative zero
         half = self.half_width / unit
         return f"{mean} ± {half:.{decimals}f}" if np.isfinite(half) else f"{mean} ± ?"
-
-
-def sides(estimates: Iterable[Estimate], factor: float = 1.0) -> NDArray[np.float64]:
-    """Return [2, n] how far intervals reach below and above their means, as bars in plots; 0 where there is none."""
-    reach = np.array([(one.mean - one.low, one.high - one.mean) for one in estimates]).reshape(-1, 2).T
-    return np.where(np.isfinite(reach), factor * reach, 0)
 
 
 def plain_json(data: Any, indent: int = 1) -> str:
@@ -151,10 +144,8 @@ def _scipy(module: str) -> Any:
 
 # --- Stopping early --------------------------------------------------------------------------------------------------
 
-_FIRST_LOOK: Final = 16
-"""The first look comes after a 16th of the deals, the next ones after sqrt(2) times as many each."""
-_FEWEST_TO_LOOK: Final = 100
-"""With fewer deals, skewed points have intervals that miss too often at so high confidences."""
+_FIRST_LOOK: Final = 16  # after a 16th of the deals; the next ones come after sqrt(2) times as many each
+_FEWEST_TO_LOOK: Final = 100  # with fewer, skewed points have intervals that miss too often at so high confidences
 _NODES: Final = 80
 
 

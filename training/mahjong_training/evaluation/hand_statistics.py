@@ -27,20 +27,13 @@ MELDS: Final[Mapping[str, MeldType]] = {
 
 
 class Column(NamedTuple):
-    """A column of the report: a total over hands, divided by the number of hands or by another total.
+    """A column of the report: a total over hands, divided by the number of hands or by another total."""
 
-    Attributes:
-        name: its name in files; the page shows it with spaces.
-        total, per: the counter that is added up, and the one that it is divided by; "": hands.
-        heading: its heading on the terminal; "": it is not shown there. Those of `MAIN` have the same on the page.
-        unit: "points" are shown in sigma as well, "share" in per cent.
-    """
-
-    name: str
-    total: str
-    per: str = ""
-    heading: str = ""
-    unit: Literal["points", "share", "number"] = "number"
+    name: str  # in files; the page shows it with spaces
+    total: str  # the counter that is added up
+    per: str = ""  # the one that it is divided by; "": hands
+    heading: str = ""  # on the terminal; "": it is not shown there. Those of `MAIN` have the same on the page
+    unit: Literal["points", "share", "number"] = "number"  # points are shown in sigma as well, shares in per cent
 
 
 MAIN: Final = "Points and wins"

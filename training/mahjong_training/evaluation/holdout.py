@@ -41,11 +41,7 @@ class BlindTest:
     def begin(self, *, again: bool = False) -> None:
         """Record that the test begins (again, although these agents have played it).
 
-        One that was interrupted before it showed anything may be gone on with.
-
-        Raises:
-            BlindSeedError: the same agents, by their names or by their files, have finished this test.
-            TrainingError: the file cannot be read or written.
+        A BlindSeedError if the same agents have finished it; one that was interrupted may be gone on with.
         """
         before = [line for line in self._lines() if line["state"] == FINISHED and self._is_same(line)]
         if before and not again:

@@ -39,7 +39,6 @@ from mahjong_training.runtime.workers import check_workers, new_executor
 
 START: Final = "<!-- leaderboard -->"
 END: Final = "<!-- end of leaderboard -->"
-_FILES: Final = ("leaderboard.json", "leaderboard.md")
 
 
 @dataclass(frozen=True)
@@ -76,12 +75,7 @@ class Table:
 
 
 def run(config: LeaderboardConfig) -> list[Table]:
-    """Play what has not been played yet, print the table and write it.
-
-    Raises:
-        MahjongError: settings or agents that cannot be used, files that cannot be written.
-        InterruptedRunError: Ctrl-C or SIGTERM; what was played is kept.
-    """
+    """Play what has not been played yet, print the table and write it; what was played is kept."""
     check_counts(deals=config.deals)
     check_workers(config)
     check_seed(config.seed)
@@ -90,7 +84,7 @@ def run(config: LeaderboardConfig) -> list[Table]:
             raise TrainingError(f"there is no level {level}; levels are 0 to {len(LEVELS) - 1}")
     levels = tuple(LEVELS[level] for level in dict.fromkeys(config.levels)) or tuple(LEVELS)
     variants = [rules_of(name) for name in config.variants or sorted(VARIANTS)]
-    for name in _FILES:
+    for name in ("leaderboard.json", "leaderboard.md"):
         check_file(config.out / name)
     before, after = "", ""
     if config.readme is not None:

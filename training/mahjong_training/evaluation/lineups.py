@@ -16,8 +16,7 @@ Seatings: TypeAlias = Literal["all", "balanced", "turns"]
 Kind: TypeAlias = Literal["duels", "pairs", "league"]
 Lineup: TypeAlias = tuple[int, ...]
 
-_MOST_TABLES: Final = 40
-"""Tables of a league up to which every set of agents meets; a larger league plays a cyclic design."""
+_MOST_TABLES: Final = 40  # of a league in which every set of agents meets; a larger one plays a cyclic design
 
 
 def orders_of(lineup: Sequence[int], seatings: Seatings = "all") -> list[Lineup]:
@@ -62,11 +61,7 @@ def one_against_copies(agent: int, other: int, people: int) -> Lineup:
 
 
 def two_against_two(agent: int, other: int, people: int) -> Lineup:
-    """Return the line-up of two agents with two seats each.
-
-    Raises:
-        TrainingError: there are not four persons.
-    """
+    """Return the line-up of two agents with two seats each; a TrainingError if there are not four persons."""
     if people != 4:
         raise TrainingError(
             f"two against two takes four players, and this table has {people}; where a variant has the knob, "
@@ -76,17 +71,10 @@ def two_against_two(agent: int, other: int, people: int) -> Lineup:
 
 
 def lineups(kind: Kind, agents: int, people: int, named: int | None = None) -> list[Lineup]:
-    """Return the line-ups of an evaluation.
+    """Return the line-ups of an evaluation of a number of agents, of which the user has named the first (None: all).
 
-    Args:
-        kind: "duels": every agent against copies of every other one, then, if there are as many agents as persons, all
-            of them together; a single agent plays itself. "pairs": two against two. "league": see `league`.
-        agents: how many there are.
-        people: persons at a table.
-        named: how many of them, the first ones, the user has named; None: all.
-
-    Raises:
-        TrainingError: the agents or persons are too few for that.
+    "duels": every agent against copies of every other one, then, if there are as many named agents as persons, all of
+    them together; a single agent plays itself. "pairs": two against two. "league": see `league`.
     """
     if kind == "league":
         return league(agents, people)
@@ -107,13 +95,6 @@ def league(agents: int, people: int) -> list[Lineup]:
     turn. With more, every set of P agents makes a table, as long as these are not more than 40; beyond that, a cyclic
     design (sets of numbers, each moved on by 1, 2, ... around the circle of agents), sets being added, those that
     spread the meetings most evenly first, until every two agents have met.
-
-    Args:
-        agents: how many there are.
-        people: persons at a table (P).
-
-    Raises:
-        TrainingError: fewer than two agents.
     """
     if agents < 2:
         raise TrainingError(f"a league takes at least two agents, not {agents}")

@@ -68,8 +68,6 @@ def play_out(
         record: whether the games are recorded.
         thoughts: whether their records also say what agents thought of their choices.
     """
-    if deals is not None and not isinstance(rng, SharedChance):
-        raise TypeError(f"games with common chance take a SharedChance, not {type(rng).__name__}")
     found: list[GameRecord] = []
     recorder = None
     if record:

@@ -24,29 +24,23 @@ try:
 except ImportError as error:
     raise MissingExtraError(f"evaluation needs {error.name}: pip install 'mahjong-env[evaluate]'") from error
 
-_WIDEST: Final = 80
-"""Columns of the tables; narrower terminals break their lines, where rich would leave names and digits out."""
-_NAMES: Final = 26
-"""Columns for the names of agents; longer ones are folded."""
+_WIDEST: Final = 80  # narrower terminals break the lines of tables, where rich would leave names and digits out
+_NAMES: Final = 26  # longer names of agents are folded
 _POINTS, *_OWN = THEMES[MAIN]
 _SHARES: Final = [*_OWN[:-1], Column("their_wins", "wins", heading="they win", unit="share"), _OWN[-1]]
 _DETAILS: Final = [column for theme in THEMES if theme != MAIN for column in THEMES[theme] if column.heading]
 
-_CLEAR: Final = "\0"
-"""Behind the text of a cell: it is shown in bold, or in colour."""
+_CLEAR: Final = "\0"  # behind the text of a cell: it is shown in bold, or in colour
 
 Lines = Iterable[Sequence[str]]
 
 
 def _headings(columns: Iterable[Column], *, names: bool = False) -> list[str]:
-    return [
-        heading
-        for column in columns
-        for heading in (
-            column.name.replace("_", " ") if names else column.heading,
-            *(["in sigma"] if column.unit == "points" else []),
-        )
-    ]
+    found = []
+    for column in columns:
+        found.append(column.name.replace("_", " ") if names else column.heading)
+        found += ["in sigma"] * (column.unit == "points")
+    return found
 
 
 def _cells(

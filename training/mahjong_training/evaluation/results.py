@@ -32,9 +32,6 @@ class Standing:
     """The results of one agent in a line-up, per hand and seat; rates of several seats are means over them.
 
     Attributes:
-        agent: its number.
-        seats: how many seats it had.
-        points: mean points.
         wins, self_draws, deal_ins: share of hands won, won by self-draw, lost by giving the winning tile.
         details: the other columns of the report, by name, see `mahjong_training.evaluation.hand_statistics.THEMES`.
             What never happened is left out.
@@ -58,9 +55,7 @@ class LineupResult:
     """The results of a line-up.
 
     Attributes:
-        lineup: the agents' numbers, one for each person.
         orders: in how many orders of seats every deal was played.
-        deals, hands: how many were played.
         draws: share of drawn hands.
         standings: one for each agent, in the order of the agents' numbers.
         totals: for each agent in the same order, [deals] its points over all orders of a deal.
@@ -141,12 +136,8 @@ def summarise(
 def difference(one: LineupResult, agent: int, other: LineupResult, its_agent: int) -> Estimate:
     """Estimate how many points per hand and seat one agent brings more than another in its place.
 
-    Args:
-        one: a line-up with ``agent``.
-        agent: its number.
-        other: the same line-up with another agent in its place, on the same deals in the same orders of seats: what
-            the deals bring by themselves is in both, and cancels.
-        its_agent: that agent's number.
+    The second line-up is the first one with another agent in its place, on the same deals in the same orders of seats:
+    what the deals bring by themselves is in both, and cancels.
 
     Raises:
         TrainingError: the line-ups are not of the same deals and orders.
@@ -171,13 +162,11 @@ class Evaluation:
     """The result of `mahjong_training.evaluation.command.evaluate`.
 
     Attributes:
-        agents: the agents' names.
         deals: deals of each line-up.
         results: one for each line-up.
         sigma: the unit, in points: see `mahjong_training.evaluation.matches.sigma`.
         roles: what each agent is to the trained policies among them; "" if nothing.
         clones: for trained policies, by number, the number of the same policy before learning.
-        kind, seatings: see `mahjong_training.evaluation.lineups`.
         control_variates: whether luck was taken off all points.
         looks: after how many deals one meant to look; more than one if one could stop early.
         blind: the number of the blind test, if it was one.

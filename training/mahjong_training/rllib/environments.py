@@ -57,8 +57,7 @@ class TableEnv(MultiAgentEnv):  # type: ignore[misc]  # Ray ships no types
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
         """Deal a hand; without a seed, the next one."""
-        shown, infos = self._batch.reset(seed=seed, options=options)
-        return shown[0], infos[0]
+        return self._batch.reset(seed=seed)[0][0], {}
 
     def step(self, action_dict: dict[str, Any]) -> tuple[Any, ...]:
         """Play the action of the person who has to decide."""

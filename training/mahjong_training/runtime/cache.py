@@ -21,8 +21,7 @@ Key = TypeVar("Key")
 Result = TypeVar("Result")
 Arrays = Mapping[str, NDArray[Any]]
 
-_MOST_BYTES: Final = 2**30
-"""Of a result; those of thousands of games take a few megabytes."""
+_MOST_BYTES: Final = 2**30  # of a result; those of thousands of games take a few megabytes
 
 
 def key_of(depends_on: Any) -> str:
@@ -47,15 +46,10 @@ class ResultCache(Generic[Key, Result]):
         write: Callable[[Result], Arrays],
         name: Callable[[Key], str] = str,
     ) -> None:
-        """Keep nothing yet.
+        """Keep results in a folder of a command (None: nowhere), whose name begins with their kind.
 
-        Args:
-            out: the folder of the command; None: nothing is kept.
-            kind: what the folder's name begins with.
-            depends_on: settings of which other values would have given other results, see `key_of`.
-            read: makes a result from its arrays by name.
-            write: returns the arrays of a result.
-            name: returns the name of a file for a key.
+        They depend on settings of which other values would have given other results (see `key_of`). ``read`` makes a
+        result from its arrays by name, ``write`` the arrays, ``name`` the name of a file for a key.
         """
         self._folder = None if out is None else out / f".{kind}-{key_of(depends_on)}"
         self._read, self._write, self._name = read, write, name

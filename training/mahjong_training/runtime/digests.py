@@ -20,7 +20,6 @@ from mahjong_env.environments.isolated import PREFIX, IsolatedAgent
 from mahjong_training.runtime.versions import OURS
 
 _SOURCE: Final = re.compile(r"(?P<file>.+\.py):[^:]+|(?P<module>[A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
-"""Where a text names what makes an agent: ``file.py:Class`` or ``module:Class``."""
 
 
 def rules_identity(rules: Rules) -> list[Any]:
@@ -32,13 +31,9 @@ def rules_identity(rules: Rules) -> list[Any]:
 def agent_digests(spec: str, agent: Agent, rules: Rules) -> list[str]:
     """Return what an agent's choices come from, whatever it is called.
 
-    For agents of this package that is their class, and digests of the policies and numbers that they read; for others
-    digests of their source: the file with what it imports from beside it, or their whole package.
-
-    Args:
-        spec: the text that the agent is made from.
-        agent: the agent.
-        rules: what is played: agents that play a shipped policy play that of these rules.
+    For agents of this package that is their class, and digests of the policies and numbers that they read (a shipped
+    policy is that of these rules); for others digests of their source: the file with what it imports from beside it, or
+    their whole package.
     """
     if isinstance(agent, IsolatedAgent):  # the same agent as without, whose source is not loaded here
         (module, name), source = agent.kind, _source(Path(agent.file)) if agent.file else []

@@ -17,7 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from mahjong_training.errors import TrainingError, WorkerError
 
@@ -25,8 +25,6 @@ State = TypeVar("State")
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 Work = Callable[[State, Task], Result]
-
-WORKER_DIED: Final = "a worker process ended before its work was done: killed, or out of memory (see above)"
 
 
 class Executor(ABC):
@@ -60,8 +58,7 @@ class Executor(ABC):
                 A cluster, whose nodes need not have the files that a user's agents are made from, gets the state.
 
         Raises:
-            MahjongError: the work raised it.
-            TrainingError: the state cannot be sent to other processes; or see `mahjong_training.runtime.ray_cluster`.
+            TrainingError: the state cannot be sent to other processes.
             WorkerError: a process ended before its work was done.
         """
         if not tasks:
@@ -187,7 +184,8 @@ def _naming_dead_workers() -> Iterator[None]:
     try:
         yield
     except BrokenProcessPool as error:
-        raise WorkerError(WORKER_DIED) from error
+        died = "a worker process ended before its work was done: killed, or out of memory (see above)"
+        raise WorkerError(died) from error
 
 
 # --- In a worker -------------------------------------------------------------------------------------------------

@@ -88,17 +88,14 @@ def locked(path: Path) -> Iterator[str | None]:
     """Hold a lock file; it is removed at the end.
 
     The system lets go of a lock when its process ends, however that ends. A file that nobody holds any more was left by
-    a process that was killed: it is taken over, if that process was on this machine. Of other machines nobody here can
-    tell, because not every shared file system passes locks on.
-
-    The folder of the lock file exists; a file beside it with the suffix ``.holder`` names the process.
+    a process that was killed: it is taken over, if that process was on this machine, as a file beside it with the
+    suffix ``.holder`` says. Of other machines nobody here can tell: not every shared file system passes locks on.
 
     Yields:
         The process that left the lock behind, such as "process 12 on node-3"; None if there was none.
 
     Raises:
         TrainingError: another process holds it, or may; or it is a link, which is not followed.
-        MissingExtraError: filelock is not installed.
     """
     try:
         from filelock import FileLock, Timeout

@@ -8,21 +8,15 @@ from typing import Final
 from mahjong_training.errors import TrainingError
 from mahjong_training.seeds import USER_SEEDS
 
-LARGEST: Final = 10**15
-"""No count may be larger: all of them then stay exact wherever they are kept."""
-_MOST_WORKERS: Final = 256
-"""More processes or threads than this, and more than there are cores, are a slip of the keyboard."""
+_LARGEST: Final = 10**15  # all counts then stay exact wherever they are kept
+_MOST_WORKERS: Final = 256  # more processes or threads, and more than there are cores, are a slip of the keyboard
 
 
 def check_counts(**numbers: float) -> None:
-    """Check counts, which are named as their options are.
-
-    Raises:
-        TrainingError: one of them is below 1, or larger than any could be.
-    """
+    """Check counts, which are named as their options are; a TrainingError if one could not be."""
     for name, number in numbers.items():
         option = f"--{name.replace('_', '-')}"
-        most = max(_MOST_WORKERS, os.cpu_count() or 1) if name in ("processes", "threads") else LARGEST
+        most = max(_MOST_WORKERS, os.cpu_count() or 1) if name in ("processes", "threads") else _LARGEST
         if number < 1:
             raise TrainingError(f"{option} must be at least 1, not {number}")
         if number > most:
@@ -30,10 +24,6 @@ def check_counts(**numbers: float) -> None:
 
 
 def check_seed(seed: int) -> None:
-    """Check a seed.
-
-    Raises:
-        TrainingError: it is outside the range of users' seeds, see `mahjong_training.seeds`.
-    """
+    """Check that a seed is in the range of users' seeds (`mahjong_training.seeds`); else raise a TrainingError."""
     if not 0 <= seed < USER_SEEDS:
         raise TrainingError(f"--seed must be from 0 to {USER_SEEDS - 1}, not {seed}")

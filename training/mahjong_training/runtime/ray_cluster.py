@@ -1,7 +1,6 @@
 """The executor on a Ray cluster, ``--ray local`` or ``--ray ADDRESS``; see docs/cluster.md.
 
-Ray is imported when it is needed and not before: the extra `distributed` pins a gymnasium of its own and belongs in an
-environment of its own.
+Ray is imported when it is needed and not before: it belongs in an environment of its own.
 """
 
 from __future__ import annotations
@@ -29,8 +28,7 @@ from mahjong_training.runtime.versions import OURS, Versions, differences, versi
 
 LOCAL: Final = "local"
 """The address of a cluster on this machine, which is started for the purpose and ended afterwards."""
-_ATTEMPTS: Final = 5
-"""How often a task is begun before it is given up: it may itself be what ends its workers."""
+_ATTEMPTS: Final = 5  # at a task, before it is given up: it may itself be what ends its workers
 
 
 class RayExecutor(Executor):
@@ -97,12 +95,7 @@ class RayExecutor(Executor):
 
 
 def check_address(address: str, processes: int = 1) -> None:
-    """Check what was given with ``--ray``, and with ``--processes``, before anything is started.
-
-    Raises:
-        TrainingError: it cannot be used; the message lists what is valid.
-        MissingExtraError: Ray is not installed.
-    """
+    """Check what was given with ``--ray``, and with ``--processes``, before anything is started."""
     valid = "valid are local (a cluster on this machine), auto (the one that this node belongs to), HOST:PORT"
     if address.startswith("ray://"):
         raise TrainingError(
@@ -130,13 +123,9 @@ def connected(address: str, *, workers: int | None = None, store: int | None = N
 
     A process that is connected already (``ray.init``) keeps that connection, whatever the address.
 
-    Args:
-        address: "local", "auto" or "HOST:PORT".
-        workers: processes of a local cluster; None: one for each core.
-        store: bytes of shared memory for its objects; None: 64 MiB for each worker.
+    A local one has some workers (None: one for each core), and a store of bytes for objects (None: 64 MiB for each).
 
     Raises:
-        MissingExtraError: Ray is not installed.
         TrainingError: there is no such cluster, or a node that cannot do the work; the message names it.
     """
     check_address(address)
@@ -239,9 +228,8 @@ def _on_a_node() -> Callable[..., tuple[str, Any]]:
 def answer_of(expected: Versions, *task: Any) -> tuple[str, Any]:
     """Carry out a task as `carry_out` does, on a node that must have the driver's versions; or look at these alone.
 
-    Returns:
-        "value" and what came of it; "error" and this project's own, or the traceback of another one; "unfit", the name
-        of the node and what is wrong with it.
+    Return "value" and what came of it; "error" and this project's own, or the traceback of another one; "unfit", the
+    name of the node and what is wrong with it.
     """
     if wrong := differences(expected, versions()):
         return "unfit", (socket.gethostname(), f"has other versions: {', '.join(wrong)}")

@@ -1,7 +1,4 @@
-"""The versions that results depend on: the same on every node of a cluster, and in the key of every kept result.
-
-``python -m mahjong_training.runtime`` prints them, and those of the packages that Ray pins.
-"""
+"""The versions that results depend on: the same on every node of a cluster, and in the key of every kept result."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ def differences(expected: Versions, found: Versions) -> list[str]:
 
 
 def main() -> None:
-    """Print the versions."""
+    """Print the versions, and those of the packages that Ray pins."""
     found = dict(versions()) | {name: _installed(name) for name in ("ray", "gymnasium")}
     print(", ".join(f"{name} {number or 'not installed'}" for name, number in found.items()))
 
