@@ -48,6 +48,19 @@ def engine(**options):
     return make_engine("hebei", **{"num_games": 2, "seed": 1, **options})
 
 
+def observe_into_masked():
+    return engine().observe(out=np.ma.zeros((2, *engine().observation_shape), np.int8))
+
+
+def resample(rng, games=(0,)):
+    return engine().resample_hidden(0, rng, games=games)
+
+
+def restore(arrays=None, **header):
+    taken = engine().snapshot()
+    return engine().restore(Snapshot({**taken.header, **header}, taken.arrays if arrays is None else arrays))
+
+
 def deal(**facts):
     return engine().reset(deals=Deal(**facts))
 
@@ -85,6 +98,7 @@ def flipped():
     return Snapshot.from_bytes(bytes(data))
 
 
+MANY = np.broadcast_to(0, 2**40)
 MASKED = np.ma.array([0, 0], mask=[True, False])
 """Numpy would take what is masked for 0."""
 
@@ -142,90 +156,28 @@ ENGINE = [
     ("step: masked", lambda: engine().step(MASKED), ActionError, "actions are a plain array, not a masked one"),
     ("step: masked games", lambda: engine().step([0, 0], MASKED), ActionError, "games are a plain array, not a masked"),
     ("view: masked seats", lambda: engine().view(seats=MASKED), ActionError, "seats are a plain array, not a masked"),
-    (
-        "observe: a masked buffer",
-        lambda: engine().observe(out=np.ma.zeros((2, *engine().observation_shape), np.int8)),
-        ActionError,
-        "int8 to be filled, not MaskedArray",
-    ),
+    ("observe: a masked buffer", lambda: observe_into_masked(), ActionError, "int8 to be filled, not MaskedArray"),
     ("step: out of bounds", lambda: engine().step([109, 0]), IllegalActionError, "the action 109 is not legal"),
     ("step: below 0", lambda: engine().step([-1, -1]), IllegalActionError, "the action -1 is not legal"),
     ("observe: no such seat", lambda: engine().observe(seats=7), ActionError, "seats are integers from 0 to 2, not 7"),
     ("observe: too many", lambda: engine().observe(seats=[0, 1, 2]), ActionError, "seats are one for all games or 2"),
     ("view: two axes", lambda: engine().view(games=[[0]]), ActionError, "games are a one-dimensional array"),
-    (
-        "select: more copies than there is room for",
-        lambda: engine().select(np.broadcast_to(0, 2**40)),
-        RulesError,
-        "1099511627776 games would take about",
-    ),
+    ("select: no room", lambda: engine().select(MANY), RulesError, "1099511627776 games would take about"),
     ("select: a word", lambda: engine().select("a"), ActionError, "games are a one-dimensional array"),
-    (
-        "resample: a number",
-        lambda: engine().resample_hidden(0, 5),
-        ActionError,
-        "rng is a numpy.random.Generator, such as",
-    ),
-    (
-        "resample: one twice",
-        lambda: engine().resample_hidden([0, 1], RNG, games=[1, 1]),
-        ActionError,
-        "games must not be named twice",
-    ),
-    (
-        "resample: more games than there are",
-        lambda: engine().resample_hidden(0, RNG, games=np.broadcast_to(0, 2**40)),
-        ActionError,
-        "games must not be named twice",
-    ),
+    ("resample: a number", lambda: resample(5), ActionError, "rng is a numpy.random.Generator, such as"),
+    ("resample: one twice", lambda: resample(RNG, [1, 1]), ActionError, "games must not be named twice"),
+    ("resample: more games than there are", lambda: resample(RNG, MANY), ActionError, "must not be named twice"),
     ("worlds: none", lambda: engine().view().worlds(0, RNG), ViewError, "worlds is an integer from 1, not 0"),
     ("worlds: a number", lambda: engine().view().worlds(1, 5), ViewError, "a numpy.random.Generator, not with"),
     ("snapshot: one bit", flipped, SnapshotError, "not a snapshot, or are damaged"),
-    (
-        "snapshot: text",
-        lambda: Snapshot.from_bytes(b"x"),
-        SnapshotError,
-        "these bytes are not a snapshot, or are damaged",
-    ),
-    (
-        "snapshot: None",
-        lambda: Snapshot.from_bytes(None),
-        SnapshotError,
-        "a snapshot is read from bytes, not from NoneType",
-    ),
-    (
-        "restore: arrays in a header",
-        lambda: engine().restore(Snapshot({**engine().snapshot().header, "num_games": np.arange(2)}, {})),
-        SnapshotError,
-        "its num_games is array([0, 1]), not 2",
-    ),
-    (
-        "restore: arrays in a knob",
-        lambda: engine().restore(
-            Snapshot({**engine().snapshot().header, "knobs": {**rules("hebei").knobs, "cap": np.arange(2)}}, {})
-        ),
-        SnapshotError,
-        "its knobs is {",
-    ),
-    (
-        "restore: no arrays",
-        lambda: engine().restore(Snapshot(engine().snapshot().header, 5)),
-        SnapshotError,
-        "has no arrays",
-    ),
+    ("snapshot: text", lambda: Snapshot.from_bytes(b"x"), SnapshotError, "bytes are not a snapshot, or are damaged"),
+    ("snapshot: None", lambda: Snapshot.from_bytes(None), SnapshotError, "read from bytes, not from NoneType"),
+    ("restore: an array", lambda: restore(num_games=np.arange(2)), SnapshotError, "num_games is array([0, 1]), not 2"),
+    ("restore: a knob", lambda: restore(knobs={"cap": np.arange(2)}), SnapshotError, "its knobs is {"),
+    ("restore: no arrays", lambda: restore(5), SnapshotError, "has no arrays"),
     ("restore: a number", lambda: engine().restore(5), SnapshotError, "are restored from a Snapshot, not from int"),
-    (
-        "restore: another variant",
-        lambda: engine().restore(make_engine("wuhan", 2).snapshot()),
-        SnapshotError,
-        "its variant is 'wuhan', not 'hebei'",
-    ),
-    (
-        "restore: another size",
-        lambda: engine().restore(engine(num_games=3).snapshot()),
-        SnapshotError,
-        "its num_games is 3, not 2",
-    ),
+    ("restore: a variant", lambda: restore(variant="wuhan"), SnapshotError, "its variant is 'wuhan', not 'hebei'"),
+    ("restore: another size", lambda: restore(num_games=3), SnapshotError, "its num_games is 3, not 2"),
 ]
 
 DEALS = [
@@ -239,13 +191,9 @@ DEALS = [
     ("too many", lambda: engine().reset(deals=[Deal()] * 3), DealError, "deals are one Deal, or a list of 2"),
 ]
 
+ROBBED = {"hand": "123m 456p 789m 345s 3s", "melds": [], "winning_tile": "3s", "source": "kong", "from_seat": 1}
 SCORES = [
-    (
-        "a robbed kong of which the winner holds a tile",
-        lambda: score("hebei", "123m 456p 789m 345s 3s", winning_tile="3s", source="kong", from_seat=1),
-        HandError,
-        "3s",
-    ),
+    ("a robbed kong of which one holds a tile", lambda: worth(**ROBBED), HandError, "3s"),
     ("too few tiles", lambda: worth(hand="1m"), HandError, "with 1 melds it has 10 before the winning tile"),
     ("no tiles", lambda: worth(hand="qq"), NotationError, "cannot read 'qq' in 'qq' as tiles; valid are"),
     ("no winning tile", lambda: worth(winning_tile=None), HandError, "source='draw' needs a winning_tile"),
