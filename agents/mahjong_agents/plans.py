@@ -138,6 +138,16 @@ def possible_plans(
     return possible
 
 
+def plans_within_reach(
+    hands: Hands, meld_type: NDArray[np.int8], meld_kind: NDArray[np.int8], shapes: Shapes, reach: int
+) -> Prospects:
+    """Return the prospects of hands that are at most ``reach`` tiles farther than the nearest of the same hand."""
+    found = weigh(hands, *np.nonzero(possible_plans(hands, meld_type, meld_kind, shapes)))
+    nearest = np.full(len(hands.sets), np.iinfo(np.int8).max, np.int8)
+    np.minimum.at(nearest, found.hand, found.distance)
+    return found.take(np.flatnonzero(found.distance <= nearest[found.hand] + reach))
+
+
 # --- Playing for a plan ---------------------------------------------------------------------------------------
 
 DISCARD: Final = -1  # an option of the own turn: some discard

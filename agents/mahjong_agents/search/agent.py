@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mahjong_agents.annotations import Annotation, annotate
 from mahjong_agents.base import Agent, AgentError, make_agent
 from mahjong_agents.control_variates import UNIT, Luck, useful_weights
-from mahjong_agents.plans import ANY, CLOSED, OPEN, follow_plans, possible_plans, weigh
+from mahjong_agents.plans import ANY, CLOSED, OPEN, follow_plans, plans_within_reach
 from mahjong_agents.policy.agent import PolicyAgent
 from mahjong_agents.search.opponent_hands import shipped_opponent_hands
 from mahjong_agents.shared_chance import RowChance
@@ -272,7 +272,7 @@ def candidates(
     row, action = row[tried], action[tried].astype(np.int64)
     plan = np.full(len(row), NO_PLAN, np.intp)
     if plans:
-        planned_row, planned = _plans_within_reach(view, plans)
+        planned_row, planned = _plans_to_try(view, plans)
         begun = follow_plans(view.take(planned_row), planned, rng)
         # A plan that begins with what the base plays anyway can wait for the next decision.
         other = np.flatnonzero((begun != usual[planned_row]) & possible[planned_row, begun])
@@ -282,19 +282,16 @@ def candidates(
     return Candidates(row[by_row], action[by_row], plan[by_row])
 
 
-def _plans_within_reach(view: View, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _plans_to_try(view: View, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return rows and plans: any shape with claims and without, then the nearest others; ``most`` for each row."""
     hands = replace(concealed(view, np.arange(len(view))), counts=count_planes(view.natural_hand))
-    row, plan = np.nonzero(possible_plans(hands, view.meld_type[:, 0], view.meld_kind[:, 0], other_shapes(view.rules)))
-    distance = weigh(hands, row, plan).distance.astype(np.intp)
-    nearest = np.full(len(view), np.iinfo(np.intp).max)
-    np.minimum.at(nearest, row, distance)
-    near = np.flatnonzero((plan != ANY) & (distance <= nearest[row] + _REACH))
-    near = near[np.lexsort((plan[near], distance[near], row[near]))]
+    found = plans_within_reach(hands, view.meld_type[:, 0], view.meld_kind[:, 0], other_shapes(view.rules), _REACH)
+    found = found.take(np.flatnonzero(found.plan != ANY))
+    found = found.take(np.lexsort((found.plan, found.distance, found.hand)))
     # With claims or without is asked where there is something to claim.
     asked = np.flatnonzero(~view.action_mask[:, :CONCEALED_KONG].any(axis=1))
-    row = np.concatenate([asked, asked, row[near]])
-    plan = np.concatenate([np.repeat([OPEN, CLOSED], len(asked)), plan[near]])
+    row = np.concatenate([asked, asked, found.hand])
+    plan = np.concatenate([np.repeat([OPEN, CLOSED], len(asked)), found.plan])
     order = np.argsort(row, kind="stable")
     row, plan = row[order], plan[order]
     kept = np.arange(len(row)) - np.searchsorted(row, row) < most

@@ -17,8 +17,7 @@ from mahjong_agents.plans import (
     Prospects,
     discards_for,
     options_of,
-    possible_plans,
-    weigh,
+    plans_within_reach,
 )
 from mahjong_agents.value.completions import complete, lay_open, price
 from mahjong_env import View
@@ -74,11 +73,8 @@ class PlanValueAgent:
         options = options_of(view, np.flatnonzero(~view.action_mask[:, WIN] & view.action_mask.any(axis=1)))
         if not options.row.size:
             return actions
-        possible = possible_plans(options.hands, options.melds.type, options.melds.kind, other_shapes(view.rules))
-        prospects = weigh(options.hands, *np.nonzero(possible))
-        nearest = np.full(len(options.row), np.iinfo(np.int8).max, np.int8)
-        np.minimum.at(nearest, prospects.hand, prospects.distance)
-        prospects = prospects.take(np.flatnonzero(prospects.distance <= nearest[prospects.hand] + _REACH))
+        melds = options.melds
+        prospects = plans_within_reach(options.hands, melds.type, melds.kind, other_shapes(view.rules), _REACH)
         worth = self._worth(view, options, prospects, rng)
         is_usual = options.action == np.where(usual < CONCEALED_KONG, DISCARD, usual)[options.row]
         worth *= np.where(is_usual[prospects.hand] & (prospects.plan == ANY), 1 + self._margin, 1)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Generic
 
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.policy.file import PolicyFile
-from mahjong_env import AgentError, MissingExtraError, Rules, __version__
+from mahjong_env import MissingExtraError, Rules, __version__
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.errors import InterruptedRunError, TrainingError, WorkerError, WriteError
 from mahjong_training.evaluation.lineups import one_against_copies
@@ -33,11 +33,7 @@ try:
     import torch
     from torch.utils.tensorboard import SummaryWriter
     from tqdm import tqdm
-
-    from mahjong_agents.policy import torch_network
 except ImportError as error:
-    if isinstance(error, MissingExtraError):
-        raise
     raise MissingExtraError(f"training needs {error.name}: pip install 'mahjong-env[train,evaluate]'") from error
 
 
@@ -312,18 +308,6 @@ def run_or_resume(kind: type[BaseRun[Config]], config: Config) -> RunFolder:
                 folder.begin(run.config, versions)
                 run.run()
     return folder
-
-
-def find_device(name: str) -> torch.device:
-    """Return the device that a setting means: ``auto`` is a GPU if there is one.
-
-    Raises:
-        TrainingError: there is no such device, or none here.
-    """
-    try:
-        return torch_network.find_device(name)
-    except AgentError as error:
-        raise TrainingError(f"--{error}") from error
 
 
 def write_checkpoint(path: Path, state: Mapping[str, Any]) -> None:

@@ -23,9 +23,8 @@ from torch import Tensor, nn
 from mahjong_agents.policy.custom_features import Features
 from mahjong_agents.policy.inputs import Inputs
 from mahjong_agents.policy.network import FACT_SCALES, prior, shapes, table_scales
-from mahjong_agents.policy.torch_network import arrays_of, find_network, load_arrays, score_actions
+from mahjong_agents.policy.torch_network import arrays_of, find_device, find_network, load_arrays, score_actions
 from mahjong_training.config import TrainConfig
-from mahjong_training.learning.base_run import find_device
 from mahjong_training.learning.self_play import PRIVILEGED_FEATURES, Trajectories, Weights
 
 _CRITIC_WIDTHS: Final = (128, 64)

@@ -21,7 +21,7 @@ from mahjong_training.evaluation.estimates import Estimate
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import measure, sigma
 from mahjong_training.evaluation.results import LineupResult, difference
-from mahjong_training.learning.base_run import BaseRun, find_device, run_or_resume
+from mahjong_training.learning.base_run import BaseRun, run_or_resume
 from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.learning.self_play import Common, Trajectories, Weights, network_of, play_part
@@ -32,7 +32,7 @@ from mahjong_training.seeds import gate_seed, training_seed
 try:
     import torch
 
-    from mahjong_agents.policy.torch_network import TorchNetwork, arrays_of, network_header
+    from mahjong_agents.policy.torch_network import TorchNetwork, arrays_of, find_device, network_header
     from mahjong_training.learning.ppo import Learner
 except ImportError as error:
     if isinstance(error, MissingExtraError):

@@ -15,13 +15,13 @@ from mahjong_agents import Agent, make_agent, reference_agent
 from mahjong_agents.policy.agent import PolicyAgent
 from mahjong_agents.policy.file import PolicyFile
 from mahjong_agents.policy.plane_network import NetworkSpec, PolicyNetwork
-from mahjong_agents.policy.torch_network import TorchNetwork, arrays_of
+from mahjong_agents.policy.torch_network import TorchNetwork, arrays_of, find_device
 from mahjong_env import __version__
 from mahjong_training.config import PpoSettings, TrainSb3Config
 from mahjong_training.errors import TrainingError
 from mahjong_training.evaluation.matches import sigma
 from mahjong_training.evaluation.results import LineupResult
-from mahjong_training.learning.base_run import BaseRun, find_device, run_or_resume
+from mahjong_training.learning.base_run import BaseRun, run_or_resume
 from mahjong_training.learning.rewards import find_reward
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.runtime.limits import check_counts, check_seed
