@@ -204,7 +204,7 @@ FAULTS = (
     *faults(
         "training/mahjong_training/datasets/recording.py",
         "training/datasets/test_datasets.py",
-        ("return-of-another-seat", '[hand, rows["seat"]] - before', '[hand, rows["seat"] - 1] - before', "rows_are"),
+        ("return-of-another-seat", '= final[hand, rows["seat"]]', '= final[hand, rows["seat"] - 1]', "rows_are"),
         ("reward-until-the-end", '"reward"] = rows["return"] - ', '"reward"] = rows["return"] - 0 * ', "sum_to"),
     ),
     # Agents.

@@ -276,17 +276,6 @@ def test_fuzhou_tells_heaven_from_the_swap():
         assert engine.state.indicator[row] == given or engine.seat_to_act[row] != seat
 
 
-def test_what_decides_the_next_round_wind_is_seen():
-    engine = make_engine("taiwan", 2, seed=0, num_hands=40)  # the second is played towards wins
-    rng, seen = np.random.default_rng(0), set()
-    while engine.seat_to_act[1] >= 0:
-        view = engine.view()
-        assert view.deals_passed_on[1] == engine.state.turnover[1] % 4
-        seen.add((int(view.round_wind[1]), int(view.deals_passed_on[1])))
-        engine.step(choose_actions(engine, rng))
-    assert len({wind for wind, _ in seen}) > 1
-
-
 def test_who_sits_out_is_seen_with_his_points():
     engine = positions("hebei", games=30, num_hands=8, rotation=True, steps=400)
     assert (engine.state.person_at != [0, 1, 2]).any()
