@@ -189,6 +189,14 @@ DEALS = [
     ("no wind", lambda: deal(round_wind="5z"), DealError, "a wind is '1z', '2z', '3z' or '4z', not '5z'"),
     ("a wild tile", lambda: deal(wild="1m"), DealError, "hebei turns up no tile"),
     ("too many", lambda: engine().reset(deals=[Deal()] * 3), DealError, "deals are one Deal, or a list of 2"),
+    ("a second flower", lambda: deal(hands=("F1",)), DealError, "1 tiles F1"),
+    ("too many hands", lambda: deal(hands=("1m",) * 4), DealError, "at most 3 hands"),
+    ("a draw of another", lambda: deal(hands=("123456789m 12345p",), dealer=1), DealError, "seat 0 names 14 tiles"),
+    ("two draws", lambda: deal(hands=("123456789m 123456p",)), DealError, "may name at most 14"),
+    ("no such dealer", lambda: deal(dealer=3), DealError, "dealer is an integer from 0 to 2"),
+    ("an indicator", lambda: deal(indicator="1m"), DealError, "turns up no tile"),
+    ("a long wall", lambda: deal(tiles_left=85), DealError, "tiles_left is an integer from 0 to 84"),
+    ("a wind twice", lambda: deal(house_winds="1z 1z 2z"), DealError, "house_winds names each"),
 ]
 
 ROBBED = {"hand": "123m 456p 789m 345s 3s", "melds": [], "winning_tile": "3s", "source": "kong", "from_seat": 1}

@@ -110,8 +110,6 @@ def test_the_command(tmp_path, capsys):
         (["--runs", "0"], "--runs must be at least 1, not 0"),
         (["--self-play-tables", "-1"], "--self-play-tables"),
         (["--threads", "0"], "--threads must be at least 1, not 0"),
-        (["--opponents", "nobody"], "no agent is called 'nobody'"),
-        (["--knobs", "players=7"], "players=7 is not valid"),
     ],
 )
 def test_wrong_input(arguments, said, capsys):

@@ -249,23 +249,12 @@ class TestCommand:
         assert (status, printed) == (2, "")
         assert "pip install 'mahjong-env[bench]'" in said
 
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            ("--batches 0", "--batches and --runs are integers from 1"),
-            ("--runs 0", "--batches and --runs are integers from 1"),
-            ("--seconds nan", "--seconds is a number above 0"),
-            ("--play nobody", "no agent is called 'nobody'; valid are"),
-            ("--knob colour=2", "colour"),
-            ("--variant bridge", "no variant 'bridge'"),
-            ("--json nowhere/x.json", "there is no folder nowhere"),
-        ],
-    )
-    def test_wrong_options_are_refused_before_anything_is_measured(self, capsys, monkeypatch, options, message):
+    def test_wrong_options_are_refused_before_anything_is_measured(self, capsys, monkeypatch):
+        """More of them stand in tests/test_bad_input.py."""
         monkeypatch.setattr("mahjong_benchmarks.speed.measure", lambda *_: pytest.fail("measured"))
-        status, printed, said = run(capsys, f"{QUICK} {options}")
+        status, printed, said = run(capsys, f"{QUICK} --runs 0")
         assert (status, printed) == (2, "")
-        assert re.search(message, said), said
+        assert "--batches and --runs are integers from 1" in said
 
 
 SEEN = " and observations"

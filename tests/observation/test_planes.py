@@ -7,7 +7,7 @@ import pytest
 
 import mahjong_env
 from mahjong_env import OBSERVATION_FACTS, OBSERVATION_PIECES, VARIANTS, Deal, RulesError, View, action, make_engine
-from mahjong_env.observation.declaration import Fact, Layout, Piece, clear, lay_out_facts
+from mahjong_env.observation.declaration import Fact, Layout, Piece, lay_out_facts
 from mahjong_env.observation.planes import FACT_PLACES, plane
 from mahjong_env.ruleset.circumstances import Circumstance
 from mahjong_env.state.arrays import Phase
@@ -305,21 +305,6 @@ def test_a_piece_without_a_writer_and_a_fact_without_a_reader_are_refused():
         Layout([*OBSERVATION_PIECES, Piece("new", 1, "something new", None)])
     with pytest.raises(TypeError, match="the fact 'new' of the observation has no reader"):
         lay_out_facts([*OBSERVATION_FACTS, Fact("new", "something new", None)], "")
-
-
-def test_a_new_piece_or_fact_shifts_nothing_but_places():
-    """Whatever is put in front, every piece and every fact shows the same numbers under its name."""
-    engine = positions("taiwan", games=4)
-    view = engine.view()
-    layout = Layout([Piece("new", 2, "nothing", lambda seen, out: clear(out)), *OBSERVATION_PIECES])
-    written = layout.write(view, len(view))
-    for piece in OBSERVATION_PIECES:
-        assert np.array_equal(written[:, layout.planes(piece.name)], view.observation[:, plane(piece.name)])
-    facts, places = lay_out_facts([Fact("new", "nothing", lambda seen: 7, high=7), *OBSERVATION_FACTS], "")
-    row = Layout([facts]).write(view, len(view)).reshape(len(view), -1)
-    old = view.observation[:, plane("facts")].reshape(len(view), -1)
-    for fact in OBSERVATION_FACTS:
-        assert np.array_equal(row[:, places[fact.name]], old[:, FACT_PLACES[fact.name]])
 
 
 def test_there_is_no_fifth_mark():

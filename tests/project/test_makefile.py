@@ -53,16 +53,6 @@ def test_an_installation_says_what_it_does_and_shows_that_it_works(tmp_path):
     assert not any("--quiet" in line for line in installs)
 
 
-def test_recipes_say_what_they_do_in_short_lines(environment, tmp_path):
-    """Without V=1 nothing is echoed but sentences."""
-    (tmp_path / "venv" / "bin" / "mahjong-env").write_text("#!/bin/sh\n", encoding="utf-8")
-    status, told, _ = make("train", environment, f"RUN={tmp_path / 'run'}")
-    assert status == 0
-    assert len(told.splitlines()) == 2 + 2  # make says twice which folder it is in
-    assert max(map(len, told.splitlines())) < 100 + len(str(tmp_path))
-    assert "bin/mahjong-env" not in told
-
-
 def test_each_way_to_learn_has_a_folder_of_its_own(environment):
     """What the README says to run one after the other."""
     commands = [make("-n", "train", environment, *words)[1] for words in ([], ["METHOD=sb3", "STEPS=4000"])]
