@@ -13,10 +13,9 @@ from mahjong_env.basics.errors import DealError
 from mahjong_env.basics.notation import check_supply, parse_tiles
 from mahjong_env.basics.tiles import EAST, KIND_NAMES, NO_TILE, NORTH
 from mahjong_env.basics.types import Games, Int8Array
-from mahjong_env.ruleset.circumstances import MOST_POINTS, are_points
+from mahjong_env.ruleset.questions import MOST_POINTS, Rules, are_points
 
 if TYPE_CHECKING:
-    from mahjong_env.ruleset.questions import Rules
     from mahjong_env.state.arrays import State
 
 

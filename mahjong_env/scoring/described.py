@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from mahjong_env.basics.errors import HandError, RulesError
 from mahjong_env.basics.notation import Meld, MeldType, check_supply, count_tiles, parse_kind, parse_meld, parse_tiles
 from mahjong_env.basics.tiles import EAST, KIND_NAMES, NO_TILE, NORTH, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import Int8Array
-from mahjong_env.ruleset.circumstances import MOST, MOST_POINTS, THE_WILD_KIND, Circumstance, are_points, is_count
-from mahjong_env.ruleset.questions import Rules
+from mahjong_env.ruleset.questions import MOST, MOST_POINTS, THE_WILD_KIND, Circumstance, Rules, are_points, is_count
 from mahjong_env.ruleset.registry import VARIANTS, rules
 from mahjong_env.scoring.wins import Source, Wins
 from mahjong_env.state.arrays import MAX_MELDS
@@ -164,17 +163,19 @@ def score(
 # --- What is said -----------------------------------------------------------------------------------------------------
 
 
+_TYPES: Final[tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...]] = (
+    (("kong_draws", "dealer_streak"), is_count, f"an integer from 0 to {MOST}"),
+    (("flower_draw", "last_tile", "first_draw"), lambda value: isinstance(value, bool | np.bool_), "True or False"),
+    (("source", "flowers", "turned_up"), lambda value: isinstance(value, str), "a text"),
+)
+
+
 def _check_situation(rules: Rules, told: Any) -> None:
     """`HandError` for arguments of `score` that contradict each other, and for those that these rules do not know."""
-    for name in ("kong_draws", "dealer_streak"):
-        if not is_count(getattr(told, name)):
-            raise HandError(f"{name} is an integer from 0 to {MOST}, not {getattr(told, name)!r}")
-    for name in ("flower_draw", "last_tile", "first_draw"):
-        if not isinstance(getattr(told, name), bool | np.bool_):
-            raise HandError(f"{name} is True or False, not {getattr(told, name)!r}")
-    for name in ("source", "flowers", "turned_up"):
-        if not isinstance(getattr(told, name), str):
-            raise HandError(f"{name} is a text, not {getattr(told, name)!r}")
+    for names, is_valid, what in _TYPES:
+        for name in names:
+            if not is_valid(getattr(told, name)):
+                raise HandError(f"{name} is {what}, not {getattr(told, name)!r}")
     _check_source(rules, told)
     for item in rules.circumstances:
         if not told.circumstances.get(item.name, 0):
@@ -253,23 +254,19 @@ def _read_melds(rules: Rules, told: Any) -> list[list[Meld]]:
         parsed = [parse_meld(text) for text in listed]
         if len(parsed) > rules.sets:
             raise HandError(f"seat {owner} has {len(parsed)} melds; a hand has {rules.sets} sets")
+        left = (owner - 1) % rules.seats
         for meld in parsed:
-            _check_origin(rules, owner, meld)
+            if meld.type is not MeldType.CONCEALED_KONG:
+                _check_seat(rules, f"the origin of the meld '{meld}'", meld.from_seat)
+            if meld.from_seat == owner:
+                raise HandError(f"the meld '{meld}' of seat {owner} comes from the seat itself")
+            if meld.type is MeldType.CHOW and meld.from_seat != left:
+                raise HandError(
+                    f"the chow '{meld}' of seat {owner} does not come from the left: only seat {left}'s discards can "
+                    "be chowed"
+                )
         read.append(parsed)
     return read
-
-
-def _check_origin(rules: Rules, owner: int, meld: Meld) -> None:
-    if meld.type is MeldType.CONCEALED_KONG:
-        return
-    _check_seat(rules, f"the origin of the meld '{meld}'", meld.from_seat)
-    if meld.from_seat == owner:
-        raise HandError(f"the meld '{meld}' of seat {owner} comes from the seat itself")
-    left = (owner - 1) % rules.seats
-    if meld.type is MeldType.CHOW and meld.from_seat != left:
-        raise HandError(
-            f"the chow '{meld}' of seat {owner} does not come from the left: only seat {left}'s discards can be chowed"
-        )
 
 
 def _read_tiles(rules: Rules, told: Any, melds: list[Meld]) -> list[int]:

@@ -99,12 +99,10 @@ class ScoredRules(Rules):
 
     def tiles_short_of_one(self) -> ShortOfOne | None:
         """The same for one hand in plain numbers, if all shapes know it."""
-        first, *concealed = [shape.short_of_one for shape in self.shapes]
-        if first is None:
+        every = [shape.short_of_one for shape in self.shapes if shape.short_of_one is not None]
+        if len(every) < len(self.shapes):
             return None
-        others = [short_of for short_of in concealed if short_of is not None]
-        if len(others) < len(concealed):
-            return None
+        first, *others = every
 
         def short(total: int, with_pair: int, wilds: int, melds: int) -> int:
             least = first(total, with_pair, wilds)

@@ -16,8 +16,7 @@ from mahjong_env.basics.tiles import FIRST_HONOUR, FLOWERS, NO_TILE, NUM_ALL_KIN
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 from mahjong_env.hands.codes import POWER, SUIT
 from mahjong_env.hands.summaries import suit_summaries
-from mahjong_env.ruleset.circumstances import THE_WILD_KIND, Circumstance
-from mahjong_env.ruleset.questions import knob
+from mahjong_env.ruleset.questions import THE_WILD_KIND, Circumstance, knob
 from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.patterns import count_melds
 from mahjong_env.scoring.payments import Payer, Payment

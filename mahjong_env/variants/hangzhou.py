@@ -17,8 +17,7 @@ from mahjong_env.basics.tiles import WHITE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt32Array, UInt64Array
 from mahjong_env.hands.codes import POWER, SUIT
 from mahjong_env.hands.summaries import pairs, quads, short_of_sets, suit_summaries, sum_summaries
-from mahjong_env.ruleset.circumstances import THE_WILD_KIND, Circumstance
-from mahjong_env.ruleset.questions import knob, only_with_marks
+from mahjong_env.ruleset.questions import THE_WILD_KIND, Circumstance, knob, only_with_marks
 from mahjong_env.scoring.driver import ScoredRules, product_of_rows
 from mahjong_env.scoring.payments import Payer, Payment, everyone, only
 from mahjong_env.scoring.readings import SETS_AND_PAIR_AS_ONE, SEVEN_PAIRS, Readings, Shape

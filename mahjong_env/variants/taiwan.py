@@ -15,8 +15,7 @@ from mahjong_env.basics.chance import draw_numbers
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import EAST, FIRST_HONOUR, FLOWERS, NO_TILE, NORTH, NUM_KINDS, RED, WHITE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt64Array
-from mahjong_env.ruleset.circumstances import Circumstance
-from mahjong_env.ruleset.questions import knob, only_with_marks
+from mahjong_env.ruleset.questions import Circumstance, knob, only_with_marks
 from mahjong_env.scoring.driver import ScoredRules, sum_of_rows
 from mahjong_env.scoring.patterns import count_melds, is_closed, suits_of, waits_for_one
 from mahjong_env.scoring.payments import Payer, Payment

@@ -23,8 +23,7 @@ from mahjong_env.hands.summaries import (
     suit_summaries,
     sum_summaries,
 )
-from mahjong_env.ruleset.circumstances import Circumstance
-from mahjong_env.ruleset.questions import ShortOfOne, knob
+from mahjong_env.ruleset.questions import Circumstance, ShortOfOne, knob
 from mahjong_env.scoring.driver import ScoredRules, product_of_rows
 from mahjong_env.scoring.patterns import SuitRows, count_melds, on_kong_draw, open_melds, suit_rows, suits_present
 from mahjong_env.scoring.payments import Payer, Payment

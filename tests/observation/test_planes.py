@@ -9,7 +9,7 @@ import mahjong_env
 from mahjong_env import OBSERVATION_FACTS, OBSERVATION_PIECES, VARIANTS, Deal, RulesError, View, action, make_engine
 from mahjong_env.observation.declaration import Fact, Layout, Piece, lay_out_facts
 from mahjong_env.observation.planes import FACT_PLACES, plane
-from mahjong_env.ruleset.circumstances import Circumstance
+from mahjong_env.ruleset.questions import Circumstance
 from mahjong_env.state.arrays import Phase
 from mahjong_env.testing.play import choose_actions
 from mahjong_env.variants.hebei import Hebei

@@ -20,8 +20,7 @@ import numpy as np
 
 from mahjong_env.basics.tiles import EAST, NORTH, SOUTH
 from mahjong_env.basics.types import Games, Int8Array, Int32Array, Int64Array
-from mahjong_env.ruleset.circumstances import Circumstance
-from mahjong_env.ruleset.questions import knob
+from mahjong_env.ruleset.questions import Circumstance, knob
 from mahjong_env.scoring.driver import ScoredRules, sum_of_rows
 from mahjong_env.scoring.payments import Payer, Payment, paid_by
 from mahjong_env.scoring.rows import Restriction, Row
