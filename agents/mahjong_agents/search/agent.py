@@ -25,6 +25,10 @@ from mahjong_env.ruleset.shapes import other_shapes
 _MOST_GAMES: Final = 8192
 """Games that are played out at once, so that memory stays small."""
 _FIRST_WORLDS: Final = 16
+_CLEAR: Final = 2.0
+_LIKELY: Final = 0.05
+_SCARCE: Final = 8
+"""With ``likely``, few decisions are searched: so many times as many are looked at together, or batches are small."""
 _MOST: Final = 1_000_000  # of every budget
 _MOST_WORLDS: Final = 4096  # of one decision, when time is the budget
 _REACH: Final = 2
@@ -57,21 +61,21 @@ class SearchAgent:
         *,
         rollouts: int = 256,
         milliseconds: int | None = None,
-        clear: float = 1.0,
+        clear: float | None = None,
         nearness: bool = True,
         luck: bool = False,
         base: str | Agent = "policy",
         others: str | Agent | None = None,
         actions: int = 3,
         plans: int = 3,
-        likely: float = 0.0,
+        likely: float | None = None,
     ) -> None:
         """Choose the budget, and who plays where nothing is clearly better.
 
         Args:
             rollouts: worlds for each decision, at most.
             milliseconds: time for each row of a view instead; what is chosen then depends on the machine.
-            clear: standard errors by which an action must be better than the base's own choice.
+            clear: standard errors by which an action must be better than the base's own choice; None: 2.
             nearness: whether the hands of the others are drawn as near to a win as such hands are by then
                 (`mahjong_agents.search.opponent_hands`); False: uniformly, so that they are as far away as at the deal.
             luck: whether the luck of the draws is taken off the points (`mahjong_agents.control_variates`) where that
@@ -84,7 +88,8 @@ class SearchAgent:
             plans: how many plans are tried beside them.
             likely: the least probability, 0 to 1, that a policy as the base gives an action (or the first action of a
                 plan) that is tried: what it is sure of is not searched, and the time goes to what it doubts. Without
-                effect on bases that give no probabilities.
+                effect on bases that give no probabilities. None: 0.05; but 0 where ``clear`` is given, as it was when
+                the first levels got their names (`mahjong_agents.levels`).
 
         Raises:
             AgentError: a budget that is not a number above 0, a base that is none.
@@ -94,15 +99,19 @@ class SearchAgent:
             least, is_number = int(what != "plans"), isinstance(budget, int) and not isinstance(budget, bool)
             if budget is not None and not (is_number and least <= budget <= _MOST):
                 raise AgentError(f"search: {what} is an integer from {least} to {_MOST}, not {budget!r}")
+        if likely is None:
+            likely = _LIKELY if clear is None else 0.0
         if isinstance(likely, bool) or not isinstance(likely, int | float) or not 0 <= likely <= 1:
             raise AgentError(f"search: likely is a probability from 0 to 1, not {likely!r}")
-        self._rollouts, self._milliseconds, self._clear, self._likely = rollouts, milliseconds, clear, likely
+        self._rollouts, self._milliseconds, self._likely = rollouts, milliseconds, likely
+        self._clear = _CLEAR if clear is None else clear
         self._nearness, self._luck, self._actions, self._plans = nearness, luck, actions, plans
         self._base = make_agent(base)
         self._others = None if others is None else make_agent(others)
         # About a minute: with fewer games, worlds are drawn and played out in batches too small for numpy.
         at_once = 6400 // rollouts if milliseconds is None else 3000 // milliseconds
-        self.games_at_once = max(1, 4 * at_once if likely else at_once)
+        self._scarcity = _SCARCE if likely else 1
+        self.games_at_once = max(1, at_once * self._scarcity)
 
     def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
         """Choose the base's action, or one that is clearly better; see `mahjong_agents.Agent.act`."""
@@ -120,7 +129,7 @@ class SearchAgent:
         """Return [n] actions; ``notes`` [n] are filled in where they are wanted."""
         chosen = np.array(self._base.act(view, rng), np.int64)
         doubtful = np.flatnonzero(~view.action_mask[:, WIN] & (view.action_mask.sum(axis=1) > 1))
-        size = max(1, _MOST_GAMES // (_FIRST_WORLDS * (self._actions + self._plans)))
+        size = max(1, self._scarcity * _MOST_GAMES // (_FIRST_WORLDS * (self._actions + self._plans)))
         for start in range(0, len(doubtful), size):
             rows = doubtful[start : start + size]
             tried, tries = self._search(view.take(rows), chosen[rows], rng)
