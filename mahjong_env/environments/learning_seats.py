@@ -52,13 +52,10 @@ that it never pays to break the rules."""
 ROTATE: Final = "rotate"
 """For ``seat``: the learning person is drawn for the first episode, and is the next one in each that follows."""
 
-MOST_ATTEMPTS: Final = 10_000
-MOST_ATTEMPTS_OF_A_DEAL: Final = 100
-"""The most times that matches are dealt anew because they ended before the learning person was asked."""
-
-_FEW: Final = 8
-"""Tables that are over wait for their next deal until at most one table in `_FEW` is still playing."""
-
+# The most times that matches are dealt anew because they ended before the learning person was asked.
+_MOST_ATTEMPTS: Final = 10_000
+_MOST_ATTEMPTS_OF_A_DEAL: Final = 100
+_FEW: Final = 8  # tables that are over wait for their next deal until at most one table in eight is still playing
 _THE_GAME: Final = np.zeros(1, np.intp)
 
 OnEnd = Callable[[Games], None]
@@ -190,20 +187,12 @@ class LearningSeats:
             return NO_SEAT
         return int(hand[0].winner[hand[1]]) if isinstance(hand, tuple) else int(hand["winner"])
 
-    @property
-    def games_with_a_last_hand(self) -> list[int]:
-        """The games in which `last_hand` tells of a hand."""
-        return list(self._last_hands)
+    def last_hands(self) -> dict[int, dict[str, Any] | None]:
+        """Those of all games that have one."""
+        return {game: self.last_hand(game) for game in self._last_hands}
 
     # --- Playing ----------------------------------------------------------------------------------------------
-    def begin(
-        self,
-        games: Games,
-        rng: np.random.Generator,
-        *,
-        seed: Seeds = None,
-        deal: Deal | None = None,
-    ) -> None:
+    def begin(self, games: Games, rng: np.random.Generator, *, seed: Seeds = None, deal: Deal | None = None) -> None:
         """Begin episodes in [n] games: deal, seat the learning persons, and play until they are asked.
 
         Raises:
@@ -320,7 +309,7 @@ class LearningSeats:
         """Let the others play until every game waits for its learner or its episode is over; pay what is owed."""
         self._is_interrupted = True
         self._seating.settle(self.learner, rng)
-        attempts, most = 0, MOST_ATTEMPTS if deal is None else MOST_ATTEMPTS_OF_A_DEAL
+        attempts, most = 0, _MOST_ATTEMPTS if deal is None else _MOST_ATTEMPTS_OF_A_DEAL
         while True:
             if self.engine.num_games == 1:
                 self._let_others_play_alone(rng)
@@ -429,7 +418,7 @@ class LearningSeats:
     # --- Copies -----------------------------------------------------------------------------------------------
     def __getstate__(self) -> dict[str, Any]:
         # Hands as plain values: what scored them belongs to the variant.
-        return self.__dict__ | {"_last_hands": {game: self.last_hand(game) for game in self._last_hands}}
+        return self.__dict__ | {"_last_hands": self.last_hands()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ |= state

@@ -226,8 +226,7 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         seats = self._seats
         # In the mode in which new episodes begin at once, an illegal action is told of the old one.
         illegal = seats.illegal[games] & (self._mode is not AutoresetMode.SAME_STEP)
-        hands = {game: seats.last_hand(game) for game in seats.games_with_a_last_hand}
-        return self._laid_out(games, self._masks(games), seats.learner[games], illegal, hands)
+        return self._laid_out(games, self._masks(games), seats.learner[games], illegal, seats.last_hands())
 
     def _laid_out(
         self, games: Games, masks: Int8Array, learner: Int8Array, illegal: BoolArray, hands: Mapping[int, Any]
