@@ -185,7 +185,7 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     best.zip is."""
     ahead: bool = False
     """Let the next update's hands be played while the learner learns: it then learns from hands that were played with
-    weights one update old, and neither waits for the other. Runs of few updates end weaker for it."""
+    weights one update old, and neither waits for the other."""
     threads: int = 1
     """Threads of torch, which learns while the processes wait."""
 

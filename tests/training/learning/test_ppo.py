@@ -220,9 +220,23 @@ class TestLearner:
         learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
         played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.weights()), [], tables=20, share=0, seed=[4])
         generator = torch.Generator().manual_seed(0)
-        for _, batch in chain(*learner._minibatches(played, np.ones(len(played), np.float32), generator)):
+        for _, batch in chain(
+            *learner._minibatches(played, np.ones(len(played), np.float32), generator, played.log_probability)
+        ):
             found = log_softmax(learner.actor.scores(batch.inputs), batch.inputs.row, len(batch.chosen))
             torch.testing.assert_close(found[batch.chosen], batch.log_probability, rtol=1e-3, atol=1e-3)
+
+    def test_the_clip_is_where_the_update_begins_whatever_played(self):
+        """Hands that older weights played are learned from by how likely they are now."""
+        learner = Learner(replace(CONFIG, ahead=True), people=3, unit=3.0)
+        played = play_hands(VARIANTS["hebei"], ActionNetwork(learner.weights()), [], tables=20, share=0, seed=[4])
+        np.testing.assert_allclose(learner._proximal(played), played.log_probability, rtol=1e-3, atol=1e-3)
+        learner.update(played, number=0, progress=0)
+        now = learner._proximal(played)
+        assert np.abs(now - played.log_probability).max() > 0.01
+        for _, batch in chain(*learner._minibatches(played, now, torch.Generator(), now)):
+            found = log_softmax(learner.actor.scores(batch.inputs), batch.inputs.row, len(batch.chosen))
+            torch.testing.assert_close(found[batch.chosen], batch.proximal, rtol=1e-3, atol=1e-3)
 
     def test_what_was_better_than_expected_becomes_likelier(self):
         learner = Learner(CONFIG, people=3, unit=3.0, claims=True)
@@ -240,7 +254,9 @@ class TestLearner:
     @staticmethod
     def chows(learner, played, column):
         generator = torch.Generator().manual_seed(0)
-        _, batch = next(chain(*learner._minibatches(played, np.ones(len(played), np.float32), generator)))
+        _, batch = next(
+            chain(*learner._minibatches(played, np.ones(len(played), np.float32), generator, played.log_probability))
+        )
         with torch.no_grad():
             found = log_softmax(learner.actor.scores(batch.inputs), batch.inputs.row, len(batch.chosen))
         return float(found.exp()[batch.inputs.per_action["facts"][:, column] == 1].mean())
@@ -297,7 +313,10 @@ class TestLearner:
             for weights in learner.actor.parameters():
                 weights += 0.2 * torch.randn(weights.shape, generator=generator)
         better = np.random.default_rng(0).normal(size=len(played)).astype(np.float32)
-        _, batch = next(chain(*learner._minibatches(played, better, generator)))
+        as_it_began = played.log_probability + 0.1 * np.random.default_rng(1).normal(size=len(played)).astype(
+            np.float32
+        )
+        _, batch = next(chain(*learner._minibatches(played, better, generator, as_it_began)))
         loss, _ = learner._loss(batch)
 
         rows = batch.inputs.row.numpy()
@@ -311,8 +330,8 @@ class TestLearner:
             return np.split(values, np.flatnonzero(np.diff(rows)) + 1)
 
         now, then = log_probabilities(learner.actor), log_probabilities(learner.reference)
-        ratio = np.exp(now[batch.chosen.numpy()] - batch.log_probability.numpy())
-        advantage = batch.advantage.numpy()
+        ratio = np.exp(now[batch.chosen.numpy()] - batch.proximal.numpy())
+        advantage = batch.advantage.numpy() * np.exp(batch.proximal.numpy() - batch.log_probability.numpy())
         gained = np.minimum(ratio * advantage, np.clip(ratio, 1 - config.clip_range, 1 + config.clip_range) * advantage)
         assert 0.1 < (gained != ratio * advantage).mean() < 0.9
         entropy = np.mean([-(np.exp(one) * one).sum() for one in by_row(now)])

@@ -22,8 +22,15 @@ from torch import Tensor, nn
 
 from mahjong_agents.policy.custom_features import Features
 from mahjong_agents.policy.inputs import Inputs
-from mahjong_agents.policy.network import FACT_SCALES, prior, shapes, table_scales
-from mahjong_agents.policy.torch_network import arrays_of, find_device, find_network, load_arrays, score_actions
+from mahjong_agents.policy.network import FACT_SCALES, log_probabilities, prior, shapes, table_scales
+from mahjong_agents.policy.torch_network import (
+    TorchNetwork,
+    arrays_of,
+    find_device,
+    find_network,
+    load_arrays,
+    score_actions,
+)
 from mahjong_training.config import TrainConfig
 from mahjong_training.learning.self_play import PRIVILEGED_FEATURES, Trajectories, Weights
 
@@ -143,12 +150,14 @@ class Minibatch:
         inputs: what the actor is shown.
         chosen: [n] which of the m actions was chosen.
         log_probability: [n] with which it was drawn.
+        proximal: [n] with which the actor would have drawn it as the update began.
         advantage: [n] normalised.
     """
 
     inputs: Inputs
     chosen: Tensor
     log_probability: Tensor
+    proximal: Tensor
     advantage: Tensor
 
 
@@ -278,8 +287,9 @@ class Learner:
         normalised = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
         metrics: list[dict[str, float]] = []
         shares: list[float] = []
+        proximal = self._proximal(trajectories) if config.ahead else trajectories.log_probability
         for _ in range(config.n_epochs):
-            for microbatches in self._minibatches(trajectories, normalised, generator):
+            for microbatches in self._minibatches(trajectories, normalised, generator, proximal):
                 self.actor_optimiser.zero_grad()
                 for share, batch in microbatches:
                     loss, found = self._loss(batch)
@@ -293,13 +303,23 @@ class Learner:
             for name in metrics[0]
         }
 
+    def _proximal(self, trajectories: Trajectories) -> NDArray[np.float32]:
+        """Return [n] the log-probabilities of what was chosen by the actor as it is: newer than what played ahead."""
+        row, chosen = trajectories.inputs.row, trajectories.chosen
+        found = log_probabilities(TorchNetwork(self.actor).scores(trajectories.inputs), row)
+        return found[np.searchsorted(row, np.arange(len(chosen))) + chosen]
+
     def _minibatches(
-        self, trajectories: Trajectories, advantages: NDArray[np.float64], generator: torch.Generator
+        self,
+        trajectories: Trajectories,
+        advantages: NDArray[np.float64],
+        generator: torch.Generator,
+        proximal: NDArray[np.float32],
     ) -> Iterator[Iterator[tuple[float, Minibatch]]]:
         """Yield all decisions between several likely actions in random order: minibatches, in parts with shares."""
         inputs = trajectories.inputs.map(self._tensor)
-        chosen, log_probability, advantage = (
-            self._tensor(array) for array in (trajectories.chosen, trajectories.log_probability, advantages)
+        chosen, log_probability, began, advantage = (
+            self._tensor(array) for array in (trajectories.chosen, trajectories.log_probability, proximal, advantages)
         )
         count = torch.bincount(inputs.row, minlength=len(trajectories))
         first = torch.cumsum(count, 0) - count
@@ -313,7 +333,7 @@ class Learner:
             per_action = {name: array.index_select(0, which) for name, array in inputs.per_action.items()}
             per_decision = {name: array.index_select(0, some) for name, array in inputs.per_decision.items()}
             part = Inputs(row, inputs.action[which], per_action, per_decision)
-            return Minibatch(part, start + chosen[some], log_probability[some], advantage[some])
+            return Minibatch(part, start + chosen[some], log_probability[some], began[some], advantage[some])
 
         is_small = self.config.network is None and self.device.type == "cpu"
         size = _MICROBATCH_SIZE if is_small else self.config.batch_size
@@ -323,19 +343,21 @@ class Learner:
     def _loss(self, batch: Minibatch) -> tuple[Tensor, dict[str, float]]:
         """Return PPO's loss with entropy bonus and penalty on the divergence (KL) from the reference, and metrics."""
         config, row, rows = self.config, batch.inputs.row, len(batch.chosen)
-        log_probabilities = log_softmax(score_actions(self.actor, batch.inputs), row, rows)
-        log_ratio = log_probabilities[batch.chosen] - batch.log_probability
+        logs = log_softmax(score_actions(self.actor, batch.inputs), row, rows)
+        log_ratio = logs[batch.chosen] - batch.proximal
         ratio = log_ratio.exp()
         clipped = ratio.clamp(1 - config.clip_range, 1 + config.clip_range)
-        loss = -torch.min(ratio * batch.advantage, clipped * batch.advantage).mean()
-        probabilities = log_probabilities.exp()
-        entropy = -(probabilities * log_probabilities).sum() / rows
+        # Decoupled from what played, should that be older (Hilton, Cobbe and Schulman, 2021); else a weight of 1.
+        weighted = (batch.proximal - batch.log_probability).exp() * batch.advantage
+        loss = -torch.min(ratio * weighted, clipped * weighted).mean()
+        probabilities = logs.exp()
+        entropy = -(probabilities * logs).sum() / rows
         loss = loss - config.ent_coef * entropy
         metrics = {"entropy": entropy.item(), "approx_kl": (ratio - 1 - log_ratio).mean().item()}
         if config.kl_coef > 0:
             with torch.no_grad():
                 of_reference = log_softmax(score_actions(self.reference, batch.inputs), row, rows)
-            divergence = (probabilities * (log_probabilities - of_reference)).sum() / rows
+            divergence = (probabilities * (logs - of_reference)).sum() / rows
             loss = loss + config.kl_coef * divergence
             metrics["kl_from_reference"] = divergence.item()
         return loss, metrics
