@@ -133,23 +133,6 @@ class TestTrain:
 
 
 class TestEvaluate:
-    @pytest.mark.thorough
-    def test_writes_what_it_prints(self, run, tmp_path, capsys):
-        arguments = ["--agents", f"policy:{run}", "random", "greedy", "--deals", 6, "--no-teachers"]
-        assert evaluate(*arguments, "--out", tmp_path / "a") == 0
-        printed = capsys.readouterr().out
-        assert "Hebei: 6 deals, each played in every order of seats" in printed
-        for name in ("small/best", "2 x random", "all at one table"):
-            assert name in printed
-        found = json.loads((tmp_path / "a" / "evaluation.json").read_text(encoding="utf-8"))
-        assert found["agents"] == ["small/best", "random", "greedy"]
-        assert len(found["lineups"]) == 3 * 2 + 1
-        assert [line["orders"] for line in found["lineups"]] == [3] * 6 + [6]
-        first = found["lineups"][0]["standings"][0]
-        assert f"{first['points']['mean']:+.3f}" in printed
-        assert evaluate(*arguments, "--out", tmp_path / "b") == 0
-        assert json.loads((tmp_path / "b" / "evaluation.json").read_text(encoding="utf-8")) == found
-
     def test_writes_nothing_unless_asked(self, tmp_path, monkeypatch, capsys):
         monkeypatch.chdir(tmp_path)
         assert evaluate("--agents", "random", "--deals", 2, variant="taiwan") == 0

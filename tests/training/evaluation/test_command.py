@@ -84,7 +84,7 @@ class TestOwnAgents:
         (tmp_path / "mine.py").write_text(AGENT_FILE, encoding="utf-8")
         spec = f"{tmp_path}/mine.py:Passes"
         words = ["train-sb3", "--variant", "hebei", "--out", str(tmp_path / "run"), "--total-steps", "16", *TINY]
-        assert main([*words, "--teachers", spec, "--opponents", spec, "--evaluation-agents", spec]) == 0
+        assert main([*words, "--teacher", spec, "--opponents", spec, "--evaluation-agents", spec]) == 0
         assert ",passes," in (tmp_path / "run" / "learning_curve.csv").read_text(encoding="utf-8")
 
 

@@ -58,7 +58,10 @@ class TestTables:
         found = evaluate(EvaluateConfig(variant="hebei", agents=TRIO, deals=30))
         told = printed(replace(found, clones=((0, 2),)))
         assert told.startswith(found.verdicts()[0][:40])
-        assert told.index("what learning added") < told.index("agent, and against whom")
+        assert (
+            told.index("what learning added") < told.index("agent, and against whom") < told.index("all at one table")
+        )
+        assert f"{found.against(0, 1).of(0).points.mean:+.3f} ± " in told
 
 
 @pytest.fixture(scope="module")

@@ -268,11 +268,6 @@ def words_of(tmp_path, agents):
     return ["evaluate", "--variant", "hebei", "--deals", "2", "--agents", *slow, "--out", str(tmp_path / "out")]
 
 
-def _heed_ctrl_c():
-    """Programs that a shell runs in the background, such as these tests, ignore Ctrl-C, and so would theirs."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def begin(tmp_path, words, *more, **env):
     """Start a driver, and wait until it has kept two parts."""
     started = subprocess.Popen(
@@ -283,7 +278,6 @@ def begin(tmp_path, words, *more, **env):
         text=True,
         start_new_session=True,
         encoding="utf-8",
-        preexec_fn=_heed_ctrl_c,
     )
     end = time.monotonic() + 300
     while len(parts(tmp_path)) < 2 and started.poll() is None and time.monotonic() < end:
@@ -308,7 +302,7 @@ def check_that_it_goes_on(tmp_path, words, *more):
 
 @on_ray
 class TestDrivers:
-    @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+    @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
     def test_one_that_is_stopped_goes_on(self, number, cluster, tmp_path, agents):
         words = words_of(tmp_path, agents)
         driver = begin(tmp_path, words, "--ray", "local", "--processes", "2")
