@@ -29,6 +29,8 @@ from mahjong_env.observation.events import EVENTS
 from mahjong_env.observation.facts import FACTS as OBSERVATION_FACTS
 from mahjong_env.observation.planes import OBSERVATION_VERSION
 from mahjong_env.observation.planes import PIECES as OBSERVATION_PIECES
+from mahjong_env.observation.privileged import PIECES as PRIVILEGED_PIECES
+from mahjong_env.observation.privileged import Hidden
 from mahjong_env.observation.view import View
 from mahjong_env.rulebook.page import describe_rules
 from mahjong_env.ruleset.questions import Rules
@@ -44,6 +46,7 @@ __all__ = [
     "OBSERVATION_FACTS",
     "OBSERVATION_PIECES",
     "OBSERVATION_VERSION",
+    "PRIVILEGED_PIECES",
     "VARIANTS",
     "ActionError",
     "AgentError",
@@ -52,6 +55,7 @@ __all__ = [
     "Engine",
     "HandError",
     "HandScore",
+    "Hidden",
     "IllegalActionError",
     "MahjongError",
     "MissingExtraError",

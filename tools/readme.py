@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import mahjong_env
 from mahjong_env.environments.aec import MahjongAEC
@@ -41,10 +42,10 @@ def variants_table() -> str:
     return "\n".join(lines)
 
 
-def observation_table() -> str:
+def pieces_table(pieces: tuple[Any, ...]) -> str:
     """The planes of an observation."""
     lines = ["| piece | planes | meaning |", "|---|---|---|"]
-    lines += [f"| `{piece.name}` | {piece.planes} | {piece.meaning} |" for piece in mahjong_env.OBSERVATION_PIECES]
+    lines += [f"| `{piece.name}` | {piece.planes} | {piece.meaning} |" for piece in pieces]
     return "\n".join(lines)
 
 
@@ -128,12 +129,14 @@ CONSTANTS = {
     "EVENTS": "What the codes of `View.events` mean.",
     "OBSERVATION_FACTS": "The numbers in the piece `facts` of an observation, in their order.",
     "OBSERVATION_PIECES": "The pieces of an observation, in their order.",
+    "PRIVILEGED_PIECES": "The pieces of `Engine.observe(privileged=True)`, in their order.",
     "OBSERVATION_VERSION": "Moves whenever the layout of observations or the meaning of a number in them does.",
     "VARIANTS": "The default rules of every variant by its name, those of other distributions too.",
 }
 TABLES = {
     "variants": variants_table,
-    "observation": observation_table,
+    "observation": lambda: pieces_table(mahjong_env.OBSERVATION_PIECES),
+    "privileged": lambda: pieces_table(mahjong_env.PRIVILEGED_PIECES),
     "facts": facts_table,
     "events": events_table,
     "actions": actions_table,

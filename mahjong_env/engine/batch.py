@@ -39,6 +39,8 @@ from mahjong_env.engine.step import take_step
 from mahjong_env.engine.worlds import Origin
 from mahjong_env.observation import one_seat
 from mahjong_env.observation import planes as observation
+from mahjong_env.observation import privileged as privileged_planes
+from mahjong_env.observation.privileged import Hidden
 from mahjong_env.observation.view import View
 from mahjong_env.observation.visibility import VisibleState
 from mahjong_env.ruleset.questions import Rules
@@ -144,29 +146,49 @@ class Engine:
         return observation.SHAPE
 
     # --- Looking -------------------------------------------------------------------------------------------------
-    def observe(self, games: Any = None, seats: Any = None, *, out: Int8Array | None = None) -> Int8Array:
+    def observe(
+        self, games: Any = None, seats: Any = None, *, out: Int8Array | None = None, privileged: bool = False
+    ) -> Int8Array:
         """The observations of seats, as planes.
 
         Args:
             games: [n] game numbers; None: all.
             seats: [n] persons, or one for all; None: the seats to act (seat 0 where a game is over).
             out: [n, C, 34] int8 an array to be filled and given back; None: a fresh one.
+            privileged: the planes of what the seats may not see instead, for critics (see `hidden`).
 
         Returns:
-            [n, C, 34] int8; `mahjong_env.OBSERVATION_PIECES` names the planes.
+            [n, C, 34] int8; `mahjong_env.OBSERVATION_PIECES` names the planes, `mahjong_env.PRIVILEGED_PIECES` those
+            of what may not be seen.
 
         Raises:
             ActionError: there are no such games or seats, or ``out`` is another kind of array.
         """
-        few = self._observe_few(games, seats, out)
+        few = None if privileged else self._observe_few(games, seats, out)
         if few is not None:
             return few
+        seen = self._seen(games, seats)
+        layout = privileged_planes.LAYOUT if privileged else observation.LAYOUT
+        if out is not None:
+            check_buffer("out", out, (len(seen), *layout.shape), np.int8)
+        return layout.write(Hidden.of(seen) if privileged else seen, len(seen), out)
+
+    def hidden(self, games: Any = None, seats: Any = None) -> Hidden:
+        """What seats may not see, as named arrays: for critics, labels and studies, never for an agent that plays.
+
+        Args:
+            games: as of `observe`.
+            seats: as of `observe`.
+
+        Raises:
+            ActionError: there are no such games or seats.
+        """
+        return Hidden.of(self._seen(games, seats))
+
+    def _seen(self, games: Any, seats: Any) -> VisibleState:
         g = self._game_numbers(games, repeats=True)
         table_seats, present = who_looks(self.state, g, seats)
-        if out is not None:
-            check_buffer("out", out, (len(g), *self.observation_shape), np.int8)
-        seen = VisibleState(self.state, self.rules, g, table_seats, present, self.num_hands)
-        return observation.observe(seen, out)
+        return VisibleState(self.state, self.rules, g, table_seats, present, self.num_hands)
 
     def _observe_few(self, games: Any, seats: Any, out: Int8Array | None) -> Int8Array | None:
         """The same of few games in plain Python; None: something is rare there, or wrong."""
@@ -183,10 +205,8 @@ class Engine:
 
     def view(self, games: Any = None, seats: Any = None) -> View:
         """The same as `observe`, with the action mask and the same facts as named arrays, for agents."""
-        g = self._game_numbers(games, repeats=True)
-        table_seats, present = who_looks(self.state, g, seats)
-        seen = VisibleState(self.state, self.rules, g, table_seats, present, self.num_hands)
-        return View.of(seen, Origin(self, g, table_seats, seen.is_asked, self.moves(g)))
+        seen = self._seen(games, seats)
+        return View.of(seen, Origin(self, seen.games, seen.seat, seen.is_asked, self.moves(seen.games)))
 
     def moves(self, games: Games) -> Int64Array:
         """[n] int64 how often each of these games has been stepped, dealt or set anew; a fresh array."""

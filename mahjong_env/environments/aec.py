@@ -21,6 +21,7 @@ from mahjong_env.environments.arguments import observation_space, read_arguments
 from mahjong_env.environments.held_engine import HeldEngine
 from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
 from mahjong_env.observation.planes import SHAPE
+from mahjong_env.observation.privileged import Hidden
 from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
 
@@ -192,6 +193,10 @@ class MahjongAEC(AECEnv[str, Any, Any]):
     def view(self, agent: str) -> View:
         """The view of an agent, named arrays of one row, for inputs of one's own, agents and search; fresh arrays."""
         return self.engine.view(seats=self._person_of(agent))
+
+    def hidden(self, agent: str) -> Hidden:
+        """What an agent may not see, named arrays of one row, for critics and studies; see `Engine.hidden`."""
+        return self.engine.hidden(seats=self._person_of(agent))
 
     def _person_of(self, agent: str) -> int:
         person = self._person.get(agent) if isinstance(agent, str) else None

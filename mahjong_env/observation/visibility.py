@@ -90,7 +90,7 @@ def of_game(name: str) -> property:
 
 def by_slot(name: str, empty: int = 0) -> property:
     """[n, 4, ...] an array of the state that is seen by all, by slot."""
-    return property(lambda looker: looker._of_slots(getattr(looker.state, name), empty))
+    return property(lambda looker: looker.of_slots(getattr(looker.state, name), empty))
 
 
 class VisibleState:
@@ -163,7 +163,7 @@ class VisibleState:
         games, seat, present = self.games[which], self.seat[which], self.present[which]
         return type(self)(self.state, self.rules, games, seat, present, self._num_hands)
 
-    def _of_slots(self, array: Any, empty: int = 0) -> Any:
+    def of_slots(self, array: Any, empty: int = 0) -> Any:
         """[n, 4, ...] the rows of an array with a seat axis, by slot."""
         rows = self._at.of(array)
         if self.state.num_seats < SLOTS:
@@ -217,7 +217,7 @@ class VisibleState:
     @lazy
     def _public(self) -> Int8Array:
         """[n, 4, L, 34] the public planes of the state."""
-        public: Int8Array = self._of_slots(self.state.public)
+        public: Int8Array = self.of_slots(self.state.public)
         rows = self._robbable
         if rows.size:
             slot, kind, meld = self._kongs_to_be
@@ -297,7 +297,7 @@ class VisibleState:
     @lazy
     def flowers(self) -> Int8Array:
         """[n, 4, 42]."""
-        flowers: Int8Array = self._of_slots(self.state.flowers)
+        flowers: Int8Array = self.of_slots(self.state.flowers)
         rows = self._fresh_flowers
         if rows.size:
             games = self.games[rows]
@@ -315,7 +315,7 @@ class VisibleState:
     @lazy
     def meld_type(self) -> Int8Array:
         """[n, 4, 5]."""
-        types: Int8Array = self._of_slots(self.state.meld_type)
+        types: Int8Array = self.of_slots(self.state.meld_type)
         if self._robbable.size:
             slot, _, meld = self._kongs_to_be
             types[self._robbable, slot, meld] = MeldType.ADDED_KONG
@@ -324,7 +324,7 @@ class VisibleState:
     @lazy
     def meld_kind(self) -> Int8Array:
         """[n, 4, 5]."""
-        kinds: Int8Array = self._of_slots(self.state.meld_kind, NO_TILE)
+        kinds: Int8Array = self.of_slots(self.state.meld_kind, NO_TILE)
         if self.rules.hides_concealed_kongs:
             hidden = self.meld_type == MeldType.CONCEALED_KONG
             hidden[self.present, 0] = False
@@ -334,7 +334,7 @@ class VisibleState:
     @property
     def meld_from(self) -> Int8Array:
         """[n, 4, 5]."""
-        givers: Int8Array = self._of_slots(self.state.meld_from, NO_SEAT)
+        givers: Int8Array = self.of_slots(self.state.meld_from, NO_SEAT)
         return SLOT_OF_SEAT[self.state.num_seats].take(self._first_slot[:, None, None] + givers)
 
     @property
@@ -498,7 +498,7 @@ class VisibleState:
     @lazy
     def marks(self) -> Int16Array:
         """[n, 4, K]."""
-        marks: Int16Array = self._of_slots(self.state.marks)
+        marks: Int16Array = self.of_slots(self.state.marks)
         rows = self._fresh_flowers
         if rows.size:
             slot = self._slot(self.state.turn[self.games])[rows].astype(np.intp)
@@ -523,7 +523,7 @@ class VisibleState:
     def points(self) -> Int32Array:
         """[n, 4]."""
         if self.rules.people == self.rules.seats:
-            points: Int32Array = self._of_slots(self.state.points)
+            points: Int32Array = self.of_slots(self.state.points)
         else:
             points = self.state.points[self.games[:, None], np.maximum(self.person, _ZERO)]
             points[self.person < _ZERO] = 0
