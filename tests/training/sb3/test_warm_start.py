@@ -40,6 +40,10 @@ def test_only_hands_that_ended_are_imitated():
     assert shown["mask"][np.arange(number), shown["action"]].all()
 
 
+def test_nothing_is_learned_from_no_hand():
+    assert fitted(PolicyNetwork(NetworkSpec(8, 1)), played(32)) == []
+
+
 def test_illegal_actions_have_no_part_in_what_is_imitated():
     ((cross_entropy, _),) = fitted(PolicyNetwork(NetworkSpec(8, 1)), played(32 * 30), learning_rate=0.0, batch_size=64)
     assert 1 < cross_entropy < 3  # a fresh network: all legal actions alike; of all 109 it would be 4.7

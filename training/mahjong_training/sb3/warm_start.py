@@ -134,9 +134,9 @@ def imitate(
     optimiser = torch.optim.Adam(network.parameters(), lr=learning_rate)
     number, device, fits = len(decisions["action"]), network.scale.device, []
     batch_size = min(batch_size, number)
-    for epoch in range(epochs):
+    for epoch in range(epochs if number else 0):  # few tables may have seen no hand to its end
         losses, order = [], rng.permutation(number)
-        starts = range(0, number - batch_size + 1, max(1, batch_size))
+        starts = range(0, number - batch_size + 1, batch_size)
         for start in tqdm(starts, desc=f"imitation, pass {epoch + 1} of {epochs}", disable=None, leave=False):
             at = order[start : start + batch_size]
             batch = {name: torch.from_numpy(array[at]).to(device) for name, array in decisions.items()}
