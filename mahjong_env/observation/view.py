@@ -252,6 +252,17 @@ class View:
         """
         return events_of(self)
 
+    def recent_events(self, length: int) -> Int8Array:
+        """[n, length, 5] int8 the last ``length`` of `events`, for models that want sequences of one length."""
+        events = self.events
+        number = np.count_nonzero(events[..., 0], axis=1)
+        place = np.maximum(number - length, 0)[:, None] + np.arange(length)
+        recent = np.full((len(events), length, events.shape[2]), -1, np.int8)
+        recent[..., 0] = 0
+        row, column = np.nonzero(place < number[:, None])
+        recent[row, column] = events[row, place[row, column]]
+        return recent
+
     @property
     def signed_river(self) -> Int8Array:
         """[n, 4, R] `river`, with negative numbers where the discard had just been drawn, as observations have it."""

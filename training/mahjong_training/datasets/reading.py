@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_env import NUM_ACTIONS, Engine, IllegalActionError, View
+from mahjong_env import NUM_ACTIONS, Engine, IllegalActionError
 from mahjong_training.datasets.layout import DECISION_COLUMNS, Settings, Tables, is_whole, open_shard
 from mahjong_training.datasets.recording import deal_shard
 from mahjong_training.errors import DatasetError
@@ -19,8 +19,9 @@ Batch = dict[str, NDArray[Any]]
 """n decisions by column: ``mask`` [n, 109] bool, ``reward`` and ``return`` float32 (points), ``action``, ``seat``,
 ``agent``, ``step``, ``hand``, ``game`` and ``dataset`` int64; and what is made of what seats see, see `Inputs`."""
 
-Inputs = Callable[[View], NDArray[Any] | Mapping[str, NDArray[Any]]]
-"""Makes an array [n, ...] of the view of n seats, the column ``inputs`` of a batch; or several arrays by column."""
+Inputs = Callable[..., NDArray[Any] | Mapping[str, NDArray[Any]]]
+"""Makes an array [n, ...] of the view of n seats, the column ``inputs`` of a batch; or several arrays by column. With
+labels wanted it is given what the seats may not see (`mahjong_env.Hidden`) as well."""
 
 Condition = Callable[[NDArray[Any]], NDArray[np.bool_]]
 """Says which of [n] rows of the table of decisions (`mahjong_training.datasets.layout.DECISION_COLUMNS`) are wanted."""
@@ -204,7 +205,13 @@ class Decisions:
         return batch
 
     def batches(
-        self, size: int, *, inputs: Inputs | None = None, seed: int | None = None, share: tuple[int, int] = (0, 1)
+        self,
+        size: int,
+        *,
+        inputs: Inputs | None = None,
+        hidden: bool = False,
+        seed: int | None = None,
+        share: tuple[int, int] = (0, 1),
     ) -> Iterator[Batch]:
         """Go once over the decisions, with what the seats saw rebuilt by replay.
 
@@ -215,6 +222,7 @@ class Decisions:
             size: decisions of a batch; the last one may have fewer.
             inputs: makes columns of what n seats see (a `mahjong_env.View`): an array [n, ...], the column ``inputs``,
                 or several arrays by column. None: no such columns.
+            hidden: call ``inputs(view, hidden)``, for labels of what the seats cannot see (a `mahjong_env.Hidden`).
             seed: of the order; None: the order in which they were recorded.
             share: (k, n): the k-th of n parts of the stream, for several workers.
 
@@ -226,7 +234,7 @@ class Decisions:
         rng = None if seed is None else np.random.default_rng([seed, *share])
         pool: list[Batch] = []
         for part, games in self._chunks(seed)[share[0] :: share[1]]:
-            batch = self._chunk(part, games, inputs)
+            batch = self._chunk(part, games, inputs, hidden)
             if batch is None:
                 continue
             pool.append(batch)
@@ -247,7 +255,7 @@ class Decisions:
             return chunks
         return [chunks[place] for place in np.random.default_rng(seed).permutation(len(chunks))]
 
-    def _chunk(self, part: Part, games: range, inputs: Inputs | None) -> Batch | None:
+    def _chunk(self, part: Part, games: range, inputs: Inputs | None, hidden: bool) -> Batch | None:
         """Return the wanted decisions of some games of a part; None if there are none."""
         hands = part.hands_of(games).reshape(-1)
         rows = slice(int(hands["first"][0]), int(hands["first"][-1]) + int(hands["decisions"][-1]))
@@ -257,7 +265,7 @@ class Decisions:
         if not wanted.size:
             return None
         batch = self._batch(part, wanted)
-        return batch if inputs is None else batch | _rebuilt(part, games, wanted, inputs)
+        return batch if inputs is None else batch | _rebuilt(part, games, wanted, inputs, hidden)
 
 
 def open_dataset(*folders: str | Path) -> Decisions:
@@ -280,7 +288,7 @@ def open_dataset(*folders: str | Path) -> Decisions:
     return Decisions(parts)
 
 
-def _rebuilt(part: Part, games: range, wanted: NDArray[np.intp], inputs: Inputs) -> Batch:
+def _rebuilt(part: Part, games: range, wanted: NDArray[np.intp], inputs: Inputs, hidden: bool) -> Batch:
     """Return the columns that ``inputs`` makes of what the seats saw at the wanted rows, which are ascending."""
     columns: Batch = {}
     for engine, live, rows in part.replay(games):
@@ -288,7 +296,8 @@ def _rebuilt(part: Part, games: range, wanted: NDArray[np.intp], inputs: Inputs)
         chosen = np.flatnonzero(wanted[np.minimum(place, len(wanted) - 1)] == rows)
         if not chosen.size:
             continue
-        made = inputs(engine.view(games=live[chosen]))
+        view = engine.view(games=live[chosen])
+        made = inputs(view, engine.hidden(games=live[chosen])) if hidden else inputs(view)
         for name, column in (made if isinstance(made, Mapping) else {"inputs": made}).items():
             array = np.asarray(column)
             if array.shape[:1] != chosen.shape:
