@@ -272,6 +272,9 @@ class Engine:
             ActionError: wrong shape or type of ``actions``, ``games`` or ``out``; nothing has been changed.
             IllegalActionError: an action that is not legal; nothing in the batch has been changed.
         """
+        is_one = type(actions) is list and len(actions) == 1 == self.num_games and games is None and out is None
+        if is_one and self._play_quietly(actions[0]):
+            return self._uneventful(self._all_games, None)
         few = self._few or self._few_games()
         plain = None if few is None else few.read(actions, games)
         g = self._game_numbers(games) if plain is None else self._all_games if games is None else games
@@ -315,8 +318,8 @@ class Engine:
         rewards = np.zeros((number, self.state.points.shape[1]), np.int32)
         if out is not None:
             self._fill(out, games, rewards)
-        hand_over, done, truncated = [np.zeros(number, np.bool_) for _ in range(3)]
-        return StepResult(rewards, hand_over, done, truncated, Outcome.empty(self.num_people))
+        hand_over, done, truncated = np.zeros(number, np.bool_), np.zeros(number, np.bool_), np.zeros(number, np.bool_)
+        return StepResult(rewards, hand_over, done, truncated, Outcome.empty(rewards.shape[1]))
 
     def _few_games(self) -> one_game.FewGames | None:
         """The games as plain Python plays them; None: there are too many, or the variant has its own way."""

@@ -144,6 +144,26 @@ def test_lists_arrays_games_and_games_that_are_over():
     assert (engine.state.phase == Phase.OVER).any()
 
 
+def test_a_game_that_is_alone():
+    engine, phases = (
+        make_engine("taiwan", 1, seed=5, auto_reset=True),
+        make_engine("taiwan", 1, seed=5, auto_reset=True),
+    )
+    with most_games(0):
+        phases._few_games()
+    rng = np.random.default_rng(1)
+    for step in range(300):
+        action = choose_actions(phases, rng)
+        one, other = engine.step(action.tolist()), phases.step(action)
+        for name in ("rewards", "hand_over", "done", "truncated"):
+            found, expected = getattr(one, name), getattr(other, name)
+            assert np.array_equal(found, expected), name
+            assert found.dtype == expected.dtype, name
+        for name, array in phases.state.arrays().items():
+            assert np.array_equal(array, getattr(engine.state, name)), name
+        assert engine.moves(np.arange(1)) == phases.moves(np.arange(1)) == step + 2
+
+
 def test_copies_go_on():
     engine = make_engine("fuzhou", 2, seed=2, auto_reset=True)
     rng = np.random.default_rng(0)
