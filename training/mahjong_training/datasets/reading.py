@@ -251,9 +251,8 @@ class Decisions:
             for part in self.parts
             for start in range(0, len(part.games), CHUNK_GAMES)
         ]
-        if seed is None:
-            return chunks
-        return [chunks[place] for place in np.random.default_rng(seed).permutation(len(chunks))]
+        order = range(len(chunks)) if seed is None else np.random.default_rng(seed).permutation(len(chunks))
+        return [chunks[place] for place in order]
 
     def _chunk(self, part: Part, games: range, inputs: Inputs | None, hidden: bool) -> Batch | None:
         """Return the wanted decisions of some games of a part; None if there are none."""
