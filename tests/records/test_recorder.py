@@ -189,7 +189,7 @@ def test_training(tmp_path):
     path = tmp_path / "games.jsonl"
     small = ["--tables", "8", "--width", "16", "--warm-start-steps", "0", "--reward", "points?scale=1"]
     few = ["--evaluations", "1", "--evaluation-deals", "2", "--evaluation-agents", "random", "--record", str(path)]
-    out = ["--out", str(tmp_path / "run"), "--total-steps", "128"]
+    out = ["--out", str(tmp_path / "run"), "--total-steps", "256"]
     assert main(["train-sb3", "--variant", "hebei", *out, *small, *few]) == 0
     records = checked(path)
     assert len(records) > 8
