@@ -28,7 +28,7 @@ _FIRST_WORLDS: Final = 16
 _CLEAR: Final = 2.0
 _LIKELY: Final = 0.05
 _SCARCE: Final = 8
-"""With ``likely``, few decisions are searched: so many times as many are looked at together, or batches are small."""
+"""With ``likely``, few decisions are searched: this factor more are looked at together, or batches are small."""
 _MOST: Final = 1_000_000  # of every budget
 _MOST_WORLDS: Final = 4096  # of one decision, when time is the budget
 _REACH: Final = 2
