@@ -153,7 +153,7 @@ class TestFootprint:
         assert held >= sum(array.nbytes for array in engine.state.arrays().values())
 
     def test_memory_and_start(self):
-        small, large = (measure_memory(rules("hebei", players=4), batch) for batch in (16, 1024))
+        small, large = (measure_memory(rules("hebei", players=4), batch) for batch in (64, 1024))
         assert large.array_bytes > max(small.array_bytes, 1_000_000)
         assert large.table_bytes >= small.table_bytes > 1e6  # few games win nothing, and read no hands
         start = measure_start(rules("wuhan"), 2)

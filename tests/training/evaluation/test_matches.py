@@ -102,7 +102,7 @@ class TestMeasure:
             for lineup in ((0, 0, 0), (0, 0, 1), (1, 1, 1))
         }
         assert sizes == {(0, 0, 0): [7], (0, 0, 1): [3, 3, 1], (1, 1, 1): [7]}
-        assert SearchAgent(rollouts=6400).games_at_once == SearchAgent(milliseconds=10**6).games_at_once == 1
+        assert SearchAgent(rollouts=10**6).games_at_once == SearchAgent(milliseconds=10**6).games_at_once == 1
 
     def test_a_late_block_is_dealt_alone(self, monkeypatch):
         """The deals of a block far behind are those of an engine that has all of them."""

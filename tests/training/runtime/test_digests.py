@@ -47,7 +47,7 @@ class TestAgentsFiles:
         file.write_text("from mahjong_agents import GreedyAgent as make\n", encoding="utf-8")
         assert self.differs(f"{file}:make", file)
 
-    @pytest.mark.parametrize("spec", ["policy:{}", "search?base=policy:{}", "search?base=usual&others=policy:{}"])
+    @pytest.mark.parametrize("spec", ["policy:{}", "search?base=policy:{}", "search?base=reference&others=policy:{}"])
     def test_policies_wherever_they_are_named(self, spec, tmp_path):
         shutil.copy(Path(mahjong_agents.__file__).parent / "policy" / "weights" / "hebei.zip", tmp_path / "mine.zip")
         assert self.differs(spec.format(tmp_path / "mine.zip"), tmp_path / "mine.zip")
