@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Box, Discrete, Space
 from pettingzoo import AECEnv
-from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper
+from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
 from mahjong_env.basics.actions import NUM_ACTIONS
-from mahjong_env.basics.errors import MahjongError
+from mahjong_env.basics.errors import MahjongError, RulesError
 from mahjong_env.basics.types import Int8Array
 from mahjong_env.drawing.table import person_name
 from mahjong_env.engine.outcome import StepResult, hand_info
 from mahjong_env.environments.arguments import observation_space, read_arguments, read_options
 from mahjong_env.environments.held_engine import HeldEngine
+from mahjong_env.environments.learning_seats import ILLEGAL_REWARD, ON_ILLEGAL
 from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.observation.privileged import Hidden
@@ -278,9 +279,24 @@ def wrapped(bare: AECEnv[str, Any, Any]) -> Wrapped:
     return Guarded(bare)
 
 
-def make_env(variant: str | Rules, **arguments: Any) -> Wrapped:
-    """One game of a variant, wrapped; the arguments are those of `MahjongAEC`."""
-    return wrapped(MahjongAEC(variant, **arguments))
+def make_env(variant: str | Rules, *, on_illegal: str = "raise", **arguments: Any) -> Wrapped:
+    """One game of a variant, wrapped; the other arguments are those of `MahjongAEC`.
+
+    Args:
+        variant: what is played.
+        on_illegal: "raise": an illegal action raises, and nothing has changed. "end": it ends the game for all, as in
+            PettingZoo's own board games; who played it is paid -3 sigma, which the others do not gain.
+        **arguments: see `MahjongAEC`.
+
+    Raises:
+        RulesError: another ``on_illegal``.
+    """
+    if on_illegal not in ON_ILLEGAL:
+        raise RulesError(f"on_illegal={on_illegal!r} is not valid; valid are {', '.join(map(repr, ON_ILLEGAL))}")
+    bare = MahjongAEC(variant, **arguments)
+    if on_illegal == "raise":
+        return wrapped(bare)
+    return wrapped(TerminateIllegalWrapper(bare, illegal_reward=ILLEGAL_REWARD * bare.engine.rules.sigma))
 
 
 def no_attribute(name: str) -> Any:
@@ -300,11 +316,14 @@ def environments(variant: str | Rules) -> tuple[Callable[..., MahjongAEC], Calla
         return MahjongAEC(variant, **arguments)
 
     def env(**arguments: Any) -> Wrapped:
-        """The same, wrapped: actions out of bounds and calls out of order are refused."""
+        """The same, wrapped: actions out of bounds and calls out of order are refused; see `make_env`."""
         return make_env(variant, **arguments)
 
     signature = inspect.signature(MahjongAEC)
     parameters = [each for name, each in signature.parameters.items() if name != "variant"]
-    for function in (raw_env, env):
-        setattr(function, "__signature__", signature.replace(parameters=parameters))  # noqa: B010 mypy knows it not
+    on_illegal = inspect.signature(make_env).parameters["on_illegal"]
+    knobs = [each for each in parameters if each.kind is each.VAR_KEYWORD]
+    for_env = [*parameters[: len(parameters) - len(knobs)], on_illegal, *knobs]
+    for function, its in ((raw_env, parameters), (env, for_env)):
+        setattr(function, "__signature__", signature.replace(parameters=its))  # noqa: B010 mypy knows it not
     return raw_env, env

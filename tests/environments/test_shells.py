@@ -18,7 +18,17 @@ from pettingzoo.test.state_test import test_state_space as check_state_space
 
 import mahjong_env
 from mahjong_agents import GreedyAgent
-from mahjong_env import NUM_ACTIONS, VARIANTS, Deal, DealError, IllegalActionError, OpponentPool, action, make_engine
+from mahjong_env import (
+    NUM_ACTIONS,
+    VARIANTS,
+    Deal,
+    DealError,
+    IllegalActionError,
+    OpponentPool,
+    RulesError,
+    action,
+    make_engine,
+)
 from mahjong_env.engine.phases import settle
 from mahjong_env.environments.aec import MahjongAEC, wrapped
 from mahjong_env.environments.agents import RandomAgent, choose_at_random
@@ -386,6 +396,22 @@ class LastLegal:
 
     def act(self, view, rng):
         return NUM_ACTIONS - 1 - view.action_mask[:, ::-1].argmax(axis=1)
+
+
+def test_pettingzoos_game_ends_by_an_illegal_action_where_that_is_wanted():
+    env = mahjong_env.hebei_v0.env(on_illegal="end")
+    env.reset(seed=1)
+    agent = env.agent_selection
+    env.step(int(env.observe(agent)["action_mask"].argmin()))
+    assert all(env.terminations.values())
+    assert env.last()[1] == pytest.approx(-3 * env.unwrapped.engine.rules.sigma)
+    for other in env.agents:
+        assert other == agent or env._cumulative_rewards[other] == 0
+    for _ in env.agent_iter():
+        env.step(None)
+    assert env.agents == []
+    with pytest.raises(RulesError, match="on_illegal='stop' is not valid; valid are 'end', 'raise'"):
+        mahjong_env.hebei_v0.env(on_illegal="stop")
 
 
 def test_an_illegal_action_ends_the_episode():
