@@ -1,0 +1,129 @@
+"""Models that were trained elsewhere, as agents: zips of Stable-Baselines3, scripted or exported modules of torch.
+
+They are shown the observation that the environments give; illegal actions are never taken, whether a model knows masks
+or not.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_env import NUM_ACTIONS, AgentError, MissingExtraError, View
+
+try:
+    import torch
+except ImportError as error:
+    raise MissingExtraError("models of torch need torch: pip install 'mahjong-env[train]'") from error
+
+
+class _Model(ABC):
+    """Takes the legal action that a model likes best.
+
+    Attributes:
+        name: the kind of model and its file.
+    """
+
+    def __init__(self, kind: str, place: str) -> None:
+        self._path = Path(place)
+        if not self._path.is_file():
+            raise AgentError(f"there is no file {place!r}; write {kind}:PATH")
+        self.name = f"{kind}:{self._path.stem}"
+
+    def act(self, view: View, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Choose actions; see `mahjong_agents.Agent.act`.
+
+        Raises:
+            AgentError: the model takes other observations, or gives anything but a number for each action.
+        """
+        with torch.inference_mode():
+            try:
+                scores = np.asarray(self._scores(view.observation, view.action_mask), np.float64)
+            except (RuntimeError, ValueError, KeyError, TypeError) as error:
+                shape = view.observation.shape[1:]
+                raise AgentError(
+                    f"{self._path}: it cannot be asked with observations {list(shape)}: {error}"
+                ) from error
+        if scores.shape != (len(view), NUM_ACTIONS) or np.isnan(scores).any():
+            raise AgentError(
+                f"{self._path}: it gives {list(scores.shape)}, not a number for each of {NUM_ACTIONS} actions"
+            )
+        liked: NDArray[np.int64] = np.where(view.action_mask, scores, -np.inf).argmax(axis=1)
+        return liked
+
+    @abstractmethod
+    def _scores(self, observation: NDArray[np.int8], mask: NDArray[np.bool_]) -> Any:
+        """[n, 109] how much it likes each action."""
+
+
+class Sb3Agent(_Model):
+    """Plays a model that an algorithm of Stable-Baselines3 or sb3-contrib has saved: ``sb3:model.zip``.
+
+    Policies with actors (PPO, A2C, TRPO, MaskablePPO) and with values of actions (DQN, QR-DQN); none with memory.
+    """
+
+    def __init__(self, place: str) -> None:
+        """Load the policy of a model. Such files hold pickles, which can run code: load only what you trust.
+
+        Raises:
+            AgentError: there is no such file, or it is no such model.
+            MissingExtraError: Stable-Baselines3 is not installed.
+        """
+        try:
+            from stable_baselines3.common.save_util import load_from_zip_file
+        except ImportError as error:
+            raise MissingExtraError("models of Stable-Baselines3 need it: pip install 'mahjong-env[train]'") from error
+        super().__init__("sb3", place)
+        try:
+            loaded, parameters, _ = load_from_zip_file(self._path, device="cpu")
+            data: dict[str, Any] = loaded or {}
+            kind, spaces = data["policy_class"], (data["observation_space"], data["action_space"])
+            policy = kind(*spaces, lambda _: 0.0, **data["policy_kwargs"])
+            policy.load_state_dict(parameters["policy"])
+        except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError) as error:
+            raise AgentError(f"{place}: no model of Stable-Baselines3 that can be read here ({error})") from error
+        if not any(hasattr(policy, name) for name in ("get_distribution", "q_net", "quantile_net")):
+            raise AgentError(f"{place}: {kind.__name__} tells neither probabilities nor values of actions")
+        self._policy = policy.eval()
+
+    def _scores(self, observation: NDArray[np.int8], mask: NDArray[np.bool_]) -> Any:
+        space = self._policy.observation_space
+        if hasattr(space, "spaces"):
+            shown: Any = {"observation": observation, "action_mask": mask.astype(np.int8)}
+            shown = {name: shown[name].reshape(-1, *each.shape) for name, each in space.spaces.items()}
+        else:
+            shown = observation.reshape(len(observation), *space.shape)
+        seen, _ = self._policy.obs_to_tensor(shown)
+        if hasattr(self._policy, "q_net"):
+            return self._policy.q_net(seen)
+        if hasattr(self._policy, "quantile_net"):
+            return self._policy.quantile_net(seen).mean(dim=1)
+        return self._policy.get_distribution(seen).distribution.logits
+
+
+class TorchAgent(_Model):
+    """Plays a scripted (``torch:model.pt``) or exported (``torch:model.pt2``) module, which needs none of its code."""
+
+    def __init__(self, place: str, *, flat: bool = False) -> None:
+        """Load a module that takes [n, C, 34] float32 and gives [n, 109]; ``flat``: it takes [n, C * 34].
+
+        Raises:
+            AgentError: there is no such file, or it is no such module.
+        """
+        super().__init__("torch", place)
+        self._flat = flat
+        try:
+            if self._path.suffix == ".pt2":
+                self._module: Any = torch.export.load(self._path).module()
+            else:
+                self._module = torch.jit.load(str(self._path), map_location="cpu")  # type: ignore[no-untyped-call]
+        except (OSError, ValueError, RuntimeError) as error:
+            raise AgentError(f"{place}: no scripted or exported module that can be read here ({error})") from error
+
+    def _scores(self, observation: NDArray[np.int8], mask: NDArray[np.bool_]) -> Any:
+        seen = torch.from_numpy(observation).float()
+        return self._module(seen.flatten(1) if self._flat else seen)

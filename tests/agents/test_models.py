@@ -1,0 +1,86 @@
+"""Models that were trained elsewhere, as agents: what they like best among what is legal."""
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from sb3_contrib import QRDQN, MaskablePPO
+from stable_baselines3 import A2C, DQN, PPO
+
+from mahjong_agents import AgentError, make_agent
+from mahjong_env import make_engine
+from mahjong_env.observation.planes import SHAPE
+
+SMALL = {"policy_kwargs": {"net_arch": [8]}, "device": "cpu"}
+
+
+@pytest.fixture(scope="module")
+def view():
+    engine, rng = make_engine("hebei", 40, seed=1), np.random.default_rng(1)
+    for _ in range(12):
+        engine.step(make_agent("random").act(engine.view(), rng))
+    return engine.view()
+
+
+def environment(**arguments):
+    return gymnasium.make("mahjong_env/Hebei-v0", opponents="random", **arguments)
+
+
+@pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, A2C, DQN, QRDQN])
+def test_a_model_of_stable_baselines3_plays_what_is_legal(algorithm, view, tmp_path):
+    memory = {"buffer_size": 10} if algorithm in (DQN, QRDQN) else {}
+    model = algorithm("MlpPolicy", environment(), **memory, **SMALL)
+    model.save(tmp_path / "model.zip")
+    agent = make_agent(f"sb3:{tmp_path / 'model.zip'}")
+    assert agent.name == "sb3:model"
+    actions = agent.act(view, np.random.default_rng(0))
+    assert view.action_mask[np.arange(len(view)), actions].all()
+    assert len(set(actions.tolist())) > 3
+    seen = view.observation.reshape(len(view), -1)
+    if algorithm is MaskablePPO:
+        wanted, _ = model.predict(seen, action_masks=view.action_mask, deterministic=True)
+        assert np.array_equal(actions, wanted)
+    else:
+        wanted, _ = model.predict(seen, deterministic=True)
+        legal = view.action_mask[np.arange(len(view)), wanted]
+        assert np.array_equal(actions[legal], wanted[legal])
+
+
+def test_a_model_of_dictionaries(view, tmp_path):
+    model = MaskablePPO("MultiInputPolicy", environment(observation="dict"), **SMALL)
+    model.save(tmp_path / "model.zip")
+    seen = {"observation": view.observation, "action_mask": view.action_mask.astype(np.int8)}
+    wanted, _ = model.predict(seen, action_masks=view.action_mask, deterministic=True)
+    assert np.array_equal(make_agent(f"sb3:{tmp_path / 'model.zip'}").act(view, np.random.default_rng(0)), wanted)
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_a_scripted_and_an_exported_module(view, tmp_path, flat):
+    torch.manual_seed(1)
+    numbers = SHAPE[0] * SHAPE[1]
+    module = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(numbers, 109)).eval()
+    example = torch.zeros(2, numbers) if flat else torch.zeros(2, *SHAPE)
+    torch.jit.trace(module, example).save(tmp_path / "model.pt")
+    rows = torch.export.Dim("rows", min=1)
+    torch.export.save(torch.export.export(module, (example,), dynamic_shapes=({0: rows},)), tmp_path / "model.pt2")
+    with torch.inference_mode():
+        scores = module(torch.from_numpy(view.observation.reshape(-1, *example.shape[1:])).float()).numpy()
+    wanted = np.where(view.action_mask, scores, -np.inf).argmax(axis=1)
+    for name in ("model.pt", "model.pt2"):
+        agent = make_agent(f"torch:{tmp_path / name}?flat={str(flat).lower()}")
+        assert np.array_equal(agent.act(view, np.random.default_rng(0)), wanted)
+
+
+def test_files_that_cannot_be_played(view, tmp_path):
+    for kind in ("sb3", "torch"):
+        with pytest.raises(AgentError, match=f"there is no file .*write {kind}:PATH"):
+            make_agent(f"{kind}:{tmp_path / 'none.zip'}")
+        broken = tmp_path / f"{kind}.zip"
+        broken.write_bytes(b"nothing of the kind")
+        with pytest.raises(AgentError, match="that can be read here"):
+            make_agent(f"{kind}:{broken}")
+    torch.jit.trace(torch.nn.Linear(34, 7), torch.zeros(1, *SHAPE)).save(tmp_path / "other.pt")
+    with pytest.raises(AgentError, match="not a number for each of 109 actions"):
+        make_agent(f"torch:{tmp_path / 'other.pt'}").act(view, np.random.default_rng(0))
+    with pytest.raises(AgentError, match=r"cannot be asked with observations \[38, 34\]"):
+        make_agent(f"torch:{tmp_path / 'other.pt'}?flat=true").act(view, np.random.default_rng(0))
