@@ -1,4 +1,4 @@
-"""Models that were trained elsewhere, as agents: zips of Stable-Baselines3, scripted or exported modules of torch.
+"""Models that were trained elsewhere, as agents: zips of Stable-Baselines3, modules of torch, ONNX files.
 
 They are shown the observation that the environments give; illegal actions are never taken, whether a model knows masks
 or not.
@@ -14,11 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env import NUM_ACTIONS, AgentError, MissingExtraError, View
-
-try:
-    import torch
-except ImportError as error:
-    raise MissingExtraError("models of torch need torch: pip install 'mahjong-env[train]'") from error
 
 
 class _Model(ABC):
@@ -40,14 +35,11 @@ class _Model(ABC):
         Raises:
             AgentError: the model takes other observations, or gives anything but a number for each action.
         """
-        with torch.inference_mode():
-            try:
-                scores = np.asarray(self._scores(view.observation, view.action_mask), np.float64)
-            except (RuntimeError, ValueError, KeyError, TypeError) as error:
-                shape = view.observation.shape[1:]
-                raise AgentError(
-                    f"{self._path}: it cannot be asked with observations {list(shape)}: {error}"
-                ) from error
+        shape = list(view.observation.shape[1:])
+        try:
+            scores = np.asarray(self._scores(view.observation, view.action_mask), np.float64)
+        except (RuntimeError, ValueError, KeyError, TypeError) as error:
+            raise AgentError(f"{self._path}: it cannot be asked with observations {shape}: {error}") from error
         if scores.shape != (len(view), NUM_ACTIONS) or np.isnan(scores).any():
             raise AgentError(
                 f"{self._path}: it gives {list(scores.shape)}, not a number for each of {NUM_ACTIONS} actions"
@@ -98,11 +90,12 @@ class Sb3Agent(_Model):
         else:
             shown = observation.reshape(len(observation), *space.shape)
         seen, _ = self._policy.obs_to_tensor(shown)
-        if hasattr(self._policy, "q_net"):
-            return self._policy.q_net(seen)
-        if hasattr(self._policy, "quantile_net"):
-            return self._policy.quantile_net(seen).mean(dim=1)
-        return self._policy.get_distribution(seen).distribution.logits
+        with _torch().inference_mode():
+            if hasattr(self._policy, "q_net"):
+                return self._policy.q_net(seen)
+            if hasattr(self._policy, "quantile_net"):
+                return self._policy.quantile_net(seen).mean(dim=1)
+            return self._policy.get_distribution(seen).distribution.logits
 
 
 class TorchAgent(_Model):
@@ -113,17 +106,59 @@ class TorchAgent(_Model):
 
         Raises:
             AgentError: there is no such file, or it is no such module.
+            MissingExtraError: torch is not installed.
         """
         super().__init__("torch", place)
-        self._flat = flat
+        torch, self._flat = _torch(), flat
         try:
             if self._path.suffix == ".pt2":
                 self._module: Any = torch.export.load(self._path).module()
             else:
-                self._module = torch.jit.load(str(self._path), map_location="cpu")  # type: ignore[no-untyped-call]
+                self._module = torch.jit.load(str(self._path), map_location="cpu")
         except (OSError, ValueError, RuntimeError) as error:
             raise AgentError(f"{place}: no scripted or exported module that can be read here ({error})") from error
 
     def _scores(self, observation: NDArray[np.int8], mask: NDArray[np.bool_]) -> Any:
+        torch = _torch()
         seen = torch.from_numpy(observation).float()
-        return self._module(seen.flatten(1) if self._flat else seen)
+        with torch.inference_mode():
+            return self._module(seen.flatten(1) if self._flat else seen)
+
+
+class OnnxAgent(_Model):
+    """Plays an ONNX model (``onnx:model.onnx``) whose first input is [n, C, 34] or [n, C * 34], float32 or int8."""
+
+    def __init__(self, place: str) -> None:
+        """Load a model; its first output is [n, 109].
+
+        Raises:
+            AgentError: there is no such file, or it is no such model.
+            MissingExtraError: onnxruntime is not installed.
+        """
+        try:
+            import onnxruntime
+        except ImportError as error:
+            raise MissingExtraError("ONNX models need onnxruntime: pip install 'mahjong-env[onnx]'") from error
+        super().__init__("onnx", place)
+        try:
+            self._session = onnxruntime.InferenceSession(str(self._path), providers=["CPUExecutionProvider"])
+        except Exception as error:  # its own kinds of errors, which have no common parent
+            raise AgentError(f"{place}: no ONNX model that can be read here ({error})") from error
+        self._input = self._session.get_inputs()[0]
+
+    def _scores(self, observation: NDArray[np.int8], mask: NDArray[np.bool_]) -> Any:
+        shown = observation.reshape(len(observation), -1) if len(self._input.shape) == 2 else observation
+        if self._input.type != "tensor(int8)":
+            shown = shown.astype(np.float32)
+        try:
+            return self._session.run(None, {self._input.name: shown})[0]
+        except Exception as error:  # as above
+            raise ValueError(error) from error
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingExtraError("models of torch need torch: pip install 'mahjong-env[train]'") from error
+    return torch

@@ -2,8 +2,10 @@
 
 import gymnasium
 import numpy as np
+import onnx
 import pytest
 import torch
+from onnx import TensorProto, helper, numpy_helper
 from sb3_contrib import QRDQN, MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 
@@ -71,8 +73,28 @@ def test_a_scripted_and_an_exported_module(view, tmp_path, flat):
         assert np.array_equal(agent.act(view, np.random.default_rng(0)), wanted)
 
 
+@pytest.mark.parametrize("flat", [False, True])
+@pytest.mark.parametrize("number", [TensorProto.FLOAT, TensorProto.INT8])
+def test_an_onnx_model(view, tmp_path, flat, number):
+    size = SHAPE[0] * SHAPE[1]
+    weights = np.random.default_rng(1).normal(size=(size, 109)).astype(np.float32)
+    nodes = [
+        helper.make_node("Cast", ["seen"], ["numbers"], to=TensorProto.FLOAT),
+        helper.make_node("Flatten", ["numbers"], ["flat"]),
+        helper.make_node("MatMul", ["flat", "weights"], ["scores"]),
+    ]
+    shown = helper.make_tensor_value_info("seen", number, ["n", size] if flat else ["n", *SHAPE])
+    given = helper.make_tensor_value_info("scores", TensorProto.FLOAT, ["n", 109])
+    graph = helper.make_graph(nodes, "linear", [shown], [given], [numpy_helper.from_array(weights, "weights")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "model.onnx")
+    wanted = np.where(view.action_mask, view.observation.reshape(len(view), -1) @ weights, -np.inf).argmax(axis=1)
+    agent = make_agent(f"onnx:{tmp_path / 'model.onnx'}")
+    assert np.array_equal(agent.act(view, np.random.default_rng(0)), wanted)
+
+
 def test_files_that_cannot_be_played(view, tmp_path):
-    for kind in ("sb3", "torch"):
+    for kind in ("sb3", "torch", "onnx"):
         with pytest.raises(AgentError, match=f"there is no file .*write {kind}:PATH"):
             make_agent(f"{kind}:{tmp_path / 'none.zip'}")
         broken = tmp_path / f"{kind}.zip"
