@@ -109,7 +109,7 @@ class TorchAgent(_Model):
             MissingExtraError: torch is not installed.
         """
         super().__init__("torch", place)
-        torch, self._flat = _torch(), flat
+        torch, self._is_flat = _torch(), flat
         try:
             if self._path.suffix == ".pt2":
                 self._module: Any = torch.export.load(self._path).module()
@@ -122,7 +122,7 @@ class TorchAgent(_Model):
         torch = _torch()
         seen = torch.from_numpy(observation).float()
         with torch.inference_mode():
-            return self._module(seen.flatten(1) if self._flat else seen)
+            return self._module(seen.flatten(1) if self._is_flat else seen)
 
 
 class OnnxAgent(_Model):
