@@ -38,8 +38,10 @@ def environment(tmp_path):
 
 
 def make(*words):
+    # As a user calls it: other packages open files in the system's encoding, and would be warned of it.
+    env = {name: text for name, text in os.environ.items() if name != "PYTHONWARNDEFAULTENCODING"}
     done = subprocess.run(
-        ["make", "-C", str(ROOT), *words], capture_output=True, text=True, encoding="utf-8", check=False
+        ["make", "-C", str(ROOT), *words], capture_output=True, text=True, encoding="utf-8", check=False, env=env
     )
     return done.returncode, done.stdout, done.stderr
 
