@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from mahjong_agents.base import AgentError
 from mahjong_env import Engine, Rules
 from mahjong_env.basics.tiles import NUM_ALL_KINDS
-from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT
+from mahjong_env.hands.codes import NUM_KINDS, POWER, SUIT, split_wilds
 from mahjong_env.hands.kind_sets import (
     ALL_KINDS,
     BIT_OF_KIND,
@@ -172,16 +172,14 @@ class Luck:
         hand, wild = state.hand[game, seat], state.wild[game].astype(np.intp)
         has = np.flatnonzero(drawn >= 0)
         hand[has, drawn[has]] -= 1
-        wilds = np.zeros(len(game), np.int8)
-        some = np.flatnonzero(wild >= 0)
-        wilds[some] = hand[some, wild[some]]
-        hand[some, wild[some]] = 0
+        hand, wilds = split_wilds(hand, wild)
         melds = state.num_melds[game, seat].astype(np.intp)
         counts = count_planes(hand) if any(self._shapes) else None
         codes = code.T.astype(np.intp, order="C")
         sets = self._engine.rules.sets - melds
         shanten = Shanten(Hands(codes, wilds, sets, melds == 0, counts), self._shapes)
         helps = shanten.kinds_that_help(shanten.distance)
+        some = np.flatnonzero(wild >= 0)
         helps[some] |= BIT_OF_KIND[wild[some]]
         self._code[game, seat] = code
         self._helps[game, seat] = helps & pack(self._stays[None])

@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 
 from mahjong_agents.base import Agent
 from mahjong_env import Engine, View
-from mahjong_env.basics.chance import mix
+from mahjong_env.basics.chance import GOLDEN, mix
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _LOW_HALF, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 _DECISIONS = np.uint64(1 << 20)
-_CALLS = np.arange(1, 4097, dtype=np.uint64) * _GOLDEN
+_CALLS = np.arange(1, 4097, dtype=np.uint64) * GOLDEN
 
 
 class SharedChance(np.random.Generator):
@@ -74,18 +73,18 @@ def _restored(bits: np.random.BitGenerator, keys: NDArray[np.uint64], calls: int
 def decision_keys(deals: NDArray[np.uint64], people: NDArray[Any], number: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Return [n] keys of decisions, by the keys of the deals [n], who decides [n], and after how many decisions [n]."""
     place = people.astype(np.uint64) * _DECISIONS + number.astype(np.uint64)
-    return mix(deals + place * _GOLDEN)
+    return mix(deals + place * GOLDEN)
 
 
 def deal_keys(seed: int, deals: NDArray[Any]) -> NDArray[np.uint64]:
     """Return [n] keys of deals from their numbers, for the agents' chance: it has nothing to do with the tiles."""
     state = np.random.SeedSequence(seed, spawn_key=(0xA6E17,)).generate_state(1, np.uint64)
-    return mix(deals.astype(np.uint64) * _GOLDEN ^ state[0])
+    return mix(deals.astype(np.uint64) * GOLDEN ^ state[0])
 
 
 def _doubles(keys: NDArray[np.uint64], each: int) -> NDArray[np.float64]:
     """Return [n, each] numbers of 53 bits."""
-    places = np.arange(1, each + 1, dtype=np.uint64) * _GOLDEN
+    places = np.arange(1, each + 1, dtype=np.uint64) * GOLDEN
     numbers = mix(keys[:, None] + places) >> np.uint64(11)
     return numbers.astype(np.float64) * 2.0**-53
 

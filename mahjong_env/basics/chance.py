@@ -15,7 +15,7 @@ import numpy as np
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.types import Int8Array, Int64Array, UInt64Array
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _LOW_BITS = np.uint64(63)
 
 
@@ -41,7 +41,7 @@ def fold_seed(seed: int | None) -> int:
         raise MahjongError(f"a seed is an integer from 0 or None, not {seed!r}")
     number, folded = int(seed), np.zeros(1, np.uint64)
     while True:
-        folded = mix((folded ^ np.uint64(number & 0xFFFFFFFFFFFFFFFF)) + _GOLDEN)
+        folded = mix((folded ^ np.uint64(number & 0xFFFFFFFFFFFFFFFF)) + GOLDEN)
         number >>= 64
         if not number:
             return int(folded[0])
@@ -53,13 +53,13 @@ def hand_keys(seed: UInt64Array, stream: Int64Array, hand: Any) -> UInt64Array:
     The seed comes mixed (`fold_seed`) and the game number as it is: two numbers that went the same way would commute,
     and game a of seed b would be dealt what game b of seed a is dealt.
     """
-    game = mix(seed + stream.astype(np.uint64) * _GOLDEN)
-    return mix(game + np.asarray(hand).astype(np.uint64) * _GOLDEN)
+    game = mix(seed + stream.astype(np.uint64) * GOLDEN)
+    return mix(game + np.asarray(hand).astype(np.uint64) * GOLDEN)
 
 
 def draw_numbers(keys: UInt64Array, place: int, below: int) -> Int64Array:
     """[n] one number from 0 to below-1 for each key; ``place`` tells several draws of a hand apart (1 to 999)."""
-    offset = np.uint64((place + 1000) * int(_GOLDEN) & 0xFFFFFFFFFFFFFFFF)
+    offset = np.uint64((place + 1000) * int(GOLDEN) & 0xFFFFFFFFFFFFFFFF)
     return (mix(keys + offset) % np.uint64(below)).astype(np.int64)
 
 
@@ -68,7 +68,7 @@ def shuffle(keys: UInt64Array, deck: Int8Array) -> Int8Array:
 
     Sorting random numbers that carry the kind in their lowest bits shuffles the kinds.
     """
-    places = np.arange(len(deck), dtype=np.uint64) * _GOLDEN
+    places = np.arange(len(deck), dtype=np.uint64) * GOLDEN
     numbers = mix(keys[:, None] + places)
     numbers &= ~_LOW_BITS
     numbers |= deck.astype(np.uint64)

@@ -38,6 +38,20 @@ for _constant in (SUIT, POWER, TABLE_OFFSET):
     _constant.flags.writeable = False
 
 
+def split_wilds(counts: NDArray[np.int8], wild: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Return [n, ..., 34] hands without their wild tiles, and [n, ...] how many these were.
+
+    Args:
+        counts: [n, ..., 34] int8 tiles of each kind; left as they are.
+        wild: [n] the wild kind of each row, -1 for none.
+    """
+    natural, wilds = counts.copy(), np.zeros(counts.shape[:-1], np.int8)
+    some = np.flatnonzero(wild >= 0)
+    wilds[some] = natural[some, ..., wild[some]]
+    natural[some, ..., wild[some]] = 0
+    return natural, wilds
+
+
 def encode(counts: NDArray[Any]) -> NDArray[np.int32]:
     """[..., 4] int32 the codes of characters, dots, bamboo and honours, for counts [..., 34] from 0 to 4."""
     codes: NDArray[np.int32] = (np.asarray(counts, np.float32) @ _POWER_BY_GROUP).astype(np.int32)

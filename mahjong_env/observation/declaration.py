@@ -58,6 +58,26 @@ class Piece:
         return np.repeat(np.tile(some, self.planes // some.size), NUM_KINDS).reshape(self.planes, NUM_KINDS)
 
 
+def declared_in(
+    pieces: list[Piece],
+    name: str,
+    planes: int = 1,
+    *,
+    meaning: str,
+    low: Numbers = 0,
+    high: Numbers = 1,
+    scale: Numbers = 1,
+    is_code: bool = False,
+) -> Callable[[Callable[[Any, Int8Array], None]], Callable[[Any, Int8Array], None]]:
+    """Declare the function below it as the writer of the next of these pieces; other arguments as in `Piece`."""
+
+    def declare(write: Callable[[Any, Int8Array], None]) -> Callable[[Any, Int8Array], None]:
+        pieces.append(Piece(name, planes, meaning, write, low, high, scale, is_code))
+        return write
+
+    return declare
+
+
 @dataclass(frozen=True)
 class Fact:
     """One number in the piece "facts", or one for each slot.

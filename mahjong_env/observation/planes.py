@@ -11,7 +11,8 @@ views do not have yet, give `visibility.VisibleState` and `View` an array for it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -23,9 +24,9 @@ from mahjong_env.basics.types import Int8Array
 from mahjong_env.observation.declaration import (
     SLOTS,
     Layout,
-    Numbers,
     Piece,
     clear,
+    declared_in,
     lay_out_facts,
     put,
     put_one_hot,
@@ -47,23 +48,7 @@ _NO_TILE: Final = np.array(NO_TILE, np.int8)
 _pieces: list[Piece] = []
 
 
-def _piece(
-    name: str,
-    planes: int = 1,
-    *,
-    meaning: str,
-    low: Numbers = 0,
-    high: Numbers = 1,
-    scale: Numbers = 1,
-    is_code: bool = False,
-) -> Callable[[Callable[[Any, Int8Array], None]], Callable[[Any, Int8Array], None]]:
-    """Declare the function below it as the writer of the next piece; the arguments are those of `Piece`."""
-
-    def declare(write: Callable[[Any, Int8Array], None]) -> Callable[[Any, Int8Array], None]:
-        _pieces.append(Piece(name, planes, meaning, write, low, high, scale, is_code))
-        return write
-
-    return declare
+_piece = partial(declared_in, _pieces)
 
 
 def _up_to(high: int, places: int, planes: int = 1) -> tuple[float, ...]:

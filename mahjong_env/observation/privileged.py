@@ -5,20 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 import numpy as np
 
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Int8Array
-from mahjong_env.hands.codes import encode
+from mahjong_env.hands.codes import encode, split_wilds
 from mahjong_env.hands.kind_sets import count_planes
 from mahjong_env.hands.shanten import Hands, Shanten
 from mahjong_env.hands.summaries import suit_summaries
-from mahjong_env.observation.declaration import SLOTS, Layout, Piece
+from mahjong_env.observation.declaration import SLOTS, Layout, Piece, declared_in
 from mahjong_env.observation.visibility import EMPTY_SLOT, VisibleState
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.shapes import other_shapes
@@ -55,7 +55,7 @@ class Hidden:
 
     @classmethod
     def of(cls, seen: VisibleState) -> Hidden:
-        """What there is behind what is seen."""
+        """Look behind what these seats see."""
         state, rules, games = seen.state, seen.rules, seen.games
         hand = seen.of_slots(state.hand)
         concealed_kongs = np.zeros(hand.shape, np.bool_)
@@ -78,13 +78,11 @@ class Hidden:
 def _shanten_of(rules: Rules, hand: Int8Array, seen: VisibleState) -> Int8Array:
     """[n, 4] the shanten of every slot."""
     found = np.full(hand.shape[:2], NOBODY, np.int8)
-    some, shapes = np.flatnonzero(seen.wild >= 0), other_shapes(rules)
+    shapes = other_shapes(rules)
     for slot in range(SLOTS):
         if slot == EMPTY_SLOT and rules.seats < SLOTS:
             continue
-        natural, wilds = hand[:, slot].copy(), np.zeros(len(hand), np.int8)
-        wilds[some] = natural[some, seen.wild[some]]
-        natural[some, seen.wild[some]] = 0
+        natural, wilds = split_wilds(hand[:, slot], seen.wild)
         melds = seen.num_melds[:, slot].astype(np.intp)
         counts = count_planes(natural) if any(shapes) else None
         hands = Hands(encode(natural).T.astype(np.intp), wilds, rules.sets - melds, melds == 0, counts)
@@ -100,11 +98,8 @@ def _waits_of(rules: Rules, hand: Int8Array, wild: Int8Array, num_melds: Int8Arr
     tried = np.repeat(hand[row, slot][:, None], len(kinds), axis=1)
     is_held = tried[:, np.arange(len(kinds)), kinds] >= 4  # there is no fifth
     tried[:, np.arange(len(kinds)), kinds] += ~is_held
-    wilds = np.zeros(tried.shape[:2], np.int8)
-    some = np.flatnonzero(wild[row] >= 0)
-    wilds[some] = tried[some, :, wild[row[some]]]
-    tried[some, :, wild[row[some]]] = 0
-    short = rules.tiles_short(suit_summaries(encode(tried)), wilds, num_melds[row, slot][:, None])
+    natural, wilds = split_wilds(tried, wild[row])
+    short = rules.tiles_short(suit_summaries(encode(natural)), wilds, num_melds[row, slot][:, None])
     waits[row[:, None], slot[:, None], kinds] = (short <= wilds) & ~is_held
     return waits
 
@@ -112,24 +107,20 @@ def _waits_of(rules: Rules, hand: Int8Array, wild: Int8Array, num_melds: Int8Arr
 _pieces: list[Piece] = []
 
 
-def _piece(name: str, planes: int, meaning: str, **of_piece: Any) -> Callable[[Callable[[Any, Int8Array], None]], None]:
-    def declare(write: Callable[[Any, Int8Array], None]) -> None:
-        _pieces.append(Piece(name, planes, meaning, write, **of_piece))
-
-    return declare
+_piece = partial(declared_in, _pieces)
 
 
-@_piece("hands", SLOTS - 1, "for slots 1 to 3: concealed tiles of each kind, 0-4", high=4, scale=4)
+@_piece("hands", SLOTS - 1, meaning="for slots 1 to 3: concealed tiles of each kind, 0-4", high=4, scale=4)
 def _hands(hidden: Hidden, out: Int8Array) -> None:
     out[:] = hidden.hand[:, 1:]
 
 
-@_piece("concealed_kongs", SLOTS - 1, "for slots 1 to 3: 4 at the kinds of concealed kongs", high=4, scale=4)
+@_piece("concealed_kongs", SLOTS - 1, meaning="for slots 1 to 3: 4 at the kinds of concealed kongs", high=4, scale=4)
 def _concealed_kongs(hidden: Hidden, out: Int8Array) -> None:
     out[:] = 4 * hidden.concealed_kongs[:, 1:]
 
 
-@_piece("waits", SLOTS - 1, "for slots 1 to 3: 1 at the kinds that would complete the hand")
+@_piece("waits", SLOTS - 1, meaning="for slots 1 to 3: 1 at the kinds that would complete the hand")
 def _waits(hidden: Hidden, out: Int8Array) -> None:
     out[:] = hidden.waits[:, 1:]
 
@@ -137,7 +128,7 @@ def _waits(hidden: Hidden, out: Int8Array) -> None:
 @_piece(
     "shanten",
     1,
-    "places 0-3: shanten + 1 of the slots, 0 for an empty one; places 4-7: 1 if the slot is tenpai; the rest 0",
+    meaning="places 0-3: shanten + 1 of the slots, 0 for an empty one; places 4-7: 1 if the slot is tenpai; the rest 0",
     high=(*(14,) * SLOTS, *(1,) * SLOTS, *(0,) * (NUM_KINDS - 2 * SLOTS)),
     scale=4,
 )
@@ -147,7 +138,7 @@ def _shanten(hidden: Hidden, out: Int8Array) -> None:
     out[:, 0, SLOTS : 2 * SLOTS] = hidden.is_tenpai
 
 
-@_piece("wall_counts", 1, "tiles of each kind left in the wall, flowers not counted", high=4, scale=4)
+@_piece("wall_counts", 1, meaning="tiles of each kind left in the wall, flowers not counted", high=4, scale=4)
 def _wall_counts(hidden: Hidden, out: Int8Array) -> None:
     out[:, 0] = hidden.wall_counts[:, :NUM_KINDS]
 
@@ -155,7 +146,7 @@ def _wall_counts(hidden: Hidden, out: Int8Array) -> None:
 @_piece(
     "wall_order",
     _WALL_PLANES,
-    "the tiles of the wall in the order of drawing: kind + 1 (flowers 35 to 42), 0 behind the last; nobody could know",
+    meaning="the wall in the order of drawing: kind + 1 (flowers 35 to 42), 0 behind the last; nobody could know",
     high=NUM_ALL_KINDS,
     is_code=True,
 )

@@ -12,7 +12,7 @@ from mahjong_env.basics.errors import ViewError
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array
-from mahjong_env.hands.codes import encode
+from mahjong_env.hands.codes import encode, split_wilds
 from mahjong_env.observation.declaration import SLOTS
 from mahjong_env.observation.events import events_of
 from mahjong_env.observation.planes import observe
@@ -298,15 +298,12 @@ class View:
     @property
     def own_wilds(self) -> Int8Array:
         """[n] wild tiles in the own hand."""
-        return np.where(self.wild >= 0, self.hand[np.arange(len(self)), self.wild], np.int8(0))
+        return split_wilds(self.hand, self.wild)[1]
 
     @property
     def natural_hand(self) -> Int8Array:
         """[n, 34] own concealed tiles without the wild ones."""
-        hand = self.hand.copy()
-        some = np.flatnonzero(self.wild >= 0)
-        hand[some, self.wild[some]] = 0
-        return hand
+        return split_wilds(self.hand, self.wild)[0]
 
     @property
     def codes(self) -> Int32Array:

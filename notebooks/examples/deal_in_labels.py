@@ -1,7 +1,7 @@
 """Who would win on which discard? Labels for models of danger: `python notebooks/examples/deal_in_labels.py hebei 200`.
 
 Every legal discard of every position is made in a copy of the game; the engine says who may then win. So the labels
-hold by all rules of the variant. Printed is how often a discard deals in, beside how many kinds complete a hand at all.
+hold by all rules of the variant. It prints how often a discard deals in, and how often it completes a hand at all.
 """
 
 from __future__ import annotations

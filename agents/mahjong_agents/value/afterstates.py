@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mahjong_env import ACTIONS, View
 from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, KONG, PASS, PUNG, WIN
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.hands.codes import encode
+from mahjong_env.hands.codes import encode, split_wilds
 from mahjong_env.hands.distance import cheapest_hands
 from mahjong_env.hands.kind_sets import count_members, count_planes, count_tiles
 from mahjong_env.hands.shanten import Hands, Shanten
@@ -65,7 +65,7 @@ class Afterstates:
     def __init__(self, view: View, row: NDArray[np.intp], action: NDArray[np.intp]) -> None:
         """Look at what legal actions, none of them a win, leave of the hands of some rows of a view."""
         self.view, self.row, self.action = view, row, action
-        rules, every = view.rules, np.arange(len(row))
+        rules = view.rules
         self.type = TYPE_OF[action]
         offered, of_kong = np.maximum(view.offered[row], 0), (action - CONCEALED_KONG) % NUM_KINDS
         self.kind = np.select([self.type == 0, self.type <= _ADDED], [action, of_kong], offered).astype(np.intp)
@@ -75,10 +75,7 @@ class Afterstates:
         self.tiles[is_discard, action[is_discard]] -= 1
         self.tiles[~is_discard] = tiles_after(view, row[~is_discard], action[~is_discard])
         self.wild = view.wild[row].astype(np.intp)
-        self.wilds = np.where(self.wild >= 0, self.tiles[every, self.wild], np.int8(0))
-        self.natural = self.tiles.copy()
-        some = np.flatnonzero(self.wild >= 0)
-        self.natural[some, self.wild[some]] = 0
+        self.natural, self.wilds = split_wilds(self.tiles, self.wild)
         from_three = view.hand[row, self.kind] >= 3
         self._is_new_meld = np.isin(self.type, (_CONCEALED, _CHOW, _PUNG)) | ((self.type == _KONG) & from_three)
         self.num_melds = view.num_melds[row, 0].astype(np.intp) + self._is_new_meld
