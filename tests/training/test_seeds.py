@@ -28,6 +28,7 @@ from mahjong_training.seeds import (
     curve_seed,
     evaluation_seed,
     gate_seed,
+    response_seed,
     training_seed,
 )
 
@@ -39,6 +40,7 @@ RANGES = {
     "evaluation": (evaluation_seed(0), evaluation_seed(LAST)),
     "curve": (curve_seed(0), curve_seed(LAST)),
     "blind": (blind_seed(0), blind_seed(10**6 - 1)),
+    "response": (response_seed(0), response_seed(LAST)),
     "gate": (gate_seed(0, 0), gate_seed(LAST, 2**16 - 1)),
     "training": (2**56, 2**57 - 1),
 }

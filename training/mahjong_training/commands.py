@@ -12,6 +12,7 @@ from mahjong_env import MissingExtraError
 from mahjong_env.ruleset.knobs import gather
 from mahjong_training.analysis.config import ReviewConfig, RuleValuesConfig
 from mahjong_training.config import (
+    BestResponseConfig,
     ControlVariatesConfig,
     EvaluateConfig,
     LeaderboardConfig,
@@ -58,6 +59,7 @@ class Command:
 
 train: Final = Command(TrainConfig, "mahjong_training.learning.run")
 train_sb3: Final = Command(TrainSb3Config, "mahjong_training.sb3.run")
+best_response: Final = Command(BestResponseConfig, "mahjong_training.learning.best_response")
 evaluate: Final = Command(EvaluateConfig, "mahjong_training.evaluation.command")
 leaderboard: Final = Command(LeaderboardConfig, "mahjong_training.evaluation.leaderboard")
 record: Final = Command(RecordConfig, "mahjong_training.datasets.command")

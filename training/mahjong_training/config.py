@@ -181,13 +181,36 @@ class TrainConfig(PpoSettings, WorkersConfig, RunConfig):
     evaluation_deals: int = 500
     evaluation_agents: tuple[str, ...] = ("greedy", "closed-greedy")
     gate_deals: int = 1000
-    """Deals of each gate: other deals every time, on which the learner must win more from the reference agent than what
+    """Deals of each gate: other deals every time, on which the learner must win more from --gate-against than what
     best.zip is."""
+    gate_against: str | None = None
+    """Agent that has all other seats at the gates. Not given: the reference agent of the rules."""
     ahead: bool = False
     """Let the next update's hands be played while the learner learns: it then learns from hands that were played with
     weights one update old, and neither waits for the other."""
     threads: int = 1
     """Threads of torch, which learns while the processes wait."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestResponseConfig(WorkersConfig, VariantConfig):
+    """Learn to beat one agent and nothing else, and say what could be won from it: its exploitability."""
+
+    agent: str
+    """The agent that is to be beaten: greedy, value, policy:NAME_OR_PATH, ..."""
+    hands: int = 320_000
+    """Hands to learn from, all of them against it: the budget that the result belongs to."""
+    deals: int = 5000
+    """Deals of the test, which nothing was learned from or selected on, played from every seat."""
+    start: str | None = None
+    """As whom the response begins: greedy, closed-greedy or a policy. Not given: the one of the agent itself, these two
+    and the policy that is shipped for the variant that wins most from the agent."""
+    seed: int = 0
+    """Of the deals, the weights and all choices."""
+    out: Path | None = None
+    """The run folder, with best_response.json. If not given: runs/<variant>-best-response."""
+    resume: bool = False
+    """Go on with the run in the folder, up to --hands in all, and test it anew."""
 
 
 @dataclass(frozen=True, kw_only=True)

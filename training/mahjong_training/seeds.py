@@ -18,6 +18,7 @@ SIGMA_SEED: Final = 2**32 + 1
 _EVALUATION: Final = 2**33
 _CURVE: Final = 2**34
 _BLIND: Final = 2**40
+_RESPONSE: Final = 2**45
 _GATE: Final = 2**50
 _GATES: Final = 2**16
 _TRAINING: Final = 2**56
@@ -36,6 +37,11 @@ def curve_seed(seed: int) -> int:
 def blind_seed(number: int) -> int:
     """Return the seed of a blind test."""
     return _BLIND + number
+
+
+def response_seed(seed: int) -> int:
+    """Return the seed of what a best response is tested on, by that of its run."""
+    return _RESPONSE + seed
 
 
 def gate_seed(seed: int, number: int) -> int:

@@ -106,6 +106,7 @@ class PpoRun(BaseRun[TrainConfig]):
         """
         super().__init__(config, folder)
         self._opponents = {spec: make_agent(spec) for spec in config.opponents if spec != SNAPSHOT}
+        self._mark = reference_agent(self.rules) if config.gate_against is None else make_agent(config.gate_against)
         teacher = config.teacher
         if teacher is None and config.network is None:
             teacher = _winner_of_trial(self.rules, config.seed)
@@ -260,7 +261,7 @@ class PpoRun(BaseRun[TrainConfig]):
                 self.rules,
                 learner,
                 self._player_of(self.best),
-                reference_agent(self.rules),
+                self._mark,
                 deals=deals,
                 seed=self.config.seed,
                 number=number,

@@ -1,0 +1,96 @@
+"""Best responses: they begin as who wins most, learn and pass gates against one agent, and are tested elsewhere."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from mahjong_agents import make_agent
+from mahjong_env import rules
+from mahjong_training.config import BestResponseConfig, TrainConfig
+from mahjong_training.errors import TrainingError
+from mahjong_training.learning import best_response, run
+from mahjong_training.learning.best_response import FILE
+from mahjong_training.seeds import response_seed
+
+CONFIG = BestResponseConfig(variant="hebei", agent="closed-greedy", hands=64, deals=30, start="greedy")
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """A run of learning that takes a second."""
+
+    def settings(**given):
+        sizes = {"tables": 16, "critic_hands": 16, "evaluations": 1, "evaluation_deals": 2, "gate_deals": 30}
+        return TrainConfig(**given | sizes)
+
+    settings.width = TrainConfig.width
+    monkeypatch.setattr(best_response, "TrainConfig", settings)
+    monkeypatch.setattr(best_response, "_TRIAL_DEALS", 40)
+
+
+def found_in(folder):
+    found = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    return {name: value for name, value in found.items() if name != "seconds"}
+
+
+def test_it_learns_from_the_agent_and_is_judged_against_it_alone(tmp_path, monkeypatch):
+    gates, plays, tests = [], [], []
+    gate, part, play = run.gate, run.play_part, best_response.play_block
+    monkeypatch.setattr(run, "gate", lambda *given, **rest: gates.append(given[3].name) or gate(*given, **rest))
+    monkeypatch.setattr(run, "play_part", lambda common, seed: plays.append(common) or part(common, seed))
+    monkeypatch.setattr(
+        best_response, "play_block", lambda *given: tests.append((given[1][1].name, given[3])) or play(*given)
+    )
+    found = best_response.run(replace(CONFIG, out=tmp_path / "run", seed=3))
+    assert set(gates) == {"closed-greedy"}
+    assert {(tuple(common.named), common.share) for common in plays} == {(("closed-greedy",), 1.0)}
+    assert set(tests) == {("closed-greedy", response_seed(3))}
+    assert found.hands == 64
+    assert found.points.low < found.points.mean < found.points.high
+    kept = found_in(tmp_path / "run")
+    assert (kept["agent"], kept["start"], kept["deals"]) == ("closed-greedy", "greedy", 30)
+    assert kept["points"]["mean"] == found.points.mean
+
+
+def test_it_goes_on_where_it_stopped(tmp_path, capsys):
+    whole = best_response.run(replace(CONFIG, out=tmp_path / "run"))
+    first = found_in(tmp_path / "run")
+    with pytest.raises(TrainingError, match="--resume"):
+        best_response.run(replace(CONFIG, out=tmp_path / "run"))
+    assert found_in(tmp_path / "run") == first
+    best_response.run(replace(CONFIG, out=tmp_path / "run", resume=True))
+    assert found_in(tmp_path / "run") == first
+    assert "nothing to do" in capsys.readouterr().out
+    with pytest.raises(TrainingError, match="keeps its settings"):
+        best_response.run(replace(CONFIG, agent="greedy", out=tmp_path / "run", resume=True))
+    assert whole.points.mean == first["points"]["mean"]
+
+
+def test_what_was_not_learned_is_worth_nothing_more(tmp_path):
+    """While no gate has been passed, the response is what it began as, on the same deals."""
+    found = best_response.run(replace(CONFIG, hands=17, out=tmp_path / "run"))
+    assert found.learned.mean == 0
+
+
+class TestStart:
+    def test_is_who_wins_most_from_the_agent(self):
+        hebei = rules("hebei")
+        assert best_response._best_start(hebei, "random", make_agent("random"), 0) == "policy:hebei"
+
+    def test_is_the_agent_itself_if_nobody_wins(self, monkeypatch):
+        lost = SimpleNamespace(of=lambda agent: SimpleNamespace(points=best_response.Estimate(-1.0, -2.0, 0.0)))
+        monkeypatch.setattr(best_response, "measure", lambda *given, **rest: lost)
+        for spec in ("greedy", "policy:hebei", "policy:wuhan"):
+            assert best_response._best_start(rules("hebei"), spec, make_agent(spec), 0) == spec
+        # One that no network can begin as.
+        assert best_response._best_start(rules("hebei"), "value", make_agent("value"), 0) == "greedy"
+
+
+def test_an_unknown_agent_leaves_nothing(tmp_path):
+    with pytest.raises(Exception, match="nobody"):
+        best_response.run(replace(CONFIG, agent="nobody", out=tmp_path / "run"))
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,191 @@
+"""``mahjong-env best-response``: what could be won from an agent by somebody who plays against nobody else.
+
+What is found bounds the agent's exploitability from below: another learner, or a longer run, may win more. So results
+can be compared only at the same budget, which stands beside them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from mahjong_agents import Agent, make_agent
+from mahjong_agents.control_variates import useful_weights
+from mahjong_agents.policy.agent import PolicyAgent
+from mahjong_agents.policy.file import SHIPPED, PolicyFile
+from mahjong_agents.policy.network import ActionNetwork
+from mahjong_env import Rules, __version__
+from mahjong_env.ruleset.knobs import read_rules
+from mahjong_training.config import BestResponseConfig, TrainConfig
+from mahjong_training.errors import TrainingError
+from mahjong_training.evaluation.estimates import Estimate, plain_json
+from mahjong_training.evaluation.hand_statistics import Played
+from mahjong_training.evaluation.lineups import one_against_copies
+from mahjong_training.evaluation.matches import Block, blocks, measure, play_block, sigma
+from mahjong_training.evaluation.results import LineupResult, difference, summarise
+from mahjong_training.learning import run as learning
+from mahjong_training.learning.run_folder import RunFolder
+from mahjong_training.runtime.console import status
+from mahjong_training.runtime.digests import agent_digests
+from mahjong_training.runtime.folders import check_file, write_text
+from mahjong_training.runtime.limits import check_counts, check_seed
+from mahjong_training.runtime.workers import check_workers, new_executor
+from mahjong_training.seeds import response_seed, training_seed
+
+FILE: Final = "best_response.json"
+_TRIAL_DEALS: Final = 500
+
+
+@dataclass(frozen=True)
+class BestResponse:
+    """What a response wins from an agent, alone against copies of it, on deals that nothing was selected on.
+
+    Attributes:
+        rules: what is played.
+        agent: the agent that was to be beaten.
+        start: as whom the response began.
+        points: points a hand that the response wins.
+        learned: of them more than the response won as it began, on the same deals.
+        sigma: the unit, in points.
+        hands: the budget: hands that were learned from.
+        decisions: the response's decisions in them.
+        seconds: time that learning took, without measurements.
+        deals: of the test, each played from every seat.
+    """
+
+    rules: Rules
+    agent: str
+    start: str
+    points: Estimate
+    learned: Estimate
+    sigma: float
+    hands: int
+    decisions: int
+    seconds: int
+    deals: int
+
+    def __str__(self) -> str:
+        won, more = (one.over(self.sigma).text(3, sign="+") for one in (self.points, self.learned))
+        budget = f"{self.hands:,} hands, {self.decisions:,} decisions, {self.seconds} s of learning"
+        return (
+            f"{self.rules.title}: the response wins {won} sigma a hand from copies of {self.agent}, {more} more than "
+            f"{self.start}, which it began as\n(95 %, {self.deals:,} other deals from every seat; budget: {budget})"
+        )
+
+
+def run(config: BestResponseConfig) -> BestResponse:
+    """Learn to beat an agent, test the response, print what it wins, and leave everything in the run folder.
+
+    Raises:
+        MahjongError: settings, agents or folders that cannot be used; nothing has been learned then.
+        InterruptedRunError: Ctrl-C or SIGTERM; what was learned has been saved.
+    """
+    check_counts(hands=config.hands, deals=config.deals)
+    check_workers(config)
+    check_seed(config.seed)
+    rules, agent = read_rules(config.variant, config.knobs), make_agent(config.agent)
+    out = config.out or Path("runs") / f"{config.variant}-best-response"
+    check_file(out / FILE)
+    start = config.start
+    if not config.resume:
+        if RunFolder(out).config.exists():
+            raise TrainingError(
+                f"{out}: there is a run in this folder; go on with it (--resume) or choose another --out"
+            )
+        start = start or _best_start(rules, config.agent, agent, config.seed)
+    folder = learning.run(_settings(config, out, start))
+    trained = PolicyFile.read(folder.last).training
+    with status() as tell:
+        tell(f"the test: {config.deals:,} deals")
+        response, began = (_tested(rules, agent, path, config) for path in (folder.best, folder.initial))
+    found = BestResponse(
+        rules,
+        config.agent,
+        str(trained["teacher"]),
+        points=response.of(0).points,
+        learned=difference(response, 0, began, 0),
+        sigma=sigma(rules),
+        **{name: int(trained[name]) for name in ("hands", "seconds")},
+        decisions=int(trained["steps"]),
+        deals=config.deals,
+    )
+    print(found)
+    about = {
+        "mahjong_env": __version__,
+        "variant": rules.name,
+        "variant_version": rules.version,
+        "knobs": rules.knobs,
+        "digests": agent_digests(config.agent, agent, rules),
+        "seed": config.seed,
+        "unit": "points a hand, 95 % intervals clustered by deal",
+    }
+    write_text(
+        out / FILE, plain_json(about | {name: value for name, value in asdict(found).items() if name != "rules"})
+    )
+    print(f"written: {out / FILE}, {folder.best}")
+    return found
+
+
+def _settings(config: BestResponseConfig, out: Path, start: str | None) -> TrainConfig:
+    """Return the settings of the run of learning: nobody else plays, measures or judges."""
+    width = TrainConfig.width
+    if start is not None and (network := _small_network(make_agent(start))):
+        width = len(network.weights["bias"])
+    return TrainConfig(
+        **{name: getattr(config, name) for name in ("variant", "knobs", "hands", "seed", "resume")},
+        **{name: getattr(config, name) for name in ("processes", "ray", "threads")},
+        out=out,
+        teacher=start,
+        width=width,
+        opponents=(config.agent,),
+        opponent_share=1.0,
+        evaluation_agents=(config.agent,),
+        gate_against=config.agent,
+    )
+
+
+def _best_start(rules: Rules, spec: str, agent: Agent, seed: int) -> str:
+    """Return who of those that a learner can begin as wins most from an agent, on hands of training."""
+    own = _small_network(agent) is not None and spec.startswith("policy:")
+    shipped = [f"policy:{rules.name}"] if (SHIPPED / f"{rules.name}.zip").is_file() else []
+    candidates = list(dict.fromkeys([*([spec] if own else []), *learning.TEACHERS, *shipped]))
+    lineup, held = one_against_copies(0, 1, rules.people), training_seed(seed)
+    won = {
+        one: measure(rules, [make_agent(one), agent], lineup, deals=_TRIAL_DEALS, seed=held).of(0).points
+        for one in candidates
+        if one != spec
+    }
+    # The agent itself wins nothing from its copies.
+    best = max(won, key=lambda one: won[one].mean)
+    start = spec if spec in candidates and won[best].mean <= 0 else best
+    amount = f"{won[best].text(2, sign='+')} points a hand"
+    print(f"of {', '.join(candidates)}, {best} wins most from {spec}: {amount}; the response begins as {start}")
+    return start
+
+
+def _small_network(agent: Agent) -> ActionNetwork | None:
+    network = agent.network if isinstance(agent, PolicyAgent) else None
+    return network if isinstance(network, ActionNetwork) else None
+
+
+def _tested(rules: Rules, agent: Agent, path: Path, config: BestResponseConfig) -> LineupResult:
+    """Return how a policy does among copies of the agent, on the deals of the test."""
+    lineup, players = one_against_copies(0, 1, rules.people), (make_agent(f"policy:{path}"), agent)
+    every = blocks(lineup, config.deals, agents=players, control_variates=useful_weights(rules) is not None)
+    state = rules, players, response_seed(config.seed)
+    make = partial(_state_of, config, path)
+    with new_executor(config.processes, config.ray, config.threads) as executor:
+        parts = dict(executor.map(_play, state, every, make))
+    return summarise(rules, lineup, [parts[number] for number in range(len(every))])
+
+
+def _state_of(config: BestResponseConfig, path: Path) -> tuple[Rules, tuple[Agent, Agent], int]:
+    rules = read_rules(config.variant, config.knobs)
+    return rules, (make_agent(f"policy:{path}"), make_agent(config.agent)), response_seed(config.seed)
+
+
+def _play(state: tuple[Rules, Any, int], block: Block) -> Played:
+    rules, players, seed = state
+    return play_block(rules, players, block, seed)
