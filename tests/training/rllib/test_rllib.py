@@ -6,6 +6,7 @@ import importlib
 import os
 import signal
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,10 @@ import pytest
 
 from mahjong_agents import make_agent
 from mahjong_agents.policy.file import PolicyFile
-from mahjong_env import VARIANTS, IllegalActionError, rules
+from mahjong_env import VARIANTS, IllegalActionError, hebei_v0, rules
 from mahjong_training.rllib.tables import Tables
 from support.cluster import REASON, small_cluster
+from tools.readme import code_blocks
 
 EXAMPLES = Path(__file__).parents[3] / "notebooks" / "examples"
 HEBEI = {"variant": "hebei", "seed": 3, "scale": 0.5, "shaping": 0.3}
@@ -137,6 +139,45 @@ class TestEnvironments:
         ((name, seen),) = shown.items()
         with pytest.raises(IllegalActionError):
             env.step({name: int(np.flatnonzero(seen["action_mask"] == 0)[0])})
+
+
+@ray
+@pytest.mark.thorough
+@pytest.mark.distributed
+class TestRllibsOwnWrapper:
+    @pytest.mark.parametrize("is_parallel", [False, True])
+    def test_it_plays_whole_games_and_passes_the_check(self, is_parallel):
+        from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+        from ray.rllib.env.wrappers.pettingzoo_env import ParallelPettingZooEnv, PettingZooEnv
+        from ray.rllib.utils.pre_checks.env import check_multiagent_environments
+
+        bare, rng = hebei_v0.env(on_illegal="end"), np.random.default_rng(1)
+        env = ParallelPettingZooEnv(turn_based_aec_to_parallel(bare)) if is_parallel else PettingZooEnv(bare)
+        greedy, paid = make_agent("greedy"), Counter()
+        for seed in range(4):
+            shown, _ = env.reset(seed=seed)
+            ends, hand = {"__all__": False}, Counter()
+            while not ends["__all__"]:
+                (name,) = (name for name, seen in shown.items() if seen["action_mask"].any())
+                assert env.observation_space[name].contains(shown[name])
+                chosen = int(greedy.act(bare.unwrapped.view(name), rng)[0])
+                shown, rewards, ends, truncated, _ = env.step(dict.fromkeys(shown, 0) | {name: chosen})
+                assert not truncated["__all__"]
+                hand.update(rewards)
+            assert set(ends) == {*env.possible_agents, "__all__"}
+            assert sum(hand.values()) == 0
+            paid.update({name: abs(points) for name, points in hand.items()})
+        assert min(paid.values()) > 0
+        check_multiagent_environments(env)
+
+    def test_what_the_page_says_learns(self):
+        (block,) = code_blocks("python", EXAMPLES.parents[1] / "docs" / "cluster.md")
+        names = {"__name__": "cluster"}
+        with small_cluster(1):
+            exec(compile(block, "docs/cluster.md", "exec"), names)
+        found = names["result"]["env_runners"]
+        assert found["num_env_steps_sampled"] >= 512
+        assert found["episode_len_mean"] > 30  # nobody plays what ends a game
 
 
 def ppo_of(*, runners):
