@@ -22,6 +22,7 @@ from mahjong_env.environments.held_engine import HeldEngine
 from mahjong_env.environments.learning_seats import ILLEGAL_REWARD, ON_ILLEGAL
 from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
 from mahjong_env.observation.planes import SHAPE
+from mahjong_env.observation.privileged import LAYOUT as PRIVILEGED
 from mahjong_env.observation.privileged import Hidden
 from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
@@ -101,9 +102,8 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         self._person = {agent: person for person, agent in enumerate(self.possible_agents)}
         self.observation_spaces = {agent: observation_space("dict") for agent in self.possible_agents}
         self.action_spaces = {agent: Discrete(NUM_ACTIONS) for agent in self.possible_agents}
-        self._wall_size = self.engine.state.wall.shape[1]
-        length = played.people * SHAPE[0] * SHAPE[1] + self._wall_size + 3
-        self.state_space = Box(-128, 127, (length,), np.int8)
+        planes = SHAPE[0] + PRIVILEGED.shape[0]
+        self.state_space = Box(-128, 127, (played.people, planes, SHAPE[1]), np.int8)
         self._to_act = -1
         self._last_hand: dict[str, Any] | None = None
 
@@ -206,22 +206,16 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         return person
 
     def state(self) -> Int8Array:
-        """Everything, for critics that may see what players may not.
+        """Everything, for central critics, which may see what players may not.
 
         Returns:
-            [P * C * 34 + W + 3] int8: the observations of all persons; the tiles still in the wall in the order of
-            drawing (kinds; replacements come from their end; -1 after the last), W places; person to act, and
-            person and action of the best claim answered so far (-1 for none).
+            [P, C + C', 34] int8: for each person, in the order of ``possible_agents``, the planes that it sees, and
+            behind them those that it may not see (`mahjong_env.PRIVILEGED_PIECES`). A critic whose value is that of one
+            agent takes the agent's row, in which all seats stand as that agent counts them.
         """
-        state = self.engine.state
-        people = self.engine.num_people
-        seen = self.engine.observe(np.zeros(people, np.intp), np.arange(people))
-        front, back = int(state.front[0]), self._wall_size - int(state.back[0])
-        wall = np.full(self._wall_size, -1, np.int8)
-        wall[: back - front] = state.wall[0, front:back]
-        answered = state.best_precedence[0] > 0
-        claim = (state.person_at[0, state.best_seat[0]], state.best_action[0]) if answered else (-1, -1)
-        return np.concatenate([seen.ravel(), wall, np.array([self._to_act, *claim], np.int8)])
+        games, people = np.zeros(self.engine.num_people, np.intp), np.arange(self.engine.num_people)
+        both = [self.engine.observe(games, people, privileged=privileged) for privileged in (False, True)]
+        return np.concatenate(both, axis=1)
 
     def render(self) -> Any:
         """The table, all hands open: text, [804, 750, 3] uint8 pixels, or shown, by the render mode."""

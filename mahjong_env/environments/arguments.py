@@ -52,6 +52,13 @@ def check_illegal_reward(value: Any) -> float:
     return float(value)
 
 
+def check_privileged(value: Any) -> bool:
+    """``privileged`` as it is; `RulesError` if it is neither True nor False."""
+    if not isinstance(value, bool):
+        raise RulesError(f"privileged is True or False, not {value!r}")
+    return value
+
+
 def read_options(options: Any, valid: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The options of a ``reset``.
 

@@ -165,11 +165,11 @@ class LearningSeats:
         )
 
     # --- What is seen -----------------------------------------------------------------------------------------
-    def observe(self, games: Games) -> Int8Array:
-        """[n, C, 34] int8 what the learning persons see; a fresh array."""
+    def observe(self, games: Games, *, privileged: bool = False) -> Int8Array:
+        """[n, C, 34] int8 what the learning persons see, or may not see (see `Engine.observe`); a fresh array."""
         if self.engine.num_games == 1:
-            return self.engine.observe(seats=self.learner.item())
-        return self.engine.observe(games, self.learner[games])
+            return self.engine.observe(seats=self.learner.item(), privileged=privileged)
+        return self.engine.observe(games, self.learner[games], privileged=privileged)
 
     def action_masks(self, games: Games) -> Int8Array:
         """[n, 109] int8 legal actions of the learning persons, all 0 where the game is over; a fresh array."""

@@ -16,6 +16,7 @@ from mahjong_env.engine.arguments import as_array
 from mahjong_env.environments.arguments import (
     FLAT,
     check_form,
+    check_privileged,
     in_form,
     observation_space,
     read_options,
@@ -42,7 +43,9 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
     An illegal action ends the episode with ``info["illegal_action"]`` True and a reward that is worse than playing on
     (``illegal_reward``). With ``on_illegal="raise"`` it raises `mahjong_env.IllegalActionError`, and nothing has
     changed then. When a hand has ended since the last decision, ``info["outcome"]`` says how (see
-    `mahjong_env.engine.outcome.hand_info`). ``info["seat"]`` is the learning person.
+    `mahjong_env.engine.outcome.hand_info`). ``info["seat"]`` is the learning person. With ``privileged=True``
+    ``info["privileged"]`` is what that person may not see, for critics: [C', 34] int8, the planes of
+    `mahjong_env.PRIVILEGED_PIECES`.
 
     Environments can be copied (`copy.deepcopy`) and pickled in the middle of an episode: the copy goes on as the
     original does.
@@ -51,13 +54,20 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
     metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}  # type: ignore[misc]
 
     def __init__(
-        self, variant: str | Rules, *, observation: str = FLAT, render_mode: str | None = None, **arguments: Any
+        self,
+        variant: str | Rules,
+        *,
+        observation: str = FLAT,
+        privileged: bool = False,
+        render_mode: str | None = None,
+        **arguments: Any,
     ) -> None:
         """Set up a table.
 
         Args:
             variant: a name in `mahjong_env.VARIANTS`, or rules.
             observation: "flat", "planes" or "dict".
+            privileged: whether infos have what the learning person may not see.
             render_mode: None, "ansi" (text), "rgb_array" (a picture as pixels) or "human" (text, shown on the
                 terminal).
             **arguments: those of `LearningSeats`, and house rules.
@@ -68,6 +78,7 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self._form = check_form(observation)
+        self._privileged = check_privileged(privileged)
         self._sit_down(variant, 1, arguments)
         self.observation_space = observation_space(self._form)
         self.action_space = Discrete(NUM_ACTIONS)
@@ -141,6 +152,8 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
         hand = seats.last_hand(0)
         if hand is not None:
             info["outcome"] = hand
+        if self._privileged:
+            info["privileged"] = seats.observe(_GAME, privileged=True)[0]
         if self.render_mode == "human":
             self.render()
         return row_of(self._form, in_form(self._form, seats.observe(_GAME), masks.copy()), 0), info

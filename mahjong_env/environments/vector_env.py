@@ -20,6 +20,7 @@ from mahjong_env.environments.arguments import (
     DICT,
     FLAT,
     check_form,
+    check_privileged,
     in_form,
     observation_space,
     read_options,
@@ -66,6 +67,7 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         variant: str | Rules,
         *,
         observation: str = FLAT,
+        privileged: bool = False,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         render_mode: str | None = None,
         **arguments: Any,
@@ -76,6 +78,7 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
             num_envs: tables.
             variant: a name in `mahjong_env.VARIANTS`, or rules.
             observation: "flat", "planes" or "dict".
+            privileged: whether infos have what the learning persons may not see.
             autoreset_mode: an `AutoresetMode`, or its name or value as a text: "same_step", "NextStep", ...
             render_mode: None, "ansi" (texts) or "rgb_array" (pictures as pixels).
             **arguments: those of `LearningSeats`, and house rules.
@@ -86,6 +89,7 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self._form = check_form(observation)
+        self._privileged = check_privileged(privileged)
         self._mode = _read_mode(autoreset_mode)
         check_count("num_envs", num_envs)
         self.metadata = type(self).metadata | {"autoreset_mode": self._mode}  # type: ignore[misc]
@@ -198,6 +202,10 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         masks = self._masks(games) if self._form == DICT else np.zeros((0, NUM_ACTIONS), np.int8)
         return in_form(self._form, self._seats.observe(games), masks)
 
+    def _unseen(self, games: Games) -> Int8Array | None:
+        """[n, C', 34] what the learning persons may not see, where it is wanted."""
+        return self._seats.observe(games, privileged=True) if self._privileged else None
+
     def _keep_final(self, games: Games) -> None:
         """Keep what is told of episodes that have ended, while it can still be looked at."""
         seats = self._seats
@@ -205,7 +213,7 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         masks[seats.illegal[games]] = 0
         hands = {game: seats.last_hand(game) for game in games.tolist()}
         seen = in_form(self._form, seats.observe(games), masks)
-        self._finals.append(_Final(games, seen, masks, seats.learner[games], hands))
+        self._finals.append(_Final(games, seen, masks, seats.learner[games], self._unseen(games), hands))
 
     def _final_infos(self) -> dict[str, Any]:
         """``final_obs`` and ``final_info`` of the episodes that ended, as Gymnasium's vector environments have them."""
@@ -216,9 +224,10 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
             hands |= final.hands
             for row, game in enumerate(final.games.tolist()):
                 last_seen[game] = row_of(self._form, final.seen, row)
-        games, _, masks, learner, _ = zip(*self._finals, strict=True)
-        ended = np.concatenate(games)
-        told = self._laid_out(ended, np.concatenate(masks), np.concatenate(learner), self._seats.illegal[ended], hands)
+        games, _, masks, learner, hidden, _ = zip(*self._finals, strict=True)
+        ended, unseen = np.concatenate(games), np.concatenate(hidden) if self._privileged else None
+        parts = np.concatenate(masks), np.concatenate(learner), unseen
+        told = self._laid_out(ended, *parts, self._seats.illegal[ended], hands)
         return self._held("final_obs", last_seen, ended) | self._held("final_info", told, ended)
 
     def _infos(self, games: Games) -> dict[str, Any]:
@@ -226,16 +235,27 @@ class MahjongVectorEnv(LearnersEnv, VectorEnv[Any, Any, Any]):
         seats = self._seats
         # In the mode in which new episodes begin at once, an illegal action is told of the old one.
         illegal = seats.illegal[games] & (self._mode is not AutoresetMode.SAME_STEP)
-        return self._laid_out(games, self._masks(games), seats.learner[games], illegal, seats.last_hands())
+        learner, unseen = seats.learner[games], self._unseen(games)
+        return self._laid_out(games, self._masks(games), learner, unseen, illegal, seats.last_hands())
 
     def _laid_out(
-        self, games: Games, masks: Int8Array, learner: Int8Array, illegal: BoolArray, hands: Mapping[int, Any]
+        self,
+        games: Games,
+        masks: Int8Array,
+        learner: Int8Array,
+        unseen: Int8Array | None,
+        illegal: BoolArray,
+        hands: Mapping[int, Any],
     ) -> dict[str, Any]:
         """Infos of [n] games for all tables, each entry with its "_" entry that says for which games it holds."""
         all_masks = np.zeros((self.num_envs, NUM_ACTIONS), np.int8)
         seat, is_illegal = np.zeros(self.num_envs, np.int64), np.zeros(self.num_envs, np.bool_)
         all_masks[games], seat[games], is_illegal[games] = masks, learner, illegal
         infos = self._held("action_mask", all_masks, games) | self._held("seat", seat, games)
+        if unseen is not None:
+            everywhere = np.zeros((self.num_envs, *unseen.shape[1:]), np.int8)
+            everywhere[games] = unseen
+            infos |= self._held("privileged", everywhere, games)
         if illegal.any():
             infos |= self._held("illegal_action", is_illegal, games[illegal])
         told = [game for game, hand in hands.items() if hand is not None and infos["_seat"][game]]
@@ -260,6 +280,7 @@ class _Final(NamedTuple):
     seen: Any
     masks: Int8Array
     learner: Int8Array
+    unseen: Int8Array | None
     hands: dict[int, dict[str, Any] | None]
 
 

@@ -23,6 +23,7 @@ from mahjong_env import (
     VARIANTS,
     Deal,
     DealError,
+    Hidden,
     IllegalActionError,
     OpponentPool,
     RulesError,
@@ -35,6 +36,7 @@ from mahjong_env.environments.agents import RandomAgent, choose_at_random
 from mahjong_env.environments.registration import ENTRY_MODULES, gymnasium_id, pettingzoo_id
 from mahjong_env.environments.single_seat import SingleSeatEnv
 from mahjong_env.environments.vector_env import MahjongVectorEnv
+from mahjong_env.observation.privileged import LAYOUT
 from mahjong_env.testing import (
     ConformanceError,
     check_copies_of_environments,
@@ -347,15 +349,51 @@ def test_the_state_knows_what_observations_hide(variant):
     engine = env.engine
     seat = int(engine.seat_to_act[0])
     seen, state = env.observe(f"player_{seat}"), env.state()
-    wall = engine.state.wall[0, engine.state.front[0] : engine.state.wall.shape[1] - engine.state.back[0]]
-    start = engine.num_people * seen["observation"].size
-    assert np.array_equal(state[start : start + len(wall)], wall)
+    for person in range(engine.num_people):
+        block = np.concatenate([engine.observe(seats=person)[0], engine.observe(seats=person, privileged=True)[0]])
+        assert np.array_equal(state[person], block)
     engine.resample_hidden(seat, np.random.default_rng(0))
     assert np.array_equal(seen["observation"], env.observe(f"player_{seat}")["observation"])
     assert not np.array_equal(state, env.state())
 
 
 # --- One seat --------------------------------------------------------------------------------------------------------
+
+
+@every_variant
+def test_what_the_seat_may_not_see_is_told_where_it_is_wanted(variant):
+    env = gymnasium.make(IDS[variant], privileged=True, num_hands=2)
+    engine, (_, info), over, rng = env.unwrapped.engine, env.reset(seed=3), False, np.random.default_rng(3)
+    while True:
+        assert info["privileged"].dtype == np.int8
+        hidden = engine.hidden(seats=info["seat"])
+        assert np.array_equal(info["privileged"][LAYOUT.planes("hands")], hidden.hand[0, 1:])
+        assert np.array_equal(info["privileged"], engine.observe(seats=info["seat"], privileged=True)[0])
+        if over:
+            break
+        _, _, terminated, truncated, info = env.step(rng.choice(np.flatnonzero(info["action_mask"])))
+        over = terminated or truncated
+    with pytest.raises(RulesError, match="privileged is True or False, not 1"):
+        gymnasium.make(IDS[variant], privileged=1)
+
+
+@pytest.mark.parametrize("shell", [Seat, Seats])
+def test_nothing_is_looked_up_where_nobody_wants_it(shell, monkeypatch):
+    def refuse(seen):
+        raise AssertionError("hidden tiles are looked up")
+
+    monkeypatch.setattr(Hidden, "of", refuse)
+    env = shell().bare
+    _, info = env.reset(seed=1)
+    for _ in range(60):
+        masks = env.action_masks()
+        *_, info = env.step(masks.argmax(axis=-1))
+        if isinstance(env, SingleSeatEnv) and not env.action_masks().any():
+            env.reset()
+        assert "privileged" not in info
+        assert "privileged" not in info.get("final_info", {})
+    with pytest.raises(AssertionError, match="are looked up"):
+        shell(privileged=True).bare.reset(seed=1)
 
 
 @every_variant

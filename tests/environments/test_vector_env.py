@@ -170,10 +170,9 @@ def layout(answer):
 )
 def test_answers_are_laid_out_as_gymnasium_does(name, mode, form):
     """The batched environment against Gymnasium's own loop over single ones, in the same mode."""
-    batched = gymnasium.make_vec(name, num_envs=4, observation=form, autoreset_mode=mode)
-    looped = gymnasium.make_vec(
-        name, num_envs=4, observation=form, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode}
-    )
+    asked = {"num_envs": 4, "observation": form, "privileged": form == "planes"}
+    batched = gymnasium.make_vec(name, autoreset_mode=mode, **asked)
+    looped = gymnasium.make_vec(name, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode}, **asked)
     assert batched.metadata["autoreset_mode"] is looped.metadata["autoreset_mode"] is mode
     for space in ("single_observation_space", "single_action_space", "observation_space", "action_space"):
         assert getattr(batched, space) == getattr(looped, space)
@@ -223,6 +222,36 @@ def assert_same_rows(one, other, rows):
             assert np.array_equal(one[name][rows], other[name][rows])
     else:
         assert np.array_equal(one[rows], other[rows])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_critics_are_told_what_lies_behind_every_observation(mode):
+    envs = gymnasium.make_vec(HEBEI, num_envs=6, privileged=True, autoreset_mode=mode)
+    engine, ended, told, infos = envs.unwrapped.engine, 0, np.ones(6, bool), envs.reset(seed=5)[1]
+    for _ in range(120):
+        assert infos["_privileged"].tolist() == told.tolist()
+        shown = engine.observe(told.nonzero()[0], infos["seat"][told], privileged=True)
+        assert np.array_equal(infos["privileged"][told], shown)
+        _, _, terminations, truncations, infos = envs.step(envs.unwrapped.action_masks().argmax(axis=1))
+        over, told = terminations | truncations, np.ones(6, bool)
+        ended += over.sum()
+        if "final_info" in infos:
+            assert infos["final_info"]["_privileged"].tolist() == over.tolist()
+        if mode == "disabled" and over.any():
+            told, infos = over, envs.reset(options={"reset_mask": over})[1]
+    assert ended > 3
+
+
+def test_a_final_info_tells_of_the_table_that_is_over():
+    same, kept = (
+        gymnasium.make_vec(HEBEI, num_envs=1, seat=0, privileged=True, autoreset_mode=mode)
+        for mode in ("same_step", "disabled")
+    )
+    told = [envs.reset(seed=4)[1] for envs in (same, kept)]
+    while "final_info" not in told[0]:
+        told = [envs.step(envs.unwrapped.action_masks().argmax(axis=1))[4] for envs in (same, kept)]
+    assert np.array_equal(told[0]["final_info"]["privileged"], told[1]["privileged"])
+    assert not np.array_equal(told[0]["privileged"], told[1]["privileged"])
 
 
 def test_only_the_tables_of_a_mask_are_reset():

@@ -10,9 +10,10 @@ import gymnasium
 import numpy as np
 import pytest
 
-from mahjong_env import MahjongError, View, ViewError, make_engine, wuhan_v0
+from mahjong_env import MahjongError, View, ViewError, make_engine, rules, wuhan_v0
 from mahjong_env.testing import random_actions
 from mahjong_env.testing.play import choose_actions, view_differences
+from mahjong_training import measure, one_against_copies
 from observation.test_worlds import ALL, positions
 from support.reach import reached, ways_to_the_table
 
@@ -111,6 +112,7 @@ class Looks:
         for _, found in [*reached(view), *reached(rng)]:
             assert not hasattr(found, "wall")
             assert not hasattr(found, "seat_to_act")
+            assert not hasattr(found, "wall_order")
         type(self).asked += 1
         return view.action_mask.argmax(axis=1)
 
@@ -126,6 +128,14 @@ def test_environments_hand_out_views_without_their_tables():
     seats = gymnasium.make_vec("mahjong_env/Wuhan-v0", num_envs=3, opponents=Looks())
     seats.reset(seed=3)
     assert ways_to_the_table(seats.unwrapped.view(), seats.unwrapped.engine) == []
+
+
+def test_no_agent_that_is_evaluated_sees_more_than_a_view():
+    Looks.asked = 0
+    measure(rules("hebei"), [Looks(), Looks()], one_against_copies(0, 1, 3), deals=1, seed=1)
+    assert Looks.asked
+    with pytest.raises(AssertionError):
+        Looks().act(Holds(make_engine("hebei", 1, seed=1).hidden()), None)
 
 
 class Holds:
