@@ -10,12 +10,13 @@ import numpy as np
 
 from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.errors import MahjongError, RulesError
-from mahjong_env.basics.types import Games, Int8Array
+from mahjong_env.basics.types import BoolArray, Games, Int8Array
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
+from mahjong_env.engine.phases.context import Ended
 from mahjong_env.engine.scene import Deal
 from mahjong_env.records.record import GameRecord
-from mahjong_env.state.arrays import NO_SEAT
+from mahjong_env.state.arrays import NO_SEAT, Phase
 
 _OVER = np.int8(-1)
 _MOST_STEPS_KEPT = 4096
@@ -183,6 +184,18 @@ class Recorder:
         )
 
 
+class _ReplayedEngine(Engine):
+    """An engine that tells how a hand has ended before it deals the next one."""
+
+    at_hand_end: Callable[[], object] | None = None
+
+    def _begin_next_hands(self, games: Games, ended: list[Ended]) -> tuple[BoolArray, BoolArray, BoolArray]:
+        if ended and self.at_hand_end is not None:
+            self.state.phase[:], self.state.actor[:] = Phase.OVER, NO_SEAT
+            self.at_hand_end()
+        return super()._begin_next_hands(games, ended)
+
+
 class Replay:
     """A match as it was played.
 
@@ -198,7 +211,7 @@ class Replay:
     def __init__(self, record: GameRecord) -> None:
         self.record = record
         try:
-            self.engine = Engine(record.rules, 1, seed=0, num_hands=record.num_hands, start=record.start)
+            self.engine = _ReplayedEngine(record.rules, 1, seed=0, num_hands=record.num_hands, start=record.start)
         except RulesError as error:
             raise record.refused(f"the record cannot be played here: {error}") from None
         self.rewind()
@@ -244,6 +257,34 @@ class Replay:
             raise self.record.refused(f"after the last action of the record the match {how}")
         if points != self.record.points:
             raise self.record.refused(f"the match ends with the points {points}, but {self.record.points} are recorded")
+
+    def hand_events(self, person: int = 0) -> Iterator[Int8Array]:
+        """Play the actions that are left, and yield the events of each hand when it has ended.
+
+        Of a hand that was not played to its end there are those up to the last action. What a seat saw when it decided
+        is ``replay.engine.view().events`` between the actions.
+
+        Args:
+            person: who looks: in its slots, and without what only others know.
+
+        Yields:
+            [T, 5] int8, see `View.events`.
+
+        Raises:
+            RecordError: as when the replay is iterated.
+            ActionError: there is no such person.
+        """
+        engine, found = self.engine, list[Int8Array]()
+        engine.view(seats=person)  # who is not there is refused before anything is played
+        engine.at_hand_end = lambda: found.append(engine.view(seats=person).events[0])
+        try:
+            for _ in self:
+                yield from found
+                found.clear()
+        finally:
+            engine.at_hand_end = None
+        if engine.seat_to_act[0] >= 0:
+            yield engine.view(seats=person).events[0]
 
 
 def deal_again(engine: Engine, seed: Any, stream: Any, hand: Any = 0, *, deals: Any = None) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mahjong_env
-from mahjong_env import Deal, RecordError
+from mahjong_env import ActionError, Deal, RecordError
 from mahjong_env.records import (
     FORMAT_VERSION,
     GameRecord,
@@ -22,6 +22,7 @@ from mahjong_env.records import (
     read_records,
     replay_points,
 )
+from mahjong_env.state.arrays import Event
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -136,6 +137,43 @@ def test_a_replay_goes_step_by_step_and_back():
     assert results[-1].done[0]
     replay.rewind()
     assert (replay.engine.observe() == first).all()
+
+
+@pytest.mark.parametrize("variant", mahjong_env.VARIANTS)
+def test_events_follow_from_the_record_alone(variant):
+    record = GameRecord.from_json(record_of_one_match(variant, num_hands=3).to_json())
+    replay, person, hands, seen = Replay(record), 1, [], []
+    whole = list(Replay(record).hand_events(person))
+    while replay.position < len(record.actions):
+        seen.append(replay.engine.view(seats=person).events[0])
+        ended = replay.step()
+        if ended.hand_over[0]:
+            outcome = ended.outcome
+            hands.append((seen, int(outcome.winner[0]) if outcome.winner[0] >= 0 else None))
+            seen = []
+    assert len(whole) == len(hands) == 3
+    for events, (seen, winner) in zip(whole, hands, strict=True):
+        for before in seen:
+            assert np.array_equal(events[: len(before), :2], before[:, :2])
+        assert (events[-1, 0] == Event.DRAWN_HAND) == (winner is None)
+        if winner is not None:
+            assert events[-1, 0] in (Event.WIN, Event.WIN_FROM)
+            assert (events[-1, 1] == 0) == (winner == person)
+        assert len(events) > len(seen[-1])
+    assert np.array_equal(whole[-1], replay.engine.view(seats=person).events[0])
+
+
+def test_events_of_a_match_that_was_cut_off_go_as_far_as_it_does():
+    record = record_of_one_match(num_hands=2)
+    replay, half = Replay(record), len(record.actions) // 2
+    for _ in range(half):
+        replay.step()
+    points = tuple(replay.engine.points[0].tolist())
+    cut = replace(record, actions=record.actions[:half], is_complete=False, points=points)
+    *_, last = Replay(cut).hand_events(2)
+    assert np.array_equal(last, replay.engine.view(seats=2).events[0])
+    with pytest.raises(ActionError):
+        next(replay.hand_events(7))
 
 
 def test_files_are_appended_and_read(tmp_path):
