@@ -34,7 +34,7 @@ from support.browser import NARROW, WIDE, chromium, wait
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 MOVING, MOVING_STEPS, MOVING_SEED = (1100, 940), 16, 7
 READY = "!document.body.hasAttribute('aria-busy') && document.querySelector('#ask button') && true"
-AT_ONCE = "const pace = document.getElementById('pace'); pace.value = '0'; pace.dispatchEvent(new Event('change'))"
+AT_ONCE = "set('pace', 0); grace = 0"
 
 
 def shot(browser: Any) -> Image.Image:

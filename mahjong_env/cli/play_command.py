@@ -59,14 +59,14 @@ def run(chosen: argparse.Namespace) -> int:
     check_record(chosen)
     agents, hints = _seated(chosen, rules)  # wrong names are found before anything is done
     kept = None if chosen.record is None else _Kept(chosen.record, chosen.seat)
-    if chosen.browser:
-        _serve(chosen, rules, seed, kept)
-        return 0
     engine = Engine(rules, 1, seed=seed, num_hands=chosen.num_hands)
-    print(f"seed {seed}; you are {person_name(chosen.seat)}\n{HELP}\n{LEGEND}\n")
     settings: dict[str, Any] = {"unicode": chosen.unicode, "hints": hints, "colour": has_colour()}
     try:
-        play(engine, agents, np.random.default_rng(seed), **settings, keep=kept, thoughts=chosen.thoughts)
+        if chosen.browser:
+            _serve(chosen, rules, seed, kept)
+        else:
+            print(f"seed {seed}; you are {person_name(chosen.seat)}\n{HELP}\n{LEGEND}\n")
+            play(engine, agents, np.random.default_rng(seed), **settings, keep=kept, thoughts=chosen.thoughts)
     finally:  # Ctrl-C leaves the table, too
         print("with --record FILE a match can be looked at again and reviewed" if kept is None else kept.told())
     return 0
@@ -84,7 +84,7 @@ class _Kept:
 
     def __init__(self, path: str, person: int) -> None:
         self._path, self._person, self._lock = path, person, Lock()
-        self._match: int | None = None
+        self._first, self._match = 0, 0
 
     def __call__(self, *records: GameRecord) -> int | None:
         with self._lock:  # matches of several pages may end at the same time
@@ -92,14 +92,17 @@ class _Kept:
                 with RecordWriter(self._path) as writer:
                     writer.write(*records)
                 self._match = count_records(self._path)
-            return self._match
+                self._first = self._first or self._match
+            return self._match or None
 
     def told(self) -> str:
-        """The commands that show and review the last match."""
-        if self._match is None:
+        """Which matches of the file have been played, and the commands that show and review the last one."""
+        if not self._match:
             return f"nothing was played, and nothing was added to {self._path}"
+        several = f"matches {self._first} to {self._match} of {self._path}; to look at the last one again"
+        one = f"match {self._match} of {self._path}; to look at it again"
         return (
-            f"match {self._match} of {self._path}; to look at it again, and to review your choices:\n"
+            f"{one if self._first == self._match else several}, and to review your choices:\n"
             f"{show_command(self._path, self._match)}\n{review_command(self._path, self._match, self._person)}"
         )
 
@@ -113,7 +116,17 @@ def _serve(chosen: argparse.Namespace, rules: Rules, seed: int, kept: _Kept | No
         settings: dict[str, Any] = {"num_hands": chosen.num_hands, "hints": hints, "thoughts": chosen.thoughts}
         return PersonsMatch(rules, agents, seed=next(seeds), **settings, write=kept, file=chosen.record or "")
 
-    with PlayServer(new_match, port=chosen.port) as server:
+    # The first match is dealt before there is anybody to wait for it: tables are computed when they are first needed.
+    dealt = [new_match()]
+    if dealt[0].waits_for == "answer":
+        dealt[0].hint(0)
+
+    def next_match() -> PersonsMatch:
+        with suppress(IndexError):
+            return dealt.pop()
+        return new_match()
+
+    with PlayServer(next_match, port=chosen.port) as server:
         print(f"seed {seed}; play at {server.url}\nCtrl-C ends the program", flush=True)
         if not chosen.no_open:
             webbrowser.open(server.url)

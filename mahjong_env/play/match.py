@@ -88,7 +88,7 @@ class PersonsMatch:
         engine: the game. Its tiles are everybody's: show `seen_table` of the person's view only.
         position: the number of the question; every answer moves it on.
         waits_for: "answer" (a question is asked), "next" (a hand has ended and the next one waits), "over".
-        record: the match as it was played, once it is over.
+        record: the match as it was played, once it is over or has been left.
         written: the number of the match in its file, from 1, once it is written.
     """
 
@@ -175,6 +175,11 @@ class PersonsMatch:
         if self._hints is not None:
             told["agent"], told["advice"] = advice(self._hints, self.engine)
         return told
+
+    def leave(self) -> None:
+        """Write the match as far as it is played, if the person has answered at all and it is not over."""
+        if self.position and self.record is None:
+            self._recorder.close()
 
     def legal(self) -> list[str]:
         """The names of the actions that the person may choose from."""
@@ -289,6 +294,6 @@ class PersonsMatch:
         return [[name, chinese.get(name, ""), value] for name, value in rows]
 
     def _keep(self, *records: GameRecord) -> None:
-        (self.record,) = records
-        if self._write is not None:
-            self.written = self._write(self.record)
+        for self.record in records:
+            if self._write is not None:
+                self.written = self._write(self.record)

@@ -8,10 +8,18 @@ Object.assign(words.en, {
   opening: "Before the first turn: do you want to win?",
   would: (agent) => `${agent} would:`, away: "tiles away", helps: "what would help", count: "tiles",
   afterwards: ", then", winNow: (value) => `You may win now: the hand is worth ${value}.`,
-  choice: "choice", errors: { lost: "The server does not answer. Is the program still running?" }, thinking: "The others play…",
+  choice: "choice", thinking: "The others play…", yourTurn: "Your turn", mayWin: "You may win.",
+  errors: {
+    lost: "The server does not answer. Is the program still running? The page keeps asking.",
+    restarted: "The program has been started anew: open the address that it has printed.",
+    stale: "That had been answered already. This is how it stands now.",
+  },
+  lifted: (tile) => `${tile}: touch it once more to discard it.`, which: "Which one? Choose by its number.",
+  settings: "Settings", close: "Close", passes: "Pass automatically (never on a win)",
+  noClaims: "No claims until my next turn (never instead of a win)", sound: "Sound",
   written: (file, match) => `This is match ${match} of ${file}.`, unwritten: "Save the record; then, in the folder where it is:",
   look: "To look at it again, step by step:", review: "To find out what each of your choices was worth:",
-  keys: "Keys: ← → choose, Enter plays it; W win, P pung, C chow, K kong, X pass, H hint, N next hand, Space hurries the others.",
+  keys: "Keys: ← → choose, Enter plays it; W win, P pung, C chow, K kong, 1 2 3 which of several, X pass, H hint, N next hand, Space hurries the others.",
 });
 Object.assign(words.zh, {
   pace: "对手速度", paces: ["立即", "快", "慢"], hint: "提示", next: "下一局",
@@ -21,17 +29,19 @@ Object.assign(words.zh, {
   opening: "第一巡之前：要胡吗？",
   would: (agent) => `${agent} 会：`, away: "差几张", helps: "有用的牌", count: "张数",
   afterwards: "，再", winNow: (value) => `现在可以胡：这手牌值 ${value}。`,
-  choice: "选择",
+  choice: "选择", yourTurn: "轮到你", mayWin: "可以胡！",
+  lifted: (tile) => `${tile}：再点一次即打出。`, which: "要哪一个？请按号码选择。",
+  settings: "设置", close: "关闭", passes: "自动过（能胡时不过）", noClaims: "到我下次出牌前不吃碰杠（能胡时不过）", sound: "声音",
   errors: {
-    lost: "服务器没有回应。程序还在运行吗？", gone: "没有这一场（或已不在）：请开始新的一场。", early: "本场结束后才能保存记录。",
-    request: "请求无效。", unknown: "没有这个动作。", illegal: "现在不能这样做。", stale: "这一问已经回答过了。",
+    lost: "服务器没有回应。程序还在运行吗？本页会继续尝试。", restarted: "程序已重新启动：请打开它新打印的网址。", gone: "没有这一场（或已不在）：请开始新的一场。", early: "本场结束后才能保存记录。",
+    request: "请求无效。", unknown: "没有这个动作。", illegal: "现在不能这样做。", stale: "这一问已经回答过了：现在是这样。",
     turn: "现在不能这样做：还没轮到你。", answer: "现在不能这样做：正在等你回答。", next: "现在不能这样做：这一局已经结束。",
     over: "现在不能这样做：本场已经结束。",
   },
   thinking: "其他人在打……",
   written: (file, match) => `这是 ${file} 中的第 ${match} 场。`, unwritten: "先保存记录，再在同一文件夹中运行：",
   look: "逐步回看：", review: "复盘，看你的每个选择值多少：",
-  keys: "按键：← → 选择，回车 确定；W 胡，P 碰，C 吃，K 杠，X 过，H 提示，N 下一局，空格 加快。",
+  keys: "按键：← → 选择，回车 确定；W 胡，P 碰，C 吃，K 杠，1 2 3 选其中之一，X 过，H 提示，N 下一局，空格 加快。",
 });
 
 let game = "";
@@ -39,9 +49,14 @@ let state = null; // what the server said last
 let shown = null; // the frame on the table
 let hinted = null;
 let complaint = null;
-let busy = false;
+let busy = false; // nothing is accepted now
 let hurry = null;
-let pace = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 1;
+let lifted = null; // the tile that a finger has touched once
+let pointer = matchMedia("(pointer: coarse)").matches ? "touch" : "mouse"; // what was used last
+let grace = 250; // milliseconds for which a question accepts nothing: what is on its way was meant for the one before
+const chosen = { pace: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 1, passes: false, noClaims: false, sound: false,
+  ...remembered("play") };
+chosen.noClaims = false; // of one turn
 const PACES = [0, 350, 1000]; // milliseconds between two events
 const [TURN, OPENING] = [1, 4]; // mahjong_env.state.arrays.Phase
 
@@ -50,7 +65,7 @@ async function ask(path, body) {
   let answer;
   try { answer = await fetch(path, options); } catch (error) { throw Object.assign(new Error("no answer", { cause: error }), { code: "lost" }); }
   const told = await answer.json();
-  if (!answer.ok) throw Object.assign(new Error(told.error), { code: told.code });
+  if (!answer.ok) throw Object.assign(new Error(told.error), { code: answer.status === 404 && told.code === "request" ? "restarted" : told.code });
   return told;
 }
 
@@ -62,24 +77,26 @@ function complain(error) {
 function draw(frame) {
   shown = frame;
   const table = frame.table;
+  const asked = frame.event.type === "asked" ? 0 : table.turn; // the slot of whoever has to do something
   document.documentElement.lang = language === "en" ? "en" : "zh";
   facts(table);
   const box = $("table");
   box.className = frame.event.type === "end" ? "open" : "";
   box.replaceChildren();
-  table.places.forEach((one, slot) => { if (one) box.append(place(table, slot, slot)); });
+  table.places.forEach((one, slot) => { if (one) box.append(place(table, slot, slot, asked)); });
   box.append(middle(table));
   reasons(frame);
 }
 
 function questionText(table) {
   const offered = table.offered[0];
+  const mayWin = state.legal.includes("win") ? say().mayWin : "";
   if (state.phase === TURN) {
     const own = table.places[0];
-    return `${own.drawn === null ? "" : `${say().drew(tileName(own.drawn))} `}${say().turn}`;
+    return [own.drawn === null ? "" : say().drew(tileName(own.drawn)), mayWin, say().turn].filter(Boolean).join(" ");
   }
   if (state.phase === OPENING || offered < 0) return say().opening;
-  return (table.is_robbed ? say().rob : say().claim)(tileName(offered));
+  return [mayWin, (table.is_robbed ? say().rob : say().claim)(tileName(offered))].filter(Boolean).join(" ");
 }
 
 function told(frame) {
@@ -88,10 +105,24 @@ function told(frame) {
 }
 
 // --- what can be clicked ------------------------------------------------------------------------------------------
+// A double click is one click, and a finger first lifts a tile, so that nothing is played that was not meant.
 function clickable(name, children, about, extra = "") {
   const button = make("button", { type: "button", class: `choice ${extra}`, "data-action": name, "aria-label": about }, ...children);
-  button.addEventListener("click", () => answer(name));
+  button.addEventListener("click", (event) => {
+    if (busy) return;
+    const isFinger = pointer === "touch" && event.detail && button.classList.contains("tile");
+    if (isFinger && lifted !== button) lift(button);
+    else if (isFinger || event.detail < 2) answer(name);
+  });
   return button;
+}
+
+function lift(button) {
+  lifted?.classList.remove("lifted");
+  lifted = button;
+  if (!button) return;
+  button.classList.add("lifted");
+  $("event").textContent = say().lifted(tileName(Number(button.dataset.kind)));
 }
 
 function discards() {
@@ -104,16 +135,22 @@ function discards() {
     const wild = span.classList.contains("wild") ? " wild" : "";
     const button = clickable(name, [...span.childNodes], say().discard(tileName(kind)), `tile${drawn}${wild}`);
     button.title = tileName(kind);
+    button.dataset.kind = kind;
     span.replaceWith(button);
   }
 }
 
+// What may be done beside discarding, a win first; where there are several of a kind each has a number, and its key.
 function actions() {
   const box = $("ask");
   box.replaceChildren();
   if (state.waitsFor === "answer") {
-    for (const name of state.legal.filter((one) => !one.startsWith("discard "))) {
+    const names = state.legal.filter((one) => !one.startsWith("discard "));
+    names.sort((one, other) => (other === "win") - (one === "win"));
+    for (const name of names) {
       const button = clickable(name, [actionDrawn(name, shown.table)], actionText(name, shown.table), name === "win" ? "win" : "");
+      const alike = likewise(name);
+      if (alike.length > 1) button.prepend(make("kbd", {}, String(alike.indexOf(name) + 1)));
       box.append(button);
     }
     box.append(simple("hint", say().hint, hint));
@@ -127,9 +164,15 @@ function actions() {
   }
 }
 
+// The actions that one key stands for: all chows, all kongs.
+function likewise(name) {
+  const verb = Object.values(KEYS).find((one) => name.includes(one));
+  return state.legal.filter((one) => !one.startsWith("discard ") && one.includes(verb));
+}
+
 function simple(id, text, action) {
   const button = make("button", { type: "button", id }, text);
-  button.addEventListener("click", () => action());
+  button.addEventListener("click", (event) => { if (event.detail < 2) action(); });
   return button;
 }
 
@@ -149,23 +192,40 @@ function points() {
 }
 
 // --- going on -----------------------------------------------------------------------------------------------------
+const later = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });
+
 function pause() {
-  if (!PACES[pace]) return Promise.resolve();
+  if (!PACES[chosen.pace]) return Promise.resolve();
   return new Promise((done) => {
-    const timer = setTimeout(done, PACES[pace]);
+    const timer = setTimeout(done, PACES[chosen.pace]);
     hurry = () => { clearTimeout(timer); done(); };
   });
 }
 
-async function play(newState) {
+async function play(told) {
+  await tell(told);
+  while (isPassed()) await tell(await ask(`games/${game}/answer`, { position: state.position, action: "pass" }));
+  settle(true);
+  await later(grace);
+}
+
+function isPassed() {
+  if (state.phase === TURN) chosen.noClaims = false;
+  return (chosen.passes || chosen.noClaims) && state.legal.includes("pass") && !state.legal.includes("win");
+}
+
+async function tell(newState) {
   state = newState;
   hinted = null;
+  lift(null);
+  document.title = `mahjong_env: ${data.title}`;
   $("hints").replaceChildren();
   $("ask").replaceChildren(make("p", {}, say().thinking));
   const frames = state.frames;
   for (const [i, frame] of frames.entries()) {
     draw(frame);
     $("event").textContent = told(frame);
+    if (frame.event.type === "discard") sound(330);
     const next = frames[i + 1];
     if (next && next.event.type !== "asked") await pause();
     else if (next) { // the question stands beside what has led to it
@@ -175,7 +235,6 @@ async function play(newState) {
       break;
     }
   }
-  settle(true);
 }
 
 // The last frame, with everything that can be clicked.
@@ -184,22 +243,70 @@ function settle(takeFocus) {
   if (state.waitsFor === "answer") discards();
   actions();
   points();
+  for (const box of document.querySelectorAll("#settings input")) box.checked = chosen[box.id];
   if (!takeFocus) return;
+  if (state.waitsFor === "answer") {
+    document.title = `● ${say().yourTurn}: ${data.title}`;
+    sound(520);
+  }
   $("ask").scrollIntoView({ block: "nearest" });
-  const own = document.querySelector("#table .own .hand button.drawn") || document.querySelector('#ask [data-action="pass"]')
-    || document.querySelector("#table .own .hand button") || document.querySelector("#ask button");
+  if (pointer === "touch") return; // what has focus looks chosen
+  const own = document.querySelector("#ask .win") || document.querySelector("#table .own .hand button.drawn")
+    || document.querySelector('#ask [data-action="pass"]') || document.querySelector("#table .own .hand button") || document.querySelector("#ask button");
   if (own) own.focus({ preventScroll: true });
 }
 
+let speaker = null;
+function sound(pitch) {
+  if (!chosen.sound || !(navigator.userActivation?.hasBeenActive ?? true)) return; // browsers allow none before a click
+  speaker ??= new AudioContext();
+  const [tone, volume, now] = [speaker.createOscillator(), speaker.createGain(), speaker.currentTime];
+  tone.frequency.value = pitch;
+  volume.gain.setValueAtTime(0.15, now);
+  volume.gain.exponentialRampToValueAtTime(0.001, now + 0.09);
+  tone.connect(volume).connect(speaker.destination);
+  tone.start(now);
+  tone.stop(now + 0.1);
+}
+
+// One thing at a time; meanwhile nothing is accepted.
 async function once(action) {
   if (busy) return;
   busy = true;
   document.body.setAttribute("aria-busy", "true");
   complain(null);
-  try { await action(); } catch (error) { complain(error); }
+  try { await action(); } catch (error) { await recover(error); }
   document.body.removeAttribute("aria-busy");
   busy = false;
 }
+
+// After an error the page shows what the server has: at once where another tab has played on, else when it answers again.
+async function recover(error) {
+  complain(error);
+  const isLost = () => complaint.code === "lost";
+  if (!game || !(isLost() || ["stale", "turn", "answer", "next", "over"].includes(error.code))) return;
+  for (let wait = isLost() ? 1000 : 0; ; wait = Math.min(wait * 2, 8000) || 1000) {
+    await later(wait);
+    try {
+      const told = await ask(`games/${game}`);
+      if (isLost()) complain(null);
+      await open(told);
+      return;
+    } catch (again) {
+      complain(again);
+      if (!isLost()) return;
+    }
+  }
+}
+
+// A tab that has been away shows the present.
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden || busy || !game) return;
+  once(async () => {
+    const told = await ask(`games/${game}`);
+    if (told.position !== state.position) await open(told);
+  });
+});
 
 function answer(name) {
   return once(async () => play(await ask(`games/${game}/answer`, { position: state.position, action: name })));
@@ -240,39 +347,63 @@ function showHint() {
   if (rows.length) box.append(make("table", {}, headings(say().choice, say().away, say().count, say().helps), make("tbody", {}, ...rows)));
 }
 
-// --- keys, language, start ----------------------------------------------------------------------------------------
+// --- keys, settings, start ----------------------------------------------------------------------------------------
 function walk(step) {
   const all = [...document.querySelectorAll("#table .own .hand button, #ask button, #ask a")];
   const now = all.indexOf(document.activeElement);
-  if (all.length) all[(now + step + all.length) % all.length].focus();
+  if (all.length) all[now < 0 ? 0 : (now + step + all.length) % all.length].focus();
 }
 
 const KEYS = { w: "win", p: "pung", c: "chow", k: "kong", x: "pass" };
 
+document.addEventListener("pointerdown", (event) => { pointer = event.pointerType; }, true);
+for (const type of ["keydown", "keyup"]) {
+  document.addEventListener(type, (event) => { // Space hurries, and plays nothing
+    if (event.key !== " " || event.target.closest("dialog, select, summary")) return;
+    event.preventDefault();
+    if (type === "keydown" && hurry) hurry();
+  });
+}
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("dialog, select")) return;
+  pointer = "keyboard";
+  if (event.repeat && event.key === "Enter") event.preventDefault();
+  if (event.key === "ArrowLeft" || event.key === "ArrowRight") { event.preventDefault(); walk(event.key === "ArrowRight" ? 1 : -1); return; }
+  if (event.repeat || busy || !state) return;
   const key = event.key.toLowerCase();
-  if (key === " " && hurry) { event.preventDefault(); hurry(); return; }
-  if (key === "arrowleft" || key === "arrowright") { event.preventDefault(); walk(key === "arrowright" ? 1 : -1); return; }
   if (key === "h" && $("hint")) hint();
   else if (key === "n" && $("next")) next();
-  else if (key in KEYS && state && !busy && state.waitsFor === "answer") {
-    const fitting = state.legal.find((name) => !name.startsWith("discard ") && name.includes(KEYS[key]));
-    if (fitting) answer(fitting);
+  else if (state.waitsFor === "answer" && key in KEYS) {
+    const fitting = state.legal.filter((name) => !name.startsWith("discard ") && name.includes(KEYS[key]));
+    if (fitting.length === 1) answer(fitting[0]);
+    if (fitting.length < 2) return;
+    $("event").textContent = say().which;
+    document.querySelector(`#ask [data-action="${fitting[0]}"]`).focus();
+  } else if (/^[1-9]$/.test(key)) {
+    const meant = [...document.querySelectorAll("#ask kbd")].find((one) => one.textContent === key);
+    if (meant) answer(meant.parentElement.dataset.action);
   }
 });
 
 function label() {
-  document.querySelector("[data-say]").textContent = say().pace;
-  $("language").textContent = say().language;
-  $("keys").textContent = say().keys;
+  for (const element of document.querySelectorAll("[data-say]")) element.textContent = say()[element.dataset.say];
   $("pace").replaceChildren(...say().paces.map((text, i) => make("option", { value: String(i) }, text)));
-  $("pace").value = String(pace);
+  $("pace").value = String(chosen.pace);
 }
 
-$("pace").addEventListener("change", (event) => { pace = Number(event.target.value); });
+function set(name, value) {
+  chosen[name] = value;
+  remember("play", chosen);
+  if (busy || !state || !["passes", "noClaims"].includes(name) || !isPassed()) return;
+  answer("pass");
+}
+
+$("pace").addEventListener("change", (event) => set("pace", Number(event.target.value)));
+for (const box of document.querySelectorAll("#settings input")) box.addEventListener("change", () => set(box.id, box.checked));
+$("open-settings").addEventListener("click", () => $("settings").showModal());
+for (const button of document.querySelectorAll("[data-close]")) button.addEventListener("click", () => button.closest("dialog").close());
 $("language").addEventListener("click", () => {
-  language = language === "en" ? "zh" : "en";
+  switchLanguage();
   label();
   complain(complaint);
   if (!shown || busy) return;

@@ -8,6 +8,7 @@ name it as their host and, where they change something, come as JSON from its ow
 from __future__ import annotations
 
 import hmac
+import html
 import json
 import secrets
 import sys
@@ -33,17 +34,20 @@ PAGE_POLICY: Final = f"{POLICY}; connect-src 'self'"
 
 def play_html() -> str:
     """The page; it loads nothing, and asks the server that it came from for everything that happens."""
-    own = resources.files("mahjong_env.play")
-    main, style, script = (own.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
+    main, style, script = (_part(f"page.{kind}") for kind in ("html", "css", "js"))
     return page_html(
         "mahjong_env: play",
-        choice="pace",
+        choices='<button id="open-settings" type="button" data-say="settings"></button>',
         main=main,
         style=part("page.css") + style,
         data={"agents": [], "hidesConcealedKongs": False},  # what is hidden has not been sent
         script=part("table.js") + script,
         policy=PAGE_POLICY,
     )
+
+
+def _part(name: str) -> str:
+    return resources.files("mahjong_env.play").joinpath(name).read_text("utf-8")
 
 
 HOST: Final = "127.0.0.1"
@@ -75,6 +79,7 @@ class PlayServer(ThreadingHTTPServer):
             MahjongError: the port is taken.
         """
         self._lock = Lock()
+        self._games: OrderedDict[str, tuple[PersonsMatch, Lock]] = OrderedDict()
         self._connections: dict[socket, float] = {}  # by age, each with the time by which it must have sent its request
         try:
             super().__init__((HOST, port), _Handler)
@@ -83,7 +88,6 @@ class PlayServer(ThreadingHTTPServer):
         self.new_match = new_match
         self.token = secrets.token_urlsafe(16)
         self.url = f"http://{HOST}:{self.server_port}/{self.token}/"
-        self._games: OrderedDict[str, tuple[PersonsMatch, Lock]] = OrderedDict()
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Answer a connection in a thread of its own, and remember it; where there are too many the oldest one goes."""
@@ -117,11 +121,16 @@ class PlayServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def server_close(self) -> None:
-        """Stop listening, and end what is connected: browsers connect before they ask, and would still be answered."""
+        """Stop listening, end what is connected, and leave the matches.
+
+        Browsers connect before they ask, and would still be answered.
+        """
         super().server_close()
         with self._lock:
             for connection in list(self._connections):
                 self._end(connection)
+            games, self._games = list(self._games.values()), OrderedDict()
+        self._leave(games)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of clients that have gone; else what `socketserver` says."""
@@ -129,13 +138,19 @@ class PlayServer(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
     def begin(self) -> str:
-        """A new game; the oldest one is forgotten where there are too many. Its name."""
+        """A new game; the oldest one is left where there are too many. Its name."""
         match, name = self.new_match(), secrets.token_urlsafe(8)
         with self._lock:
             self._games[name] = match, Lock()
-            while len(self._games) > _MOST_GAMES:
-                self._games.popitem(last=False)
+            left = [self._games.popitem(last=False)[1]] if len(self._games) > _MOST_GAMES else []
+        self._leave(left)
         return name
+
+    @staticmethod
+    def _leave(games: list[tuple[PersonsMatch, Lock]]) -> None:
+        for match, lock in games:
+            with lock:
+                match.leave()
 
     def game(self, name: str) -> tuple[PersonsMatch, Lock]:
         """A game, and the lock under which it is played.
@@ -272,7 +287,10 @@ class _Handler(BaseHTTPRequestHandler):
         told = {"error": str(error) or type(error).__name__}
         if isinstance(error, PlayError):
             told["code"] = error.code
-        self._send(status, json.dumps(told), "application/json")
+        if "text/html" in self.headers.get("Accept", ""):  # a person has come here, not the page
+            self._send(status, _part("lost.html").replace("@@error@@", html.escape(told["error"])), "text/html")
+        else:
+            self._send(status, json.dumps(told), "application/json")
 
     def _send(self, status: HTTPStatus, text: str, kind: str, *headers: tuple[str, str]) -> None:
         body = text.encode()

@@ -71,6 +71,7 @@ function show(index) {
   at = Math.max(0, Math.min(frames.length - 1, index));
   const frame = frames[at];
   const table = frame.table;
+  const asked = frame.to_act === undefined ? table.turn : table.places.findIndex((one) => one && one.person === frame.to_act);
   const first = view === "all" ? 0 : Math.max(0, table.places.findIndex((one) => one && one.name === `player_${view}`));
   document.documentElement.lang = language === "en" ? "en" : "zh";
   facts(table, ...Object.entries(data.knobs).map(([name, value]) => `${name}=${value}`));
@@ -78,7 +79,7 @@ function show(index) {
   const box = $("table");
   box.replaceChildren();
   const order = table.places.map((_, slot) => (first + slot) % table.places.length);
-  order.forEach((slot, seat) => { if (table.places[slot]) box.append(place(table, rotated(table, seat, slot, first), slot)); });
+  order.forEach((slot, seat) => { if (table.places[slot]) box.append(place(table, rotated(table, seat, slot, first), slot, asked)); });
   box.append(middle(table));
   $("slider").max = frames.length - 1;
   $("slider").value = at;
@@ -117,8 +118,7 @@ function play(on) {
 
 function label() {
   for (const button of document.querySelectorAll("[data-step]")) button.textContent = say()[button.dataset.step];
-  document.querySelector("[data-say]").textContent = say().view;
-  $("language").textContent = say().language;
+  for (const element of document.querySelectorAll("[data-say]")) element.textContent = say()[element.dataset.say];
   $("slider").setAttribute("aria-label", `${say().on} / ${say().back}`);
   $("keys").textContent = say().keys;
   const select = $("view");
@@ -132,7 +132,7 @@ const steps = { first: () => show(0), back: () => move(-1), on: () => move(1), l
 for (const button of document.querySelectorAll("[data-step]")) button.addEventListener("click", () => steps[button.dataset.step]());
 $("slider").addEventListener("input", (event) => show(Number(event.target.value)));
 $("view").addEventListener("change", (event) => { view = event.target.value; show(at); });
-$("language").addEventListener("click", () => { language = language === "en" ? "zh" : "en"; label(); show(at); });
+$("language").addEventListener("click", () => { switchLanguage(); label(); show(at); });
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
   const onButton = event.target.tagName === "BUTTON" && event.key === " ";

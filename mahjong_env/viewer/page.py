@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from importlib import resources
 from os import PathLike
 from typing import Any, Final
+from urllib.parse import quote
 
-from mahjong_env.basics.tiles import KIND_NAMES, NUM_ALL_KINDS
+from mahjong_env.basics.tiles import KIND_NAMES, NUM_ALL_KINDS, RED
 from mahjong_env.drawing.text import marks_in_chinese
 from mahjong_env.drawing.tiles import HEIGHT, WIDTH, tile_name, tile_svg
 from mahjong_env.records import GameRecord, nth_record
@@ -45,7 +46,7 @@ def viewer_html(record: GameRecord) -> str:
     }
     return page_html(
         f"{rules.title} mahjong",
-        choice="view",
+        choices='<label><span data-say="view"></span> <select id="view"></select></label>',
         main=part("page.html"),
         style=part("page.css"),
         data=data,
@@ -55,13 +56,13 @@ def viewer_html(record: GameRecord) -> str:
 
 
 def page_html(
-    title: str, *, choice: str, main: str, style: str, data: Mapping[str, Any], script: str, policy: str
+    title: str, *, choices: str, main: str, style: str, data: Mapping[str, Any], script: str, policy: str
 ) -> str:
     """Put a page together: all pages have the same frame.
 
     Args:
         title: of the page.
-        choice: what the list beside the button for the language is called, in the document and in the script's words.
+        choices: what stands beside the button for the language.
         main: what stands in the middle.
         style: style sheets.
         data: what the script finds in the element "data", as plain values, beside what all pages need.
@@ -80,7 +81,8 @@ def page_html(
         "title": html.escape(title),
         "style": style,
         "tiles": symbols(),
-        "choice": choice,
+        "choices": choices,
+        "icon": quote(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}">{tile_svg(RED)}</svg>'),
         "main": main.rstrip("\n"),
         # Names and notes are anybody's: "</script" would end the element, and "<!--<script" swallow the one behind it.
         "data": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),

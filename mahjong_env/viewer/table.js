@@ -89,7 +89,31 @@ Object.assign(words.zh, {
   discard: (tile) => `打出 ${tile}`,
 });
 const numerals = "一二三四五六七八九";
-let language = (navigator.language || "en").startsWith("zh") ? "zh" : "en";
+
+// What a reader has chosen. Cookies, where there are any, know no ports: a server that is started anew has another one.
+function remembered(name) {
+  try {
+    const cookie = document.cookie.split("; ").find((one) => one.startsWith(`mahjong_env_${name}=`));
+    return JSON.parse(cookie ? decodeURIComponent(cookie.slice(cookie.indexOf("=") + 1)) : localStorage.getItem(`mahjong_env_${name}`));
+  } catch { return null; } // a page in a frame, or what others have written there
+}
+
+function remember(name, value) {
+  const text = JSON.stringify(value);
+  try {
+    if (location.protocol.startsWith("http")) document.cookie = `mahjong_env_${name}=${encodeURIComponent(text)}; path=/; max-age=31536000; samesite=strict`;
+    else localStorage.setItem(`mahjong_env_${name}`, text);
+  } catch { /* then it holds for this page */ }
+}
+
+let language = remembered("language") || (navigator.language || "en").slice(0, 2);
+if (!(language in words)) language = "en";
+
+function switchLanguage() {
+  language = language === "en" ? "zh" : "en";
+  remember("language", language);
+}
+
 let view = "all";
 
 const $ = (id) => document.getElementById(id);
@@ -143,12 +167,12 @@ function meld(shown, wild, isOpen) {
   return make("span", { class: kong ? "meld kong" : "meld" }, ...tiles.map((kind, i) => tile(kind, wild, { sideways: i === side })));
 }
 
-function place(table, seat, slot) {
+function place(table, seat, slot, asked) {
   const shown = table.places[slot];
   const number = shown.person;
   const isOpen = view === "all" || Number(view) === number;
   const where = ["own", "next", "across", "before"][seat];
-  const box = make("div", { class: `place ${where}${table.turn === slot ? " turn" : ""}` });
+  const box = make("div", { class: `place ${where}${asked === slot ? " turn" : ""}` });
   const counters = shown.counters.map(([name, value]) =>
     `${(language === "zh" && data.marks[name]) || name.replaceAll("_", " ")} ${value}`);
   const about = [say().winds[shown.wind], ...(shown.is_dealer ? [say().dealer] : []), ...counters].join(" · ");

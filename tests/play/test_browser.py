@@ -3,17 +3,20 @@
 import threading
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
 
 import mahjong_env
 from mahjong_agents import make_agent
+from mahjong_env import Deal
+from mahjong_env.basics.actions import PASS
 from mahjong_env.play.match import PersonsMatch, review_command, show_command
 from mahjong_env.play.server import PlayServer
 from mahjong_env.records import RecordWriter, count_records, read_records, replay_points
 from support.browser import NARROW, WIDE, chromium, messages, wait
 
 READY = "!document.body.hasAttribute('aria-busy') && document.querySelector('#ask button') && true"
-AT_ONCE = "const pace = document.getElementById('pace'); pace.value = '0'; pace.dispatchEvent(new Event('change'))"
+AT_ONCE = "set('pace', 0); grace = 0"
 
 
 @contextmanager
@@ -30,7 +33,14 @@ def serving(variant, path, num_hands, seed):
         seated = [None, *[agent] * (rules.people - 1)]
         return PersonsMatch(rules, seated, seed=seed, num_hands=num_hands, hints=agent, write=write, file=str(path))
 
-    with PlayServer(new_match) as server:
+    with answering(new_match) as server:
+        yield server
+
+
+@contextmanager
+def answering(new_match, port=0):
+    """A server that runs."""
+    with PlayServer(new_match, port=port) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:
@@ -97,6 +107,8 @@ def test_a_match_is_played_by_clicks(tmp_path, size):
             choices = claims or find("css selector", "#table .own .hand button")
             before = browser.execute_script("return state.position")
             choices[-1].click()
+            if size == NARROW and not claims:  # the first touch has lifted it
+                choices[-1].click()
             wait(browser, f"state.position > {before}")
             clicks += 1
         points = [int(cell) for cell in texts(browser, "#points tbody tr:last-child td.number")]
@@ -130,8 +142,8 @@ def test_a_match_is_played_by_keys_on_a_phone_s_width(tmp_path):
             legal, position = browser.execute_script("return [state.legal, state.position]")
             key = next((key for key, name in (("w", "win"), ("p", "pung"), ("x", "pass")) if name in legal), Keys.ENTER)
             if key == Keys.ENTER:
-                press(Keys.ARROW_RIGHT)
                 press(Keys.ARROW_LEFT)
+                press(Keys.ARROW_RIGHT)
             seen.add(key)
             press(key)
             wait(browser, f"state.position > {position} && {READY}")
@@ -147,21 +159,146 @@ def test_a_match_is_played_by_keys_on_a_phone_s_width(tmp_path):
         assert messages(browser) == []
 
 
+class Throws:
+    """Discards what it has drawn, and claims nothing."""
+
+    def act(self, view, rng):
+        drawn = np.where(view.drawn >= 0, view.drawn, view.action_mask.argmax(axis=1))
+        return np.where(view.action_mask[:, PASS], PASS, drawn)
+
+
+def chows_in_three_ways():
+    """The first discard of the player before the person may become three chows."""
+    rules = mahjong_env.rules("hebei")
+    match = PersonsMatch(rules, [None, Throws(), Throws()], seed=1)
+    deal = Deal(hands=("3467m 258p 369s 1234z", "", ""), draws="9p 5m", dealer=0)
+    match._recorder.reset(deals=deal)
+    match._start_hand()
+    return match
+
+
+def position(browser):
+    return browser.execute_script("return state.position")
+
+
 @pytest.mark.thorough
-def test_errors_are_shown_and_change_nothing(tmp_path):
+def test_fingers_play_nothing_that_was_not_meant():
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    own = "#table .own .hand button"
+    with answering(chows_in_three_ways) as server, chromium(WIDE) as browser:
+        browser.get(server.url)
+        wait(browser, READY)
+        browser.execute_script(AT_ONCE)
+        body = browser.find_element("tag name", "body")
+        # Space hurries; a key that is held, and a second click, are none.
+        browser.execute_script(f"document.querySelector({own!r}).focus()")
+        browser.switch_to.active_element.send_keys(Keys.SPACE * 3)
+        press = {"type": "keyDown", "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}
+        browser.execute_cdp_cmd("Input.dispatchKeyEvent", press | {"autoRepeat": True})
+        assert position(browser) == 0
+        ActionChains(browser).double_click(browser.find_elements("css selector", own)[-1]).perform()
+        wait(browser, READY)
+        assert position(browser) == 1
+        # Whoever is asked is outlined, and the page's title says so.
+        assert browser.execute_script("return document.querySelector('.turn').classList.contains('own')")
+        assert browser.title.startswith("● Your turn")
+        # One key for several chows asks which; each has its number.
+        body.send_keys("c")
+        assert "Which one?" in texts(browser, "#event")[0]
+        assert position(browser) == 1
+        assert texts(browser, "#ask kbd") == ["1", "2", "3"]
+        browser.execute_script("grace = 100000")
+        body.send_keys("2")
+        wait(browser, "state.position === 2")
+        assert shown_melds(browser) == [["3", "4", "5"]]
+        # For a moment nothing is accepted.
+        browser.execute_script(f"document.querySelector({own!r}).click(); hint()")
+        assert texts(browser, "#hints h3") == []
+        assert position(browser) == 2
+        assert messages(browser) == []
+
+
+def shown_melds(browser):
+    return browser.execute_script(
+        "return [...document.querySelectorAll('.own .meld')].map((meld) => "
+        "[...meld.querySelectorAll('.tile')].map((one) => one.dataset.kind).sort())"
+    )
+
+
+@pytest.mark.thorough
+def test_a_finger_lifts_a_tile_before_it_plays_it():
+    own = "#table .own .hand button"
+    with answering(chows_in_three_ways) as server, chromium(NARROW) as browser:
+        browser.get(server.url)
+        wait(browser, READY)
+        browser.execute_script(AT_ONCE)
+        tap(browser, own)
+        assert "touch it once more" in texts(browser, "#event")[0]
+        tap(browser, f"{own}:last-child")
+        assert browser.execute_script("return document.querySelectorAll('.lifted').length") == 1
+        assert position(browser) == 0
+        tap(browser, ".lifted")
+        wait(browser, f"state.position === 1 && {READY}")
+        # No claims in this turn: the question is passed, and so are all until the next discard.
+        for setting in ("noClaims", "sound"):
+            browser.execute_script("set(arguments[0], true)", setting)
+        wait(browser, f"state.position === 2 && state.phase === TURN && {READY}")
+        assert browser.execute_script("return chosen.noClaims") is False
+        browser.find_element("id", "language").click()
+        browser.refresh()
+        wait(browser, READY)
+        assert browser.execute_script("return [language, chosen.sound, chosen.pace]") == ["zh", True, 0]
+        assert messages(browser) == []
+
+
+def tap(browser, selector):
+    """Touch the middle of an element."""
+    place = browser.execute_script(
+        "const box = document.querySelector(arguments[0]).getBoundingClientRect();"
+        "return {x: box.x + box.width / 2, y: box.y + box.height / 2}",
+        selector,
+    )
+    browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [place]})
+    browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+@pytest.mark.thorough
+def test_two_tabs_and_a_server_that_ends():
+    """Whatever happens elsewhere, the page finds back to what is."""
     with chromium(WIDE) as browser:
-        with serving("hebei", tmp_path / "games.jsonl", 1, 3) as server:
+        with answering(chows_in_three_ways) as server:
             browser.get(server.url)
             wait(browser, READY)
-            before = browser.execute_script("return document.querySelector('#table').innerHTML")
-            browser.execute_script("state.position += 5; answer(state.legal[0])")
-            assert "is being asked now" in wait(browser, "document.querySelector('#error').textContent")
-            assert browser.execute_script("return document.querySelector('#table').innerHTML") == before
-            browser.find_element("id", "language").click()
-            assert texts(browser, "#error") == ["这一问已经回答过了。"]
-            browser.find_element("id", "language").click()
-            browser.execute_script("state.position -= 5; document.querySelector('#table .own .hand button').click()")
+            browser.execute_script(AT_ONCE)
+            address, first = browser.current_url, browser.current_window_handle
+            browser.switch_to.new_window("tab")
+            browser.get(address)
+            wait(browser, READY)
+            browser.execute_script(f"{AT_ONCE}; answer('discard 1z')")
             wait(browser, f"state.position === 1 && {READY}")
+            # The other tab is late: its click changes nothing, and it shows what has become of the game.
+            browser.switch_to.window(first)
+            browser.execute_script("busy = false; state.position = 0; answer(state.legal[0])")
+            wait(browser, f"state.position === 1 && {READY}")
+            assert "answered already" in texts(browser, "#error")[0]
+            assert texts(browser, "#ask kbd") == ["1", "2", "3"]
+            browser.find_element("id", "language").click()
+            assert texts(browser, "#error")[0].startswith("这一问已经回答过了")
+            browser.find_element("id", "language").click()
+            matches, token, port = server._games.copy(), server.token, server.server_port
+        browser.execute_script("answer('pass')")
+        assert "does not answer" in wait(browser, "document.getElementById('error').textContent")
+        # It answers again, as after the machine has slept: the page goes on by itself.
+        with answering(chows_in_three_ways, port) as server:
+            server.token = token
+            server._games.update(matches)
+            wait(browser, READY)
             assert texts(browser, "#error") == [""]
-        browser.execute_script("document.querySelector('#table .own .hand button').click()")
-        assert "does not answer" in wait(browser, "document.querySelector('#error').textContent")
+            # It has been started anew: the page says where to go, and so does the old address.
+            server.token = "another"
+            browser.execute_script("answer('pass')")
+            assert "has printed" in wait(browser, "document.getElementById('error').textContent")
+            browser.get(address.partition("#")[0] + "?")
+            assert "Open the address" in texts(browser, "p")[1]

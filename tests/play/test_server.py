@@ -129,6 +129,33 @@ def test_others_are_refused(server, method, path, options, status):
     assert not server._games
 
 
+def test_a_person_at_a_wrong_address_is_told_the_way_on(server):
+    for token, status in (("guessed", 404), (server.token, 404)):
+        answered, page, answer = Browser(server).ask("GET", "elsewhere", token=token, Accept="text/html,*/*")
+        assert (answered, answer.getheader("Content-Type")) == (status, "text/html; charset=utf-8")
+        assert "Open the address" in page
+        assert server.token not in page
+
+
+def test_matches_that_are_left_are_kept(monkeypatch):
+    monkeypatch.setattr("mahjong_env.play.server._MOST_GAMES", 2)
+    kept, rules = [], mahjong_env.rules("hebei")
+
+    def new_match():
+        return PersonsMatch(rules, [None, *[make_agent("greedy")] * 2], seed=3, write=kept.append)
+
+    with PlayServer(new_match) as running:
+        for _ in range(3):
+            match, _ = running.game(running.begin())
+            match.answer(0, match.legal()[0])
+        assert len(kept) == 1  # the oldest one had to go
+        running.begin()
+        assert len(kept) == 2
+    # The server has ended; a match in which nothing was answered leaves nothing.
+    assert [record.is_complete for record in kept] == [False] * 3
+    assert {len(record.actions) > 0 for record in kept} == {True}
+
+
 def test_wrong_and_late_clicks_are_errors_and_change_nothing(server):
     browser = Browser(server)
     _, told = browser.post("games")
