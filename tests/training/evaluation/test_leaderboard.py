@@ -46,6 +46,10 @@ def test_rows_are_kept_and_agents_of_ones_own_join_them(tmp_path, monkeypatch, c
         control_variates=True,
     )
     assert one["rows"][0]["against"]["greedy"]["points"]["mean"] == expected.of(0).points.mean
+    assert one["overall"]["random"]["mean"]["mean"] == pytest.approx(expected.of(0).points.mean)
+    assert one["overall"]["greedy"]["nash_share"]["mean"] == pytest.approx(1)
+    assert (tmp_path / "out" / "payoffs.png").read_bytes().startswith(b"\x89PNG")
+    assert "| Nash rating |" in (tmp_path / "out" / "leaderboard.md").read_text(encoding="utf-8")
     played = []
     plain = leaderboard.play_block
     monkeypatch.setattr(leaderboard, "play_block", lambda *given: played.append(given) or plain(*given))

@@ -17,6 +17,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from mahjong_agents import Agent, make_agent
 from mahjong_agents.control_variates import useful_weights
 from mahjong_agents.greedy import reference_agent
@@ -25,18 +27,20 @@ from mahjong_env import VARIANTS, Rules, __version__
 from mahjong_env import rules as rules_of
 from mahjong_training.config import LeaderboardConfig
 from mahjong_training.errors import TrainingError
-from mahjong_training.evaluation.estimates import plain_json
+from mahjong_training.evaluation.estimates import Estimate, plain_json
 from mahjong_training.evaluation.hand_statistics import Played
 from mahjong_training.evaluation.lineups import one_against_copies
 from mahjong_training.evaluation.matches import Block, block_cache, blocks, play_block, sigma
-from mahjong_training.evaluation.results import Standing, summarise
+from mahjong_training.evaluation.payoffs import Payoffs, picture
+from mahjong_training.evaluation.results import LineupResult, Standing, summarise
 from mahjong_training.runtime.cache import ResultCache
 from mahjong_training.runtime.console import TimeLeft, saying_what_is_kept
 from mahjong_training.runtime.executors import set_threads
-from mahjong_training.runtime.folders import alone_in, check_file, write_text
+from mahjong_training.runtime.folders import alone_in, check_file, write_bytes, write_text
 from mahjong_training.runtime.limits import check_counts, check_seed
 from mahjong_training.runtime.workers import check_workers, new_executor
 
+PICTURE: Final = "payoffs.png"
 START: Final = "<!-- leaderboard -->"
 END: Final = "<!-- end of leaderboard -->"
 
@@ -49,6 +53,8 @@ class Table:
     sigma: float
     levels: tuple[str, ...]
     rows: dict[str, dict[str, Standing]]
+    payoffs: Payoffs | None
+    """Of the levels that are rows as well, if these are at least two."""
 
     @property
     def mark(self) -> str:
@@ -71,7 +77,13 @@ class Table:
             for agent, standings in self.rows.items()
         ]
         named = {"variant": self.rules.name, "version": self.rules.version}
-        return named | {"sigma": self.sigma, "mark": self.mark, "rows": rows}
+        summary = {} if self.payoffs is None else self.payoffs.summary()
+        overall = {agent: {name: _plain(one) for name, one in columns.items()} for agent, columns in summary.items()}
+        return named | {"sigma": self.sigma, "mark": self.mark, "rows": rows, "overall": overall}
+
+
+def _plain(value: Any) -> Any:
+    return asdict(value) if isinstance(value, Estimate) else value
 
 
 def run(config: LeaderboardConfig) -> list[Table]:
@@ -84,7 +96,7 @@ def run(config: LeaderboardConfig) -> list[Table]:
             raise TrainingError(f"there is no level {level}; levels are 0 to {len(LEVELS) - 1}")
     levels = tuple(LEVELS[level] for level in dict.fromkeys(config.levels)) or tuple(LEVELS)
     variants = [rules_of(name) for name in config.variants or sorted(VARIANTS)]
-    for name in ("leaderboard.json", "leaderboard.md"):
+    for name in ("leaderboard.json", "leaderboard.md", PICTURE):
         check_file(config.out / name)
     before, after = "", ""
     if config.readme is not None:
@@ -109,6 +121,9 @@ def run(config: LeaderboardConfig) -> list[Table]:
         }
         write_text(config.out / "leaderboard.json", plain_json(data) + "\n")
         write_text(config.out / "leaderboard.md", "\n".join([text, *map(_matrix, tables)]) + "\n")
+        drawn = {table.rules.title: table.payoffs for table in tables if table.payoffs is not None}
+        if drawn:
+            write_bytes(config.out / PICTURE, picture(drawn, {table.rules.title: table.sigma for table in tables}))
         if config.readme is not None:
             write_text(config.readme, f"{before}{START}\n{text}\n{END}{after}")
     return tables
@@ -130,12 +145,12 @@ class _Pair(NamedTuple):
     blocks: list[Block]
     kept: ResultCache[Block, Played]
 
-    def standing(self) -> Standing:
+    def result(self) -> LineupResult:
         """Return how the agent did, from blocks that are all kept."""
         parts = [part for block in self.blocks if (part := self.kept.get(block)) is not None]
         if len(parts) < len(self.blocks):
             raise TrainingError("what was played has gone from the folder; the same command plays it again")
-        return summarise(self.rules, self.blocks[0].lineup, parts).of(0)
+        return summarise(self.rules, self.blocks[0].lineup, parts)
 
 
 def _play(
@@ -171,12 +186,26 @@ def _play(
     tables = []
     for rules in variants:
         progress(f"{rules.title}: sigma")
+        results = {(pair.agent, pair.level): pair.result() for pair in pairs if pair.rules is rules}
         rows: dict[str, dict[str, Standing]] = {agent: {} for agent in agents}
-        for pair in pairs:
-            if pair.rules is rules:
-                rows[pair.agent][pair.level] = pair.standing()
-        tables.append(Table(rules, sigma(rules), levels, rows))
+        for (agent, level), result in results.items():
+            rows[agent][level] = result.of(0)
+        tables.append(Table(rules, sigma(rules), levels, rows, _payoffs(results, levels, config.deals)))
     return tables
+
+
+def _payoffs(results: Mapping[tuple[str, str], LineupResult], levels: tuple[str, ...], deals: int) -> Payoffs | None:
+    """Return the matrix of the levels."""
+    if len(levels) < 2:
+        return None
+    by_deal = np.zeros((len(levels), len(levels), deals))
+    clear = np.zeros(by_deal.shape[:2], np.bool_)
+    for (one, agent), (other, level) in product(enumerate(levels), repeat=2):
+        if one != other:
+            result = results[agent, level]
+            by_deal[one, other] = result.points_by_deal(0) * result.deals / result.hands
+            clear[one, other] = result.of(0).points.is_clear_of_zero
+    return Payoffs(levels, by_deal, clear)
 
 
 def _state_of(config: LeaderboardConfig) -> tuple[Mapping[str, Agent], int]:
@@ -215,7 +244,21 @@ def _matrix(table: Table) -> str:
     """Return every agent against every level."""
     head = ["one, against", *(f"{table.rules.people - 1} x {level}" for level in table.levels)]
     rows = [[agent, *(table.cell(agent, level) for level in table.levels)] for agent in table.rows]
-    return f"\n## {table.rules.title}\n\nsigma = {table.sigma:.2f} points\n\n{_lines([head, *rows])}"
+    text = f"\n## {table.rules.title}\n\nsigma = {table.sigma:.2f} points\n\n{_lines([head, *rows])}"
+    return text if table.payoffs is None else f"{text}\n\n{_overall(table, table.payoffs)}"
+
+
+def _overall(table: Table, payoffs: Payoffs) -> str:
+    """Return what the whole matrix says of each level, the strongest by Nash averaging first."""
+    summary = payoffs.summary()
+    head = ["all opponents", "mean", "Nash rating", "Nash share", "alpha-rank"]
+    rows = []
+    for agent in sorted(summary, key=lambda agent: -summary[agent]["nash_rating"].mean):
+        one = summary[agent]
+        share = f"{one['alpha_rank']:.2f}" if "alpha_rank" in one else ""
+        numbers = (one[name].text(3, table.sigma, "+") for name in ("mean", "nash_rating"))
+        rows.append([agent, *numbers, one["nash_share"].text(2), share])
+    return _lines([head, *rows])
 
 
 def _lines(table: list[list[str]]) -> str:
