@@ -17,7 +17,6 @@ from mahjong_env.basics.types import BoolArray, Int8Array
 from mahjong_env.hands.codes import encode, split_wilds
 from mahjong_env.hands.kind_sets import count_planes
 from mahjong_env.hands.shanten import Hands, Shanten
-from mahjong_env.hands.summaries import suit_summaries
 from mahjong_env.observation.declaration import SLOTS, Layout, Piece, declared_in
 from mahjong_env.observation.visibility import EMPTY_SLOT, VisibleState
 from mahjong_env.ruleset.questions import Rules
@@ -99,7 +98,7 @@ def _waits_of(rules: Rules, hand: Int8Array, wild: Int8Array, num_melds: Int8Arr
     is_held = tried[:, np.arange(len(kinds)), kinds] >= 4  # there is no fifth
     tried[:, np.arange(len(kinds)), kinds] += ~is_held
     natural, wilds = split_wilds(tried, wild[row])
-    short = rules.tiles_short(suit_summaries(encode(natural)), wilds, num_melds[row, slot][:, None])
+    short = rules.tiles_short(encode(natural), wilds, num_melds[row, slot][:, None])
     waits[row[:, None], slot[:, None], kinds] = (short <= wilds) & ~is_held
     return waits
 

@@ -17,8 +17,8 @@ import numpy as np
 from mahjong_env.basics.chance import draw_numbers
 from mahjong_env.basics.errors import RulesError, did_you_mean
 from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, deck
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array, UInt64Array
-from mahjong_env.hands.summaries import short_of_sets_and_pair
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt64Array
+from mahjong_env.hands.summaries import short_of_sets_and_pair, suit_summaries
 from mahjong_env.state.arrays import MAX_MARKS
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ class Circumstance:
         name: of the argument.
         about: what it means, for users.
         type: ``int``, a count from 0, or ``bool``.
-        is_mark: whether it is counted for each seat while a hand is played (`Rules.marks`); else it says that the win
-            was before the first turn, with the tile that is turned up (`Wins.opening`).
+        sets: the field of `Wins` that says it: "opening", a win before the first turn with the tile that is turned up,
+            or "fourth_tile"; empty: it is counted for each seat while a hand is played (`Rules.marks`).
         discarded: the kind of which the winner has discarded that many, or `THE_WILD_KIND`.
         excludes: arguments of `score` that contradict it.
         chinese: how pages call it beside its count at a seat, if it is a mark.
@@ -57,11 +57,16 @@ class Circumstance:
     name: str
     about: str
     type: type[int] | type[bool] = int
-    is_mark: bool = True
+    sets: str = ""
     discarded: int | None = None
     excludes: tuple[str, ...] = ()
     chinese: str = ""
     after_discard: Callable[[Any, Any, Any], Any] | None = None
+
+    @property
+    def is_mark(self) -> bool:
+        """Whether it is counted for each seat."""
+        return not self.sets
 
     def accepts(self, value: Any) -> bool:
         """Whether it can have this value."""
@@ -419,17 +424,17 @@ class Rules:
         """The replacement tile has been drawn."""
 
     # --- The end of a hand ------------------------------------------------------------------------------------
-    def tiles_short(self, summaries: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
+    def tiles_short(self, codes: Int32Array, wilds: Any, melds: Any) -> Int8Array:
         """[...] int8 fewest tiles that the best complete shape still lacks, wild tiles counted as lacking.
 
         The hand is complete if it has the right number of tiles and this is at most ``wilds``.
 
         Args:
-            summaries: [..., 4] `suit_summaries` of the concealed tiles without wild ones.
+            codes: [..., 4] codes of the concealed tiles without wild ones (`mahjong_env.hands.codes`).
             wilds: [...] wild tiles among them.
             melds: [...] melds of the seat.
         """
-        return short_of_sets_and_pair(summaries)
+        return short_of_sets_and_pair(suit_summaries(codes))
 
     def tiles_short_of_one(self) -> ShortOfOne | None:
         """`tiles_short` for one hand in plain numbers; None: small batches are played as large ones.
@@ -440,7 +445,7 @@ class Rules:
 
     def complete(self, wins: Wins) -> BoolArray:
         """[n] whether the tiles are a complete hand in one of the variant's shapes."""
-        return self.tiles_short(wins.suit_summaries, wins.jokers, wins.own_melds) <= wins.jokers
+        return self.tiles_short(wins.codes, wins.jokers, wins.own_melds) <= wins.jokers
 
     def score(self, wins: Wins) -> Scores:
         """Score hands: legality, value and payments. The one place that settles wins."""

@@ -9,7 +9,6 @@ import numpy as np
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.hands.codes import encode
 from mahjong_env.hands.shanten import ORPHANS, Shapes
-from mahjong_env.hands.summaries import suit_summaries
 from mahjong_env.ruleset.questions import Rules
 
 
@@ -22,5 +21,5 @@ def other_shapes(rules: Rules) -> Shapes:
     orphans[27] = 2
     codes = encode(np.stack([seven_pairs, orphans]))
     nothing = np.zeros(2, np.int8)
-    complete = rules.tiles_short(suit_summaries(codes), nothing, nothing) <= 0
+    complete = rules.tiles_short(codes, nothing, nothing) <= 0
     return Shapes(bool(complete[0]), bool(complete[1]))

@@ -180,7 +180,7 @@ def _check_situation(rules: Rules, told: Any) -> None:
     for item in rules.circumstances:
         if not told.circumstances.get(item.name, 0):
             continue
-        if not item.is_mark and told.source != Source.DRAW.word:
+        if item.sets == "opening" and told.source != Source.DRAW.word:
             raise HandError(f"{item.name} is about a tile that is turned up (source='draw')")
         for other in item.excludes:
             if getattr(told, other, told.circumstances.get(other, 0)):
@@ -219,6 +219,8 @@ def _check_source(rules: Rules, told: Any) -> None:
     for name in ("kong_draws", "flower_draw", "first_draw"):
         if getattr(told, name) and told.source != Source.DRAW.word:
             raise HandError(f"{name} is about a tile drawn by oneself (source='draw')")
+    if told.last_tile and told.source == Source.ROBBED_KONG.word:
+        raise HandError("after the last tile no kong can be added, so that none can be robbed")
     if told.flower_draw and not told.flowers and rules.uses_flowers:
         raise HandError("flower_draw says that a flower was replaced, but flowers names none")
 
@@ -314,6 +316,9 @@ def _check_tiles(rules: Rules, told: Any, concealed: list[int], tile: int, wild:
     known = [*concealed, *melded, *flowers, *parse_tiles(told.turned_up)]
     known += _discarded(rules, told, wild) + _indicator(rules, told, tile, wild)
     check_supply(known, rules.deck, "the description", HandError)
+    for item in rules.circumstances:
+        if item.sets == "fourth_tile" and told.circumstances.get(item.name) and concealed.count(tile) > 1:
+            raise HandError(f"{item.name}: {item.about}, but one is in the hand")
     if told.source == Source.ROBBED_KONG.word and told.from_seat is not None:
         robbed = [kind for meld in melds[told.from_seat] if meld.type is MeldType.PUNG for kind in meld.tiles]
         if known.count(tile) > 1 + robbed.count(tile):
@@ -344,7 +349,7 @@ def _discarded(rules: Rules, told: Any, wild: int) -> list[int]:
 def _indicator(rules: Rules, told: Any, tile: int, wild: int) -> list[int]:
     """The tile turned up at the deal, where the wild kind leaves no doubt about it; it may be the winning tile."""
     for item in rules.circumstances:
-        if not item.is_mark and told.circumstances.get(item.name, False):
+        if item.sets == "opening" and told.circumstances.get(item.name, False):
             if tile != wild:
                 raise HandError(f"{item.name}: the winning tile is the one turned up, which wild= names")
             return []
@@ -373,7 +378,8 @@ def _describe(rules: Rules, told: Any, concealed: list[int], tile: int, wild: in
     if len(turned_up) > rules.turned_up_after_win:
         raise HandError(f"turned_up names {len(turned_up)} tiles; {rules.name} turns up {rules.turned_up_after_win}")
     turned_up += [NO_TILE] * (rules.turned_up_after_win - len(turned_up))  # those that the wall no longer had
-    is_opening = any(told.circumstances.get(item.name) for item in rules.circumstances if not item.is_mark)
+    said = {item.sets for item in rules.circumstances if told.circumstances.get(item.name)}
+    shown = [kind for listed in melds for meld in listed for kind in meld.tiles]
     return Wins(
         counts=count_tiles(concealed)[None],
         winning_tile=_one(tile),
@@ -391,8 +397,9 @@ def _describe(rules: Rules, told: Any, concealed: list[int], tile: int, wild: in
         kong_draws=_one(told.kong_draws),
         flower_draw=_one(told.flower_draw, np.bool_),
         last_tile=_one(told.last_tile, np.bool_),
+        fourth_tile=_one("fourth_tile" in said or shown.count(tile) == 3, np.bool_),
         first_draw=_one(told.first_draw, np.bool_),
-        opening=_one(is_opening, np.bool_),
+        opening=_one("opening" in said, np.bool_),
         marks=marks,
         round_wind=_one(_wind_number("round_wind", told.round_wind)),
         house_wind=_one(house),

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import TopologicalSorter
 from typing import Any, ClassVar
 
 import numpy as np
 
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt32Array
-from mahjong_env.hands.summaries import sum_summaries
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 from mahjong_env.ruleset.questions import Rules, ShortOfOne
+from mahjong_env.scoring.combinations import Combinations
 from mahjong_env.scoring.payments import Payment, everyone, owed, paid_by
-from mahjong_env.scoring.readings import SETS_AND_PAIR, Readings, Shape, best_readings
+from mahjong_env.scoring.readings import SETS_AND_PAIR, Concealed, Readings, Shape, best_readings
 from mahjong_env.scoring.rows import ByHand, Restriction, Row
 from mahjong_env.scoring.wins import Scores, Source, Wins
 
@@ -85,16 +86,20 @@ class ScoredRules(Rules):
     @property
     def reasons(self) -> tuple[str, ...]:  # type: ignore[override]  # follows from the restrictions
         """Reasons why a hand may not win, in words."""
-        return ("", "the tiles are not a complete hand", *(restriction.reason for restriction in self.restrictions))
+        return (
+            "",
+            "the tiles are not a complete hand",
+            *(restriction.reason.format(**self.knobs) for restriction in self.restrictions),
+        )
 
-    def tiles_short(self, summaries: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
+    def tiles_short(self, codes: Int32Array, wilds: Any, melds: Any) -> Int8Array:
         """[...] fewest tiles that the nearest of the shapes lacks."""
-        total = sum_summaries(summaries)
-        short = self.shapes[0].short_of(summaries, melds, total, wilds)
-        # All shapes but the first are concealed.
-        if len(self.shapes) > 1 and np.count_nonzero(melds) < np.size(melds):
-            for shape in self.shapes[1:]:
-                short = np.minimum(short, shape.short_of(summaries, melds, total, wilds))
+        tiles = Concealed.of(codes, wilds, melds)
+        short = self.shapes[0].short_of(tiles)
+        all_melded = len(self.shapes) > 1 and np.count_nonzero(melds) == np.size(melds)
+        for shape in self.shapes[1:]:
+            if not (shape.concealed and all_melded):
+                short = np.minimum(short, shape.short_of(tiles))
         return short
 
     def tiles_short_of_one(self) -> ShortOfOne | None:
@@ -106,7 +111,7 @@ class ScoredRules(Rules):
 
         def short(total: int, with_pair: int, wilds: int, melds: int) -> int:
             least = first(total, with_pair, wilds)
-            if not melds:
+            if not melds:  # all shapes but the first are concealed
                 for short_of in others:
                     other = short_of(total, with_pair, wilds)
                     if other < least:
@@ -206,9 +211,15 @@ class _Table:
             self.fixed_values = self.fixed_values.astype(np.int32)
         self.depends_on_hands = any(isinstance(row.value, ByHand) for row in rows)
         self.preference = np.array([row.preference for row in rows], np.int64)
-        # A row that is replaced replaces nothing: those further down replace first.
-        replacing = [(column, self.columns_of(row.replaces)) for column, row in enumerate(rows) if row.replaces]
-        self.replacing = replacing[::-1]
+        # A row that is replaced replaces nothing: those that none replaces go first.
+        order = list(TopologicalSorter({row.name: row.replaces for row in rows}).static_order())[::-1]
+        replacing = [(self.column_of[name], rows[self.column_of[name]].replaces) for name in order]
+        self.replacing = [(column, self.columns_of(replaced)) for column, replaced in replacing if replaced]
+        self.combined = [
+            (kind, np.array([self.column_of[row.name] for row in combining]), Combinations(rules, combining))
+            for kind in ("runs", "triplets")
+            if (combining := [row for row in rows if row.combines is not None and row.combines.of == kind])
+        ]
         self.otherwise = [(column, self.columns_of(row.unless)) for column, row in enumerate(rows) if row.unless]
         self.per_hand = {column: row.per_hand for column, row in enumerate(rows) if row.per_hand is not None}
         self.per_reading = {
@@ -286,6 +297,8 @@ class _Table:
         counts: Int8Array = part.of(part.wins.once(self._count_per_hand))
         for column, row in self.per_reading.items():
             counts[:, column] = row(part)
+        for kind, columns, combinations in self.combined:
+            counts[:, columns] = combinations.count(getattr(part, kind))
         for column, replaced in self.replacing:
             holds = counts[:, column].nonzero()[0]
             if holds.size:

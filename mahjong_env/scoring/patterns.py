@@ -8,9 +8,8 @@ import numpy as np
 
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_KINDS
-from mahjong_env.basics.types import BoolArray, Int8Array
-from mahjong_env.hands.codes import POWER, SUIT, encode
-from mahjong_env.hands.summaries import suit_summaries
+from mahjong_env.basics.types import BoolArray, Int8Array, Int32Array
+from mahjong_env.hands.codes import NUM_GROUPS, POWER, SUIT, encode
 from mahjong_env.scoring.wins import Wins
 
 
@@ -76,12 +75,21 @@ def waits_for_one(wins: Wins) -> BoolArray:
 
     Kinds of which the player himself holds all four, melds included, do not count. For hands without wild tiles.
     """
+    codes, before = kinds_tried(wins)
+    held = before + wins.melded.tiles + wins.melded.kongs
+    completes = wins.rules.tiles_short(codes, 0, wins.own_melds[:, None]) <= 0
+    return np.asarray(np.count_nonzero(completes & (held < 4), axis=1) == 1)
+
+
+def kinds_tried(wins: Wins) -> tuple[Int32Array, Int8Array]:
+    """[n, 34, 4] codes of the concealed tiles before the winning one, with one tile of each kind; and [n, 34] they.
+
+    A kind of which there are four is left as it is. For hands without wild tiles.
+    """
     n = len(wins)
     before = wins.counts.copy()
     before[np.arange(n), wins.winning_tile] -= wins.winning_tile >= 0  # none in a win by flowers
-    held = before + wins.melded.tiles + wins.melded.kongs
     codes = encode(before).repeat(NUM_KINDS, axis=0)  # a row for each kind that might come
     group = np.arange(0, codes.size, codes.shape[1]).reshape(n, NUM_KINDS) + SUIT
     codes.reshape(-1)[group] += np.where(before < 4, POWER, 0)
-    completes = wins.rules.tiles_short(suit_summaries(codes), 0, wins.own_melds.repeat(NUM_KINDS)) <= 0
-    return np.count_nonzero(completes.reshape(n, NUM_KINDS) & (held < 4), axis=1) == 1
+    return codes.reshape(n, NUM_KINDS, NUM_GROUPS), before

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mahjong_env.basics.lazy import lazy
+from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array, UInt32Array
 from mahjong_env.hands import reading
@@ -21,16 +22,35 @@ from mahjong_env.hands.summaries import (
     pairs,
     pairs_of_one,
     short_of_sets_and_pair,
+    suit_summaries,
+    sum_summaries,
 )
-from mahjong_env.scoring.patterns import SuitRows, suit_rows, suits_present
+from mahjong_env.scoring.patterns import SuitRows, count_melds, suit_rows, suits_present
 from mahjong_env.scoring.wins import Wins
 
+_UP_TO_A_RUN = np.arange(3, dtype=np.int8)[:, None]
 # Arrays, as numpy turns plain numbers into arrays in every call.
 _NONE, _SEVEN, _NEARLY_ALL, _IMPOSSIBLE = (np.array(number, np.int8) for number in (0, 7, 12, 99))
 
-ShortOf = Callable[[UInt32Array, Any, UInt32Array, Any], Int8Array]
-"""[...] tiles that a shape lacks, wild ones counted as lacking, from the suit summaries [..., 4], the melds [...], the
-sum of the summaries [...], and the wild tiles held [...]."""
+
+class Concealed(NamedTuple):
+    """Concealed tiles, as shapes are asked about them."""
+
+    codes: Int32Array  # [..., 4] of the tiles without wild ones
+    summaries: UInt32Array  # [..., 4] `suit_summaries` of the codes
+    total: UInt32Array  # [...] their sum
+    wilds: Any  # [...] wild tiles held
+    melds: Any  # [...] melds of the seat
+
+    @classmethod
+    def of(cls, codes: Int32Array, wilds: Any, melds: Any) -> Concealed:
+        """Look the codes up."""
+        summaries = suit_summaries(codes)
+        return cls(codes, summaries, sum_summaries(summaries), wilds, melds)
+
+
+ShortOf = Callable[[Concealed], Int8Array]
+"""[...] tiles that a shape lacks, wild ones counted as lacking."""
 
 ShortOfOne = Callable[[int, int, int], int]
 """The same of one hand in plain numbers, from the two numbers of `sum_of_one` and the wild tiles held."""
@@ -60,8 +80,8 @@ class Shape:
         """The readings of some hands ([k] indices of wins) in this shape; none for those that do not have it."""
         if self.read is not None:
             return self.read(self, wins, which)
-        complete = self.short_of(wins.suit_summaries, wins.own_melds, wins.sum_of_summaries, wins.jokers) <= wins.jokers
-        return [Readings(wins, self, which.compress(complete.take(which)))]
+        tiles = Concealed(wins.codes, wins.suit_summaries, wins.sum_of_summaries, wins.jokers, wins.own_melds)
+        return [Readings(wins, self, which.compress((self.short_of(tiles) <= wins.jokers).take(which)))]
 
 
 class Sets(NamedTuple):
@@ -146,6 +166,28 @@ class Readings:
         return ~np.logical_or.reduce(self.triplets, axis=1) & (self._sets is not None)
 
     @lazy
+    def runs_with_winning_tile(self) -> Int8Array:
+        """[3, m] concealed runs in which the winning tile stands in the third, the second, the first place."""
+        runs = np.zeros((2 + NUM_KINDS, len(self)), np.int8)  # runs that begin at kind k stand at k + 2
+        runs[2:] = self.hidden_runs.T
+        return runs[self.of(self.wins.winning_tile) + _UP_TO_A_RUN, np.arange(len(self))]
+
+    @lazy
+    def concealed_pungs(self) -> Int8Array:
+        """[m] triplets and concealed kongs that no other player's tile has completed.
+
+        A winning tile of another player that also fits a concealed run of the reading completes that run, and three
+        others of its kind are concealed.
+        """
+        wins = self.wins
+        index = np.arange(len(self)) * NUM_KINDS + self.of(wins.winning_tile)
+        exposed = self.of(~wins.drawn) & (self.hidden_triplets.reshape(-1).take(index) > 0)
+        if exposed.any():
+            exposed &= ~self.runs_with_winning_tile.any(axis=0)
+        kongs = self.of(count_melds(wins, MeldType.CONCEALED_KONG))
+        return self.hidden_triplets.sum(axis=1, dtype=np.int8) + kongs - exposed
+
+    @lazy
     def tiles(self) -> Int8Array:
         """[m, T] concealed and melded tiles, kongs counted as three, wild tiles as what they stand for."""
         return self.sets.tiles + self.of(self.wins.melded.tiles)
@@ -207,17 +249,13 @@ def read_sets_and_pair(shape: Shape, wins: Wins, which: Games) -> list[Readings]
     return [Readings(wins, shape, owner, sets)]
 
 
-def _short_of_sets_and_pair(summaries: UInt32Array, melds: Any, total: UInt32Array, wilds: Any) -> Int8Array:
-    return short_of_sets_and_pair(summaries, total)
-
-
-def _short_of_thirteen_orphans(summaries: UInt32Array, melds: Any, total: UInt32Array, wilds: Any) -> Int8Array:
+def _short_of_thirteen_orphans(tiles: Concealed) -> Int8Array:
     """Hands that lack more than two tiles beside their wild ones count as impossible: they are looked at no further."""
-    kinds = orphan_kinds(summaries, total)
-    near = (kinds >= _NEARLY_ALL - wilds) & (melds == _NONE)
+    kinds = orphan_kinds(tiles.summaries, tiles.total)
+    near = (kinds >= _NEARLY_ALL - tiles.wilds) & (tiles.melds == _NONE)
     if not np.count_nonzero(near):
         return np.full(near.shape, _IMPOSSIBLE)
-    lacking = 13 - kinds + (doubled_orphans(summaries, total) == 0)
+    lacking = 13 - kinds + (doubled_orphans(tiles.summaries, tiles.total) == 0)
     return np.where(near, lacking, _IMPOSSIBLE).astype(np.int8)
 
 
@@ -230,7 +268,7 @@ def _thirteen_orphans_of_one(total: int, with_pair: int, wilds: int) -> int:
 
 SETS_AND_PAIR = Shape(
     "sets and a pair",
-    _short_of_sets_and_pair,
+    lambda tiles: short_of_sets_and_pair(tiles.summaries, tiles.total),
     read_sets_and_pair,
     short_of_one=lambda total, with_pair, wilds: with_pair,
 )
@@ -238,7 +276,7 @@ SETS_AND_PAIR_AS_ONE = replace(SETS_AND_PAIR, read=None)
 """For variants that ask nothing about the sets: one reading stands for all."""
 SEVEN_PAIRS = Shape(
     "seven pairs",  # four alike are two pairs
-    lambda summaries, melds, total, wilds: np.where(melds == _NONE, _SEVEN - pairs(summaries, total), _IMPOSSIBLE),
+    lambda tiles: np.where(tiles.melds == _NONE, _SEVEN - pairs(tiles.summaries, tiles.total), _IMPOSSIBLE),
     concealed=True,
     short_of_one=lambda total, with_pair, wilds: 7 - pairs_of_one(total),
 )

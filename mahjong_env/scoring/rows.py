@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from mahjong_env.ruleset.questions import Rules
@@ -43,6 +43,17 @@ class ByHand:
     value: OfHands
 
 
+class Combination(NamedTuple):
+    """Two, three or four sets that make a row together (`mahjong_env.scoring.combinations`)."""
+
+    of: str
+    """The sets: "runs" or "triplets", melds included."""
+    one_suit: bool
+    """All sets are of one suit; else each is of another."""
+    steps: tuple[tuple[int, ...], ...]
+    """The ways in which their ranks, in order, may follow each other: one step between every two."""
+
+
 @dataclass(frozen=True, eq=False)
 class Row:
     """One row of a variant's scoring table.
@@ -59,6 +70,7 @@ class Row:
             nothing but speed, and only for rows that waive a restriction.
         comes_with: another row that every reading with this one has too; it then need not be looked for where any of
             the two would do.
+        combines: the sets that make the row, in place of the above: of all such rows as many as may count together do.
         replaces: rows that are not scored beside this one. A row that is itself replaced replaces nothing.
         unless: the row holds exactly in those readings that have none of these.
         preference: of readings that are worth the same, the one with the greatest sum of these is taken.
@@ -73,6 +85,7 @@ class Row:
     shape: Shape | None = None
     in_some_reading: OfHands | None = None
     comes_with: str | None = None
+    combines: Combination | None = None
     replaces: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
     preference: int = 0
@@ -102,7 +115,7 @@ class Restriction:
     """A reason why a complete hand may not win.
 
     Attributes:
-        reason: in words, as `score` gives it.
+        reason: in words, as `score` gives it; ``{knob}`` stands for what a knob is set to.
         per_hand: [n] the hands that are concerned; None: all.
         per_reading: [m] the readings that are refused; None: all readings of those hands.
         waived_by: rows whose readings the restriction leaves alone; rows that a reading has or has not, no counts.

@@ -47,6 +47,7 @@ class Source(IntEnum):
         return next(source for source in cls if source.word == word)
 
 
+_OTHERS: Final = 3  # of a kind
 # numpy compares with plain integers four times faster than with members of an enumeration.
 _DRAW, _DISCARD, _ROBBED_KONG = (int(source) for source in (Source.DRAW, Source.DISCARD, Source.ROBBED_KONG))
 
@@ -84,6 +85,7 @@ class Wins:
     kong_draws: Int8Array  # [n] kongs in an unbroken row before a drawn winning tile
     flower_draw: BoolArray  # [n] the winning tile replaced a flower
     last_tile: BoolArray  # [n] no drawable tile is left
+    fourth_tile: BoolArray  # [n] the three others of the winning kind lie open, as discards or in melds
     first_draw: BoolArray  # [n] the winner's first draw, nobody having claimed a tile or declared a kong
     opening: BoolArray  # [n] a win before the first turn, by a tile that is turned up
     marks: Int16Array  # [n, S, K] see Rules.marks
@@ -301,6 +303,7 @@ def wins_from_state(state: State, seats: Seats, tile: Any, source: Source, from_
         kong_draws=state.kong_draws.take(games) if by_draw else nothing,
         flower_draw=state.flower_draw.take(games) if by_draw else nothing > 0,
         last_tile=state.left(games) <= 0,
+        fourth_tile=state.lying_open(games, tile) == _OTHERS + (source is Source.DISCARD),
         first_draw=(seats.of(state.turns) == 1) & state.undisturbed.take(games) if by_draw else nothing > 0,
         opening=nothing > 0,
         marks=state.marks.take(games, axis=0),

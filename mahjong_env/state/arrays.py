@@ -464,6 +464,12 @@ class State(Arrays):
         codes = np.abs(self.river[game, seat])
         return codes[(codes > 0) & (codes <= CLAIMED)] - _ONE
 
+    def lying_open(self, games: Games, kind: Any) -> Int8Array:
+        """[n] tiles of a kind [n] that all can see: discards that lie there, and melds but for hidden kongs."""
+        planes = self.public.transpose(0, 3, 1, 2)[games, kind]
+        lying: Int8Array = (planes[:, :, DISCARDED] + planes[:, :, MELDED]).sum(axis=1, dtype=np.int8)
+        return lying
+
     def take_discard(self, givers: Seats, kind: Any, claimer: Any) -> None:
         """Take the latest discard of each giver away for a seat that claims it, ``claimer`` [n]; rivers note it."""
         flat, index = self._flat, givers.index

@@ -35,7 +35,6 @@ from mahjong_env.engine.phases.masks import write_masks
 from mahjong_env.engine.scene import Deal
 from mahjong_env.engine.snapshot import Snapshot
 from mahjong_env.hands.codes import encode
-from mahjong_env.hands.summaries import suit_summaries
 from mahjong_env.observation.one_seat import MOST_GAMES
 from mahjong_env.observation.planes import LAYOUT, PIECES, plane
 from mahjong_env.observation.view import View
@@ -226,7 +225,7 @@ def _is_tenpai(engine: Engine) -> BoolArray:
     state = engine.state
     natural = state.natural_hands(np.arange(engine.num_games))
     wilds = state.hand.sum(axis=2) - natural.sum(axis=2)
-    lacking = engine.rules.tiles_short(suit_summaries(encode(natural)), wilds, state.num_melds)
+    lacking = engine.rules.tiles_short(encode(natural), wilds, state.num_melds)
     return np.asarray(lacking <= wilds + 1)
 
 

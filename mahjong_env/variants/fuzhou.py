@@ -15,7 +15,6 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import FIRST_HONOUR, FLOWERS, NO_TILE, NUM_ALL_KINDS, NUM_KINDS, SEASONS
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 from mahjong_env.hands.codes import POWER, SUIT
-from mahjong_env.hands.summaries import suit_summaries
 from mahjong_env.ruleset.questions import THE_WILD_KIND, Circumstance, knob
 from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.patterns import count_melds
@@ -126,7 +125,7 @@ class Fuzhou(ScoredRules):
             "robbing_gold",
             "won before the first turn, with the gold that is turned up",
             type=bool,
-            is_mark=False,
+            sets="opening",
             excludes=("kong_draws", "flower_draw", "first_draw", "discarded_wild"),
         ),
     )
@@ -173,10 +172,10 @@ class Fuzhou(ScoredRules):
         if stage == _HEAVEN:
             dealers = state.seats(games, dealer)
             golds = state.wilds_held(dealers)
-            may_win[rows, dealer] = self.tiles_short(suit_summaries(state.codes(dealers)), golds, 0) <= golds
+            may_win[rows, dealer] = self.tiles_short(state.codes(dealers), golds, 0) <= golds
             return may_win, dealer
         with_gold, golds = _with_gold(state, games)
-        may_win[:] = self.tiles_short(suit_summaries(with_gold), golds, 0) <= golds
+        may_win[:] = self.tiles_short(with_gold, golds, 0) <= golds
         may_win[rows, dealer] = self._swaps(state, games).any(axis=1)
         return may_win, dealer
 
@@ -187,7 +186,7 @@ class Fuzhou(ScoredRules):
         codes, golds = codes[np.arange(len(games)), dealer], golds[np.arange(len(games)), dealer]
         swaps = np.zeros((len(games), len(_SUITED_KINDS)), np.bool_)
         # The tile given up could have been part of a set with two tiles more.
-        near = np.flatnonzero(self.tiles_short(suit_summaries(codes), golds, 0) <= golds + 2)
+        near = np.flatnonzero(self.tiles_short(codes, golds, 0) <= golds + 2)
         if not near.size:
             return swaps
         holds = state.hand[games[near], dealer[near], :FIRST_HONOUR] > 0
@@ -195,7 +194,7 @@ class Fuzhou(ScoredRules):
         without = np.repeat(codes[near, None], len(_SUITED_KINDS), axis=1)
         without[:, _SUITED_KINDS, SUIT[_SUITED_KINDS]] -= np.where(holds & ~is_gold, POWER[_SUITED_KINDS], 0)
         golds_left = golds[near, None] - is_gold.astype(np.int8)
-        swaps[near] = holds & (self.tiles_short(suit_summaries(without), golds_left, 0) <= golds_left)
+        swaps[near] = holds & (self.tiles_short(without, golds_left, 0) <= golds_left)
         return swaps
 
     def opening_tiles(self, state: State, seats: Seats, stage: Int8Array) -> tuple[Any, Any]:

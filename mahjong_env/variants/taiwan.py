@@ -13,7 +13,7 @@ import numpy as np
 
 from mahjong_env.basics.chance import draw_numbers
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.basics.tiles import EAST, FIRST_HONOUR, FLOWERS, NO_TILE, NORTH, NUM_KINDS, RED, WHITE
+from mahjong_env.basics.tiles import EAST, FIRST_HONOUR, FLOWERS, NO_TILE, NORTH, RED, WHITE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt64Array
 from mahjong_env.ruleset.questions import Circumstance, knob, only_with_marks
 from mahjong_env.scoring.driver import ScoredRules, sum_of_rows
@@ -29,11 +29,8 @@ _EIGHT_FLOWERS_MARK: Final = 0
 """The index of the only mark of a seat: 1 in the turn in which it has exposed its eighth flower."""
 _MOST_DEAD_TILES: Final = 71
 """The tiles of the wall of 144 after the deal of 65 and eight replacements."""
-_UP_TO_A_RUN: Final = np.arange(3, dtype=np.int8)[:, None]
 
-EIGHT_FLOWERS = Shape(
-    "eight flowers", short_of=lambda summaries, melds, total, wilds: np.full(total.shape, 99, np.int8)
-)
+EIGHT_FLOWERS = Shape("eight flowers", short_of=lambda tiles: np.full(tiles.total.shape, 99, np.int8))
 
 # fmt: off
 SITUATION = (
@@ -85,11 +82,11 @@ HANDS = (
         per_hand=lambda win: (
             (win.own_melds == 5) & (count_melds(win, MeldType.CONCEALED_KONG) == 0) & win.on_discard)),
     Row("Three Hidden Triples", "三暗刻 sān àn kè", 2, "three triples or gangs without another player's tile",
-        shape=SETS_AND_PAIR, per_reading=lambda reading: reading.once(_hidden_triples) == 3),
+        shape=SETS_AND_PAIR, per_reading=lambda reading: reading.concealed_pungs == 3),
     Row("Four Hidden Triples", "四暗刻 sì àn kè", 5, "four of them",
-        shape=SETS_AND_PAIR, per_reading=lambda reading: reading.once(_hidden_triples) == 4),
+        shape=SETS_AND_PAIR, per_reading=lambda reading: reading.concealed_pungs == 4),
     Row("Five Hidden Triples", "五暗刻 wǔ àn kè", 8, "five of them",
-        shape=SETS_AND_PAIR, per_reading=lambda reading: reading.once(_hidden_triples) == 5),
+        shape=SETS_AND_PAIR, per_reading=lambda reading: reading.concealed_pungs == 5),
     Row("All Pungs", "碰碰胡 pèng pèng hú", 4, "every set is a triple or gang",
         shape=SETS_AND_PAIR, per_reading=lambda reading: reading.all_pungs),
     Row("Mixed One Suit", "混一色 hùn yī sè", 4, "one suit and honours",
@@ -280,24 +277,6 @@ def _may_be_peaceful(wins: Wins) -> BoolArray:
     """[n] the conditions of Peaceful Win beside the sets."""
     may_be = ~wins.drawn & ~wins.once(waits_for_one)
     return may_be & ~wins.flowers.any(axis=1) if wins.rules.strict_peaceful else may_be
-
-
-def _hidden_triples(reading: Readings) -> Int8Array:
-    """[m] triples and gangs of each reading that no other player's tile has completed.
-
-    A claimed winning tile that also fits a concealed run of the reading completes that run, and three others of its
-    kind are hidden.
-    """
-    wins = reading.wins
-    tile, claimed = reading.of(wins.winning_tile), reading.of(~wins.drawn)
-    index = np.arange(len(reading)) * NUM_KINDS + tile
-    exposed = claimed & (reading.hidden_triplets.reshape(-1).take(index) > 0)
-    if exposed.any():
-        runs = np.zeros((2 + NUM_KINDS, len(reading)), np.int8)  # runs that begin at kind k stand at k + 2
-        runs[2:] = reading.hidden_runs.T
-        exposed &= runs[tile + _UP_TO_A_RUN, np.arange(len(reading))].sum(axis=0) == 0
-    gangs = reading.of(count_melds(wins, MeldType.CONCEALED_KONG))
-    return reading.hidden_triplets.sum(axis=1, dtype=np.int8) + gangs - exposed
 
 
 RULES = Taiwan()

@@ -13,7 +13,7 @@ import numpy as np
 
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import EAST, GREEN, IS_TERMINAL, NORTH, NUM_ALL_KINDS, NUM_KINDS, RANK, RED, WHITE
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt32Array
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 from mahjong_env.hands.codes import SUIT, encode
 from mahjong_env.hands.summaries import (
     pairs,
@@ -21,13 +21,12 @@ from mahjong_env.hands.summaries import (
     short_of_sets_and_258,
     short_of_sets_and_pair,
     suit_summaries,
-    sum_summaries,
 )
 from mahjong_env.ruleset.questions import Circumstance, ShortOfOne, knob
 from mahjong_env.scoring.driver import ScoredRules, product_of_rows
 from mahjong_env.scoring.patterns import SuitRows, count_melds, on_kong_draw, open_melds, suit_rows, suits_present
 from mahjong_env.scoring.payments import Payer, Payment
-from mahjong_env.scoring.readings import SETS_AND_PAIR, Readings, Shape
+from mahjong_env.scoring.readings import SETS_AND_PAIR, Concealed, Readings, Shape
 from mahjong_env.scoring.rows import ByKnob, Restriction, Row, names
 from mahjong_env.scoring.wins import Wins
 from mahjong_env.state.arrays import NO_SEAT, State
@@ -51,9 +50,9 @@ def is_wild_card_seven_pairs(wins: Wins) -> BoolArray:
     return possible & ~(wins.counts & 1).any(axis=1) if possible.any() else possible
 
 
-def _short_of_wild_card_seven_pairs(summaries: UInt32Array, melds: Any, total: UInt32Array, wilds: Any) -> Int8Array:
+def _short_of_wild_card_seven_pairs(tiles: Concealed) -> Int8Array:
     """[...] natural pairs that are lacking, a tile each, and the four wild tiles."""
-    return np.maximum(_NATURAL_PAIRS - pairs(summaries, total), 0) + _NUM_WILDS
+    return np.maximum(_NATURAL_PAIRS - pairs(tiles.summaries, tiles.total), 0) + _NUM_WILDS
 
 
 def _read_wild_card_seven_pairs(shape: Shape, wins: Wins, which: Games) -> list[Readings]:
@@ -263,11 +262,11 @@ class Wuhan(ScoredRules):
         """Any kind but Red, the wild one included (wuhan.md#what-a-wild-tile-may-do, wuhan.md#red-dragons)."""
         return (counts == 4) & ~_IS_RED[:NUM_KINDS]
 
-    def tiles_short(self, summaries: UInt32Array, wilds: Any, melds: Any) -> Int8Array:
+    def tiles_short(self, codes: Int32Array, wilds: Any, melds: Any) -> Int8Array:
         """Sets and a pair need a meld on the table, which Wild Card Seven Pairs must not have."""
-        total = sum_summaries(summaries)
-        seven_pairs = _short_of_wild_card_seven_pairs(summaries, melds, total, wilds)
-        return np.where(melds == 0, seven_pairs, short_of_sets_and_pair(summaries, total))
+        tiles = Concealed.of(codes, wilds, melds)
+        seven_pairs = _short_of_wild_card_seven_pairs(tiles)
+        return np.where(melds == 0, seven_pairs, short_of_sets_and_pair(tiles.summaries, tiles.total))
 
     def tiles_short_of_one(self) -> ShortOfOne | None:
         """The same for one hand in plain numbers."""

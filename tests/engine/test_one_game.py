@@ -13,7 +13,7 @@ import pytest
 from mahjong_env import VARIANTS, ActionError, IllegalActionError, make_engine
 from mahjong_env.engine import one_game
 from mahjong_env.hands.codes import encode
-from mahjong_env.hands.summaries import FIRST_HONOUR_FACTS, facts_for_one, suit_summaries, sum_of_one
+from mahjong_env.hands.summaries import FIRST_HONOUR_FACTS, facts_for_one, sum_of_one
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import Phase
 from mahjong_env.testing.play import choose_actions
@@ -76,7 +76,7 @@ def test_every_question_has_its_place():
     about_games = {
         name
         for name, function in inspect.getmembers(Rules, inspect.isfunction)
-        if {"state", "seats", "games", "summaries"} & set(inspect.signature(function).parameters)
+        if {"state", "seats", "games", "codes"} & set(inspect.signature(function).parameters)
     }
     assert about_games - ON_RARE_WAYS - NO_QUESTIONS == {*one_game.NOT_ASKED, "tiles_short"}
 
@@ -97,7 +97,7 @@ def test_hands_are_as_short_as_arrays_say(variant):
         counts = np.stack([np.bincount(rng.choice(few, 12), minlength=34) for few in kinds]).clip(0, 4)
         for wilds in range(4):
             codes = encode(counts)
-            many = rules.tiles_short(suit_summaries(codes), np.full(200, wilds, np.int8), np.full(200, melds, np.int8))
+            many = rules.tiles_short(codes, np.full(200, wilds, np.int8), np.full(200, melds, np.int8))
             for row, (one, two, three, four) in enumerate(codes.tolist()):
                 sums = sum_of_one(words[one], words[two], words[three], words[four + FIRST_HONOUR_FACTS])
                 assert short_of_one(*sums, wilds, melds) == many[row]

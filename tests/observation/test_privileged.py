@@ -7,7 +7,6 @@ import mahjong_env
 from mahjong_agents import make_agent
 from mahjong_env import ActionError, Deal, make_engine
 from mahjong_env.hands.codes import encode
-from mahjong_env.hands.summaries import suit_summaries
 from mahjong_env.observation.privileged import LAYOUT, NOBODY
 from mahjong_env.state.arrays import SLOT_OF_OFFSET, Phase
 
@@ -34,9 +33,9 @@ def complete(engine, hand, wild, num_melds):
     wilds = natural[wild] if wild >= 0 else 0
     if wild >= 0:
         natural[wild] = 0
-    facts = suit_summaries(encode(natural[None]))
+    codes = encode(natural[None])
     return bool(
-        (engine.rules.tiles_short(facts, np.array([wilds], np.int8), np.array([num_melds], np.int8)) <= wilds)[0]
+        (engine.rules.tiles_short(codes, np.array([wilds], np.int8), np.array([num_melds], np.int8)) <= wilds)[0]
     )
 
 

@@ -14,9 +14,8 @@ import mahjong_env
 from mahjong_env import Deal, make_engine, score
 from mahjong_env.basics.errors import HandError, RulesError
 from mahjong_env.hands.codes import encode
-from mahjong_env.hands.summaries import suit_summaries, sum_summaries
 from mahjong_env.scoring.payments import Payer, Payment, owed
-from mahjong_env.scoring.readings import THIRTEEN_ORPHANS
+from mahjong_env.scoring.readings import THIRTEEN_ORPHANS, Concealed
 from mahjong_env.scoring.rows import ByHand, ByKnob, Row, names
 from mahjong_env.testing import check_variant
 from mahjong_env.variants.hebei import PATTERNS, Hebei
@@ -205,8 +204,8 @@ def test_thirteen_orphans_with_any_number_of_wild_tiles():
         counts = np.bincount(kept, minlength=34)
         if counts.max() > 4:
             continue
-        words = suit_summaries(encode(counts[None]))
-        short = int(THIRTEEN_ORPHANS.short_of(words, np.int8(0), sum_summaries(words), wilds)[0])
+        tiles = Concealed.of(encode(counts[None]), wilds, np.int8(0))
+        short = int(THIRTEEN_ORPHANS.short_of(tiles)[0])
         expected = brute_short(counts)
         assert (short <= wilds) == (expected <= wilds)
         assert short == expected or short == 99 > wilds + 1

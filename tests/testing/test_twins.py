@@ -275,8 +275,8 @@ def late_in_the_hand_nobody_may_do_anything(self, state, seats):
 class WithoutClaims(Hebei):
     """Nobody claims or wins."""
 
-    def tiles_short(self, words, wilds, melds):
-        return np.full(words.shape[:-1], 14, np.int8)
+    def tiles_short(self, codes, wilds, melds):
+        return np.full(codes.shape[:-1], 14, np.int8)
 
     def limit_claims(self, state, seats, options):
         options[:] = 0

@@ -170,6 +170,7 @@ def price(
         kong_draws=nothing,
         flower_draw=nothing > 0,
         last_tile=nothing > 0,
+        fourth_tile=nothing > 0,
         first_draw=nothing > 0,
         opening=nothing > 0,
         marks=view.marks[row][:, slots],

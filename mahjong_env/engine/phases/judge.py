@@ -8,7 +8,6 @@ import numpy as np
 
 from mahjong_env.basics.types import BoolArray, Games
 from mahjong_env.engine.phases.context import StepContext
-from mahjong_env.hands.summaries import suit_summaries
 from mahjong_env.scoring.wins import Source, wins_from_state
 from mahjong_env.state.seats import Seats
 
@@ -20,7 +19,7 @@ def update_tenpai(context: StepContext, seats: Seats) -> None:
     """Set the flag "one tile away" of seats that are between turns."""
     state, rules = context.state, context.rules
     wilds = state.wilds_held(seats) if rules.has_wild else _ZERO
-    short = rules.tiles_short(suit_summaries(state.codes(seats)), wilds, state.melds_made(seats))
+    short = rules.tiles_short(state.codes(seats), wilds, state.melds_made(seats))
     state.set_tenpai(seats, short <= wilds + _ONE)
 
 
@@ -36,7 +35,7 @@ def is_complete(context: StepContext, seats: Seats, tile: Any = None) -> BoolArr
     wilds = state.wilds_held(seats) if rules.has_wild else _ZERO
     if tile is not None and rules.has_wild:
         wilds = wilds + (tile == state.wild[seats.game])
-    return rules.tiles_short(suit_summaries(codes), wilds, state.melds_made(seats)) <= wilds
+    return rules.tiles_short(codes, wilds, state.melds_made(seats)) <= wilds
 
 
 def judge_turn(context: StepContext, seats: Seats, *, unflagged: bool = False) -> None:

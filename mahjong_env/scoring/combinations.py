@@ -1,0 +1,115 @@
+"""Rows that two, three or four sets make together, and how many of them a hand scores.
+
+The principle is that sets are accounted for once: when sets have been combined for a row, each of the others may be
+combined once with one of them. So the rows that count together join the sets as the edges of a tree do: none connects
+sets that others connect already. Of all such choices the one that is worth most counts; among equals the one with the
+most different rows, then with those that stand first in the table.
+
+Sets are the same four times at most, and there are few ways to choose them, so the answers are worked out beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, combinations_with_replacement
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_env.basics.tiles import FIRST_HONOUR
+from mahjong_env.basics.types import BoolArray, Int8Array, Int64Array
+from mahjong_env.scoring.rows import Row
+
+if TYPE_CHECKING:
+    from mahjong_env.ruleset.questions import Rules
+
+_SETS: Final = 4
+_RANKS: Final = 9
+_LAST_RUN: Final = 6
+_NONE: Final = -1
+_BASE: Final = (_SETS + 1) ** np.arange(FIRST_HONOUR)
+"""[27] the weight of each kind in the number that stands for some sets."""
+
+Block = tuple[int, ...]
+"""Sets that are combined, by their place among the four."""
+
+
+class Combinations:
+    """For all that four sets of suits may be, the rows that they make together."""
+
+    def __init__(self, rules: Rules, rows: Sequence[Row]) -> None:
+        """Work out what counts for every choice of up to four sets.
+
+        Args:
+            rules: the knobs, on which values may depend.
+            rows: those that combine sets of one kind, in the order of the table.
+        """
+        starts = [kind for kind in range(FIRST_HONOUR) if _is_start(kind, rows)]
+        # _NONE stands for a set that is not there.
+        sets = np.array(list(combinations_with_replacement([_NONE, *starts], _SETS)))
+        made = {block: _rows_made(sets[:, block], rows) for block in _blocks()}
+        values = np.array([row.value_in(rules) for row in rows], np.int64)
+        best, counts = np.full(len(sets), _NONE, np.int64), np.zeros((len(sets), len(rows)), np.int8)
+        for forest in _forests(list(made)):
+            entries = np.zeros((len(sets), len(rows)), np.int8)
+            for block in forest:
+                entries += made[block]
+            rank = _rank(entries, values)
+            better = rank > best
+            best[better], counts[better] = rank[better], entries[better]
+        keys = np.where(sets == _NONE, 0, _BASE[sets]).sum(axis=1)
+        order = keys.argsort()
+        self._keys, self._counts = keys[order], counts[order]
+
+    def count(self, sets: Int8Array) -> Int8Array:
+        """[m, rows] the entries of each row, for sets [m, 34] by kind (runs by their lowest tile)."""
+        return self._counts.take(self._keys.searchsorted(sets[:, :FIRST_HONOUR] @ _BASE), axis=0)
+
+
+def _is_start(kind: int, rows: Sequence[Row]) -> bool:
+    return kind % _RANKS <= _LAST_RUN or any(row.combines is not None and row.combines.of != "runs" for row in rows)
+
+
+def _blocks() -> Iterator[Block]:
+    for number in range(2, _SETS + 1):
+        yield from combinations(range(_SETS), number)
+
+
+def _forests(blocks: list[Block]) -> Iterator[list[Block]]:
+    """All choices of blocks in which none connects sets that others connect already."""
+
+    def extend(chosen: list[Block], rest: list[Block], parts: tuple[int, ...]) -> Iterator[list[Block]]:
+        yield chosen
+        for number, block in enumerate(rest):
+            joined = {parts[place] for place in block}
+            if len(joined) == len(block):
+                merged = tuple(min(joined) if part in joined else part for part in parts)
+                yield from extend([*chosen, block], rest[number + 1 :], merged)
+
+    return extend([], blocks, tuple(range(_SETS)))
+
+
+def _rows_made(sets: NDArray[Any], rows: Sequence[Row]) -> BoolArray:
+    """[n, rows] whether sets [n, k], `_NONE` where there is none, make each row."""
+    suit, rank = sets // _RANKS, np.sort(sets % _RANKS, axis=1)
+    are_there = (sets != _NONE).all(axis=1)
+    one_suit = (suit == suit[:, :1]).all(axis=1)
+    each_another = (np.diff(np.sort(suit, axis=1), axis=1) > 0).all(axis=1)
+    made = np.zeros((len(sets), len(rows)), np.bool_)
+    for column, row in enumerate(rows):
+        assert row.combines is not None
+        for steps in row.combines.steps:
+            if len(steps) == sets.shape[1] - 1:
+                follow = (np.diff(rank, axis=1) == steps).all(axis=1)
+                made[:, column] |= are_there & follow & (one_suit if row.combines.one_suit else each_another)
+    return made
+
+
+def _rank(entries: Int8Array, values: Int64Array) -> Int64Array:
+    """[n] numbers that order choices of rows: by worth, different rows, the first of the table, then the most of it."""
+    rows = np.arange(len(values))[::-1]
+    has = entries > 0
+    rank = (entries @ values << 8) + has.sum(axis=1)
+    rank = (rank << len(values)) + (has << rows).sum(axis=1)
+    return np.asarray((rank << 2 * len(values)) + (entries.astype(np.int64) << 2 * rows).sum(axis=1))

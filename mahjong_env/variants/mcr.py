@@ -1,0 +1,544 @@
+"""MCR, Mahjong Competition Rules (国标麻将 guóbiāo májiàng).
+
+Its rules, written for players, are the page `mcr.md` beside this file; docs/rules has it with the default knobs.
+Version 0: first release.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, NamedTuple
+
+import numpy as np
+
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.basics.tiles import EAST, FIRST_HONOUR, GREEN, IS_TERMINAL, NORTH, NUM_KINDS, RANK, RED, WHITE
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt64Array
+from mahjong_env.hands.codes import RANKS
+from mahjong_env.hands.knitted import (
+    STRAIGHTS,
+    knitted_straights,
+    short_of_knitted_straight,
+    short_of_knitted_tiles,
+)
+from mahjong_env.hands.reading import readings
+from mahjong_env.hands.summaries import pairs, short_of_sets_and_pair, suit_summaries, sum_summaries
+from mahjong_env.ruleset.questions import Circumstance, knob
+from mahjong_env.scoring.driver import ScoredRules, sum_of_rows
+from mahjong_env.scoring.patterns import count_melds, is_closed, kinds_tried, open_melds, suits_of, suits_present
+from mahjong_env.scoring.payments import Payer, Payment
+from mahjong_env.scoring.readings import (
+    SETS_AND_PAIR,
+    SEVEN_PAIRS,
+    THIRTEEN_ORPHANS,
+    Readings,
+    Sets,
+    Shape,
+)
+from mahjong_env.scoring.rows import ByKnob, Combination, Restriction, Row
+from mahjong_env.scoring.wins import Wins
+from mahjong_env.state.arrays import State
+
+_WINDS, _DRAGONS = slice(EAST, NORTH + 1), slice(WHITE, RED + 1)
+_HANDS_OF_A_ROUND: Final = 4
+_ROUNDS: Final = 4
+# Who sits in the seats of East, South, West, North of the round before, after each round of a match.
+_CHANGES: Final = np.array([[1, 0, 3, 2], [2, 3, 1, 0], [1, 0, 3, 2]])
+
+
+# --- Shapes -----------------------------------------------------------------------------------------------------------
+
+
+def _read_knitted_straights(shape: Shape, wins: Wins, which: Games) -> list[Readings]:
+    """The straight is taken out, whichever it is; the rest is read as a set, if it is not melded, and a pair."""
+    hand, straight = knitted_straights(wins.codes.take(which, axis=0))
+    hand = which.take(hand)
+    found = readings(wins.counts.take(hand, axis=0) - STRAIGHTS.take(straight, axis=0))
+    owner = hand.take(found.owner)
+    tiles = wins.counts.take(owner, axis=0)
+    sets = Sets(found.pair, found.triplets.view(np.int8), found.runs.view(np.int8), tiles, np.zeros_like(tiles))
+    return [Readings(wins, shape, owner, sets)]
+
+
+KNITTED_STRAIGHT = Shape(
+    "a knitted straight, a set and a pair",
+    lambda tiles: short_of_knitted_straight(tiles.codes),
+    _read_knitted_straights,
+)
+KNITTED_TILES = Shape("honors and knitted tiles", lambda tiles: short_of_knitted_tiles(tiles.codes), concealed=True)
+
+
+# --- What the rows ask ------------------------------------------------------------------------------------------------
+
+
+def _kinds(*ranks: int, suits: tuple[int, ...] = (0, 1, 2), honours: tuple[int, ...] = ()) -> BoolArray:
+    """[34] the kinds of these ranks in some suits, and some honours."""
+    chosen = np.isin(RANK[:NUM_KINDS], ranks) & np.isin(np.arange(NUM_KINDS) // RANKS, suits)
+    chosen[list(honours)] = True
+    return np.asarray(chosen)
+
+
+_TERMINALS, _HONOURS = IS_TERMINAL[:NUM_KINDS].astype(np.bool_), np.arange(NUM_KINDS) >= FIRST_HONOUR
+_OUTSIDE, _FIVES, _EVEN = _TERMINALS | _HONOURS, _kinds(5), _kinds(2, 4, 6, 8)
+_GREEN = _kinds(2, 3, 4, 6, 8, suits=(2,), honours=(GREEN,))
+_REVERSIBLE = _kinds(1, 2, 3, 4, 5, 8, 9, suits=(1,)) | _kinds(2, 4, 5, 6, 8, 9, suits=(2,), honours=(WHITE,))
+_RUNS_WITH_END, _RUNS_WITH_FIVE = _kinds(1, 7), _kinds(3, 4, 5)
+
+
+def _only(kinds: BoolArray) -> Any:
+    """All tiles are of these kinds."""
+    others = (~kinds).astype(np.int8)
+    return lambda win: win.tiles @ others == 0
+
+
+def _everywhere(kinds: BoolArray, runs: BoolArray) -> Any:
+    """All sets and the pair contain a tile of these kinds; ``runs`` with it are those that begin there."""
+
+    def holds(reading: Readings) -> BoolArray:
+        sets = reading.triplets @ kinds.astype(np.int8) + reading.runs @ runs.astype(np.int8)
+        return np.asarray((sets == reading.wins.rules.sets) & kinds.take(reading.pair))
+
+    return holds
+
+
+class _Honours(NamedTuple):
+    winds: Int8Array  # [m] triplets of winds
+    dragons: Int8Array  # [m] triplets of dragons
+    wind_pair: BoolArray  # [m]
+    dragon_pair: BoolArray  # [m]
+
+
+def _honours(reading: Readings) -> _Honours:
+    winds, dragons = (reading.triplets[:, kinds].sum(axis=1, dtype=np.int8) for kinds in (_WINDS, _DRAGONS))
+    pair = reading.pair
+    return _Honours(winds, dragons, (pair >= EAST) & (pair <= NORTH), pair >= WHITE)
+
+
+def _has_wind(reading: Readings, winds: Int8Array) -> BoolArray:
+    """[m] a triplet of the wind [n]."""
+    return np.asarray(reading.triplets[np.arange(len(reading)), EAST + reading.of(winds)] > 0)
+
+
+def _is_nine_gates(wins: Wins) -> BoolArray:
+    """[n] nothing is melded, and the tiles before the winning one are 1112345678999 of one suit."""
+    before = wins.counts.copy()
+    before[np.arange(len(wins)), wins.winning_tile] -= 1
+    suits = before[:, :FIRST_HONOUR].reshape(-1, 3, RANKS)
+    gates = np.array([3, 1, 1, 1, 1, 1, 1, 1, 3], np.int8)
+    return np.asarray((suits == gates).all(axis=2).any(axis=1))
+
+
+def _terminals_or_honors(reading: Readings) -> Int8Array:
+    """[m] triplets of terminals, and of winds that are neither the round's nor one's own nor of Big Three Winds."""
+    honours, number = reading.once(_honours), reading.triplets @ _TERMINALS.astype(np.int8)
+    round_wind, house_wind = reading.of(reading.wins.round_wind), reading.of(reading.wins.house_wind)
+    scored = _has_wind(reading, reading.wins.round_wind).astype(np.int8)
+    scored += _has_wind(reading, reading.wins.house_wind) & (round_wind != house_wind)
+    number = number + np.where(honours.winds == 3, np.int8(0), honours.winds - scored)
+    return np.asarray(number - (reading.of(reading.wins.once(_is_nine_gates)) & (number > 0)))
+
+
+def _runs_at_both_ends(reading: Readings) -> Int8Array:
+    """[m, 3] in each suit, runs 123 with as many runs 789."""
+    runs = reading.runs[:, :FIRST_HONOUR].reshape(-1, 3, RANKS)
+    return np.minimum(runs[:, :, 0], runs[:, :, 6])
+
+
+def _is_five_of(reading: Readings) -> BoolArray:
+    """[m, 3] the pair is a five of each suit."""
+    return np.asarray(reading.pair[:, None] == np.arange(4, FIRST_HONOUR, RANKS))
+
+
+def _shifted_pairs(reading: Readings) -> BoolArray:
+    """[m] seven ranks in a row of one suit."""
+    twos = reading.of(reading.wins.counts)[:, :FIRST_HONOUR].reshape(-1, 3, RANKS) == 2
+    in_a_row = [twos[:, :, start : start + 7].all(axis=2).any(axis=1) for start in range(3)]
+    return np.asarray(np.logical_or.reduce(in_a_row))
+
+
+class _Kongs(NamedTuple):
+    concealed: Int8Array  # [n]
+    melded: Int8Array  # [n]
+
+
+def _kongs(wins: Wins) -> _Kongs:
+    return _Kongs(
+        count_melds(wins, MeldType.CONCEALED_KONG), count_melds(wins, MeldType.EXPOSED_KONG, MeldType.ADDED_KONG)
+    )
+
+
+def _kongs_are(concealed: int, melded: int) -> Any:
+    """Exactly these numbers of kongs."""
+    return lambda win: (win.once(_kongs).concealed == concealed) & (win.once(_kongs).melded == melded)
+
+
+def _number_of_kongs(number: int) -> Any:
+    return lambda win: win.once(_kongs).concealed + win.once(_kongs).melded == number
+
+
+_EDGE, _CLOSED, _SINGLE = 1, 2, 3
+
+
+def _waits(reading: Readings) -> Int8Array:
+    """[m] the wait row of each reading, 0 for none: one kind alone would have completed the shape."""
+    if reading.shape is not SETS_AND_PAIR and reading.shape is not KNITTED_STRAIGHT:
+        return np.zeros(len(reading), np.int8)
+    waits_for_one = _waits_for_one if reading.shape is SETS_AND_PAIR else _waits_for_one_beside_straight
+    third, second, first = reading.runs_with_winning_tile > 0
+    is_pair = reading.pair == reading.of(reading.wins.winning_tile)
+    wait = np.select([third | first, second, is_pair], [_EDGE, _CLOSED, _SINGLE]).astype(np.int8)
+    return wait * reading.of(reading.wins.once(waits_for_one))
+
+
+def _waits_for_one(wins: Wins) -> BoolArray:
+    """[n] exactly one kind, left or not, completed sets and a pair or, with nothing melded, seven pairs."""
+    codes, before = kinds_tried(wins)
+    words = suit_summaries(codes)
+    total = sum_summaries(words)
+    completes = short_of_sets_and_pair(words, total) == 0
+    completes |= (pairs(words, total) == 7) & (wins.own_melds == 0)[:, None]
+    win, kind = (before == 4).nonzero()  # a fifth tile
+    if win.size:
+        fifth = before.take(win, axis=0)
+        fifth[np.arange(len(win)), kind] += 1
+        completes[win, kind] = np.isin(np.arange(len(win)), readings(fifth).owner)
+    return np.asarray(np.count_nonzero(completes, axis=1) == 1)
+
+
+def _waits_for_one_beside_straight(wins: Wins) -> BoolArray:
+    """[n] exactly one kind completed a knitted straight, a set and a pair."""
+    return np.asarray(np.count_nonzero(short_of_knitted_straight(kinds_tried(wins)[0]) == 0, axis=1) == 1)
+
+
+def _runs(one_suit: bool, *steps: tuple[int, ...]) -> Combination:
+    return Combination("runs", one_suit, steps)
+
+
+def _triplets(one_suit: bool, *steps: tuple[int, ...]) -> Combination:
+    return Combination("triplets", one_suit, steps)
+
+
+# --- The 81 fan, and the one that was added ----------------------------------------------------
+
+_WAIT_ROWS = ("Edge Wait", "Closed Wait", "Single Wait")
+_CONCEALED = ("Concealed Hand", "Fully Concealed Hand")
+_CHOW_PAIRS = ("Pure Double Chow", "Mixed Double Chow", "Short Straight", "Two Terminal Chows")
+_TERMINAL_PUNG = "Pung of Terminals or Honors"
+
+# fmt: off
+ROWS_88 = (
+    Row("Big Four Winds", "大四喜 dà sì xǐ", 88, "pungs of all four winds",
+        per_reading=lambda reading: reading.once(_honours).winds == 4,
+        replaces=("Big Three Winds", "All Pungs", "Prevalent Wind", "Seat Wind", _TERMINAL_PUNG)),
+    Row("Big Three Dragons", "大三元 dà sān yuán", 88, "pungs of all three dragons",
+        per_reading=lambda reading: reading.once(_honours).dragons == 3, replaces=("Two Dragon Pungs", "Dragon Pung")),
+    Row("All Green", "绿一色 lǜ yī sè", 88, "only 2, 3, 4, 6, 8 of bamboo and Green; Green need not be there",
+        per_hand=_only(_GREEN), replaces=("Half Flush",)),
+    Row("Nine Gates", "九莲宝灯 jiǔ lián bǎo dēng", 88,
+        "before the winning tile 1112345678999 of one suit, concealed; any tile of the suit wins",
+        per_hand=lambda win: win.once(_is_nine_gates), replaces=("Full Flush", *_CONCEALED, "No Honors")),
+    Row("Four Kongs", "四杠 sì gàng", 88, "four kongs of any kind",
+        per_hand=_number_of_kongs(4), replaces=("All Pungs", *_WAIT_ROWS)),
+    Row("Seven Shifted Pairs", "连七对 lián qī duì", 88, "seven pairs of one suit with ranks in a row",
+        shape=SEVEN_PAIRS, per_reading=_shifted_pairs,
+        replaces=("Seven Pairs", "Full Flush", "No Honors", *_CONCEALED)),
+    Row("Thirteen Orphans", "十三幺 shí sān yāo", 88, "one of each terminal and honor, one of them twice",
+        shape=THIRTEEN_ORPHANS, replaces=("All Types", "All Terminals and Honors", *_CONCEALED)),
+)
+ROWS_64 = (
+    Row("All Terminals", "清幺九 qīng yāo jiǔ", 64, "only 1s and 9s",
+        per_hand=_only(_TERMINALS),
+        replaces=("All Pungs", "Outside Hand", _TERMINAL_PUNG, "Double Pung", "No Honors")),
+    Row("Little Four Winds", "小四喜 xiǎo sì xǐ", 64, "pungs of three winds and a pair of the fourth",
+        per_reading=lambda reading: (reading.once(_honours).winds == 3) & reading.once(_honours).wind_pair,
+        replaces=("Big Three Winds", _TERMINAL_PUNG)),
+    Row("Little Three Dragons", "小三元 xiǎo sān yuán", 64, "pungs of two dragons and a pair of the third",
+        per_reading=lambda reading: (reading.once(_honours).dragons == 2) & reading.once(_honours).dragon_pair,
+        replaces=("Two Dragon Pungs", "Dragon Pung")),
+    Row("All Honors", "字一色 zì yī sè", 64, "only winds and dragons",
+        per_hand=lambda win: suits_of(win).honours, replaces=("All Pungs", "Outside Hand", _TERMINAL_PUNG)),
+    Row("Four Concealed Pungs", "四暗刻 sì àn kè", 64, "four concealed pungs or kongs",
+        shape=SETS_AND_PAIR, per_reading=lambda reading: reading.concealed_pungs == 4,
+        replaces=("All Pungs", *_CONCEALED)),
+    Row("Pure Terminal Chows", "一色双龙会 yī sè shuāng lóng huì", 64, "123 123 789 789 55, all of one suit",
+        per_reading=lambda reading: ((_runs_at_both_ends(reading) == 2) & _is_five_of(reading)).any(axis=1),
+        replaces=("Full Flush", "All Chows", *_CHOW_PAIRS, "No Honors")),
+)
+ROWS_48 = (
+    Row("Quadruple Chow", "一色四同顺 yī sè sì tóng shùn", 48, "the same chow four times",
+        combines=_runs(True, (0, 0, 0)), replaces=("Tile Hog",)),
+    Row("Four Pure Shifted Pungs", "一色四节高 yī sè sì jié gāo", 48, "four pungs of one suit with ranks in a row",
+        combines=_triplets(True, (1, 1, 1)), replaces=("All Pungs",)),
+)
+ROWS_32 = (
+    Row("Four Pure Shifted Chows", "一色四步高 yī sè sì bù gāo", 32,
+        "four chows of one suit, each one rank above the one before, or each two ranks",
+        combines=_runs(True, (1, 1, 1), (2, 2, 2))),
+    Row("Three Kongs", "三杠 sān gàng", 32, "exactly three kongs of any kind",
+        per_hand=_number_of_kongs(3)),
+    Row("All Terminals and Honors", "混幺九 hùn yāo jiǔ", 32, "only 1s, 9s and honors, both there",
+        per_hand=lambda win: (
+            _only(_OUTSIDE)(win) & win.tiles[:, FIRST_HONOUR:].any(axis=1) & ~suits_of(win).honours),
+        replaces=("All Pungs", "Outside Hand", _TERMINAL_PUNG)),
+)
+ROWS_24 = (
+    Row("Seven Pairs", "七对 qī duì", 24, "seven pairs, nothing melded; four alike are two pairs",
+        shape=SEVEN_PAIRS, replaces=_CONCEALED),
+    Row("Greater Honors and Knitted Tiles", "七星不靠 qī xīng bù kào", 24,
+        "each honor once and seven different tiles of one knitted straight",
+        shape=KNITTED_TILES, per_reading=lambda reading: reading.of(_different_honors(reading.wins)) == 7,
+        replaces=("Lesser Honors and Knitted Tiles", "All Types", *_CONCEALED)),
+    Row("All Even Pungs", "全双刻 quán shuāng kè", 24, "four pungs and the pair all of 2, 4, 6, 8",
+        shape=SETS_AND_PAIR, per_reading=lambda reading: reading.all_pungs & reading.of(_only(_EVEN)(reading.wins)),
+        replaces=("All Pungs", "All Simples", "No Honors")),
+    Row("Full Flush", "清一色 qīng yī sè", 24, "one suit, no honors",
+        per_hand=lambda win: suits_of(win).pure, replaces=("No Honors",)),
+    Row("Pure Triple Chow", "一色三同顺 yī sè sān tóng shùn", 24, "the same chow three times",
+        combines=_runs(True, (0, 0))),
+    Row("Pure Shifted Pungs", "一色三节高 yī sè sān jié gāo", 24, "three pungs of one suit with ranks in a row",
+        combines=_triplets(True, (1, 1))),
+    Row("Upper Tiles", "全大 quán dà", 24, "only 7, 8, 9",
+        per_hand=_only(_kinds(7, 8, 9)), replaces=("Upper Four", "No Honors")),
+    Row("Middle Tiles", "全中 quán zhōng", 24, "only 4, 5, 6",
+        per_hand=_only(_kinds(4, 5, 6)), replaces=("All Simples", "No Honors")),
+    Row("Lower Tiles", "全小 quán xiǎo", 24, "only 1, 2, 3",
+        per_hand=_only(_kinds(1, 2, 3)), replaces=("Lower Four", "No Honors")),
+)
+ROWS_16 = (
+    Row("Pure Straight", "清龙 qīng lóng", 16, "chows 123, 456, 789 of one suit",
+        combines=_runs(True, (3, 3))),
+    Row("Three-Suited Terminal Chows", "三色双龙会 sān sè shuāng lóng huì", 16,
+        "123 and 789 of two suits and a pair of 5 of the third",
+        per_reading=lambda reading: ((_runs_at_both_ends(reading) == 1) == ~_is_five_of(reading)).all(axis=1),
+        replaces=("All Chows", *_CHOW_PAIRS, "No Honors")),
+    Row("Pure Shifted Chows", "一色三步高 yī sè sān bù gāo", 16,
+        "three chows of one suit, each one rank above the one before, or each two ranks",
+        combines=_runs(True, (1, 1), (2, 2))),
+    Row("All Fives", "全带五 quán dài wǔ", 16, "every set and the pair contain a 5; not with a knitted straight",
+        shape=SETS_AND_PAIR, per_reading=_everywhere(_FIVES, _RUNS_WITH_FIVE), replaces=("All Simples", "No Honors")),
+    Row("Triple Pung", "三同刻 sān tóng kè", 16, "pungs of one rank in all three suits",
+        combines=_triplets(False, (0, 0))),
+    Row("Three Concealed Pungs", "三暗刻 sān àn kè", 16, "exactly three concealed pungs or kongs",
+        shape=SETS_AND_PAIR, per_reading=lambda reading: reading.concealed_pungs == 3),
+)
+ROWS_12 = (
+    Row("Lesser Honors and Knitted Tiles", "全不靠 quán bù kào", 12,
+        "fourteen different tiles: five or six honors, the rest of one knitted straight",
+        shape=KNITTED_TILES, replaces=("All Types", *_CONCEALED)),
+    Row("Knitted Straight", "组合龙 zǔ hé lóng", 12,
+        "147 of one suit, 258 of another, 369 of the third, with a set and a pair or with five honors",
+        per_reading=lambda reading: (
+            reading.of(_different_honors(reading.wins)) == 5 if reading.shape is KNITTED_TILES
+            else reading.shape is KNITTED_STRAIGHT)),
+    Row("Upper Four", "大于五 dà yú wǔ", 12, "only 6, 7, 8, 9",
+        per_hand=_only(_kinds(6, 7, 8, 9)), replaces=("No Honors",)),
+    Row("Lower Four", "小于五 xiǎo yú wǔ", 12, "only 1, 2, 3, 4",
+        per_hand=_only(_kinds(1, 2, 3, 4)), replaces=("No Honors",)),
+    Row("Big Three Winds", "三风刻 sān fēng kè", 12, "pungs of exactly three winds",
+        per_reading=lambda reading: reading.once(_honours).winds == 3),
+)
+ROWS_8 = (
+    Row("Mixed Straight", "花龙 huā lóng", 8, "chows 123, 456, 789, each of another suit",
+        combines=_runs(False, (3, 3))),
+    Row("Reversible Tiles", "推不倒 tuī bù dǎo", 8, "only 1234589 of dots, 245689 of bamboo and White",
+        per_hand=_only(_REVERSIBLE), replaces=("One Voided Suit",)),
+    Row("Mixed Triple Chow", "三色三同顺 sān sè sān tóng shùn", 8, "the same chow in all three suits",
+        combines=_runs(False, (0, 0))),
+    Row("Mixed Shifted Pungs", "三色三节高 sān sè sān jié gāo", 8,
+        "three pungs with ranks in a row, each of another suit",
+        combines=_triplets(False, (1, 1))),
+    Row("Last Tile Draw", "妙手回春 miào shǒu huí chūn", 8, "self-drawn with the last tile of the wall",
+        per_hand=lambda win: win.drawn & win.last_tile, replaces=("Self-Drawn",)),
+    Row("Last Tile Claim", "海底捞月 hǎi dǐ lāo yuè", 8, "won with the discard after the last tile of the wall",
+        per_hand=lambda win: win.on_discard & win.last_tile),
+    Row("Out with Replacement Tile", "杠上开花 gàng shàng kāi huā", 8,
+        "self-drawn with the replacement tile of a kong; not if a flower came between",
+        per_hand=lambda win: win.drawn & (win.kong_draws > 0) & ~win.flower_draw, replaces=("Self-Drawn",)),
+    Row("Robbing the Kong", "抢杠和 qiǎng gàng hú", 8, "won with the tile that another player adds to his pung",
+        per_hand=lambda win: win.robbed_kong, replaces=("Last Tile",)),
+)
+ROWS_6 = (
+    Row("All Pungs", "碰碰和 pèng pèng hú", 6, "four pungs or kongs and a pair",
+        shape=SETS_AND_PAIR, per_reading=lambda reading: reading.all_pungs),
+    Row("Half Flush", "混一色 hùn yī sè", 6, "one suit and honors, both there",
+        per_hand=lambda win: suits_of(win).mixed),
+    Row("Mixed Shifted Chows", "三色三步高 sān sè sān bù gāo", 6,
+        "three chows, each of another suit, each one rank above the one before",
+        combines=_runs(False, (1, 1))),
+    Row("All Types", "五门齐 wǔ mén qí", 6, "all three suits, a wind and a dragon",
+        per_hand=lambda win: (
+            suits_present(win.tiles).all(axis=1)
+            & win.tiles[:, _WINDS].any(axis=1) & win.tiles[:, _DRAGONS].any(axis=1))),
+    Row("Melded Hand", "全求人 quán qiú rén", 6, "four sets with claimed tiles, won with a discard",
+        per_hand=lambda win: win.on_discard & (open_melds(win) == 4), replaces=("Single Wait",)),
+    Row("Two Concealed Kongs", "双暗杠 shuāng àn gàng", 6, "exactly two kongs, both concealed",
+        per_hand=_kongs_are(2, 0), replaces=("Two Concealed Pungs",)),
+    Row("Two Dragon Pungs", "双箭刻 shuāng jiàn kè", 6, "pungs of exactly two dragons, the third not the pair",
+        per_reading=lambda reading: reading.once(_honours).dragons == 2, replaces=("Dragon Pung",)),
+)
+ROWS_4 = (
+    Row("Outside Hand", "全带幺 quán dài yāo", 4,
+        "every set and the pair contain a terminal or honor; not with a knitted straight",
+        shape=SETS_AND_PAIR, per_reading=_everywhere(_OUTSIDE, _RUNS_WITH_END)),
+    Row("Fully Concealed Hand", "不求人 bù qiú rén", 4, "nothing claimed, self-drawn; concealed kongs are allowed",
+        per_hand=lambda win: win.drawn & is_closed(win), replaces=("Self-Drawn",)),
+    Row("Two Melded Kongs", "双明杠 shuāng míng gàng", 4, "exactly two kongs, both exposed or added",
+        per_hand=_kongs_are(0, 2)),
+    Row("Last Tile", "和绝张 hú jué zhāng", 4,
+        "the winning tile is the fourth of its kind; the other three lie open, as discards or in melds",
+        per_hand=lambda win: win.fourth_tile),
+)
+ROWS_2 = (
+    Row("Dragon Pung", "箭刻 jiàn kè", 2, "a pung of one dragon",
+        per_reading=lambda reading: reading.once(_honours).dragons),
+    Row("Prevalent Wind", "圈风刻 quān fēng kè", 2, "a pung of the round's wind",
+        per_reading=lambda reading: _has_wind(reading, reading.wins.round_wind)),
+    Row("Seat Wind", "门风刻 mén fēng kè", 2, "a pung of one's own wind",
+        per_reading=lambda reading: _has_wind(reading, reading.wins.house_wind)),
+    Row("Concealed Hand", "门前清 mén qián qīng", 2,
+        "nothing claimed, won with another player's tile; concealed kongs are allowed",
+        per_hand=lambda win: ~win.drawn & is_closed(win)),
+    Row("All Chows", "平和 píng hú", 2, "chows and a pair of a suit; also a knitted straight, a chow and such a pair",
+        per_reading=lambda reading: reading.all_runs & (reading.pair < FIRST_HONOUR), replaces=("No Honors",)),
+    Row("Tile Hog", "四归一 sì guī yī", 2, "each kind of which the hand has all four and not as a kong",
+        per_hand=lambda win: (win.tiles == 4).sum(axis=1)),
+    Row("Double Pung", "双同刻 shuāng tóng kè", 2, "each two pungs of one rank in two suits",
+        combines=_triplets(False, (0,))),
+    Row("Two Concealed Pungs", "双暗刻 shuāng àn kè", 2, "exactly two concealed pungs or kongs",
+        per_reading=lambda reading: reading.concealed_pungs == 2),
+    Row("Concealed Kong", "暗杠 àn gàng", 2, "exactly one kong, concealed",
+        per_hand=_kongs_are(1, 0)),
+    Row("All Simples", "断幺 duàn yāo", 2, "only 2 to 8",
+        per_hand=_only(~_OUTSIDE), replaces=("No Honors",)),
+)
+ROWS_1 = (
+    Row("Pure Double Chow", "一般高 yī bān gāo", 1, "each two chows that are the same",
+        combines=_runs(True, (0,))),
+    Row("Mixed Double Chow", "喜相逢 xǐ xiāng féng", 1, "each two chows of the same ranks in two suits",
+        combines=_runs(False, (0,))),
+    Row("Short Straight", "连六 lián liù", 1, "each two chows of one suit that follow each other, such as 123 456",
+        combines=_runs(True, (3,))),
+    Row("Two Terminal Chows", "老少副 lǎo shào fù", 1, "each two chows 123 and 789 of one suit",
+        combines=_runs(True, (6,))),
+    Row(_TERMINAL_PUNG, "幺九刻 yāo jiǔ kè", 1,
+        "each pung of 1s, of 9s, or of a wind that is neither the round's nor one's own",
+        per_reading=_terminals_or_honors),
+    Row("Melded Kong", "明杠 míng gàng", 1, "exactly one kong, exposed or added",
+        per_hand=_kongs_are(0, 1)),
+    Row("One Voided Suit", "缺一门 quē yī mén", 1, "exactly two suits, with honors or without",
+        per_hand=lambda win: suits_present(win.tiles)[:, :3].sum(axis=1) == 2),
+    Row("No Honors", "无字 wú zì", 1, "no winds, no dragons",
+        per_hand=_only(~_HONOURS)),
+    Row("Edge Wait", "边张 biān zhāng", 1, "the 3 of 12 or the 7 of 89, the only kind waited for",
+        per_reading=lambda reading: reading.once(_waits) == _EDGE),
+    Row("Closed Wait", "嵌张 qiàn zhāng", 1, "the middle tile of a chow, the only kind waited for",
+        per_reading=lambda reading: reading.once(_waits) == _CLOSED),
+    Row("Single Wait", "单钓将 dān diào jiàng", 1, "the pair, the only kind waited for",
+        per_reading=lambda reading: reading.once(_waits) == _SINGLE),
+    Row("Self-Drawn", "自摸 zì mō", 1, "self-drawn",
+        per_hand=lambda win: win.drawn),
+)
+FLOWERS = Row("Flower Tiles", "花牌 huā pái", ByKnob("flower_points"),
+              "each flower or season exposed; not part of the points that a win needs",
+              per_hand=lambda win: win.flowers.sum(axis=1))
+MIXED_KONGS = Row("Melded and Concealed Kongs", "明暗杠 míng àn gàng", ByKnob("mixed_kongs"),
+                  "exactly two kongs, one concealed and one not; the later addition to the 81",
+                  per_hand=_kongs_are(1, 1))
+_OTHERS = (*ROWS_88, *ROWS_64, *ROWS_48, *ROWS_32, *ROWS_24, *ROWS_16, *ROWS_12, *ROWS_8, *ROWS_6, *ROWS_4, *ROWS_2,
+           *ROWS_1)
+CHICKEN = Row("Chicken Hand", "无番和 wú fān hú", 8, "nothing else scores, flowers apart",
+              unless=tuple(row.name for row in (*_OTHERS, MIXED_KONGS)))
+# fmt: on
+_BEFORE_CHICKEN = [row.name for row in _OTHERS].index("Last Tile Draw")
+ROWS = (*_OTHERS[:_BEFORE_CHICKEN], CHICKEN, *_OTHERS[_BEFORE_CHICKEN:], FLOWERS, MIXED_KONGS)
+
+
+def _different_honors(wins: Wins) -> Int8Array:
+    """[n] kinds of honors."""
+    return (wins.tiles[:, FIRST_HONOUR:] > 0).sum(axis=1, dtype=np.int8)
+
+
+def _is_worth_too_little(reading: Readings) -> BoolArray:
+    rules = reading.wins.rules
+    flowers = reading.of(reading.wins.flowers.sum(axis=1)) * rules.flower_points
+    return np.asarray(reading.worth - flowers < rules.minimum_points)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mcr(ScoredRules):
+    """The rules of MCR; the fields are its knobs."""
+
+    name: ClassVar[str] = "mcr"
+    title: ClassVar[str] = "MCR"
+    chinese: ClassVar[str] = "国标麻将"
+    shapes: ClassVar[tuple[Shape, ...]] = (
+        SETS_AND_PAIR,
+        SEVEN_PAIRS,
+        KNITTED_STRAIGHT,
+        THIRTEEN_ORPHANS,
+        KNITTED_TILES,
+    )
+    rows: ClassVar[tuple[Row, ...]] = ROWS
+    restrictions: ClassVar[tuple[Restriction, ...]] = (
+        Restriction(
+            "the hand is worth less than {minimum_points} points without flowers", per_reading=_is_worth_too_little
+        ),
+    )
+    payment: ClassVar[Payment] = Payment(draw=Payer.ALL_PAY, discard=Payer.ALL_PAY, robbed_kong=Payer.ALL_PAY)
+    circumstances: ClassVar[tuple[Circumstance, ...]] = (
+        Circumstance("fourth_tile", "the three others of the winning kind lie open", type=bool, sets="fourth_tile"),
+    )
+
+    minimum_points: int = knob(8, about="the points that a win needs, flowers not counted")
+    base: int = knob(8, about="what every other player pays for a win, beside points")
+    mixed_kongs: int = knob(5, choices=(5, 6), about="the value of one melded and one concealed kong")
+    flower_tiles: bool = knob(True, about="play with the flowers and seasons")
+    flower_points: int = knob(1, choices=(1, 0), about="the points of a flower")
+    change_seats: bool = knob(False, about="people change seats after each round, as at tournaments")
+    initial_points: int = knob(0, about="points of each person when a match begins")
+
+    @property
+    def uses_flowers(self) -> bool:  # type: ignore[override]  # a knob
+        """Whether flowers and seasons are in the set."""
+        return self.flower_tiles
+
+    @property
+    def sigma(self) -> float:
+        """Measured."""
+        return 20.0
+
+    def begin_match(self, state: State, games: Games, keys: UInt64Array, *, at_random: bool) -> None:
+        """Nobody keeps the deal."""
+        super().begin_match(state, games, keys, at_random=at_random)
+        state.streak[games] = 0
+
+    def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
+        """The next seat deals; the round's wind changes every four hands."""
+        state.turnover[games] += 1
+        state.dealer[games] = (state.dealer[games] + 1) % self.seats
+        state.round_wind[games] = state.turnover[games] // _HANDS_OF_A_ROUND % _ROUNDS
+
+    def rotate(self, state: State, games: Games, winner: Int8Array) -> None:
+        """After each round of a match people change seats."""
+        if not self.change_seats:
+            return
+        rounds, hand = np.divmod(state.turnover[games], _HANDS_OF_A_ROUND)
+        changes = (hand == 0) & (rounds % _ROUNDS > 0)
+        games, rounds = games[changes], rounds[changes]
+        # The first dealer's seat was East's, and deals now.
+        seats = (state.dealer[games, None] + np.arange(self.seats)) % self.seats
+        comes_from = seats[np.arange(len(games))[:, None], _CHANGES[rounds % _ROUNDS - 1]]
+        persons = state.person_at[games[:, None], comes_from]
+        state.person_at[games[:, None], seats] = persons
+
+    def worth(self, counts: Int8Array, values: Any) -> Int64Array:
+        """The sum of all rows."""
+        return sum_of_rows(counts, values)
+
+    def shares(self, wins: Wins, points: Int64Array) -> Int64Array:
+        """[n, S] everybody pays the base; who gave the tile, or everybody if it was drawn, the points as well."""
+        pays_points = wins.drawn[:, None] | (np.arange(self.seats) == wins.from_seat[:, None])
+        return self.base + points[:, None] * pays_points
+
+
+RULES = Mcr()
