@@ -39,6 +39,7 @@ include_patterns = [
     "docs/**",
     "notebooks/*",
     "README.md",
+    "README.zh.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "benchmarks/README.md",

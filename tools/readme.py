@@ -22,20 +22,18 @@ from support.case_files import hand_cases, scenes
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-PAGES = (README, *sorted((ROOT / "docs" / "reference").glob("*.md")))
+README_ZH = ROOT / "README.zh.md"
+PAGES = (README, README_ZH, *sorted((ROOT / "docs" / "reference").glob("*.md")))
 _HOLE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def variants_table() -> str:
-    """The variants and what is special about them, read off their rules."""
-    lines = [
-        "| variant | module | players | hand | set | wild tile | scoring rows | knobs | written cases |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+def variants_table(head: str, yes: str, no: str, *, english: bool) -> str:
+    """The variants and what is special about them, read off their rules; the headings are separated by bars."""
+    lines = [f"| {head} |", "|" + "---|" * (head.count("|") + 1)]
     for name, rules in sorted(mahjong_env.VARIANTS.items()):
-        wild = "yes" if rules.has_wild else "no"
+        wild = yes if rules.has_wild else no
         cases = len(hand_cases(name)) + len(scenes(name))
-        title = f"[{rules.title} {rules.chinese}](docs/variants/{name}.md)"
+        title = f"[{f'{rules.title} ' * english}{rules.chinese}](docs/variants/{name}.md)"
         sizes = f"{rules.seats} | {rules.hand_size} | {int(rules.deck.sum())}"
         counts = f"{len(rules.rows)} | {len(rules.knobs)} | {cases}"
         lines.append(f"| {title} | `{name}_v{rules.version}` | {sizes} | {wild} | {counts} |")
@@ -134,7 +132,15 @@ CONSTANTS = {
     "VARIANTS": "The default rules of every variant by its name, those of other distributions too.",
 }
 TABLES = {
-    "variants": variants_table,
+    "variants": lambda: variants_table(
+        "variant | module | players | hand | set | wild tile | scoring rows | knobs | written cases",
+        "yes",
+        "no",
+        english=True,
+    ),
+    "variants-zh": lambda: variants_table(
+        "玩法 | 模块 | 人数 | 手牌 | 牌数 | 赖子 | 番种 | 可选规则 | 书面用例", "有", "无", english=False
+    ),
     "observation": lambda: pieces_table(mahjong_env.OBSERVATION_PIECES),
     "privileged": lambda: pieces_table(mahjong_env.PRIVILEGED_PIECES),
     "facts": facts_table,
@@ -163,4 +169,4 @@ def code_blocks(language: str, page: Path = README) -> list[str]:
 if __name__ == "__main__":
     for page in PAGES:
         page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
-    sys.stdout.write(f"README.md and {len(PAGES) - 1} pages of docs/reference: tables written\n")
+    sys.stdout.write(f"README in both languages and {len(PAGES) - 2} pages of docs/reference: tables written\n")

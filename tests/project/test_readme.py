@@ -12,16 +12,35 @@ import pytest
 
 from mahjong_env.basics.plugins import installed
 from mahjong_training.config import TrainConfig, TrainSb3Config
-from tools.readme import README, code_blocks, with_tables
+from tools.readme import README, README_ZH, code_blocks, with_tables
 
 ROOT = Path(__file__).parents[2]
 # Run whole by .ci/run, or by a test of their own.
 MAKE_TARGETS = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 
 
-def test_tables_are_those_of_the_code():
-    text = README.read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", [README, README_ZH], ids=lambda page: page.name)
+def test_tables_are_those_of_the_code(page):
+    text = page.read_text(encoding="utf-8")
     assert with_tables(text) == text, "run `make readme`"
+
+
+def test_both_languages_say_the_same():
+    """Code but for its comments, links, names, numbers, headings and items of lists."""
+    english, chinese = (page.read_text(encoding="utf-8") for page in (README, README_ZH))
+
+    def code(text):
+        return [re.sub(r" *#.*", "", block) for block in re.findall(r"^```.*?^```", text, re.MULTILINE | re.DOTALL)]
+
+    def prose(text):
+        text = re.sub(r"^```.*?^```|<!-- table.*?<!-- end -->", "", text, flags=re.MULTILINE | re.DOTALL)
+        return re.sub(r"\[(English|中文)\]\([^)]*\)", "", text)
+
+    assert code(chinese) == code(english)
+    for pattern in (r"\]\(([^)]*)\)", r"`[^`]*`", r"(?<![a-z0-9.])\d[\d,]*(?: %)?", r"^(#+) ", r"^(\*) "):
+        found = [sorted(re.findall(pattern, prose(text), re.MULTILINE)) for text in (english, chinese)]
+        assert found[0] == found[1], pattern
+    assert len(re.findall("[\u4e00-\u9fff]", prose(chinese))) > 500
 
 
 @pytest.mark.parametrize("place", range(len(code_blocks("python"))))
