@@ -15,7 +15,8 @@ import mahjong_env
 from mahjong_agents import make_agent
 from mahjong_env.basics.notation import Meld, MeldType
 from mahjong_env.drawing.table import WINDS
-from mahjong_env.drawing.text import rows_text, tiles_text
+from mahjong_env.drawing.text import tiles_text
+from mahjong_env.scoring.receipt import rows_text
 from mahjong_env.state.arrays import Phase
 
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"
@@ -114,7 +115,7 @@ class Storyteller:
             yield f"  seat {winner} wins{tile} {how}{f' of seat {giver}' if giver >= 0 else ''}"
             yield f"  hand      {self.hand(winner)}"
             yield f"  rows      {rows_text(outcome.rows[0])}"
-            yield f"  value     {int(outcome.value[0])}"
+            yield f"  value     {outcome.receipts[0].formula[0] or int(outcome.value[0])}"
         yield f"  payments  {self.paid(outcome.payments[0])}"
         yield f"  points    {', '.join(f'seat {seat} {int(held)}' for seat, held in enumerate(outcome.points[0]))}"
 

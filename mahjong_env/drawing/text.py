@@ -22,6 +22,7 @@ from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES
 from mahjong_env.drawing.table import HIDDEN, WINDS, Place, ShownMeld, Table, person_name, read_table, seen_table
 from mahjong_env.engine.batch import Engine
 from mahjong_env.ruleset.questions import Rules
+from mahjong_env.scoring.receipt import Group, Receipt, rows_text
 from mahjong_env.state.arrays import CLAIMED, LATEST, NO_SEAT, Phase
 
 # Colours of the suits (m, p, s), of honours, and of flowers and seasons, as SGR numbers; wild tiles stand on red.
@@ -157,13 +158,19 @@ class Reader:
         return tiles_text(kinds, self.unicode)
 
 
-def outcome_text(outcome: Mapping[str, Any], reader: Reader | None = None, rules: Rules | None = None) -> str:
+def outcome_text(
+    outcome: Mapping[str, Any],
+    reader: Reader | None = None,
+    rules: Rules | None = None,
+    receipt: Receipt | None = None,
+) -> str:
     """The end of a hand: the winner, the winning tile, the rows scored, payments and points.
 
     Args:
         outcome: see `mahjong_env.engine.outcome.hand_info`.
         reader: for whom; None: for spectators.
         rules: by which it was played: rows then have their Chinese names, too.
+        receipt: of the win: the hand by its sets, and how the points add up.
     """
     reader = reader or Reader()
     if outcome["winner"] < 0:
@@ -172,19 +179,25 @@ def outcome_text(outcome: Mapping[str, Any], reader: Reader | None = None, rules
         giver = outcome["from_seat"]
         known = {"tile": reader.tiles([outcome["tile"]]), "giver": reader.name(giver), "giver's": reader.names(giver)}
         how = _HOW[outcome["source"]].format(**known)
+        hand = groups_text(receipt.groups, reader.unicode) if receipt is not None else ""
+        worth = receipt.formula[0] if receipt is not None else ""
         first = [
             f"{reader.does(outcome['winner'], 'win')} {how}: {outcome['value']}",
-            f"    rows      {rows_text(outcome['rows'], rules)}",
+            *([f"    hand      {hand}"] if hand else []),
+            f"    rows      {rows_text(outcome['rows'], chinese_names(rules) if rules is not None else None)}",
+            *([f"    worth     {worth}"] if worth else []),
         ]
-    payments = ", ".join(f"{reader.name(person)} {paid:+d}" for person, paid in enumerate(outcome["payments"]))
+    shares = (
+        [share for share, _ in receipt.shares]
+        if receipt is not None and receipt.shares
+        else [""] * len(outcome["payments"])
+    )
+    payments = ", ".join(
+        f"{reader.name(person)} {paid:+d}{f' ({share})' if share and paid else ''}"
+        for person, (paid, share) in enumerate(zip(outcome["payments"], shares, strict=True))
+    )
     points = ", ".join(f"{reader.name(person)} {held}" for person, held in enumerate(outcome["points"]))
     return "\n".join([*first, f"    payments  {payments}", f"    points    {points}"])
-
-
-def rows_text(rows: Iterable[tuple[str, int]], rules: Rules | None = None) -> str:
-    """Scored rows with their values, as in "Closed Hand 2, Pure One Suit 3"; ``rules`` know their Chinese names."""
-    chinese = chinese_names(rules) if rules is not None else {}
-    return ", ".join(f"{name}{f' {chinese[name]}' if chinese.get(name) else ''} {value}" for name, value in rows)
 
 
 def chinese_names(rules: Rules) -> dict[str, str]:
@@ -205,6 +218,11 @@ def tiles_text(kinds: Iterable[int], unicode: bool = False) -> str:
     if unicode:
         return " ".join(GLYPHS[kind] for kind in listed)
     return re.sub(r"(?<=[mpsz])(?=\d)|(?<=\w)(?=[FS])", " ", format_tiles(listed))
+
+
+def groups_text(groups: Iterable[Group], unicode: bool = False) -> str:
+    """A winning hand by its sets, the winning tile behind a plus: "123m 13p+2p 55s"."""
+    return "  ".join("+".join(tiles_text(kinds, unicode) for kinds in group.parts) for group in groups)
 
 
 def legal_text(numbers: Iterable[int], unicode: bool = False) -> str:

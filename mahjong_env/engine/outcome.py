@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 from mahjong_env.engine.phases.context import Ended
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.scoring.rows import Row
-from mahjong_env.scoring.wins import Scores, Source
+from mahjong_env.scoring.receipt import Receipt, receipt
+from mahjong_env.scoring.wins import Source
 from mahjong_env.state.arrays import NO_SEAT
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class Outcome:
         payments: [n, P] int32 what the win moved; kongs that were paid at once are not in it.
         points: [n, P] int32 running points after the hand.
         rows: [n] for each hand the rows scored, a list of (name, value) pairs.
+        receipts: [n] for each hand how its points add up, `shares` by person; None after a draw.
     """
 
     game: Games
@@ -54,6 +55,7 @@ class Outcome:
     payments: Int32Array
     points: Int32Array
     rows: Sequence[Entries] = field(repr=False)
+    receipts: Sequence[Receipt | None] = field(default=(), repr=False)
 
     def __len__(self) -> int:
         """The number of hands that ended."""
@@ -81,7 +83,6 @@ class Outcome:
             if end.scores is not None:
                 payments[np.arange(start, stop)[:, None], end.person_at] = end.scores.payments
                 value[start:stop] = end.scores.points
-        scores = [end.scores for end in ended]
         return cls(
             game=games.take(order),
             winner=_persons(person_at, np.concatenate([end.winner for end in ended])).take(order),
@@ -91,7 +92,8 @@ class Outcome:
             value=value.take(order),
             payments=payments.take(order, axis=0),
             points=state.points.take(games.take(order), axis=0),
-            rows=_RowsOfHands(scores, starts, order, rules.rows),
+            rows=_OfHands(partial(_rows, rules), ended, starts, order),
+            receipts=_OfHands(partial(_receipt, rules), ended, starts, order),
         )
 
 
@@ -101,36 +103,43 @@ def _persons(person_at: Int8Array, seat: Int8Array) -> Int8Array:
     return np.where(seat >= 0, person_at.reshape(-1).take(place), np.int8(NO_SEAT))
 
 
-class _RowsOfHands(Sequence[Entries]):
-    """The rows that hands scored, put into words when they are looked at: most callers never do."""
+def _rows(rules: Rules, end: Ended, hand: int) -> Entries:
+    return [] if end.scores is None else end.scores.rows_of(hand, rules.rows)
 
-    def __init__(self, scores: list[Scores | None], starts: list[int], order: Games, table: tuple[Row, ...]) -> None:
-        """Keep what says the rows.
+
+def _receipt(rules: Rules, end: Ended, hand: int) -> Receipt | None:
+    told = None if end.scores is None else receipt(end.scores, hand)
+    if told is None:
+        return None
+    shares = [("", "")] * rules.people
+    for person, share in zip(end.person_at[hand].tolist(), told.shares, strict=False):
+        shares[person] = share
+    return replace(told, shares=tuple(shares))
+
+
+class _OfHands(Sequence[Any]):
+    """What is said of each hand when it is looked at: most callers never do."""
+
+    def __init__(self, say: Callable[[Ended, int], Any], ended: list[Ended], starts: list[int], order: Games) -> None:
+        """Keep what says it.
 
         Args:
-            scores: of parts of the hands, None for drawn ones.
+            say: says it of one hand of a part.
+            ended: the parts of the hands.
             starts: where each part starts among all hands, and at last the number of hands.
             order: [n] which of them each hand is.
-            table: `Rules.rows`.
         """
-        self._scores, self._starts, self._order, self._table = scores, starts, order, table
+        self._say, self._ended, self._starts, self._order = say, ended, starts, order
 
     def __len__(self) -> int:
         return len(self._order)
 
-    @overload
-    def __getitem__(self, place: int) -> Entries: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Entries, ...]: ...
-
-    def __getitem__(self, place: int | slice) -> Entries | tuple[Entries, ...]:
+    def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
             return tuple(self[one] for one in range(*place.indices(len(self))))
         hand = int(self._order[place])
         part = bisect_right(self._starts, hand) - 1
-        scores = self._scores[part]
-        return [] if scores is None else scores.rows_of(hand - self._starts[part], self._table)
+        return self._say(self._ended[part], hand - self._starts[part])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)

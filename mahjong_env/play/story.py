@@ -54,7 +54,8 @@ class Story:
         melds = state.num_melds[0].copy()
         result = self._step([action])
         if result.hand_over[0]:
-            lines.append(outcome_text(hand_info(result.outcome, 0), self.reader, self._engine.rules))
+            told, receipt = hand_info(result.outcome, 0), result.outcome.receipts[0]
+            lines.append(outcome_text(told, self.reader, self._engine.rules, receipt))
             self._flowers[...] = 0
             if not result.done[0]:
                 lines += self.opening()

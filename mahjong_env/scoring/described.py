@@ -15,6 +15,7 @@ from mahjong_env.basics.tiles import EAST, KIND_NAMES, NO_TILE, NORTH, NUM_ALL_K
 from mahjong_env.basics.types import Int8Array
 from mahjong_env.ruleset.questions import MOST, MOST_POINTS, THE_WILD_KIND, Circumstance, Rules, are_points, is_count
 from mahjong_env.ruleset.registry import VARIANTS, rules
+from mahjong_env.scoring.receipt import Receipt, receipt
 from mahjong_env.scoring.wins import Source, Wins
 from mahjong_env.state.arrays import MAX_MELDS
 
@@ -67,6 +68,7 @@ class HandScore:
             its own.
         points: the value of the hand; 0 if it may not win.
         payments: what each seat receives; sums to zero.
+        receipt: how the points add up, and the hand by its sets; None if it may not win.
     """
 
     legal: bool
@@ -74,6 +76,7 @@ class HandScore:
     rows: tuple[tuple[str, int | float], ...]
     points: int
     payments: tuple[int, ...]
+    receipt: Receipt | None = None
 
 
 def score(
@@ -157,6 +160,7 @@ def score(
         rows=tuple(scores.rows_of(0, played.rows)),
         points=int(scores.points[0]),
         payments=tuple(int(amount) for amount in scores.payments[0]),
+        receipt=receipt(scores, 0) if scores.legal[0] else None,
     )
 
 

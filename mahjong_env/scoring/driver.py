@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import TopologicalSorter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 from mahjong_env.ruleset.questions import Rules, ShortOfOne
+from mahjong_env.scoring.arithmetic import Arithmetic, Limit, Share, worth_of
 from mahjong_env.scoring.combinations import Combinations
 from mahjong_env.scoring.payments import Payment, everyone, owed, paid_by
 from mahjong_env.scoring.readings import SETS_AND_PAIR, Concealed, Readings, Shape, best_readings
@@ -34,7 +35,13 @@ class ScoredRules(Rules):
     rows: ClassVar[tuple[Row, ...]] = ()
     restrictions: ClassVar[tuple[Restriction, ...]] = ()
     """Restrictions on complete hands; the first one that leaves no reading is the reason given."""
+    arithmetic: ClassVar[Arithmetic] = Arithmetic()
+    """The way from rows to points; by itself all entries add up."""
     payment: ClassVar[Payment] = Payment()
+    share: ClassVar[Share] = Share()
+    """What each other player owes, were all to pay; by itself the points of the hand."""
+    limits: ClassVar[tuple[Limit, ...]] = ()
+    """What changes payments after everything else, in this order."""
 
     # --- How values combine, and who pays: what variants answer -----------------------------------------------------
 
@@ -51,16 +58,16 @@ class ScoredRules(Rules):
         return counts
 
     def worth(self, counts: Int8Array, values: Any) -> Int64Array:
-        """[m] the value of the rows of each reading together: `sum_of_rows`, `product_of_rows` or something else."""
-        raise NotImplementedError
+        """[m] the value of the rows of each reading together, by `arithmetic`."""
+        return worth_of(self._table.terms, counts, values)
 
     def points(self, worth: Int64Array) -> Int64Array:
-        """[n] the value of hands whose best reading is worth so much."""
-        return worth
+        """[n] the value of hands whose best reading is worth so much, by `arithmetic`."""
+        return self.arithmetic.points(self, worth)
 
     def shares(self, wins: Wins, points: Int64Array) -> Any:
         """[n] or [n, S] the share that each other player owes for hands of these points, were all to pay."""
-        return points
+        return self.share.owed(wins, points)
 
     def liable(self, wins: Wins, counts: Int8Array) -> Int8Array | None:
         """[n] the seat that pays the shares of all, no matter who gave the tile; -1 for none, None: never any.
@@ -68,10 +75,6 @@ class ScoredRules(Rules):
         ``counts`` [n, rows] are the entries of the rows that the hands score.
         """
         return None
-
-    def limit_payments(self, wins: Wins, owed: Int64Array) -> Int64Array:
-        """[n, S] the part that each seat pays of what it owes."""
-        return owed
 
     # --- What follows -----------------------------------------------------------------------------------------------
 
@@ -136,45 +139,60 @@ class ScoredRules(Rules):
                 legal[part.owner.compress(~table.refused(part).any(axis=0))] = True
         return legal
 
-    def score(self, wins: Wins) -> Scores:
-        """Score hands: legality, the value of the best reading, and payments."""
+    def taken(self, wins: Wins) -> Taken:
+        """Read hands, and take the reading of each that is worth most."""
         wins.rules = self
         n, table = len(wins), self._table
         parts = table.read(wins, np.arange(n))
         owner, counts, worth = (_join([getattr(part, name) for part in parts]) for name in ("owner", "counts", "worth"))
         refused = _join([table.refused(part) for part in parts], axis=1)
         reason = _first_to_leave_nothing(owner, refused, n)
+        free = None
         if refused.any():
             free = np.flatnonzero(~refused.any(axis=0))
             owner, counts, worth = (array.take(free, axis=0) for array in (owner, counts, worth))
-        best = best_readings(owner, table.rank(worth, counts), n)
-        legal = best >= 0
+        return Taken(parts, free, counts, worth, reason, best_readings(owner, table.rank(worth, counts), n))
+
+    def score(self, wins: Wins) -> Scores:
+        """Score hands: legality, the value of the best reading, and payments."""
+        taken = self.taken(wins)
+        n, legal, best = len(wins), taken.best >= 0, taken.best
         row_count, value = np.zeros((n, len(self.rows)), np.int8), np.zeros(n, np.int64)
-        row_count[legal] = counts.take(best[legal], axis=0)
-        value[legal] = worth.take(best[legal])
+        row_count[legal] = taken.counts.take(best[legal], axis=0)
+        value[legal] = taken.worth.take(best[legal])
         points = self.points(value) * legal
-        owes = owed(table.payers, wins, self.shares(wins, points), self.liable(wins, row_count))
-        payments = paid_by(everyone(wins), self.limit_payments(wins, owes), wins.seat)
+        owes = owed(self._table.payers, wins, self.shares(wins, points), self.liable(wins, row_count))
+        for limit in self.limits:
+            owes = limit.apply(wins, owes)
         return Scores(
             legal=legal,
-            reason=reason,
+            reason=taken.reason,
             row_count=row_count,
-            row_value=wins.once(table.values),
+            row_value=wins.once(self._table.values),
             points=points,
-            payments=payments * legal[:, None],
+            payments=paid_by(everyone(wins), owes, wins.seat) * legal[:, None],
+            wins=wins,
         )
 
 
-def sum_of_rows(counts: Int8Array, values: Any) -> Int64Array:
-    """[m] the values of all entries added up (`ScoredRules.worth`)."""
-    total: Int64Array = (counts * values).sum(axis=1, dtype=np.int64)
-    return total
+class Taken(NamedTuple):
+    """The readings of n hands, and which of them are taken."""
 
+    parts: list[Readings]
+    free: Games | None  # [m] the numbers of the readings that no restriction refuses, among all; None: all of them
+    counts: Int8Array  # [m, rows] their entries
+    worth: Int64Array  # [m]
+    reason: Int8Array  # [n] index in `ScoredRules.reasons`
+    best: Games  # [n] which of the m is taken, -1 for hands that may not win
 
-def product_of_rows(counts: Int8Array, values: Any) -> Any:
-    """[m] the values of all entries multiplied (`ScoredRules.worth`); floats where values are."""
-    wide = values if values.dtype.kind == "f" else values.astype(np.int64)
-    return (wide**counts).prod(axis=1)
+    def reading_of(self, hand: int) -> tuple[Readings, int]:
+        """The part with the reading that is taken of a hand that may win, and its number there."""
+        number = int(self.best[hand] if self.free is None else self.free[self.best[hand]])
+        for part in self.parts:
+            if number < len(part):
+                break
+            number -= len(part)
+        return part, number
 
 
 def _join(parts: list[Any], axis: int = 0) -> Any:
@@ -227,6 +245,7 @@ class _Table:
             for column, row in enumerate(rows)
             if row.per_reading is not None or row.shape is not None
         }
+        self.terms = rules.arithmetic.columns(rows)
         self.payers = rules.payment.by_source(rules)
         self.waives = np.zeros((len(rules.restrictions), len(rows)), np.bool_)
         for number, restriction in enumerate(rules.restrictions):

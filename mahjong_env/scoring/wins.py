@@ -257,6 +257,7 @@ class Scores:
     points: Int64Array  # [n] the value of the hand
     payments: Int32Array  # [n, S] what each table seat receives; sums to zero
     source: Int8Array | None = None  # [n] Source as it was scored, where that may differ from what was asked
+    wins: Wins | None = None  # what was scored
 
     def rows_of(self, win: int, rows: Sequence[Row]) -> list[tuple[str, int | float]]:
         """The entries of one win in the order of the table: (row name, value); whole values are integers."""

@@ -13,9 +13,10 @@ import numpy as np
 
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import FIRST_HONOUR, FLOWERS, NO_TILE, NUM_ALL_KINDS, NUM_KINDS, SEASONS
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array
 from mahjong_env.hands.codes import POWER, SUIT
 from mahjong_env.ruleset.questions import THE_WILD_KIND, Circumstance, knob
+from mahjong_env.scoring.arithmetic import Arithmetic, Term
 from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.patterns import count_melds
 from mahjong_env.scoring.payments import Payer, Payment
@@ -94,7 +95,6 @@ RESTRICTIONS = (
 _NAMES = [row.name for row in (*BASIC, *SPECIAL)]
 _IS_SPECIAL = np.isin(_NAMES, [row.name for row in SPECIAL])
 _DOES_NOT_STACK = np.isin(_NAMES, ("Golden Pair", "Three Gold Knockdown", "Golden Dragon"))
-_FACTOR = np.where(_IS_SPECIAL, np.int64(1), np.int64(2))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +106,8 @@ class Fuzhou(ScoredRules):
     chinese: ClassVar[str] = "福州麻将"
     shapes: ClassVar[tuple[Shape, ...]] = (SETS_WITH_GOLDS,)
     rows: ClassVar[tuple[Row, ...]] = (*BASIC, *SPECIAL)
+    # The sum of the rows before the special hands is doubled (fuzhou.md#what-a-hand-is-worth).
+    arithmetic: ClassVar[Arithmetic] = Arithmetic((Term(BASIC, times=2), Term(SPECIAL)))
     restrictions: ClassVar[tuple[Restriction, ...]] = RESTRICTIONS
     payment: ClassVar[Payment] = Payment(
         draw=Payer.ALL_PAY,
@@ -254,11 +256,6 @@ class Fuzhou(ScoredRules):
         use_best = lone.max(axis=1) > others.sum(axis=1)
         counted = np.where(use_best[:, None], is_best, others > 0)
         return counts * (counted | ~_IS_SPECIAL)
-
-    def worth(self, counts: Int8Array, values: Any) -> Int64Array:
-        """The sum of the rows before the special hands is doubled (fuzhou.md#what-a-hand-is-worth)."""
-        total: Int64Array = (counts * values * _FACTOR).sum(axis=1)
-        return total
 
 
 def _with_gold(state: State, games: Games) -> tuple[Int32Array, Int8Array]:

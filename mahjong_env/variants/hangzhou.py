@@ -18,7 +18,8 @@ from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UI
 from mahjong_env.hands.codes import POWER, SUIT
 from mahjong_env.hands.summaries import pairs, quads, short_of_sets, suit_summaries, sum_summaries
 from mahjong_env.ruleset.questions import THE_WILD_KIND, Circumstance, knob, only_with_marks
-from mahjong_env.scoring.driver import ScoredRules, product_of_rows
+from mahjong_env.scoring.arithmetic import EVERY_ROW, Arithmetic, Limit, Share, Term
+from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.payments import Payer, Payment, everyone, only
 from mahjong_env.scoring.readings import SETS_AND_PAIR_AS_ONE, SEVEN_PAIRS, Readings, Shape
 from mahjong_env.scoring.rows import ByKnob, Restriction, Row
@@ -79,6 +80,15 @@ class Hangzhou(ScoredRules):
         draw=Payer.ALL_PAY,
         discard=ByKnob("discard_payment", {"own_share": Payer.GIVER_PAYS, "all_shares": Payer.GIVER_PAYS_FOR_ALL}),
         robbed_kong=Payer.GIVER_PAYS_FOR_ALL,
+    )
+    # The product of the rows, the base score among them (hangzhou.md#what-a-hand-is-worth). Fortunes stand for whatever
+    # completes the shape: nothing that a row asks for depends on what they stand for.
+    arithmetic: ClassVar[Arithmetic] = Arithmetic((Term(multiplied=EVERY_ROW),))
+    # hangzhou.md#who-pays, hangzhou.md#the-cap
+    share: ClassVar[Share] = Share(factor=lambda wins: _dealers_factors(wins), at_most=ByKnob("cap"))
+    limits: ClassVar[tuple[Limit, ...]] = (
+        Limit(("Three-Meld Penalty", "三摊承包"), lambda wins, owed: _with_penalty(wins, owed)),
+        Limit(("nobody pays more than he has", "付完为止"), lambda wins, owed: _with_floor(wins, owed)),
     )
     circumstances: ClassVar[tuple[Circumstance, ...]] = (
         Circumstance(
@@ -168,32 +178,6 @@ class Hangzhou(ScoredRules):
             state.mask[g, state.drawn[g]] = True
             state.mask[g, ADDED_KONG:CHOW_LOW] = False
 
-    def worth(self, counts: Int8Array, values: Any) -> Int64Array:
-        """The product of the rows, the base score among them (hangzhou.md#what-a-hand-is-worth).
-
-        Fortunes stand for whatever completes the shape: nothing that a row asks for depends on what they stand for.
-        """
-        return product_of_rows(counts, values)
-
-    def shares(self, wins: Wins, points: Int64Array) -> Int64Array:
-        """[n, S] each player's share: hangzhou.md#who-pays, hangzhou.md#the-cap."""
-        lao_factor = 2 ** _lao(wins)
-        dealers_loss = np.where(wins.drawn, lao_factor if self.dealer_loss == "lao" else 2, 1)
-        factors = np.where(only(wins, wins.dealer), dealers_loss[:, None], 1)
-        factors = np.where(wins.by_dealer[:, None], lao_factor[:, None], factors)
-        shares = points[:, None] * factors
-        return shares if self.cap is None else np.minimum(shares, self.cap)
-
-    def limit_payments(self, wins: Wins, owed: Int64Array) -> Int64Array:
-        """[n, S] hangzhou.md#three-meld-penalty, hangzhou.md#nobody-pays-more-than-he-has."""
-        penalised = _pays_penalty(wins)
-        if penalised.any():
-            double_sum = 2 * owed.sum(axis=1, keepdims=True)
-            owed = np.where(penalised.any(axis=1, keepdims=True), penalised * double_sum, owed)
-        if self.points_floor and wins.floor.any():
-            owed = np.where(wins.floor[:, None], np.minimum(owed, np.maximum(wins.points, 0)), owed)
-        return owed
-
     def succeed(self, state: State, games: Games, winner: Int8Array) -> None:
         """The dealer stays if he wins and after a draw, else the winner deals (hangzhou.md#the-dealer)."""
         dealer = state.dealer[games]
@@ -251,6 +235,29 @@ def _before_the_draw(wins: Wins) -> tuple[UInt32Array, UInt32Array, Int8Array]:
     codes[np.arange(len(wins)), SUIT[came]] -= POWER[came] * is_natural
     summaries = suit_summaries(codes)
     return summaries, sum_summaries(summaries), wins.wilds - ~is_natural - 1
+
+
+def _dealers_factors(wins: Wins) -> Any:
+    """[n, S] what multiplies the share of each seat, by who deals and for how long."""
+    lao_factor = 2 ** _lao(wins)
+    dealers_loss = np.where(wins.drawn, lao_factor if wins.rules.dealer_loss == "lao" else 2, 1)
+    factors = np.where(only(wins, wins.dealer), dealers_loss[:, None], 1)
+    return np.where(wins.by_dealer[:, None], lao_factor[:, None], factors)
+
+
+def _with_penalty(wins: Wins, owed: Int64Array) -> Int64Array:
+    """[n, S] hangzhou.md#three-meld-penalty: who is concerned pays twice what all would pay."""
+    penalised = _pays_penalty(wins)
+    if not penalised.any():
+        return owed
+    return np.where(penalised.any(axis=1, keepdims=True), penalised * (2 * owed.sum(axis=1, keepdims=True)), owed)
+
+
+def _with_floor(wins: Wins, owed: Int64Array) -> Int64Array:
+    """[n, S] hangzhou.md#nobody-pays-more-than-he-has."""
+    if not (wins.rules.points_floor and wins.floor.any()):
+        return owed
+    return np.where(wins.floor[:, None], np.minimum(owed, np.maximum(wins.points, 0)), owed)
 
 
 def _pays_penalty(wins: Wins) -> BoolArray:

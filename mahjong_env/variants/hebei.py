@@ -13,9 +13,10 @@ import numpy as np
 
 from mahjong_env.basics.errors import RulesError
 from mahjong_env.basics.notation import MeldType
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array, Int64Array
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int16Array, Int32Array
 from mahjong_env.ruleset.questions import knob
-from mahjong_env.scoring.driver import ScoredRules, product_of_rows
+from mahjong_env.scoring.arithmetic import EVERY_ROW, Arithmetic, Term
+from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.patterns import is_closed, on_kong_draw, suits_of, waits_for_one
 from mahjong_env.scoring.payments import Payer, Payment, paid_by
 from mahjong_env.scoring.readings import SETS_AND_PAIR, SEVEN_PAIRS, THIRTEEN_ORPHANS, Readings, Shape
@@ -90,6 +91,10 @@ class Hebei(ScoredRules):
     chinese: ClassVar[str] = "河北麻将"
     shapes: ClassVar[tuple[Shape, ...]] = (SETS_AND_PAIR, SEVEN_PAIRS, THIRTEEN_ORPHANS)
     rows: ClassVar[tuple[Row, ...]] = (DEALER_WIN, *PATTERNS, PING_HU)
+    # The base point times the product of the rows, which may have a cap (hebei.md#what-a-hand-is-worth).
+    arithmetic: ClassVar[Arithmetic] = Arithmetic(
+        (Term(multiplied=EVERY_ROW),), at_most=ByKnob("cap"), times=ByKnob("base_score")
+    )
     restrictions: ClassVar[tuple[Restriction, ...]] = (
         Restriction(
             "a hand without any scoring pattern (Ping Hu) can only be won by self-draw",
@@ -141,14 +146,6 @@ class Hebei(ScoredRules):
     def people(self) -> int:
         """Players, and the person who sits out in a rotation."""
         return 4 if self.rotation else self.players
-
-    def worth(self, counts: Int8Array, values: Any) -> Int64Array:
-        """The product of the rows (hebei.md#what-a-hand-is-worth)."""
-        return product_of_rows(counts, values)
-
-    def points(self, worth: Int64Array) -> Int64Array:
-        """The base point times the product, which may have a cap."""
-        return self.base_score * (worth if self.cap is None else np.minimum(worth, self.cap))
 
     def kong_payments(self, state: State, seats: Seats, meld_type: int, from_seat: Any) -> Int32Array:
         """hebei.md#kongs-are-paid-at-once; not scaled by the base point."""

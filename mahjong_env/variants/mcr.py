@@ -13,7 +13,7 @@ import numpy as np
 
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import EAST, FIRST_HONOUR, GREEN, IS_TERMINAL, NORTH, NUM_KINDS, RANK, RED, WHITE
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt64Array
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, UInt64Array
 from mahjong_env.hands.codes import RANKS
 from mahjong_env.hands.knitted import (
     STRAIGHTS,
@@ -24,9 +24,10 @@ from mahjong_env.hands.knitted import (
 from mahjong_env.hands.reading import readings
 from mahjong_env.hands.summaries import pairs, short_of_sets_and_pair, suit_summaries, sum_summaries
 from mahjong_env.ruleset.questions import Circumstance, knob
-from mahjong_env.scoring.driver import ScoredRules, sum_of_rows
+from mahjong_env.scoring.arithmetic import Share
+from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.patterns import count_melds, is_closed, kinds_tried, open_melds, suits_of, suits_present
-from mahjong_env.scoring.payments import Payer, Payment
+from mahjong_env.scoring.payments import Payer, Payment, only
 from mahjong_env.scoring.readings import (
     SETS_AND_PAIR,
     SEVEN_PAIRS,
@@ -464,6 +465,11 @@ def _is_worth_too_little(reading: Readings) -> BoolArray:
     return np.asarray(reading.worth - flowers < rules.minimum_points)
 
 
+def _pays_points(wins: Wins) -> BoolArray:
+    """[n, S] who gave the tile, or everybody if it was drawn, pays the points beside the base, which everybody pays."""
+    return wins.drawn[:, None] | only(wins, wins.from_seat)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mcr(ScoredRules):
     """The rules of MCR; the fields are its knobs."""
@@ -485,6 +491,7 @@ class Mcr(ScoredRules):
         ),
     )
     payment: ClassVar[Payment] = Payment(draw=Payer.ALL_PAY, discard=Payer.ALL_PAY, robbed_kong=Payer.ALL_PAY)
+    share: ClassVar[Share] = Share(base=ByKnob("base"), factor=lambda wins: _pays_points(wins))
     circumstances: ClassVar[tuple[Circumstance, ...]] = (
         Circumstance("fourth_tile", "the three others of the winning kind lie open", type=bool, sets="fourth_tile"),
     )
@@ -530,15 +537,6 @@ class Mcr(ScoredRules):
         comes_from = seats[np.arange(len(games))[:, None], _CHANGES[rounds % _ROUNDS - 1]]
         persons = state.person_at[games[:, None], comes_from]
         state.person_at[games[:, None], seats] = persons
-
-    def worth(self, counts: Int8Array, values: Any) -> Int64Array:
-        """The sum of all rows."""
-        return sum_of_rows(counts, values)
-
-    def shares(self, wins: Wins, points: Int64Array) -> Int64Array:
-        """[n, S] everybody pays the base; who gave the tile, or everybody if it was drawn, the points as well."""
-        pays_points = wins.drawn[:, None] | (np.arange(self.seats) == wins.from_seat[:, None])
-        return self.base + points[:, None] * pays_points
 
 
 RULES = Mcr()

@@ -7,7 +7,7 @@ Version 0: first release.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -16,11 +16,12 @@ from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import EAST, FIRST_HONOUR, FLOWERS, NO_TILE, NORTH, RED, WHITE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int64Array, UInt64Array
 from mahjong_env.ruleset.questions import Circumstance, knob, only_with_marks
-from mahjong_env.scoring.driver import ScoredRules, sum_of_rows
+from mahjong_env.scoring.arithmetic import Share
+from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.patterns import count_melds, is_closed, suits_of, waits_for_one
-from mahjong_env.scoring.payments import Payer, Payment
+from mahjong_env.scoring.payments import Payer, Payment, only
 from mahjong_env.scoring.readings import SETS_AND_PAIR, Readings, Shape
-from mahjong_env.scoring.rows import Restriction, Row, names
+from mahjong_env.scoring.rows import ByKnob, Restriction, Row, names
 from mahjong_env.scoring.wins import Scores, Source, Wins, wins_from_state
 from mahjong_env.state.arrays import NO_SEAT, State
 from mahjong_env.state.seats import Seats
@@ -136,6 +137,7 @@ class Taiwan(ScoredRules):
     payment: ClassVar[Payment] = Payment(
         draw=Payer.ALL_PAY, discard=Payer.GIVER_PAYS, robbed_kong=Payer.GIVER_PAYS, flowers=Payer.ALL_PAY
     )
+    share: ClassVar[Share] = Share(base=ByKnob("base_score"), unit=ByKnob("unit"), more=lambda wins: _dealers_tai(wins))
     circumstances: ClassVar[tuple[Circumstance, ...]] = (
         Circumstance(
             "eight_flowers",
@@ -222,16 +224,6 @@ class Taiwan(ScoredRules):
         by_flowers = (wins.source == int(Source.FLOWERS)) | exposed_in_turn
         return Readings(wins, EIGHT_FLOWERS, which.compress(by_flowers.take(which)))
 
-    def worth(self, counts: Int8Array, values: Any) -> Int64Array:
-        """The tai of all rows (taiwan.md#scoring-table)."""
-        return sum_of_rows(counts, values)
-
-    def shares(self, wins: Wins, points: Int64Array) -> Int64Array:
-        """[n, S] base + tai x unit, with the dealer's tai where he pays or is paid (taiwan.md#the-dealers-tai)."""
-        concerns_dealer = wins.by_dealer[:, None] | (np.arange(self.seats) == wins.dealer[:, None])
-        dealers_tai = (1 + 2 * wins.streak.astype(np.int64)) * self.dealer_bonus
-        return self.base_score + self.unit * (points[:, None] + dealers_tai[:, None] * concerns_dealer)
-
     def score(self, wins: Wins) -> Scores:
         """As the rows say; a hand that is worth less than Eight Flowers is a win by flowers."""
         scores = super().score(wins)
@@ -246,6 +238,13 @@ class Taiwan(ScoredRules):
 def _has_all_flowers(flowers: Int8Array) -> BoolArray:
     """[...] whether all eight flowers and seasons are exposed; ``flowers`` [..., 42]."""
     return np.asarray(flowers.sum(axis=-1) == 8)
+
+
+def _dealers_tai(wins: Wins) -> Int64Array:
+    """[n, S] the dealer's tai for each seat, where he pays or is paid (taiwan.md#the-dealers-tai)."""
+    concerns_dealer = wins.by_dealer[:, None] | only(wins, wins.dealer)
+    tai = (1 + 2 * wins.streak.astype(np.int64)) * wins.rules.dealer_bonus
+    return tai[:, None] * concerns_dealer
 
 
 def _exposed(wins: Wins) -> Int8Array:

@@ -13,7 +13,7 @@ import numpy as np
 
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import EAST, GREEN, IS_TERMINAL, NORTH, NUM_ALL_KINDS, NUM_KINDS, RANK, RED, WHITE
-from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
+from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array
 from mahjong_env.hands.codes import SUIT, encode
 from mahjong_env.hands.summaries import (
     pairs,
@@ -23,7 +23,8 @@ from mahjong_env.hands.summaries import (
     suit_summaries,
 )
 from mahjong_env.ruleset.questions import Circumstance, ShortOfOne, knob
-from mahjong_env.scoring.driver import ScoredRules, product_of_rows
+from mahjong_env.scoring.arithmetic import Arithmetic, Term
+from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.patterns import SuitRows, count_melds, on_kong_draw, open_melds, suit_rows, suits_present
 from mahjong_env.scoring.payments import Payer, Payment
 from mahjong_env.scoring.readings import SETS_AND_PAIR, Concealed, Readings, Shape
@@ -193,7 +194,6 @@ RESTRICTIONS = (  # wuhan.md#a-hand-that-may-win
 # fmt: on
 _ROWS = (FLAT, *LARGE, *FACTORS)
 _NAMES = names(*_ROWS)
-_BASE, _FACTORS = slice(0, 1 + len(LARGE)), slice(1 + len(LARGE), None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,6 +205,10 @@ class Wuhan(ScoredRules):
     chinese: ClassVar[str] = "武汉麻将"
     shapes: ClassVar[tuple[Shape, ...]] = (SETS_AND_PAIR, WILD_CARD_SEVEN_PAIRS)
     rows: ClassVar[tuple[Row, ...]] = _ROWS
+    # The sum of the base points times the product of the factors (wuhan.md#what-a-hand-is-worth).
+    arithmetic: ClassVar[Arithmetic] = Arithmetic(
+        (Term(added=(FLAT, *LARGE), multiplied=FACTORS),), at_most=ByKnob("cap")
+    )
     restrictions: ClassVar[tuple[Restriction, ...]] = RESTRICTIONS
     payment: ClassVar[Payment] = Payment(
         draw=Payer.ALL_PAY,
@@ -273,16 +277,6 @@ class Wuhan(ScoredRules):
         seven_pairs = WILD_CARD_SEVEN_PAIRS.short_of_one
         assert seven_pairs is not None
         return lambda total, with_pair, wilds, melds: with_pair if melds else seven_pairs(total, with_pair, wilds)
-
-    def worth(self, counts: Int8Array, values: Any) -> Int64Array:
-        """The sum of the base points times the product of the factors (wuhan.md#what-a-hand-is-worth)."""
-        base = (counts[:, _BASE] * values[:, _BASE]).sum(axis=1)
-        # Multiples of a half, far below 2**52: floats are exact.
-        return np.ceil(base * product_of_rows(counts[:, _FACTORS], values[:, _FACTORS])).astype(np.int64)
-
-    def points(self, worth: Int64Array) -> Int64Array:
-        """The amount that one payer owes, at most the cap."""
-        return worth if self.cap is None else np.minimum(worth, self.cap)
 
     def liable(self, wins: Wins, counts: Int8Array) -> Int8Array:
         """[n] the fully responsible seat, beside a player whose kong is robbed (wuhan.md#full-responsibility)."""

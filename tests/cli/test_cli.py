@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import asdict
 
 import pytest
 
@@ -182,7 +183,7 @@ def test_score_gives_every_argument_on(capsys):
         dealer=2,
         last_tile=True,
     )
-    assert json.loads(printed) == json.loads(json.dumps(expected.__dict__))
+    assert json.loads(printed) == json.loads(json.dumps(asdict(expected)))
 
 
 def test_score_says_why_a_hand_may_not_win(capsys):

@@ -21,7 +21,7 @@ import numpy as np
 from mahjong_env.basics.tiles import EAST, NORTH, SOUTH
 from mahjong_env.basics.types import Games, Int8Array, Int32Array, Int64Array
 from mahjong_env.ruleset.questions import Circumstance, knob
-from mahjong_env.scoring.driver import ScoredRules, sum_of_rows
+from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.payments import Payer, Payment, paid_by
 from mahjong_env.scoring.rows import Restriction, Row
 from mahjong_env.scoring.wins import Wins
@@ -112,10 +112,6 @@ class Harbour(ScoredRules):
         """The toll, for kongs of all types."""
         others = np.arange(self.seats) != seats.seat[:, None]
         return paid_by(others, np.full(len(seats), self.toll), seats.seat)
-
-    def worth(self, counts: Int8Array, values: Any) -> Int64Array:
-        """The values of the rows add up."""
-        return sum_of_rows(counts, values)
 
     def shares(self, wins: Wins, points: Int64Array) -> Int64Array:
         """[n, S] the player across owes `across` times what the neighbours owe."""

@@ -10,7 +10,8 @@ import numpy as np
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import FIRST_HONOUR, WHITE
 from mahjong_env.ruleset.questions import knob
-from mahjong_env.scoring.driver import ScoredRules, product_of_rows
+from mahjong_env.scoring.arithmetic import product_of_rows
+from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.patterns import on_kong_draw, suits_of
 from mahjong_env.scoring.payments import Payer, Payment, paid_by
 from mahjong_env.scoring.readings import SETS_AND_PAIR, SEVEN_PAIRS, THIRTEEN_ORPHANS
