@@ -110,7 +110,7 @@ def _shares(rules: ScoredRules, win: Wins, row_count: Any, points: int) -> tuple
 
 
 def _concealed(win: Wins, part: Readings, number: int) -> list[list[int]]:
-    """The concealed tiles by the sets of a reading, runs before triplets before the pair, then what is no set; in other shapes by pairs."""
+    """The concealed tiles: runs, triplets, the pair, and what is no set; by pairs in shapes that have no sets."""
     if part.shape is SETS_AND_PAIR_AS_ONE:  # any reading is as good
         (part,), number = SETS_AND_PAIR.readings(win, np.zeros(1, np.intp)), 0
     sets = part.sets

@@ -20,6 +20,7 @@ HOUSES = {  # beside the rules as they stand: caps that are reached, factors tha
     "fuzhou": {"specials": "highest", "base_score": 3, "rob_kong": True},
     "taiwan": {"unit": 3, "base_score": 0},
     "wuhan": {"cap": 8, "discard_payers": "discarder"},
+    "mcr": {"base": 0, "minimum_points": 1},
 }
 
 
@@ -76,7 +77,7 @@ def check_wins(rules, wanted, seed):
                 text = told.shares[person][0]
                 assert paid >= 0 or comes_to(text or str(value)) == -paid, (text, paid)
                 seen |= {word for word in ("×", "at most", "Penalty", "he has") if paid < 0 and word in text}
-            seen |= {word for word in ("×", "(", "rounded", "at most", "base point") if word in told.formula[0]}
+            seen |= {word for word in ("×", "+", "(", "rounded", "at most", "base point") if word in told.formula[0]}
             game, tile = int(outcome.game[place]), int(outcome.tile[place])
             concealed = [group for group in told.groups if not group.melded]
             if engine.seat_to_act[game] < 0:  # the next hand has not been dealt
@@ -93,7 +94,7 @@ def check_wins(rules, wanted, seed):
 @pytest.mark.parametrize("variant", HOUSES)
 def test_what_receipts_say_is_what_is_paid(variant):
     seen = check_wins(VARIANTS[variant], 150, 3) | check_wins(mahjong_env.rules(variant, **HOUSES[variant]), 150, 4)
-    wanted = {"hebei": {"base point", "at most"}, "hangzhou": {"Penalty", "he has"}, "fuzhou": {"(", "×"}}
+    wanted = {"hebei": {"base point", "at most"}, "hangzhou": {"Penalty", "he has"}, "fuzhou": {"(", "×"}, "mcr": {"+"}}
     assert seen >= wanted.get(variant, {"×"})
 
 
