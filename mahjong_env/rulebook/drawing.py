@@ -7,7 +7,6 @@ named by where they sit: ``dealer = "right"``, ``from_seat = "left"``, ``melds =
 from __future__ import annotations
 
 import tomllib
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,7 +15,9 @@ from mahjong_env.basics.errors import HandError
 from mahjong_env.basics.notation import MeldType, format_tiles, parse_kind, parse_meld, parse_tiles
 from mahjong_env.basics.tiles import GLYPHS, RED
 from mahjong_env.ruleset.questions import Rules
+from mahjong_env.scoring.arithmetic import Told
 from mahjong_env.scoring.described import HandScore, score
+from mahjong_env.scoring.receipt import rows_text
 
 _BACK: Final = "\U0001f02b"
 _AS_TEXT: Final = "\ufe0e"
@@ -160,26 +161,25 @@ class _Drawing:
         """The rows, what the hand is worth, and who pays; or why it may not win."""
         if not scored.legal:
             return [("result", f"no win: {scored.reason}")]
-        times = Counter(scored.rows)
-        rows = [
-            f"{name} {value}" + (f" ({times[name, value]} times)" if times[name, value] > 1 else "")
-            for name, value in times
-        ]
+        receipt = scored.receipt
         return [
-            ("scores", ", ".join(rows) or "no row"),
-            ("worth", str(scored.points)),
-            ("pays", self.payers(scored.payments)),
+            ("scores", rows_text(scored.rows) or "no row"),
+            ("worth", (receipt and receipt.formula[0]) or str(scored.points)),
+            ("pays", self.payers(scored.payments, receipt.shares if receipt is not None else ())),
         ]
 
-    def payers(self, payments: tuple[int, ...]) -> str:
-        """The payments, seat by seat unless all pay the same."""
-        owed = {seat: -paid for seat, paid in enumerate(payments) if seat}
-        amounts = set(owed.values())
-        if len(amounts) == 1:
-            return f"each other player {amounts.pop()}" if any(owed.values()) else "nobody"
+    def payers(self, payments: tuple[int, ...], shares: tuple[Told, ...]) -> str:
+        """The payments with their calculations, seat by seat unless all pay the same."""
+        told = {
+            seat: f"{-paid} ({shares[seat][0]})" if shares and shares[seat][0] else str(-paid)
+            for seat, paid in enumerate(payments)
+            if seat and paid
+        }
+        if len(told) == len(payments) - 1 and len(set(told.values())) == 1:
+            return f"each other player {told[1]}"
         dealer = self.arguments.get("dealer", 0)
-        names = {seat: self.who(seat) + (" (the dealer)" if seat == dealer else "") for seat in owed}
-        return ", ".join(f"{names[seat]} {amount}" for seat, amount in owed.items() if amount)
+        names = {seat: self.who(seat) + (" (the dealer)" if seat == dealer else "") for seat in told}
+        return ", ".join(f"{names[seat]} {amount}" for seat, amount in told.items()) or "nobody"
 
 
 def _seats(rules: Rules) -> dict[str, int]:
