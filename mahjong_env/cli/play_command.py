@@ -28,6 +28,7 @@ from mahjong_env.play.match import PersonsMatch, review_command, show_command
 from mahjong_env.play.server import PlayServer
 from mahjong_env.play.story import Story, situation_text
 from mahjong_env.play.why_not import why_not
+from mahjong_env.play.words import matching
 from mahjong_env.records import GameRecord, Recorder, RecordWriter, count_records
 from mahjong_env.ruleset.questions import Rules
 
@@ -215,17 +216,9 @@ def ask_person(
         tell(f"you may {legal_text(map(ACTIONS.index, fits or legal), you.unicode)}")
 
 
-def matching(text: str, legal: list[str]) -> list[str]:
-    """The legal actions that a person may have meant: the name, a tile to discard, or the beginning of names."""
-    for meant in (text, f"discard {text}"):
-        if meant in legal:
-            return [meant]
-    return [name for name in legal if text and name.startswith(text)]
-
-
 def _refusal(engine: Engine, text: str) -> str:
     """The reason why the written action is refused."""
-    meant = matching(text, list(ACTIONS))
+    meant = matching(text, ACTIONS)
     if not meant:
         return f"{text!r} is neither a tile nor an action; ? explains what can be written"
     return f"no {text} is possible now" if len(meant) > 1 else why_not(engine, ACTIONS.index(meant[0]))

@@ -8,18 +8,19 @@ from io import StringIO
 
 from mahjong_env.cli.arguments import add_rules, read_rules
 from mahjong_env.cli.terminal import has_colour, width
-from mahjong_env.rulebook.page import describe_rules
+from mahjong_env.rulebook.page import describe_rules, rules_in_short, without_links
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_rules(parser)
+    parser.add_argument("--short", action="store_true", help="what one has to know to play at once, on a page or two")
     parser.add_argument("--markdown", action="store_true", help="print the page as Markdown, for files")
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Print it."""
-    page = describe_rules(read_rules(chosen))
+    page = (rules_in_short if chosen.short else describe_rules)(read_rules(chosen))
     print(page if chosen.markdown else terminal_text(page, width(), colour=has_colour()))
     return 0
 
@@ -27,9 +28,7 @@ def run(chosen: argparse.Namespace) -> int:
 def terminal_text(page: str, width: int, *, colour: bool) -> str:
     """A page of Markdown as it is read on a terminal: laid out where rich is installed, else without links."""
     page = re.sub(r"<!--.*?-->\n*", "", page, flags=re.DOTALL)
-    # Links lead to other places of the same text, where no terminal follows them; addresses stand for themselves.
-    page = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", page)
-    page = re.sub(r"<(https?://[^>]+)>", r"\1", page)
+    page = re.sub(r"<(https?://[^>]+)>", r"\1", without_links(page))  # addresses stand for themselves
     try:
         from rich.console import Console
         from rich.markdown import Markdown

@@ -18,12 +18,14 @@ import numpy as np
 
 from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.notation import Meld, MeldType, format_tiles
-from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES
+from mahjong_env.basics.tiles import GLYPHS, KIND_NAMES, NUM_KINDS
 from mahjong_env.drawing.table import HIDDEN, WINDS, Place, ShownMeld, Table, person_name, read_table, seen_table
+from mahjong_env.drawing.tiles import tile_name
 from mahjong_env.engine.batch import Engine
+from mahjong_env.observation.view import View
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.scoring.receipt import Group, Receipt, rows_text
-from mahjong_env.state.arrays import CLAIMED, LATEST, NO_SEAT, Phase
+from mahjong_env.state.arrays import CLAIMED, LATEST, Event, Phase
 
 # Colours of the suits (m, p, s), of honours, and of flowers and seasons, as SGR numbers; wild tiles stand on red.
 _COLOURS: Final = {"m": "31", "p": "36", "s": "32", "z": "33", "F": "35", "S": "35"}
@@ -316,22 +318,65 @@ def table_text(
     reader = Reader(person, unicode)
     table = read_table(engine, game) if person is None else seen_table(engine.view([game], seats=person))
     lines = [] if outcome is None else outcome_text(outcome, reader, engine.rules).splitlines()
-    lines += _headlines(table, reader)
-    actor = int(engine.state.actor[game])
-    is_asked = actor >= 0 and person in (None, int(engine.state.person_at[game, actor]))
-    event = last_event(engine, game, reader) if is_asked else ""
-    lines += [f"last: {event}"] if event else []
-    rule = "-" * WIDTH  # box drawings take two columns on some Chinese terminals
-    lines.append(rule)
-    for slot, place in enumerate(table.places):
-        if place is not None:
-            lines += _side(table, slot, place, reader)
-    present, points = engine.state.person_at[game].tolist(), engine.state.points[game].tolist()
-    absent = [one for one in range(engine.num_people) if one not in present]
-    lines += [f"{reader.does(one, 'sit')} out  {points[one]} points" for one in absent]
-    lines += [rule, _question(engine, game, reader)]
+    seat = int(engine.state.actor[game])
+    actor = int(engine.state.person_at[game, seat]) if seat >= 0 else None
+    is_told = actor is not None and person in (None, actor)
+    lines += _lines(table, reader, last_event(engine, game, reader) if is_told else "")
+    lines.append(_question(table, reader, actor, np.flatnonzero(engine.state.mask[game])))
     text = "\n".join(part for line in lines for part in folded(line, WIDTH))
     return paint(text, table.wild) if colour else text
+
+
+def _lines(table: Table, reader: Reader, event: str = "") -> Iterator[str]:
+    """The table between its headline and the question that it waits for."""
+    rule = "-" * WIDTH  # box drawings take two columns on some Chinese terminals
+    yield from _headlines(table, reader)
+    if event:
+        yield f"last: {event}"
+    yield rule
+    for slot, place in enumerate(table.places):
+        if place is not None:
+            yield from _side(table, slot, place, reader)
+    for name, points in table.sits_out:
+        is_you = reader.person is not None and name == person_name(reader.person)
+        yield f"{'you sit' if is_you else f'{name} sits'} out  {points} points"
+    yield rule
+
+
+def seat_text(view: View, row: int = 0) -> str:
+    """What one seat of a view sees, told to the person who sits there; nothing else is looked at.
+
+    Returns:
+        The table as `table_text` has it, what has happened in this hand, and the seat's own tiles in words.
+    """
+    view = view.take([row])
+    reader, table = Reader(int(view.own_person[0])), seen_table(view)
+    told = list(_told(view, reader))
+    own = max((number for number, (slot, _) in enumerate(told, 1) if slot == 0), default=0)
+    parts = (("up to your last move", told[:own]), ("since then" if own else "so far", told[own:]))
+    lines = [part for line in _lines(table, reader) for part in folded(line, WIDTH)]
+    lines += [f"{when}: {'; '.join(sentence for _, sentence in some)}" for when, some in parts if some]
+    held = np.repeat(np.arange(NUM_KINDS), view.hand[0])
+    lines.append(f"your tiles in words: {', '.join(map(tile_name, held.tolist()))}")
+    return "\n".join(lines)
+
+
+def _told(view: View, reader: Reader) -> Iterator[tuple[int, str]]:
+    """What all have seen of a hand, in order: the slot that chose it, and a sentence. Draws go without saying."""
+    persons = view.person[0].tolist()
+    for event, slot, kind, detail, giver in view.events[0].tolist():
+        tile, person = reader.tiles([kind]), persons[slot]
+        if event == Event.DISCARD:
+            yield slot, f"{reader.does(person, 'discard')} {tile}{' (just drawn)' if detail == 1 else ''}"
+        elif event in (Event.CHOW, Event.PUNG, Event.EXPOSED_KONG):
+            taken = f"{reader.tiles([detail])} from {reader.name(persons[giver])}"
+            yield slot, f"{reader.does(person, 'claim')} {taken}: {Meld(MeldType(event), kind, persons[giver])}"
+        elif event == Event.ADDED_KONG:
+            yield slot, f"{reader.does(person, 'add')} {tile} to {'your' if slot == 0 else 'the'} pung"
+        elif event == Event.CONCEALED_KONG:
+            yield slot, f"{reader.does(person, 'declare')} a concealed kong{f' of {tile}' if kind >= 0 else ''}"
+        elif event == Event.FLOWER:
+            yield -1, f"{reader.does(person, 'lay')} open {tile}"  # nobody chooses to
 
 
 def meld_text(engine: Engine, game: int, seat: int, place: int, unicode: bool = False) -> str:
@@ -405,19 +450,20 @@ def _meld(table: Table, slot: int, meld: ShownMeld, reader: Reader) -> str:
     return f"{text} ({reader.tiles([meld.claimed])})" if meld.type is MeldType.CHOW else text
 
 
-def _question(engine: Engine, game: int, reader: Reader) -> str:
-    """The question that the game waits for; the possible answers are told to the seat that is asked only."""
-    state, persons = engine.state, engine.state.person_at[game].tolist()
-    if int(state.phase[game]) == Phase.OVER:
+def _question(table: Table, reader: Reader, actor: int | None, legal: Iterable[int]) -> str:
+    """The question that a game waits for; the possible answers are told to the seat that is asked only."""
+    if actor is None:
         return "the match is over"
-    actor = persons[int(state.actor[game])]
     if reader.person not in (None, actor):
         return "it is not your turn"
-    offered, giver = int(state.offered[game]), int(state.offered_by[game])
-    text = ""
-    if offered >= 0 and giver != NO_SEAT:
-        adds = state.phase[game] == Phase.ROB
-        does = reader.does(persons[giver], "add" if adds else "have")
-        text = f"{does}{'' if adds else ' discarded'} {reader.tiles([offered])}; "
-    legal = legal_text(np.flatnonzero(state.mask[game]), reader.unicode)
-    return f"{text}{reader.name(actor)} may {legal}"
+    return f"{offer_text(table, reader)}{reader.name(actor)} may {legal_text(legal, reader.unicode)}"
+
+
+def offer_text(table: Table, reader: Reader) -> str:
+    """The tile that somebody is asked about, as in "player_1 has discarded 5m; "; empty for none."""
+    offered, slot = table.offered
+    giver = None if slot is None else table.places[slot]
+    if offered < 0 or giver is None:
+        return ""
+    does = reader.does(giver.person, "add" if table.is_robbed else "have")
+    return f"{does}{'' if table.is_robbed else ' discarded'} {reader.tiles([offered])}; "

@@ -30,8 +30,13 @@ def pettingzoo_id(variant: str, version: int = 0) -> str:
     return f"mahjong_env/{variant}-v{version}"
 
 
+def text_id(variant: str, version: int = 0) -> str:
+    """The id for `gymnasium.make` of the same in words, such as "mahjong_env/X-text-v0"."""
+    return f"mahjong_env/{variant.capitalize()}-text-v{version}"
+
+
 def register_all() -> None:
-    """Register every variant under its id, without loading it; what is registered already stays.
+    """Register every variant under its ids, without loading it; what is registered already stays.
 
     The ids of variants that come from other distributions bear the version in their entry point's name. One whose
     registration is faulty has its id as well: making the environment says what is wrong.
@@ -42,6 +47,8 @@ def register_all() -> None:
             single = "mahjong_env.environments.single_seat:SingleSeatEnv"
             vector = "mahjong_env.environments.vector_env:MahjongVectorEnv"
             gymnasium.register(name, entry_point=single, vector_entry_point=vector, kwargs=kwargs)
+        if (name := text_id(variant, version)) not in gymnasium.registry:
+            gymnasium.register(name, entry_point="mahjong_env.play.text_seat:TextSeatEnv", kwargs=kwargs)
         # PettingZoo has a registry from 1.27 on.
         if hasattr(pettingzoo, "register") and (name := pettingzoo_id(variant, version)) not in pettingzoo.aec_registry:
             pettingzoo.register("aec", name, entry_point="mahjong_env.environments.aec:make_env", kwargs=kwargs)

@@ -140,8 +140,8 @@ class Story:
         return self.reader.tiles(kinds)  # type: ignore[arg-type]
 
 
-def _aim(rules: Rules) -> list[str]:
-    """The aim of the game."""
+def aim(rules: Rules) -> list[str]:
+    """The aim of the game, in lines."""
     sets = {4: "four", 5: "five"}.get(rules.sets, rules.sets)
     shapes: tuple[Any, ...] = getattr(rules, "shapes", ())
     others = "".join(f", or {shape.name}" for shape in shapes[1:])
@@ -160,7 +160,7 @@ def situation_text(engine: Engine, reader: Reader) -> str:
     dealer = reader.name(persons[int(state.dealer[0])])
     wind = WINDS[int(state.round_wind[0])]
     lines = [
-        *_aim(rules),
+        *aim(rules),
         f"turns go {order} and round again",
         "a chow is claimed from the player before, everything else from anybody",
         f"{wind} round: {wind} is the round wind; each seat's own wind stands beside its name",

@@ -37,6 +37,9 @@ _HEADING: Final = re.compile(r"^#{1,6} +(.+?) *$")
 _HAND: Final = re.compile(r"^```hand\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NAMES_OF_KNOBS: Final = re.compile(r"\{\{(?:words )?(\w+)")
 _KNOB_OF_A_ROW: Final = re.compile(r" ?\(knob (\w+)\)")
+_LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_NOT_IN_SHORT: Final = ("Source", "Where the source", "House rules")  # headings with all below them
+_SOURCE_OF_A_PART: Final = ("Guide:", "Source:")
 _WORDS: Final = (
     "no",
     "one",
@@ -75,12 +78,63 @@ def describe_rules(variant: str | Rules) -> str:
 
 def variant_page(chosen: Rules) -> str:
     """The page of one variant alone, filled with its rules; it begins with the house rules, if there are any."""
-    page = fill_page(page_source(chosen), chosen)
+    return _with_house_rules(fill_page(page_source(chosen), chosen), chosen)
+
+
+def _with_house_rules(page: str, chosen: Rules) -> str:
     changed = [f"`{name}={value!r}`" for name, value in _changed(chosen).items()]
     if not changed:
         return page
     title, _, text = page.partition("\n")
     return f"{title}\n\nHouse rules of this table: {', '.join(changed)}.\n{text}"
+
+
+def rules_in_short(variant: str | Rules) -> str:
+    """The rules of a variant on a page or two, as the knobs are set, for readers who have to play at once.
+
+    It is the variant's own page without sources, examples, what single rows say beyond the scoring table, and open
+    questions.
+
+    Args:
+        variant: a name in `mahjong_env.VARIANTS`, or rules.
+
+    Returns:
+        Markdown without links.
+
+    Raises:
+        RulesError: there is no such variant.
+    """
+    chosen = rules(variant)
+    of_rows = {row.name for row in chosen.rows}
+    kept: list[str] = []
+    left_out = ""  # the marks of a heading below which nothing is kept
+    undrawn = _HAND.sub("```text\n```", page_source(chosen))
+    for heading, part in _parts(_with_house_rules(fill_page(undrawn, chosen), chosen)):
+        marks = part[: len(part) - len(part.lstrip("#"))]
+        if left_out and len(marks) > len(left_out):
+            continue
+        left_out = marks if heading.startswith(_NOT_IN_SHORT) else ""
+        if left_out or heading in of_rows:
+            continue
+        if heading == "Scoring table":
+            about = {row.name: _Holes(chosen, "", row.name).about(row) for row in chosen.rows}
+            rows = (f"* {name} {chinese}, {worth}: {when}" for name, (chinese, _, worth, when) in about.items())
+            part = "\n\n".join((part.partition("\n")[0], "\n".join(rows)))
+        blocks: list[str] = []
+        for block in filter(None, part.split("\n\n")):
+            if not block.startswith("```"):
+                blocks.append(block.strip("\n"))
+            elif blocks[-1].endswith(":"):  # what introduces the example
+                blocks.pop()
+        if kept and kept[-1].startswith("#") and kept[-1].index(" ") >= len(marks):  # nothing stands below it
+            kept.pop()
+        kept += [block for block in blocks if not block.startswith(_SOURCE_OF_A_PART)]
+    return without_links("\n\n".join(kept))
+
+
+def without_links(page: str) -> str:
+    """A page of Markdown without its links: they lead to other places of the same text, where nobody follows them."""
+    return _LINK.sub(r"\1", page)
 
 
 def page_source(chosen: Rules) -> str:

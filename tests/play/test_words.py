@@ -1,0 +1,170 @@
+"""A seat in words: what a language model is told, and how its answers are read."""
+
+import re
+
+import numpy as np
+import pytest
+
+from mahjong_env import ACTIONS, VARIANTS, Deal, action, make_engine, rules
+from mahjong_env.cli import main
+from mahjong_env.drawing.text import seat_text
+from mahjong_env.play.words import HOW_TO_ANSWER, UnclearAnswerError, instructions, prompt, read_answer
+from mahjong_env.rulebook.page import rules_in_short
+from mahjong_env.testing import random_actions
+from support.marks import variants
+
+TURN = Deal(hands=("5p 5z 6z 1z 123m 567s 99s 5m 7z",), dealer=0)
+OFFER = Deal(hands=("5m 19p 19s 1234567z 1m 9m", "4466m 3m 7m 55m 11p 123s"), dealer=0)
+
+
+def asked(deal, *actions):
+    """The view of the seat that is asked after these actions."""
+    engine = make_engine("hebei", 1, seed=1)
+    engine.reset(deals=deal)
+    for name in actions:
+        engine.step([action(name)])
+    return engine.view()
+
+
+READ = {
+    "discard 5p": """5p|discard 5p|I discard the 5 of dots|**Discard 5p!**|{"action": "discard 5p"}|Discard: 5 circles
+        |```json\n{"thought": "keep 5m", "action": "5p"}\n```|打五筒|我打出五筒。|出5筒|\N{FULLWIDTH DIGIT FIVE}p
+        |the tile to throw is the five dots|a 5-dot|I'll keep 123m and hope to win.\nAction: 5p|5: discard 5p
+        |To keep my chow and pung chances: discard 5p""",
+    "discard 1m": """1|1.|#1|(1)|option 1|{"action": 1}|Answer: 1|I choose it: 1|打一万|1: discard 1m
+        |one of characters""",
+    "discard 1z": """play the east wind|打东风|I will not discard 5p, rather I discard 1z
+        |I'd rather discard 1z than pass""",
+    "discard 5z": "白|打白板|Throw away the White Dragon|the final answer is: white",
+    "discard 6z": "打发财|打發|drop the green dragon",
+    "discard 7z": "打红中|打中|discard red",
+}
+CLAIMED = {
+    "pung": """Pung!|碰|碰\N{FULLWIDTH EXCLAMATION MARK}|4|pong the 5 of characters|pung 5m|{'action'}\n{"action":"碰"}
+        |I claim it: 4: pung""",
+    "chow low": "chow low|chi with 6m and 7m|chow 567m|吃 67m",
+    "chow middle": "chow 4m 6m|chow (with your 4m and 6m)|chow middle",
+    "win": "win|胡|和了|Hu!|mahjong",
+    "pass": """pass.|过|過牌|skip|I pass: not worth a pung|no pung; pass|I don't want to pung, so pass
+        |I don\N{RIGHT SINGLE QUOTATION MARK}t want to pung, so pass""",
+}
+REFUSED = {
+    "pung": "'pung' is not legal: it is your turn: there is nothing to claim",
+    "win": "'win' is not legal: the tiles are not a complete hand",
+    "discard 9p": "you hold no 9p",
+    "kong 9s": "a concealed kong takes four tiles, and you hold 2 of 9s",
+    "discard 5p or 5m": "could mean 'discard 5m' and 'discard 5p'",
+    "discard 5": "could mean 'discard 5m' and 'discard 5p' and",
+    "1: discard 5p": "could mean 'discard 1m' and 'discard 5p'",
+    "40": "there is no number 40 in the list, which ends with 13",
+    "0": "there is no number 0",
+    "Hello!": "'Hello!' names no action",
+    "": "names no action",
+    '{"action": null}': "names no action",
+}
+CLAIMS_REFUSED = {
+    "kong": "a kong with 5m takes 3 more, and you hold 2",
+    "chow": "could mean 'chow low' and 'chow middle' and 'chow high'",
+    "chow 123s": "no run with the tile that is offered",
+    "discard 4m": "it is not your turn: you are asked about 5m",
+    "p": "could mean 'pung' and 'pass'",
+}
+
+
+def cases(table):
+    return [(said.strip(), meant) for meant, every in table.items() for said in every.split("|")]
+
+
+@pytest.mark.parametrize(("said", "meant"), cases(READ))
+def test_answers_in_a_turn(said, meant):
+    assert ACTIONS[read_answer(said, asked(TURN))] == meant
+
+
+@pytest.mark.parametrize(("said", "meant"), cases(CLAIMED))
+def test_answers_about_a_discard(said, meant):
+    assert ACTIONS[read_answer(said, asked(OFFER, "discard 5m"))] == meant
+
+
+@pytest.mark.parametrize(
+    ("said", "why", "view"),
+    [(*case, asked(TURN)) for case in REFUSED.items()]
+    + [(*case, asked(OFFER, "discard 5m")) for case in CLAIMS_REFUSED.items()],
+)
+def test_what_is_refused_is_told_why(said, why, view):
+    with pytest.raises(UnclearAnswerError, match=re.escape(why)):
+        read_answer(said, view)
+
+
+def test_a_kong_is_known_by_its_tile():
+    view = asked(Deal(hands=("1111m 2222p 345s 12z 7z",), dealer=0))
+    assert ACTIONS[read_answer("kong 1m", view)] == "concealed kong 1m"
+    assert ACTIONS[read_answer("暗杠二筒", view)] == "concealed kong 2p"
+    with pytest.raises(UnclearAnswerError, match="'concealed kong 1m' and 'concealed kong 2p'"):
+        read_answer("杠", view)
+
+
+@pytest.mark.parametrize("variant", variants("hebei", "fuzhou"))
+def test_every_prompt_is_of_the_view_alone_and_every_action_in_it_is_read(variant):
+    engine, rng = make_engine(variant, 3, seed=2), np.random.default_rng(2)
+    for step in range(120):
+        view = engine.view()
+        for row in np.flatnonzero(engine.seat_to_act >= 0):
+            told = prompt(view, row)
+            twin = engine.select([row])
+            twin.resample_hidden(twin.seat_to_act, rng)
+            assert prompt(twin.view()) == told
+            listed = re.findall(r"^(\d+): ([^(\n]+?)(?: \(.*)?$", told.rpartition(" may\n")[2], re.MULTILINE)
+            assert [action(name) for _, name in listed] == np.flatnonzero(view.action_mask[row]).tolist()
+            number, name = listed[step % len(listed)]
+            for said in (number, name, f"**{name.title()}**", f'{{"action": "{name}"}}', f"Well.\nAction: {name}"):
+                assert ACTIONS[read_answer(said, view, row)] == name
+            for said in ("kong", "discard 1z"):  # reasons come from the view, too
+                assert refusal(said, view, row) == refusal(said, twin.view(), 0)
+        engine.step(random_actions(engine.action_mask, rng))
+
+
+def refusal(said, view, row):
+    try:
+        return read_answer(said, view, row)
+    except UnclearAnswerError as error:
+        return str(error)
+
+
+def test_what_has_happened_is_told_in_order():
+    engine = make_engine("hebei", 1, seed=1)
+    engine.reset(deals=OFFER)
+    for name in ("discard 5m", "pung", "discard 1p"):
+        engine.step([action(name)])
+    first, second = (seat_text(engine.view(seats=person)).splitlines() for person in (0, 1))
+    assert "up to your last move: you discard 5m" in first
+    assert "since then: player_1 claims 5m from you: pung 555m@0; player_1 discards 1p" in first
+    assert (
+        "up to your last move: player_0 discards 5m; you claim 5m from player_0: pung 555m@0; you discard 1p" in second
+    )
+    assert "your tiles in words: 3 of Characters, 4 of Characters, 4 of Characters, 6 of Characters" in second[-1]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_rules_in_short_have_every_row_and_the_house_rules(variant):
+    chosen = rules(variant)
+    page = rules_in_short(chosen)
+    assert all(f"\n* {row.name} {row.chinese.partition(' ')[0]}, " in page for row in chosen.rows)
+    assert not re.search(r"```|\]\(|\{\{|^(Guide|Source):", page, re.MULTILINE)
+    assert 800 < len(page.split()) < 1500
+    assert page in instructions(chosen)
+    assert "House rules of this table" not in page
+    name, choices = next((name, values) for name, values in chosen.knob_choices().items() if len(values) > 1)
+    other = next(value for value in choices if value != chosen.knobs[name])
+    assert f"`{name}={other!r}`" in rules_in_short(rules(variant, **{name: other}))
+
+
+def test_the_rules_in_short_are_a_command(capsys):
+    assert main(["rules", "--variant", "hebei", "--short", "--markdown"]) == 0
+    assert capsys.readouterr().out == f"{rules_in_short('hebei')}\n"
+
+
+def test_somebody_who_is_not_asked_is_told_the_table_alone():
+    engine = make_engine("wuhan", 1, seed=4)
+    told = prompt(engine.view(seats=(int(engine.seat_to_act[0]) + 1) % 4))
+    assert HOW_TO_ANSWER not in told
+    assert "your tiles in words" in told
