@@ -21,10 +21,13 @@ SIZE: Final = 1000
 HEADER: Final = 72
 """Height of the two lines above the table."""
 
-_PANEL = 350, 300  # left edge (and upper edge), and size
-_HAND_Y, _HAND_SCALE, _HAND_LIMIT = 924, 0.74, 830
-_FLOWERS_Y, _FLOWER_SCALE = 882, 0.44
-_RIVER_Y, _RIVER_SCALE, _RIVER_COLUMNS, _RIVER_HEIGHT = 658, 0.7, 7, 222
+# As the pages of the viewer have it: rivers of six columns and three rows around a panel, plates in the corners.
+_COLUMNS, _ROWS = 6, 3
+_HALF = _COLUMNS * WIDTH / 2  # of the panel
+_DEEP = _ROWS * HEIGHT  # of a river
+_HAND_Y, _HAND_SCALE, _HAND_LIMIT = SIZE / 2 + _HALF + _DEEP + 8, 0.8, 2 * (_HALF + _DEEP)
+_FLOWER_SCALE = 0.55
+_PLATES = {0: (1, 1), 1: (1, -1), 2: (-1, -1), 3: (-1, 1)}  # the corner of a slot: to its right
 _GAP = 10.0
 _STACKED = 24  # how far the tile of an added kong lies above the one that was claimed
 _TURNS = {0: 0, 1: -90, 2: 180, 3: 90}  # degrees by slot
@@ -122,14 +125,14 @@ class _Drawing:
     def parts(self, event: str) -> Iterator[str]:
         yield from self.header(event)
         yield f'<g transform="translate(0 {HEADER})">'
-        left, size = _PANEL
-        yield f'<rect x="{left}" y="{left}" width="{size}" height="{size}" rx="16" fill="{self.theme.panel}"/>'
+        left, size = SIZE / 2 - _HALF + 6, 2 * _HALF - 12
+        yield f'<rect x="{left:g}" y="{left:g}" width="{size:g}" height="{size:g}" rx="16" fill="{self.theme.panel}"/>'
         yield from self.middle()
         for slot, place in enumerate(self.table.places):
             if place is not None:
                 half = SIZE / 2
                 yield f'<g transform="rotate({_TURNS[slot]} {half:g} {half:g})">{"".join(self.side(slot, place))}</g>'
-                yield from self.label(slot, place)
+                yield from self.plate(slot, place)
         yield "</g>"
 
     def header(self, event: str) -> Iterator[str]:
@@ -148,36 +151,41 @@ class _Drawing:
     def middle(self) -> Iterator[str]:
         """Draw the wall's count, the wild tile and the tile turned up."""
         table, half = self.table, SIZE / 2
-        yield text_svg(str(table.tiles_left), half, half - 32, 44, self.theme.text, "middle")
-        yield text_svg("tiles left", half, half - 10, 14, self.theme.faint, "middle")
-        shown = [(kind, word) for kind, word in ((table.wild, "wild"), (table.indicator, "turned up")) if kind >= 0]
+        yield text_svg(str(table.tiles_left), half, half - 30, 56, self.theme.text, "middle")
+        yield text_svg("tiles left", half, half - 4, 17, self.theme.faint, "middle")
+        shown = [(table.wild, table.wild_words[0]), (table.indicator, "turned up")]
+        shown = [(kind, word) for kind, word in shown if kind >= 0]
         for number, (kind, word) in enumerate(shown):
-            x = half + (number - len(shown) / 2) * 72 + 15
-            tile = self.tile(kind, as_wild=word == "wild")
-            yield f'<g transform="translate({x:g} {half + 6:g}) scale(0.7)"><title>{tile_name(kind)}</title>{tile}</g>'
-            yield text_svg(word, x + 21, half + 76, 12, self.theme.faint, "middle")
+            x = half + (number - (len(shown) - 1) / 2) * 100
+            tile = self.tile(kind, as_wild=number == 0 and table.wild >= 0)
+            name = f"<title>{tile_name(kind)}</title>"
+            yield f'<g transform="translate({x - WIDTH / 2:g} {half + 16:g})">{name}{tile}</g>'
+            yield text_svg(word, x, half + 118, 16, self.theme.faint, "middle")
 
-    def label(self, slot: int, place: Place) -> Iterator[str]:
-        """Write upright who sits on a side, inside the panel's edge."""
-        left, size = _PANEL
-        colour = self.theme.accent if self.table.turn == slot else self.theme.text
-        wind = f"{place.wind}{' · dealer' if place.is_dealer else ''}"
-        lines = [(place.name, 15, colour), (f"{place.points}", 17, colour), (wind, 12, self.theme.faint)]
-        lines += [(f"{name.replace('_', ' ')} {value}", 11, self.theme.faint) for name, value in place.counters]
-        x, y, anchor = {
-            0: (SIZE / 2, left + size - 12 - 15 * (len(lines) - 1), "middle"),
-            1: (left + size - 10, SIZE / 2 - 24, "end"),
-            2: (SIZE / 2, left + 24, "middle"),
-            3: (left + 10, SIZE / 2 - 24, "start"),
-        }[slot]
-        if slot in (0, 2):  # name and points share a line, so that the middle stays free
-            lines = [(f"{place.name}  {place.points}", 16, colour), *lines[2:]]
-            y = left + size - 14 - 15 * (len(lines) - 1) if slot == 0 else y
-        for number, (text, size_of_text, fill) in enumerate(lines):
-            yield text_svg(text, x, y + 17 * number, size_of_text, fill, anchor)  # type: ignore[arg-type]
+    def plate(self, slot: int, place: Place) -> Iterator[str]:
+        """Write upright who sits on a side, in the corner to the right of the river, with the flowers."""
+        is_turn, theme = self.table.turn == slot, self.theme
+        text, faint = (theme.panel, theme.panel) if is_turn else (theme.text, theme.faint)
+        lines = [(place.name, 20, text), (f"{place.points} points", 17, text)]
+        lines += [(f"{place.wind}{' · dealer' if place.is_dealer else ''}", 15, faint)]
+        lines += [(f"{name.replace('_', ' ')} {value}", 15, faint) for name, value in place.counters]
+        columns, scale = 6, _FLOWER_SCALE
+        high = 24 * len(lines) + 14 + -(-len(place.flowers) // columns) * HEIGHT * scale
+        across, down = _PLATES[slot]
+        x = SIZE / 2 + (_HALF + 10 if across > 0 else -_HALF - _DEEP + 4)
+        y = SIZE / 2 + (_HALF + 10 if down > 0 else -_HALF - 10 - high)
+        fill = theme.text if is_turn else theme.panel
+        yield f'<rect x="{x:g}" y="{y:g}" width="{_DEEP - 14}" height="{high:g}" rx="10" fill="{fill}"/>'
+        for number, (line, size, colour) in enumerate(lines):
+            yield text_svg(line, x + 10, y + 24 * (number + 1), size, colour)
+        for number, kind in enumerate(place.flowers):
+            row = Row(self)
+            row.tile(kind)
+            at = number % columns * WIDTH * scale, number // columns * HEIGHT * scale
+            yield _placed(row, x + 10 + at[0], y + 24 * len(lines) + 8 + at[1], scale)
 
     def side(self, slot: int, place: Place) -> Iterator[str]:
-        """Draw hand, melds, flowers and river of the side below."""
+        """Draw hand, melds and river of the side below."""
         row = Row(self)
         for kind in place.hand:
             row.tile(kind)
@@ -189,29 +197,32 @@ class _Drawing:
             row.meld(meld)
         scale = min(_HAND_SCALE, _HAND_LIMIT / max(row.width, 1))
         yield _placed(row, SIZE / 2 - row.width * scale / 2, _HAND_Y, scale)
-        flowers = Row(self)
-        for kind in place.flowers:
-            flowers.tile(kind)
-        yield _placed(flowers, SIZE / 2 - flowers.width * _FLOWER_SCALE / 2, _FLOWERS_Y, _FLOWER_SCALE)
         yield from self.river(slot, place)
 
     def river(self, slot: int, place: Place) -> Iterator[str]:
-        """Draw the discards in rows, the one that may be claimed with a ring."""
-        kind, giver = self.table.offered
-        rows = -(-len(place.river) // _RIVER_COLUMNS)
-        scale = min(_RIVER_SCALE, _RIVER_HEIGHT / max(rows * HEIGHT, 1))
-        left, wide, high = SIZE / 2 - _RIVER_COLUMNS * WIDTH * scale / 2, WIDTH * scale, HEIGHT * scale
-        is_offered = giver == slot and not self.table.is_robbed and place.river[-1:] == (kind,)
-        for number, discard in enumerate(place.river):
+        """Draw the discards in rows of six: one that may be claimed has a ring, those that were claimed are shadows."""
+        rows = max(_ROWS, -(-len(place.river) // _COLUMNS))
+        scale = _ROWS / rows
+        wide, high = WIDTH * scale, HEIGHT * scale
+        offered = (*self.table.offered, self.table.is_robbed)
+        for number, (kind, was_drawn, taken) in enumerate(place.river):
             row = Row(self)
-            row.tile(discard)
-            x, y = left + number % _RIVER_COLUMNS * wide, _RIVER_Y + number // _RIVER_COLUMNS * high
-            yield _placed(row, x, y, scale)
-            if is_offered and number == len(place.river) - 1:
-                yield (
-                    f'<rect x="{x:g}" y="{y:g}" width="{wide:g}" height="{high:g}" rx="5" fill="none" '
-                    f'stroke="{self.theme.accent}" stroke-width="3"/>'
-                )
+            row.tile(kind)
+            x, y = SIZE / 2 - _HALF + number % _COLUMNS * wide, SIZE / 2 + _HALF + number // _COLUMNS * high
+            tile = _placed(row, x, y, scale)
+            box = f'x="{x + 1:g}" y="{y + 1:g}" width="{wide - 2:g}" height="{high - 2:g}" rx="6"'
+            if taken:
+                tile = f'<g opacity="0.3">{tile}</g>' + self.taker(slot, taken, x + wide / 2, y + high * 0.6, scale)
+            elif was_drawn:
+                tile += f'<rect {box} fill="#000" fill-opacity="0.18"/>'
+            if offered == (kind, slot, False) and number == len(place.river) - 1:
+                tile += f'<rect {box} fill="none" stroke="{self.theme.accent}" stroke-width="5"/>'
+            yield tile
+
+    def taker(self, slot: int, taken: int, x: float, y: float, scale: float) -> str:
+        """The wind of the player who has claimed a discard."""
+        claimer = self.table.places[self.table.slot_after(slot, taken)]
+        return text_svg(claimer.wind[0] if claimer else "", x, y, 30 * scale, self.theme.text, "middle")
 
 
 def _placed(row: Row, x: float, y: float, scale: float) -> str:

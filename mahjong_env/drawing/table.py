@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import NO_TILE, NUM_ALL_KINDS, NUM_KINDS
 from mahjong_env.engine.batch import Engine
 from mahjong_env.observation.view import View
-from mahjong_env.state.arrays import NO_SEAT, Phase
+from mahjong_env.state.arrays import CLAIMED, NO_SEAT, Phase
 
 WINDS: Final = ("East", "South", "West", "North")
 HIDDEN: Final = NO_TILE
@@ -41,6 +42,20 @@ class ShownMeld:
     claimed: int
 
 
+class Discard(NamedTuple):
+    """A tile in a river.
+
+    Attributes:
+        kind: which one.
+        was_drawn: whether its owner had just drawn such a tile; False where the rules do not show that.
+        taken: by whom it was claimed: 1 the player after the owner of the river, 2 across, 3 before; 0 nobody.
+    """
+
+    kind: int
+    was_drawn: bool
+    taken: int
+
+
 @dataclass(frozen=True)
 class Place:
     """One person's side of the table.
@@ -55,7 +70,7 @@ class Place:
         drawn: the tile just drawn: its kind, `HIDDEN`, or None if there is none.
         melds: in the order in which they were made.
         flowers: exposed flowers in the order of kinds.
-        river: discards lying there, the oldest first.
+        river: all discards, the oldest first, those that were claimed among them.
         counters: what the variant counts for the seat, such as ("red_discards", 2); zeros are left out.
     """
 
@@ -68,7 +83,7 @@ class Place:
     drawn: int | None
     melds: tuple[ShownMeld, ...]
     flowers: tuple[int, ...]
-    river: tuple[int, ...]
+    river: tuple[Discard, ...]
     counters: tuple[tuple[str, int], ...]
 
 
@@ -90,8 +105,9 @@ class Table:
         dice: what was thrown for the hand, 0 for nothing.
         tiles_left: tiles that can still be drawn.
         wild: the wild kind, -1 for none.
+        wild_words: what the variant calls it, in English and in Chinese.
         indicator: the tile turned up, -1 for none.
-        turn: the slot whose turn it is; None when the match is over.
+        turn: the slot that is asked, or whose turn it is where that is not seen; None when the match is over.
         offered: the tile that may be claimed or robbed, -1 for none, and the slot that gives it.
         is_robbed: whether it is a tile that is being added to a pung.
     """
@@ -108,6 +124,7 @@ class Table:
     dice: int
     tiles_left: int
     wild: int
+    wild_words: tuple[str, str]
     indicator: int
     turn: int | None
     offered: tuple[int, int | None]
@@ -117,11 +134,14 @@ class Table:
         """The person whose discard made a meld that lies at a slot; None for a concealed kong."""
         if not meld.giver:
             return None
-        taken = [number for number, place in enumerate(self.places) if place is not None]
-        steps = {1: 1, 2: 2, 3: -1}[meld.giver]
-        giver = self.places[taken[(taken.index(slot) + steps) % len(taken)]]
+        giver = self.places[self.slot_after(slot, meld.giver)]
         assert giver is not None
         return giver.person
+
+    def slot_after(self, slot: int, steps: int) -> int:
+        """The slot of the next player (1), the one across (2) or the one before (3): nobody is across among three."""
+        taken = [number for number, place in enumerate(self.places) if place is not None]
+        return taken[(taken.index(slot) + (-1 if steps == 3 else steps)) % len(taken)]
 
 
 def person_name(person: int) -> str:
@@ -169,8 +189,9 @@ class _Reader:
             dice=int(state.dice[game]),
             tiles_left=int(state.left(np.array([game]))[0]),
             wild=int(state.wild[game]),
+            wild_words=rules.wild_words,
             indicator=int(state.indicator[game]),
-            turn=None if self.is_over else self.slot(int(state.turn[game]), seat),
+            turn=None if self.is_over else self.slot(int(state.actor[game]), seat),
             offered=(offered, None if giver == NO_SEAT or offered < 0 else self.slot(giver, seat)),
             is_robbed=int(state.phase[game]) == Phase.ROB,
         )
@@ -199,7 +220,11 @@ class _Reader:
             drawn=drawn,
             melds=tuple(self.meld(seat, number) for number in range(int(state.num_melds[game, seat]))),
             flowers=tuple(np.repeat(np.arange(NUM_ALL_KINDS), state.flowers[game, seat]).tolist()),
-            river=tuple(state.lying_discards(game, seat).tolist()),
+            river=_river(
+                state.river[game, seat],
+                self.rules.shows_drawn & (state.river[game, seat] < 0),
+                state.river_claimed[game, seat],
+            ),
             counters=tuple((name, value) for name, value in counters if value),
         )
 
@@ -283,8 +308,9 @@ def seen_table(view: View, row: int = 0) -> Table:
         dice=int(view.dice[row]),
         tiles_left=int(view.left[row]),
         wild=int(view.wild[row]),
+        wild_words=rules.wild_words,
         indicator=int(view.indicator[row]),
-        turn=int(view.turn[row]),
+        turn=0 if view.action_mask[row].any() else int(view.turn[row]),
         offered=(offered, None if giver < 0 or offered < 0 else giver),
         is_robbed=int(view.phase[row]) == Phase.ROB,
     )
@@ -302,7 +328,6 @@ def _place(view: View, row: int, slot: int) -> Place:
             counts[drawn] -= 1
         hand = tuple(np.repeat(np.arange(NUM_KINDS), counts).tolist())
     counters = zip(view.rules.marks, view.marks[row, slot].tolist(), strict=False)
-    river = view.river[row, slot]
     return Place(
         person=person,
         name=person_name(person),
@@ -313,9 +338,15 @@ def _place(view: View, row: int, slot: int) -> Place:
         drawn=drawn,
         melds=tuple(_meld(view, row, slot, number) for number in range(num_melds)),
         flowers=tuple(np.repeat(np.arange(NUM_ALL_KINDS), view.flowers[row, slot]).tolist()),
-        river=tuple((river[(river > 0) & (river <= NUM_KINDS)] - 1).tolist()),
+        river=_river(view.river[row, slot], view.river_drawn[row, slot], view.river_claimed[row, slot]),
         counters=tuple((name, value) for name, value in counters if value),
     )
+
+
+def _river(codes: NDArray[Any], was_drawn: NDArray[Any], taken: NDArray[Any]) -> tuple[Discard, ...]:
+    """Read a river as `State.river` holds it; the signs of ``codes`` do not matter."""
+    kinds = (abs(codes[codes != 0]) - 1) % CLAIMED
+    return tuple(map(Discard, kinds.tolist(), was_drawn.tolist(), taken.tolist()))
 
 
 def _meld(view: View, row: int, slot: int, number: int) -> ShownMeld:

@@ -417,7 +417,7 @@ def _side(table: Table, slot: int, place: Place, reader: Reader) -> list[str]:
         ("hand", joined(_hand(place, reader), room, "  ")),
         ("melds", joined(melds, room, ", ")),
         ("flowers", joined((reader.tiles([kind]) for kind in place.flowers), room)),
-        ("discards", joined((reader.tiles([kind]) for kind in place.river), room) or ["-"]),
+        ("discards", joined((reader.tiles([one.kind]) for one in place.river if not one.taken), room) or ["-"]),
         ("counted", joined((f"{name.replace('_', ' ')} {value}" for name, value in place.counters), room, ", ")),
     ]
     right = [

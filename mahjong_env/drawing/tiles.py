@@ -48,14 +48,14 @@ class Theme:
 THEMES: Final[Mapping[str, Theme]] = MappingProxyType(
     {
         "light": Theme(
-            cloth="#e4efe6",
-            panel="#f7fbf7",
-            text="#1d2b22",
-            faint="#5c6f63",
-            accent="#c77700",
+            cloth="#2f6b4c",
+            panel="#23523a",
+            text="#f6faf3",
+            faint="#d3e4d8",
+            accent="#ffc233",
             face="#fffdf6",
             edge="#b9b29c",
-            back="#5b8f6f",
+            back="#3d7ea8",
             wild="#d81b36",
             black="#23262b",
             red="#c4142b",
@@ -63,14 +63,14 @@ THEMES: Final[Mapping[str, Theme]] = MappingProxyType(
             blue="#1b4f9c",
         ),
         "dark": Theme(
-            cloth="#17261d",
-            panel="#20352a",
-            text="#eef5ef",
-            faint="#9db5a5",
-            accent="#ffb545",
+            cloth="#1e4431",
+            panel="#163324",
+            text="#f6faf3",
+            faint="#d3e4d8",
+            accent="#ffc233",
             face="#f3efe2",
             edge="#8b8570",
-            back="#3d7a57",
+            back="#2f678d",
             wild="#ff4058",
             black="#23262b",
             red="#bd1028",
@@ -185,7 +185,7 @@ def tile_svg(kind: int | None, *, theme: str = "light", is_wild: bool = False) -
     Args:
         kind: 0 to 41; None: face down.
         theme: "light" or "dark".
-        is_wild: draws it in red.
+        is_wild: marks it as wild: a red corner with a star.
 
     Raises:
         MahjongError: no such tile or theme.
@@ -198,24 +198,30 @@ def tile_svg(kind: int | None, *, theme: str = "light", is_wild: bool = False) -
 @cache
 def _tile(kind: int | None, theme: Theme, is_wild: bool) -> str:
     """Return `tile_svg`; a table repeats the same few tiles."""
-    border, wide = (theme.wild, 3.0) if is_wild else (theme.edge, 1.2)
     face = theme.back if kind is None else theme.face
     frame = (
-        f'<rect x="{wide / 2 + 0.6:g}" y="{wide / 2 + 0.6:g}" width="{WIDTH - wide - 1.2:g}" '
-        f'height="{HEIGHT - wide - 1.2:g}" rx="7" fill="{face}" stroke="{border}" stroke-width="{wide:g}"/>'
+        f'<rect x="1.2" y="1.2" width="{WIDTH - 2.4:g}" height="{HEIGHT - 2.4:g}" rx="7" fill="{face}" '
+        f'stroke="{theme.edge}" stroke-width="1.2"/>'
     )
     if kind is None:
         inner = (
             f'<rect x="9" y="9" width="42" height="62" rx="4" fill="none" stroke="{theme.face}" stroke-opacity="0.45"/>'
         )
         return frame + inner
-    tint = (
-        f'<rect x="3" y="3" width="54" height="74" rx="5" fill="{theme.wild}" fill-opacity="0.12"/>' if is_wild else ""
-    )
     own = {WHITE: theme.blue, GREEN: theme.green, RED: theme.red}.get(kind, theme.black)
     colour = (theme.red, theme.blue, theme.green)[kind // 9] if kind < FIRST_HONOUR else own
-    corner = text_svg(_CORNERS[kind], 5.5, 17, 14, theme.wild if is_wild else colour)
-    return frame + tint + "".join(_face(kind, theme)) + corner
+    corner = text_svg(_CORNERS[kind], 5.5, 17, 14, colour)
+    return frame + "".join(_face(kind, theme)) + corner + (wild_mark(theme) if is_wild else "")
+
+
+def wild_mark(theme: Theme) -> str:
+    """What lies on a wild tile: a corner with a star, which is seen without its colour, too."""
+    star = "M51 6l2 4.2 4.6.6-3.4 3.2.9 4.6-4.1-2.3-4.1 2.3.9-4.6-3.4-3.2 4.6-.6z"
+    border = (
+        f'<rect x="2.4" y="2.4" width="55.2" height="75.2" rx="6" fill="none" stroke="{theme.wild}" stroke-width="3"/>'
+    )
+    corner = f'<path d="M32 1.5H52a6.5 6.5 0 0 1 6.5 6.5V28z" fill="{theme.wild}"/>'
+    return f'{border}{corner}<path transform="translate(-1.5 -.5)" d="{star}" fill="{theme.face}"/>'
 
 
 def _face(kind: int, theme: Theme) -> Iterator[str]:

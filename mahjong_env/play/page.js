@@ -51,6 +51,7 @@ let hinted = null;
 let complaint = null;
 let busy = false; // nothing is accepted now
 let hurry = null;
+let thrownFrom = null; // where the tile was that has been clicked
 let lifted = null; // the tile that a finger has touched once
 let pointer = matchMedia("(pointer: coarse)").matches ? "touch" : "mouse"; // what was used last
 let grace = 250; // milliseconds for which a question accepts nothing: what is on its way was meant for the one before
@@ -77,14 +78,9 @@ function complain(error) {
 function draw(frame) {
   shown = frame;
   const table = frame.table;
-  const asked = frame.event.type === "asked" ? 0 : table.turn; // the slot of whoever has to do something
   document.documentElement.lang = language === "en" ? "en" : "zh";
   facts(table);
-  const box = $("table");
-  box.className = frame.event.type === "end" ? "open" : "";
-  box.replaceChildren();
-  table.places.forEach((one, slot) => { if (one) box.append(place(table, slot, slot, asked)); });
-  box.append(middle(table));
+  lay(frame);
   reasons(frame);
 }
 
@@ -110,6 +106,7 @@ function clickable(name, children, about, extra = "") {
   const button = make("button", { type: "button", class: `choice ${extra}`, "data-action": name, "aria-label": about }, ...children);
   button.addEventListener("click", (event) => {
     if (busy) return;
+    thrownFrom = button.getBoundingClientRect();
     const isFinger = pointer === "touch" && event.detail && button.classList.contains("tile");
     if (isFinger && lifted !== button) lift(button);
     else if (isFinger || event.detail < 2) answer(name);
@@ -224,17 +221,30 @@ async function tell(newState) {
   const frames = state.frames;
   for (const [i, frame] of frames.entries()) {
     draw(frame);
-    $("event").textContent = told(frame);
+    if (PACES[chosen.pace]) slide(frame.event, frame.event.person === data.person ? thrownFrom : null);
+    log(told(frame), frame.event.type);
     if (frame.event.type === "discard") sound(330);
     const next = frames[i + 1];
     if (next && next.event.type !== "asked") await pause();
     else if (next) { // the question stands beside what has led to it
       draw(next);
+      if (PACES[chosen.pace]) slide(frame.event, frame.event.person === data.person ? thrownFrom : null);
+      log(told(next), "asked");
       $("event").textContent = `${frame.event.type === "asked" ? "" : told(frame)} ${told(next)}`;
       reasons(frame);
       break;
     }
   }
+}
+
+// What has happened, one line for each event of this hand, and beside the buttons the last one.
+function log(text, type) {
+  if (type === "start") $("log").replaceChildren();
+  $("event").textContent = text;
+  const lines = $("log");
+  if (lines.lastChild?.textContent === text) return;
+  lines.append(make("p", type === "asked" ? { class: "asked" } : {}, text));
+  lines.scrollTop = lines.scrollHeight;
 }
 
 // The last frame, with everything that can be clicked.

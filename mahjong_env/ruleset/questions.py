@@ -170,6 +170,8 @@ class Rules:
     hand_size: ClassVar[int] = 13
     """Concealed tiles between turns."""
     has_wild: ClassVar[bool] = False
+    wild_words: ClassVar[tuple[str, str]] = "wild", "癞子"
+    """What wild tiles are called, in English and in Chinese."""
     uses_flowers: ClassVar[bool] = False
     hides_concealed_kongs: ClassVar[bool] = True
     """Only its owner sees of which kind a concealed kong is, until the hand ends (common.md#concealed-kongs)."""

@@ -133,6 +133,7 @@ class Fuzhou(ScoredRules):
     )
     hand_size: ClassVar[int] = 16
     has_wild: ClassVar[bool] = True
+    wild_words: ClassVar[tuple[str, str]] = "gold", "金"
     uses_flowers: ClassVar[bool] = True
     hides_concealed_kongs: ClassVar[bool] = False  # fuzhou.md#who-sees-a-concealed-kong
     opening_stages: ClassVar[int] = 2

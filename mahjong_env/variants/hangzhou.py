@@ -101,6 +101,7 @@ class Hangzhou(ScoredRules):
         ),
     )
     has_wild: ClassVar[bool] = True
+    wild_words: ClassVar[tuple[str, str]] = "fortune", "财神"
 
     base_score: int = knob(1, choices=(1, 2, 3, 5), about="the value of every hand, which its rows multiply")
     fortune: str = knob(

@@ -225,6 +225,7 @@ class Wuhan(ScoredRules):
         ),
     )
     has_wild: ClassVar[bool] = True
+    wild_words: ClassVar[tuple[str, str]] = "wild card", "癞子"
     unclaimable_kinds: ClassVar[tuple[int, ...]] = (RED,)
     hides_concealed_kongs: ClassVar[bool] = False
     turns_indicator = True  # the tile after the deal (wuhan.md#which-tile-is-wild)

@@ -71,16 +71,11 @@ function show(index) {
   at = Math.max(0, Math.min(frames.length - 1, index));
   const frame = frames[at];
   const table = frame.table;
-  const asked = frame.to_act === undefined ? table.turn : table.places.findIndex((one) => one && one.person === frame.to_act);
   const first = view === "all" ? 0 : Math.max(0, table.places.findIndex((one) => one && one.name === `player_${view}`));
   document.documentElement.lang = language === "en" ? "en" : "zh";
   facts(table, ...Object.entries(data.knobs).map(([name, value]) => `${name}=${value}`));
   $("event").textContent = eventText(frame.event);
-  const box = $("table");
-  box.replaceChildren();
-  const order = table.places.map((_, slot) => (first + slot) % table.places.length);
-  order.forEach((slot, seat) => { if (table.places[slot]) box.append(place(table, rotated(table, seat, slot, first), slot, asked)); });
-  box.append(middle(table));
+  lay(frame, first);
   $("slider").max = frames.length - 1;
   $("slider").value = at;
   $("slider").setAttribute("aria-valuetext", eventText(frame.event));
@@ -88,13 +83,6 @@ function show(index) {
   reasons(frame);
   thought(frame);
   chart();
-}
-
-// At tables for three nobody sits across, whoever is looked at from.
-function rotated(table, seat, slot, first) {
-  if (table.places.every((one) => one)) return seat;
-  const taken = table.places.map((one, i) => (one ? i : -1)).filter((i) => i >= 0);
-  return [0, 1, 3][(taken.indexOf(slot) - taken.indexOf(first) + taken.length) % taken.length];
 }
 
 // What others keep to themselves is not a step for somebody who sees one hand: that they passed.
@@ -106,6 +94,7 @@ function move(step) {
   let next = at + step;
   while (next > 0 && next < frames.length - 1 && !isSeen(frames[next])) next += step;
   show(next);
+  if (step > 0) slide(frames[at].event);
 }
 
 function play(on) {

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from mahjong_env.basics.tiles import KIND_NAMES, NUM_ALL_KINDS, RED
 from mahjong_env.drawing.text import marks_in_chinese
-from mahjong_env.drawing.tiles import HEIGHT, WIDTH, tile_name, tile_svg
+from mahjong_env.drawing.tiles import HEIGHT, THEMES, WIDTH, tile_name, tile_svg, wild_mark
 from mahjong_env.records import GameRecord, nth_record
 from mahjong_env.viewer.story import DEALERS_SHARE, REASONS, frames_of
 
@@ -138,7 +138,10 @@ def part(name: str) -> str:
 
 def symbols() -> str:
     """Every tile once, to be referred to by the script; kind -1 is the back."""
-    return "".join(
-        f'<symbol id="tile{-1 if kind is None else kind}" viewBox="0 0 {WIDTH} {HEIGHT}">{tile_svg(kind)}</symbol>'
-        for kind in (*range(NUM_ALL_KINDS), None)
+    return (
+        "".join(
+            f'<symbol id="tile{-1 if kind is None else kind}" viewBox="0 0 {WIDTH} {HEIGHT}">{tile_svg(kind)}</symbol>'
+            for kind in (*range(NUM_ALL_KINDS), None)
+        )
+        + f'<symbol id="wild" viewBox="0 0 {WIDTH} {HEIGHT}">{wild_mark(THEMES["light"])}</symbol>'
     )

@@ -7,13 +7,15 @@ const does = (who, verb) => (who === "you" ? `You ${verb === "passes" ? "pass" :
 const words = {
   en: {
     view: "Seen by", all: "everybody (all hands open)", language: "中文", first: "First", back: "Back", on: "Next",
-    last: "Last", play: "Play", pause: "Pause", left: "tiles left", wild: "wild", indicator: "turned up",
+    last: "Last", play: "Play", pause: "Pause", left: "tiles left", indicator: "turned up",
     dealer: "dealer", dice: "dice", points: "Points", nobody: "nobody", you: "you",
     hand: (number, of) => (of ? `hand ${number} of ${of}` : `hand ${number}`), round: (wind) => `${wind} round`,
     thought: (who) => (who === "you" ? "Your choice" : `The choice of ${who}`), chosen: "played", expected: "expected points", probability: "probability",
     promised: "points that it promises", more: "points more than the action played, with its 95 % interval",
     keys: "Keys: ← → one step, Home End first and last, Space play, 0-3 a seat's view, A all hands open. Swipe on a phone.",
-    winds: { East: "East", South: "South", West: "West", North: "North" },
+    winds: { East: "East", South: "South", West: "West", North: "North" }, letters: { East: "E", South: "S", West: "W", North: "N" },
+    hidden: (count) => `${count} hidden tiles`, held: (who) => `Tiles of ${who}`, melds: (who) => `Declared by ${who}`,
+    discards: (who) => `Discards of ${who}`, takenBy: (who) => `claimed by ${who}`, winner: "wins",
     events: {
       start: () => "A hand begins.",
       discard: (who, tile) => `${does(who, "discards")} ${tile}.`,
@@ -44,13 +46,16 @@ const words = {
   },
   zh: {
     view: "视角", all: "全部明牌", language: "English", first: "开头", back: "上一步", on: "下一步", last: "结尾",
-    play: "播放", pause: "暂停", left: "张剩余", wild: "赖子/财神", indicator: "翻牌", dealer: "庄",
+    play: "播放", pause: "暂停", left: "张剩余", indicator: "翻牌", dealer: "庄",
     dice: "骰子", points: "分数", nobody: "无人", you: "你",
     hand: (number, of) => (of ? `第 ${number}/${of} 局` : `第 ${number} 局`), round: (wind) => `${wind}风圈`,
     thought: (who) => `${who}的选择`, chosen: "所打", expected: "期望分数", probability: "概率",
     promised: "预期分数", more: "比所打的多得的分数（95% 区间）",
     keys: "按键：← → 一步，Home End 首尾，空格 播放，0-3 某家视角，A 全部明牌。手机上可滑动。",
-    winds: { East: "东", South: "南", West: "西", North: "北" },
+    winds: { East: "东", South: "南", West: "西", North: "北" }, letters: { East: "东", South: "南", West: "西", North: "北" },
+    hidden: (count) => `${count} 张暗牌`, held: (who) => `${who}的手牌`, melds: (who) => `${who}的吃碰杠`,
+    discards: (who) => `${who}打出的牌`, takenBy: (who) => `被${who}要去`, winner: "胡",
+    agents: { random: "随机", greedy: "贪心", "closed-greedy": "门清贪心", "plan-value": "牌效", value: "估值", policy: "策略网络", search: "搜索" },
     events: {
       start: () => "新的一局开始。",
       discard: (who, tile) => `${who} 打出 ${tile}。`,
@@ -134,29 +139,31 @@ function tileName(kind) {
 }
 
 function person(number) {
-  const agent = data.agents[number];
+  const [, kind, rest] = /^([\w-]*)(.*)$/.exec(data.agents[number] ?? "");
+  const agent = (say().agents?.[kind] ?? kind) + rest;
   if (number === data.person) return say().you;
   return number < 0 ? say().nobody : agent ? `${agent} (${number})` : `player_${number}`;
 }
 
-function tile(kind, wild, { sideways = false, offered = false } = {}) {
-  const classes = ["tile"];
-  if (sideways) classes.push("sideways");
-  if (offered) classes.push("offered");
-  if (kind >= 0 && kind === wild) classes.push("wild");
-  const span = make("span", { class: classes.join(" "), role: "img", "aria-label": tileName(kind), "data-kind": String(kind) });
-  span.title = tileName(kind);
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
-  use.setAttribute("href", `#tile${kind}`);
-  svg.append(use);
+// --- tiles, and the table that they lie on ------------------------------------------------------------------------
+const SVG = "http://www.w3.org/2000/svg";
+
+function tile(kind, wild, { classes = [], role = "img", label = tileName(kind) } = {}) {
+  const span = make("span", { class: ["tile", ...classes].join(" "), role, "aria-label": label, "data-kind": String(kind) });
+  span.title = label;
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("aria-hidden", "true");
+  for (const face of kind >= 0 && kind === wild ? [`#tile${kind}`, "#wild"] : [`#tile${kind}`]) {
+    const use = document.createElementNS(SVG, "use");
+    use.setAttribute("href", face);
+    svg.append(use);
+  }
   span.append(svg);
   return span;
 }
 
 // The claimed tile lies sideways, on the side of the player who gave it (3 before, 2 across, 1 after).
 function meld(shown, wild, isOpen) {
-  const kong = shown.tiles.length === 4;
   const tiles = isOpen || shown.giver ? [...shown.tiles] : shown.tiles.map(() => -1);
   let side = -1;
   if (shown.giver && tiles.includes(shown.claimed)) {
@@ -164,42 +171,113 @@ function meld(shown, wild, isOpen) {
     side = { 3: 0, 2: 1, 1: tiles.length }[shown.giver];
     tiles.splice(side, 0, shown.claimed);
   }
-  return make("span", { class: kong ? "meld kong" : "meld" }, ...tiles.map((kind, i) => tile(kind, wild, { sideways: i === side })));
+  return make("span", { class: "meld" }, ...tiles.map((kind, i) => tile(kind, wild, { classes: i === side ? ["sideways"] : [] })));
 }
 
-function place(table, seat, slot, asked) {
-  const shown = table.places[slot];
-  const number = shown.person;
-  const isOpen = view === "all" || Number(view) === number;
-  const where = ["own", "next", "across", "before"][seat];
-  const box = make("div", { class: `place ${where}${asked === slot ? " turn" : ""}` });
-  const counters = shown.counters.map(([name, value]) =>
-    `${(language === "zh" && data.marks[name]) || name.replaceAll("_", " ")} ${value}`);
-  const about = [say().winds[shown.wind], ...(shown.is_dealer ? [say().dealer] : []), ...counters].join(" · ");
-  box.append(make("h2", {}, person(number), make("span", { class: "points" }, String(shown.points)), make("small", {}, about)));
-  const hand = make("div", { class: "tiles hand" });
-  for (const kind of shown.hand) hand.append(tile(isOpen ? kind : -1, table.wild));
-  if (shown.drawn !== null) {
-    const drawn = tile(isOpen ? shown.drawn : -1, table.wild);
-    drawn.classList.add("drawn");
-    hand.append(drawn);
-  }
-  box.append(hand);
-  if (shown.melds.length) {
-    const row = make("div", { class: "tiles melds" });
-    for (const one of shown.melds) row.append(meld(one, table.wild, isOpen || !data.hidesConcealedKongs));
-    box.append(row);
-  }
-  if (shown.flowers.length) box.append(make("div", { class: "tiles flowers" }, ...shown.flowers.map((kind) => tile(kind, table.wild))));
-  const [offered, giver] = table.offered;
-  box.append(make("div", { class: "tiles river" }, ...shown.river.map((kind, i) =>
-    tile(kind, table.wild, { offered: giver === slot && kind === offered && i === shown.river.length - 1 }))));
+// The slot `steps` after another: 1 the next player, 2 across, 3 the one before; at tables for three nobody sits across.
+function slotAfter(table, slot, steps) {
+  const taken = table.places.map((one, i) => (one ? i : -1)).filter((i) => i >= 0);
+  return taken[(taken.indexOf(slot) + (steps === 3 ? taken.length - 1 : steps)) % taken.length];
+}
+
+// Discards in rows of six, away from the middle; claimed ones stay as shadows with the wind of whoever took them.
+const LAID = { // where the n-th row and the n-th tile of a row lie, as each player sees the table
+  own: (row, column) => `${row + 1} / ${column + 1}`, across: (row, column, rows) => `${rows - row} / ${6 - column}`,
+  next: (row, column) => `${6 - column} / ${row + 1}`, before: (row, column, rows) => `${column + 1} / ${rows - row}`,
+};
+
+function river(table, slot, where) {
+  const { river: thrown, person: owner } = table.places[slot];
+  const rows = Math.max(3, Math.ceil(thrown.length / 6));
+  const box = make("div", { class: "river", role: "list", "aria-label": say().discards(person(owner)), style: `--rows: ${rows}` });
+  thrown.forEach(([kind, wasDrawn, taken], i) => {
+    const isOffered = i === thrown.length - 1 && table.offered[1] === slot && table.offered[0] === kind && !table.is_robbed;
+    const taker = taken ? table.places[slotAfter(table, slot, taken)] : null;
+    const label = taker ? `${tileName(kind)}: ${say().takenBy(person(taker.person))}` : tileName(kind);
+    const classes = [taker && "taken", wasDrawn && "from-wall", isOffered && "offered"].filter(Boolean);
+    const one = tile(kind, table.wild, { classes, role: "listitem", label });
+    if (taker) one.append(make("span", { class: "by", "aria-hidden": "true" }, say().letters[taker.wind]));
+    one.style.gridArea = LAID[where](Math.floor(i / 6), i % 6, rows);
+    box.append(one);
+  });
   return box;
+}
+
+// One side of the table, as a region: who sits there, the tiles, the discards.
+function place(frame, where, slot) {
+  const { table, event } = frame;
+  const shown = table.places[slot];
+  const isOpen = view === "all" || Number(view) === shown.person;
+  const hasWon = event.type === "end" && event.winner === shown.person;
+  const isTurn = event.type !== "end" && table.turn === slot;
+  const counters = shown.counters.map(([name, value]) => `${(language === "zh" && data.marks[name]) || name.replaceAll("_", " ")} ${value}`);
+  const about = [...(shown.is_dealer ? [say().dealer] : []), ...counters].join(" · ");
+  const paid = (event.type === "end" ? event.payments : frame.paid)?.[shown.person];
+  const plate = make("div", { class: "plate" },
+    make("span", { class: "wind", title: say().winds[shown.wind] }, say().letters[shown.wind]), make("h2", {}, person(shown.person)),
+    make("span", { class: "points" }, String(shown.points), ...(paid ? [make("b", { class: "delta" }, ` ${paid > 0 ? "+" : "−"}${Math.abs(paid)}`)] : [])),
+    ...(hasWon ? [make("b", { class: "winner" }, say().winner)] : []), make("small", {}, about));
+  if (shown.flowers.length) plate.append(make("div", { class: "tiles flowers" }, ...shown.flowers.map((kind) => tile(kind, table.wild))));
+
+  const held = shown.hand.map((kind) => tile(isOpen ? kind : -1, table.wild));
+  if (shown.drawn !== null) held.push(tile(isOpen ? shown.drawn : -1, table.wild, { classes: hasWon ? ["drawn", "winning"] : ["drawn"] }));
+  else if (hasWon && event.tile >= 0) held.push(tile(event.tile, table.wild, { classes: ["drawn", "winning"] }));
+  const isHidden = held.every((one) => one.dataset.kind === "-1");
+  const hand = make("div", { class: "tiles hand", role: isHidden ? "img" : "group",
+    "aria-label": isHidden ? say().hidden(held.length) : say().held(person(shown.person)) }, ...held);
+  if (isHidden) for (const one of held) one.setAttribute("aria-hidden", "true");
+  const rack = make("div", { class: "rack" }, hand);
+  if (shown.melds.length) {
+    rack.append(make("div", { class: "tiles melds", role: "group", "aria-label": say().melds(person(shown.person)) },
+      ...shown.melds.map((one) => meld(one, table.wild, isOpen || !data.hidesConcealedKongs))));
+  }
+  // How many tiles of the hand the rack is wide: what is declared is smaller.
+  const wide = held.length + (held.some((one) => one.classList.contains("drawn")) ? 0.34 : 0)
+    + shown.melds.reduce((sum, one) => sum + (one.tiles.length + 0.34) * 0.75 + 0.2, 0.3);
+  rack.style.setProperty("--wide", wide.toFixed(2));
+  const state = `${isTurn ? " turn" : ""}${hasWon ? " won" : ""}`;
+  return make("section", { class: `place ${where}${state}`, "data-person": shown.person, "aria-label": [person(shown.person), say().winds[shown.wind], about].filter(Boolean).join(", ") },
+    plate, rack, river(table, slot, where));
+}
+
+// Draws a frame as it is seen from a slot.
+const SEATS = ["own", "next", "across", "before"];
+function lay(frame, first = 0) {
+  const { table } = frame;
+  const felt = make("div", { class: "felt" });
+  const isFull = table.places.every((one) => one);
+  let slot = first;
+  for (const where of isFull ? SEATS : SEATS.filter((one) => one !== "across")) {
+    felt.append(place(frame, where, slot));
+    slot = slotAfter(table, slot, 1);
+  }
+  felt.append(middle(table));
+  $("table").classList.toggle("full", isFull);
+  $("table").replaceChildren(felt);
+}
+
+// The tile that has just been discarded slides to where it lies, from its own place in the hand or from the player's tiles.
+const isStill = matchMedia("(prefers-reduced-motion: reduce)");
+function slide(event, from = null) {
+  const side = event.type === "discard" && document.querySelector(`#table [data-person="${event.person}"]`);
+  const one = side && side.querySelector(".river .tile:last-child");
+  if (!one || isStill.matches) return;
+  const [start, end] = [from ?? side.querySelector(".rack").getBoundingClientRect(), one.getBoundingClientRect()];
+  const [x, y] = [start.x + (start.width - end.width) / 2 - end.x, start.y + (start.height - end.height) / 2 - end.y];
+  one.animate([{ transform: `translate(${x}px, ${y}px)`, zIndex: 3 }, { transform: "none", zIndex: 3 }], { duration: 220, easing: "ease-out" });
+}
+
+// All copies of a tile light up with it.
+for (const type of ["pointerover", "focusin"]) {
+  document.addEventListener(type, (event) => {
+    const kind = event.target.closest?.("[data-kind]")?.dataset.kind ?? "-1";
+    for (const one of document.querySelectorAll("#table [data-kind]")) one.classList.toggle("alike", kind !== "-1" && one.dataset.kind === kind);
+  });
 }
 
 // What stays the same through a hand, above the table.
 function facts(table, ...more) {
-  $("title").textContent = `${data.title} ${data.chinese}`;
+  $("title").replaceChildren(data.title, " ", make("span", { lang: "zh" }, data.chinese));
   $("facts").textContent = [say().hand(table.hand_number, table.num_hands), say().round(say().winds[table.round_wind]),
     table.deal_words[language === "en" ? 0 : 1], table.dice ? `${say().dice} ${table.dice}` : "", ...more].filter(Boolean).join(" · ");
 }
@@ -208,8 +286,9 @@ function middle(table) {
   const box = make("div", { class: "middle" });
   box.append(make("div", {}, make("div", { class: "left" }, String(table.tiles_left)), make("div", { class: "faint" }, say().left)));
   const shown = make("div", { class: "shown" });
-  for (const [kind, word] of [[table.wild, "wild"], [table.indicator, "indicator"]]) {
-    if (kind >= 0) shown.append(make("div", {}, tile(kind, word === "wild" ? kind : -2), make("div", { class: "faint" }, say()[word])));
+  const word = table.wild_words[language === "en" ? 0 : 1];
+  for (const [kind, name, wild] of [[table.wild, word, table.wild], [table.indicator, say().indicator, -2]]) {
+    if (kind >= 0) shown.append(make("div", {}, tile(kind, wild), make("div", { class: "faint" }, name)));
   }
   box.append(shown);
   return box;

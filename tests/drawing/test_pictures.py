@@ -83,8 +83,10 @@ def test_a_table_holds_what_the_engine_holds(variant):
             held = np.bincount([*place.hand, *([] if place.drawn is None else [place.drawn])], minlength=34)
             assert held.tolist() == state.hand[0, seat].tolist()
             assert len(place.melds) == state.num_melds[0, seat]
-            assert list(place.river) == state.lying_discards(0, seat).tolist()
-            assert np.bincount(place.river, minlength=34).tolist() == discards[0, slots[seat]].tolist()
+            lying = [one.kind for one in place.river if not one.taken]
+            assert lying == state.lying_discards(0, seat).tolist()
+            assert np.bincount(lying, minlength=34).tolist() == discards[0, slots[seat]].tolist()
+            assert len(place.river) == state.river_size[0, seat]
             assert place.points == engine.points[0, seat]
         assert [place.is_dealer for place in places] == [seat == engine.dealer[0] for seat in range(len(places))]
 
@@ -118,6 +120,9 @@ def test_melds_lie_as_they_were_made():
     engine.step([mahjong_env.action("pung")])
     meld = read_table(engine).places[1].melds[0]
     assert (meld.type, meld.tiles, meld.giver, meld.claimed) == (MeldType.PUNG, (0, 0, 0), 3, 0)
+    # The river of the giver keeps its shadow, and says who has it.
+    assert read_table(engine).places[0].river == ((0, False, 1),)
+    assert seen_table(engine.view(seats=1)).places[3].river == ((0, False, 1),)
     assert re.search(r'rotate\(-90\)"><use href="#light-1m"', table_svg(read_table(engine)))
 
 

@@ -58,7 +58,7 @@ def texts(browser, selector):
 
 def check_what_is_shown(browser, is_over):
     """Nothing hidden is in the page, nothing is wider than it, and everything that can be clicked has a name."""
-    others = "#table .place:not(.own) .hand [data-kind]"
+    others = "#table .place:not(.own) .hand [data-kind]:not(.winning)"
     kinds = browser.execute_script(
         "return [...document.querySelectorAll(arguments[0])].map((e) => e.dataset.kind)", others
     )
@@ -302,3 +302,64 @@ def test_two_tabs_and_a_server_that_ends():
             assert "has printed" in wait(browser, "document.getElementById('error').textContent")
             browser.get(address.partition("#")[0] + "?")
             assert "Open the address" in texts(browser, "p")[1]
+
+
+SHOWN = """
+    const tiles = [...document.querySelectorAll("#table .own .hand .tile")];
+    const river = document.querySelector("#table .own .river");
+    return {
+        isWider: document.documentElement.scrollWidth > innerWidth,
+        rows: new Set(tiles.map((one) => Math.round(one.getBoundingClientRect().bottom / 20))).size,
+        tile: tiles[0].getBoundingClientRect().width,
+        fits: document.querySelector(".felt").getBoundingClientRect().bottom <= innerHeight,
+        colour: getComputedStyle(document.body).backgroundColor,
+        regions: [...document.querySelectorAll("#table section")].map((one) => one.getAttribute("aria-label")),
+        hidden: document.querySelector("#table .across .hand").getAttribute("aria-label"),
+        river: [...river.querySelectorAll("[role=listitem]")].map((one) => one.getAttribute("aria-label")),
+        shadows: [...river.querySelectorAll(".taken .by")].map((one) => one.textContent),
+        wild: document.querySelector(".middle .shown .faint").textContent,
+        lit: document.querySelectorAll(".alike").length,
+    };
+"""
+
+
+@pytest.mark.thorough
+def test_the_table_fits_every_screen(tmp_path):
+    """All seats around it, the whole hand in one row, nothing beside the screen; claimed discards stay as shadows."""
+    with serving("wuhan", tmp_path / "games.jsonl", 1, 7) as server, chromium(WIDE) as browser:
+        browser.get(server.url)
+        wait(browser, READY)
+        browser.execute_script(AT_ONCE)
+        for _ in range(60):
+            if wait(browser, READY) and browser.execute_script("return document.querySelector('.own .taken') && true"):
+                break
+            before = position(browser)
+            browser.execute_script(
+                "ask(`games/${game}/hint`, {position: state.position}).then((told) => answer(told.advice))"
+            )
+            wait(browser, f"state.position > {before}")
+        colours = set()
+        for width, height, least in ((320, 640, 15), (390, 844, 20), (844, 390, 40), (1280, 800, 55), (1920, 1080, 60)):
+            metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 900}
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+            for language, theme in (("en", "light"), ("zh", "dark")):
+                look = {"features": [{"name": "prefers-color-scheme", "value": theme}]}
+                browser.execute_cdp_cmd("Emulation.setEmulatedMedia", look)
+                if browser.execute_script("return language") != language:
+                    browser.execute_script("document.getElementById('language').click()")
+                shown = browser.execute_script(SHOWN)
+                assert (shown["isWider"], shown["rows"], shown["fits"]) == (False, 1, True), (width, language)
+                assert shown["tile"] >= least
+                assert len(shown["regions"]) == 4
+                assert shown["shadows"]
+                is_english = language == "en"
+                assert shown["hidden"].endswith("hidden tiles" if is_english else "张暗牌")
+                assert any("claimed by greedy" in one if is_english else "贪心" in one for one in shown["river"])
+                assert shown["wild"] == ("wild card" if is_english else "癞子")
+                colours.add(shown["colour"])
+        assert len(colours) == 2
+        browser.execute_script("""
+            document.querySelector(".own .hand .tile").dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))
+        """)
+        assert browser.execute_script(SHOWN)["lit"] >= 1
+        assert messages(browser) == []
