@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,8 +89,8 @@ def _prospects(view: View, hands: Hands, actions: Iterable[int]) -> list[Prospec
     ]
 
 
-def win_now(engine: Engine) -> dict[str, object] | None:
-    """Return the worth of the win that the seat to act may declare, as `hand_info`; None if it may not win.
+def win_now(engine: Engine) -> dict[str, Any] | None:
+    """Return the worth of the win that may be declared now, as `hand_info` and its ``receipt``; None if none may.
 
     None also where tiles are turned up after a win because they change what it pays: nobody knows them yet.
     """
@@ -98,7 +99,8 @@ def win_now(engine: Engine) -> dict[str, object] | None:
     # In a world of this person's own: what he has not seen is drawn anew, so that nothing hidden can be told.
     world = engine.view().worlds(1, np.random.default_rng(0))
     result = world.step([WIN])
-    return hand_info(result.outcome, 0) if result.hand_over[0] else None
+    outcome = result.outcome
+    return hand_info(outcome, 0) | {"receipt": outcome.receipts[0]} if result.hand_over[0] else None
 
 
 def advice(agent: Opponent, engine: Engine) -> tuple[str, str]:

@@ -16,7 +16,6 @@ import numpy as np
 from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CONCEALED_KONG
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.drawing.table import read_table, seen_table
-from mahjong_env.drawing.text import chinese_names
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.agents import Opponent, agent_name
 from mahjong_env.environments.agents import ask as ask_agent
@@ -25,7 +24,7 @@ from mahjong_env.play.why_not import why_not
 from mahjong_env.records import GameRecord, Recorder
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import Phase
-from mahjong_env.viewer.story import end_of_hand, reasons_of_a_kong
+from mahjong_env.viewer.story import end_of_hand, reasons_of_a_kong, receipt_told
 
 
 class PlayError(MahjongError):
@@ -171,7 +170,7 @@ class PersonsMatch:
             "win": win_now(self.engine),
         }
         if told["win"] is not None:
-            told["win"]["rows"] = self._with_chinese(told["win"]["rows"])
+            told["win"] |= receipt_told(told["win"].pop("receipt"), self.rules)
         if self._hints is not None:
             told["agent"], told["advice"] = advice(self._hints, self.engine)
         return told
@@ -288,10 +287,6 @@ class PersonsMatch:
         for name, held in table["sits_out"]:
             points[int(name.rpartition("_")[2])] = held
         return points
-
-    def _with_chinese(self, rows: Any) -> list[list[Any]]:
-        chinese = chinese_names(self.rules)
-        return [[name, chinese.get(name, ""), value] for name, value in rows]
 
     def _keep(self, *records: GameRecord) -> None:
         for self.record in records:

@@ -344,7 +344,7 @@ function showHint() {
   const box = $("hints");
   if (!hinted) return;
   box.replaceChildren();
-  if (hinted.win) box.append(make("h3", {}, say().winNow(hinted.win.value)), scoredRows(hinted.win.rows));
+  if (hinted.win) box.append(make("h3", {}, say().winNow(hinted.win.value)), worth(hinted.win, shown.table.wild));
   if (hinted.advice) box.append(make("h3", {}, `${say().would(hinted.agent)} ${actionText(hinted.advice, shown.table)}`));
   const rows = hinted.prospects.map((one) => {
     const helps = make("div", { class: "tiles" }, ...one.helps.map(([kind, count]) =>

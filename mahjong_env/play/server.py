@@ -28,6 +28,7 @@ from mahjong_env.basics.errors import MahjongError
 from mahjong_env.drawing.text import marks_in_chinese
 from mahjong_env.play.match import DOWNLOAD, PersonsMatch, PlayError, RequestError, StaleError
 from mahjong_env.viewer.page import POLICY, page_html, part
+from mahjong_env.viewer.story import examples_told
 
 PAGE_POLICY: Final = f"{POLICY}; connect-src 'self'"
 
@@ -39,9 +40,9 @@ def play_html() -> str:
         "mahjong_env: play",
         choices='<button id="open-settings" type="button" data-say="settings"></button>',
         main=main,
-        style=part("page.css") + style,
+        style=part("page.css") + part("receipt.css") + style,
         data={"agents": [], "hidesConcealedKongs": False},  # what is hidden has not been sent
-        script=part("table.js") + script,
+        script=part("table.js") + part("receipt.js") + script,
         policy=PAGE_POLICY,
     )
 
@@ -320,4 +321,5 @@ def _about(match: PersonsMatch) -> dict[str, Any]:
         "person": match.person,
         "marks": marks_in_chinese(rules),
         "variant": rules.name,
+        "examples": examples_told(rules),
     }

@@ -83,6 +83,13 @@ def draw_hand(rules: Rules, block: str) -> str:
     return drawing.text(drawing.result(scored))
 
 
+def situation_of(rules: Rules, arguments: Mapping[str, Any]) -> list[str]:
+    """What a hand's score depends on beside its tiles, in words: a line each."""
+    drawing = _Drawing(rules, arguments)
+    wins_on = [f"the winning tile: {drawing.origin()}"] if "winning_tile" in arguments else []
+    return [*wins_on, *(f"{label}: {text}" for label, text in drawing.situation() if label != "wild")]
+
+
 def show_tiles(kinds: Iterable[int]) -> str:
     """Tiles as Unicode signs."""
     return "".join(GLYPHS[kind] + (_AS_TEXT if kind == RED else "") for kind in kinds)

@@ -21,14 +21,16 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from mahjong_env.basics.errors import RulesError
-from mahjong_env.rulebook.drawing import draw_hand
+from mahjong_env.basics.errors import HandError, RulesError
+from mahjong_env.rulebook.drawing import draw_hand, read_block
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
+from mahjong_env.scoring.described import HandScore, score
 from mahjong_env.scoring.rows import Row
 
 COMMON: Final = Path(__file__).with_name("common.md")
@@ -169,6 +171,20 @@ def sections(page: str) -> Iterator[tuple[str, str]]:
     for heading, part in _parts(page):
         if heading:
             yield heading, part.partition("\n")[2]
+
+
+def row_examples(chosen: Rules) -> dict[str, tuple[dict[str, Any], HandScore]]:
+    """For each row the first hand of its section that scores it with these rules: what `score` takes, and the score."""
+    rows = {row.name for row in chosen.rows}
+    found: dict[str, tuple[dict[str, Any], HandScore]] = {}
+    for heading, text in sections(page_source(chosen)):
+        for block in _HAND.findall(text) if heading in rows else ():
+            with suppress(HandError, KeyError):  # with these house rules the hand does not come about
+                arguments = read_block(chosen, block)
+                scored = score(chosen, **arguments)
+                if heading in dict(scored.rows):
+                    found.setdefault(heading, (arguments, scored))
+    return found
 
 
 def _parts(page: str) -> Iterator[tuple[str, str]]:

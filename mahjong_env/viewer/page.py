@@ -15,7 +15,7 @@ from mahjong_env.basics.tiles import KIND_NAMES, NUM_ALL_KINDS, RED
 from mahjong_env.drawing.text import marks_in_chinese
 from mahjong_env.drawing.tiles import HEIGHT, THEMES, WIDTH, tile_name, tile_svg, wild_mark
 from mahjong_env.records import GameRecord, nth_record
-from mahjong_env.viewer.story import DEALERS_SHARE, REASONS, frames_of
+from mahjong_env.viewer.story import DEALERS_SHARE, REASONS, examples_told, frames_of
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 """The content policy of a page: it loads nothing but what it holds."""
@@ -30,7 +30,8 @@ def viewer_html(record: GameRecord) -> str:
     Raises:
         RecordError: the record cannot be played, or ends otherwise than it says.
     """
-    rules = record.rules
+    rules, frames = record.rules, list(frames_of(record))
+    scored = {row[0] for frame in frames for row in frame["event"].get("rows", ())}
     data: dict[str, Any] = {
         "title": rules.title,
         "chinese": rules.chinese,
@@ -42,15 +43,16 @@ def viewer_html(record: GameRecord) -> str:
         "seats": rules.seats,
         "people": rules.people,
         "hidesConcealedKongs": rules.hides_concealed_kongs,
-        "frames": list(frames_of(record)),
+        "examples": {name: told for name, told in examples_told(rules).items() if name in scored},
+        "frames": frames,
     }
     return page_html(
         f"{rules.title} mahjong",
         choices='<label><span data-say="view"></span> <select id="view"></select></label>',
         main=part("page.html"),
-        style=part("page.css"),
+        style=part("page.css") + part("receipt.css"),
         data=data,
-        script=part("table.js") + part("page.js"),
+        script=part("table.js") + part("receipt.js") + part("page.js"),
         policy=POLICY,
     )
 

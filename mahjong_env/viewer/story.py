@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from typing import Any, Final
 
 from mahjong_env.basics.actions import ACTIONS
+from mahjong_env.basics.notation import parse_kind
 from mahjong_env.basics.tiles import KIND_NAMES
 from mahjong_env.drawing.table import Table, read_table
 from mahjong_env.drawing.text import chinese_names
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.records import GameRecord, Replay
+from mahjong_env.rulebook.drawing import situation_of
+from mahjong_env.rulebook.page import row_examples
 from mahjong_env.ruleset.questions import Rules
+from mahjong_env.scoring.receipt import Receipt
 
 Reason = tuple[str, bool]
 """A word of `REASONS`, and whether the share differs because this person is the dealer; ("", False) for nothing."""
@@ -151,6 +156,44 @@ def _event(person: int, action: int, offered: int) -> dict[str, Any]:
     return {"type": ACTIONS[action], "person": person, **about}
 
 
+def receipt_told(receipt: Receipt | None, rules: Rules) -> dict[str, Any]:
+    """How a win adds up, for pages; nothing after a draw.
+
+    Returns:
+        ``rows`` (name, Chinese name, value of one entry, entries), ``formula`` and ``shares`` in English and Chinese,
+        and ``groups`` of the hand: (kinds, place of the winning tile or -1, whether it is melded).
+    """
+    if receipt is None:
+        return {"rows": []}
+    chinese = chinese_names(rules)
+    return asdict(receipt) | {
+        "rows": [[name, chinese.get(name, ""), value, times] for name, value, times in receipt.rows],
+        "groups": [[group.kinds, group.winning, group.melded] for group in receipt.groups],
+    }
+
+
+@cache
+def examples_told(rules: Rules) -> dict[str, dict[str, Any]]:
+    """For each scoring row its meaning and an example with its receipt, for pages."""
+    meanings = {row.name: row.meaning for row in rules.rows}
+    return {
+        name: {
+            **receipt_told(scored.receipt, rules),
+            "meaning": meanings[name],
+            "situation": situation_of(rules, arguments),
+            "value": scored.points,
+            "wild": parse_kind(arguments["wild"]) if "wild" in arguments else -1,
+        }
+        for name, (arguments, scored) in row_examples(rules).items()
+    }
+
+
+def standings(points: Sequence[int]) -> list[tuple[int, int, int]]:
+    """The people at the end of a match, the best first: (place from 1, person, points); equal points share a place."""
+    order = sorted(range(len(points)), key=lambda person: -points[person])
+    return [(1 + sum(other > points[person] for other in points), person, points[person]) for person in order]
+
+
 def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str, Any] | None = None) -> Frame:
     """The end of a hand: its rows, and who pays what and why.
 
@@ -160,7 +203,7 @@ def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str,
         rules: by which it was played.
         last: the event of that step.
     """
-    outcome, chinese = result.outcome, chinese_names(rules)
+    outcome = result.outcome
     payments, winner, giver = outcome.payments[0].tolist(), int(outcome.winner[0]), int(outcome.from_seat[0])
     places = [place for place in before.places if place is not None]
     dealer = next((place.person for place in places if place.is_dealer), -1)
@@ -173,7 +216,7 @@ def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str,
         "from": giver,
         "tile": int(outcome.tile[0]),
         "value": int(outcome.value[0]),
-        "rows": [[name, chinese.get(name, ""), value] for name, value in outcome.rows[0]],
+        **receipt_told(outcome.receipts[0], rules),
         "payments": payments,
         "reasons": reasons_of_a_win(payments, winner, str(outcome.source[0]), giver, dealer, held),
     }
@@ -182,4 +225,6 @@ def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str,
         place["points"] = points[place["person"]]
     persons = [place and place["person"] for place in table["places"]]
     table["turn"] = persons.index(winner) if winner >= 0 else None
+    if result.done[0]:
+        event["standings"] = standings(points)
     return {"table": table, "event": event, "points": points, "paid": result.rewards[0].tolist()}

@@ -335,29 +335,3 @@ function cells(...values) {
 function headings(...names) {
   return make("thead", {}, make("tr", {}, ...names.map((name) => make("th", { scope: "col" }, name))));
 }
-
-// Rows of a scoring table, in both languages: the reader's first.
-function scoredRows(rows) {
-  return make("table", {}, headings(say().row, "", say().worth), make("tbody", {}, ...rows.map(([name, chinese, value]) =>
-    language === "en" ? cells(name, chinese, value) : cells(chinese || name, chinese ? name : "", value))));
-}
-
-// Why somebody paid or was paid: the rows that were scored, and for every payment the reason in words.
-function reasons(frame) {
-  const box = $("reasons");
-  box.replaceChildren();
-  const event = frame.event;
-  const paid = event.type === "end" ? event.payments : frame.paid;
-  const isPaid = paid && paid.some((amount) => amount);
-  if (event.type === "end" && event.winner >= 0) box.append(make("h3", {}, say().scored(event.value)), scoredRows(event.rows));
-  else if (isPaid && event.type !== "end") box.append(make("h3", {}, say().atOnce));
-  if (!isPaid) return;
-  const why = event.type === "end" ? event.reasons : frame.reasons || [];
-  const rows = paid.map((amount, i) => [amount, i]).filter(([amount]) => amount).map(([amount, i]) => {
-    const [reason, dealer] = why[i] || ["", false];
-    const lang = language === "en" ? 0 : 1;
-    const words = reason ? data.reasons[reason][lang] + (dealer ? data.dealersShare[lang] : "") : "";
-    return cells(person(i), say().paid(amount), words);
-  });
-  box.append(make("table", { class: "payments" }, headings(say().who, say().amount, say().reason), make("tbody", {}, ...rows)));
-}

@@ -256,7 +256,10 @@ def rows_under(variant, heading):
 
 def test_payments_are_told_seat_by_seat():
     drawn = draw_hand(mahjong_env.rules("taiwan"), dict(examples("taiwan"))["Self-Touch"])
-    assert "(the dealer) 5 (3 + 1 + 1 = 5), the player opposite 4 (3 + 1 = 4), the player on the left 4 (3 + 1 = 4)" in drawn
+    assert (
+        "(the dealer) 5 (3 + 1 + 1 = 5), the player opposite 4 (3 + 1 = 4), the player on the left 4 (3 + 1 = 4)"
+        in drawn
+    )
     assert "scores   Self-Touch 1" in drawn
 
 

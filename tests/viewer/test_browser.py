@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import mahjong_agents
 import mahjong_env
 from mahjong_env.records import Recorder
 from mahjong_env.viewer import viewer_html
@@ -98,4 +99,34 @@ def test_a_match_is_looked_at(page, size):
             return document.getElementById('place').textContent;
         """
         assert browser.execute_script(swipe) == f"5 / {count}"
+        assert messages(browser) == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+def test_a_receipt_adds_up(tmp_path, size):
+    """The hand by its sets, like rows folded, the calculation; a row opens its example; places at the end."""
+    engine, agent, records = mahjong_env.make_engine("fuzhou", 1, seed=1), mahjong_agents.make_agent("greedy"), []
+    recorder = Recorder(engine, records.append)
+    while engine.seat_to_act[0] >= 0:
+        recorder.step(agent.act(engine.view(), np.random.default_rng(0)))
+    page = tmp_path / "page.html"
+    page.write_text(viewer_html(records[0]), encoding="utf-8")
+    with chromium(size) as browser:
+        browser.get(f"{page.as_uri()}#99999")
+        event = browser.execute_script("return frames.at(-1).event")
+        assert event["winner"] >= 0
+        assert event["formula"][0] in text(browser, "#reasons .receipt > .formula")
+        assert len(browser.find_elements("css selector", "#reasons .receipt > .groups .tile.winning")) == 1
+        assert len(browser.find_elements("css selector", "#reasons .rows > .row")) == len(event["rows"])
+        assert "Flower Points" in text(browser, "#reasons .rows")
+        assert "1 × " in text(browser, "#reasons .rows")
+        assert not browser.find_element("css selector", ".example").is_displayed()
+        browser.find_element("css selector", "#reasons summary").click()
+        assert browser.find_element("css selector", ".example").is_displayed()
+        assert browser.find_elements("css selector", ".example .tile.winning")
+        assert text(browser, ".standings tbody td") == "1"
+        browser.find_element("id", "language").click()
+        assert "这手牌值" in text(browser, "#reasons .receipt > .formula")
+        assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
         assert messages(browser) == []

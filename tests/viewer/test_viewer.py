@@ -12,7 +12,7 @@ import mahjong_env
 from mahjong_env import RecordError
 from mahjong_env.records import GameRecord, Recorder, RecordWriter
 from mahjong_env.viewer import notebook_html, show, viewer_html
-from mahjong_env.viewer.story import frames_of
+from mahjong_env.viewer.story import examples_told, frames_of, standings
 
 
 def record_of(variant, seed=3, agents=(), **settings):
@@ -63,8 +63,24 @@ def test_a_win_is_told_with_its_rows_and_payments():
             break
     chinese = {row.name: row.chinese for row in mahjong_env.rules("hebei").rows}
     assert last["rows"]
-    assert all(chinese[name].startswith(word) and word for name, word, _ in last["rows"])
+    assert all(chinese[name].startswith(word) and word and times for name, word, _, times in last["rows"])
     assert sum(last["payments"]) == 0
+    assert sum(winning >= 0 for _, winning, _ in last["groups"]) == 1
+    assert last["standings"][0][0] == 1
+
+
+def test_equal_points_share_a_place():
+    assert standings([46, 64, 46, 44]) == [(1, 1, 64), (2, 0, 46), (2, 2, 46), (4, 3, 44)]
+
+
+@pytest.mark.parametrize("variant", mahjong_env.VARIANTS)
+def test_rows_have_examples_that_score_them(variant):
+    rules = mahjong_env.rules(variant)
+    told = examples_told(rules)
+    assert len(told) == len(rules.rows) or not told
+    for name, example in told.items():
+        assert name in [row[0] for row in example["rows"]]
+        assert (example["formula"][0] or str(example["value"])).split()[-1] == str(example["value"])
 
 
 @pytest.mark.parametrize("variant", mahjong_env.VARIANTS)
