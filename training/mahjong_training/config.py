@@ -274,11 +274,15 @@ class RecordConfig(WorkersConfig, VariantConfig):
     seed: int = 10_000
     """Of the deals and all choices: the same seed gives the same bytes."""
     shard_games: int | None = None
-    """Games in a shard, which are played at once: 16384 if not given, 4096 with --observations; fewer for slow ones."""
+    """Games in a shard, which are played at once: 16384 if not given, 4096 with --observations or --parquet; fewer for
+    slow ones."""
     observations: bool = False
     """Also keep what the seats saw (1.3 kB a decision); without it observations are rebuilt when they are read."""
     records: bool = True
     """Also write records (JSON lines), which the viewer shows."""
+    parquet: tuple[str, ...] | None = None
+    """Also write the decisions as Parquet, for Hugging Face's datasets, with any of these columns beside those of the
+    tables: observation, events (the hand as a sequence), hidden (what the seat could not see)."""
 
 
 @dataclass(frozen=True, kw_only=True)

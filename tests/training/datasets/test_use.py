@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import os
+import re
 import runpy
+import shlex
+import shutil
+import subprocess
 import sys
+import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -120,7 +128,7 @@ def test_an_episode_for_each_seat_of_each_hand(hebei):
         assert episode["terminations"].tolist() == [False] * (len(seen) - 2) + [True]
     first = (batch["hand"] == batch["hand"][0]) & (batch["seat"] == batch["seat"].min())
     mine = next(e for e in found if e["actions"].tolist() == batch["action"][first].tolist())
-    assert (mine["observations"]["observation"][:-1].reshape(first.sum(), -1) == batch["inputs"][first]).all()
+    assert (mine["observations"]["observation"][:-1] == batch["inputs"][first]).all()
     assert mine["rewards"].sum() == batch["return"][first][0]
 
 
@@ -139,16 +147,103 @@ def test_parquet(hebei, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["some.parquet"]
 
 
-def test_hugging_face_reads_it(hebei, tmp_path, monkeypatch):
-    datasets = pytest.importorskip("datasets")
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
-    data = open_dataset(hebei)
-    to_parquet(data, tmp_path / "some.parquet")
-    found = datasets.load_dataset(
-        "parquet", data_files=str(tmp_path / "some.parquet"), split="train", cache_dir=str(tmp_path / "cache")
+COLUMNS = ("observation", "events", "hidden")
+KEPT = ("--hands", "6", "--shard-games", "4", "--seed", "3", "--agents", "greedy", "random", "--parquet", *COLUMNS)
+
+
+def record(out, *arguments):
+    return main(["record", "--variant", "hebei", "--out", str(out), *KEPT, *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def parquet(tmp_path_factory):
+    pytest.importorskip("pyarrow")
+    folder = tmp_path_factory.mktemp("datasets") / "parquet"
+    assert record(folder) == 0
+    return folder
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_parquet_has_what_seats_saw_and_what_they_could_not_see(parquet):
+    arrow = importlib.import_module("pyarrow.parquet")
+    table = arrow.read_table(sorted(map(str, parquet.glob("decisions-*.parquet")))).to_pydict()
+    assert len(list(parquet.glob("decisions-*.parquet"))) == 2
+    data, row = open_dataset(parquet), 0
+    for part in data.parts:
+        rows = part.tables["decisions"]
+        for engine, live, where in part.replay(part.games):
+            view, hidden = engine.view(live), engine.hidden(live)
+            for at, number in enumerate(row + where):
+                events = np.array(table["events"][number])
+                seen = view.events[at][view.events[at, :, 0] > 0]
+                assert np.array_equal(table["observation"][number], view.observation[at])
+                assert np.array_equal(events[: len(seen)], seen)
+                assert not events[len(seen) :, 0].any()
+                for name, array in vars(hidden).items():
+                    assert np.array_equal(table[f"hidden_{name}"][number], array[at]), name
+                assert table["action"][number] == rows["action"][where[at]]
+                assert np.flatnonzero(table["mask"][number]).tolist() == np.flatnonzero(view.action_mask[at]).tolist()
+        row += len(rows)
+    assert row == len(table["action"]) == len(data)
+
+
+def test_a_missing_parquet_file_is_written_again(parquet, tmp_path):
+    copy = Path(shutil.copytree(parquet, tmp_path / "copy"))
+    (copy / "decisions-00001.parquet").unlink()
+    with pytest.raises(DatasetError, match="shard 1 of 2 is missing"):
+        open_dataset(copy)
+    assert record(copy) == 0
+    assert files(copy) == files(parquet)
+
+
+@pytest.mark.thorough
+def test_a_command_that_was_killed_is_gone_on_with(parquet, tmp_path):
+    out, command = tmp_path / "killed", [sys.executable, "-m", "mahjong_env", "record", "--variant", "hebei", *KEPT]
+    rooms = [str(Path(__file__).parents[3] / room) for room in ("", "agents", "training")]
+    process = subprocess.Popen(
+        [*command, "--out", str(out), "--processes", "2"], env={**os.environ, "PYTHONPATH": os.pathsep.join(rooms)}
     )
-    assert len(found) == len(data)
-    assert found[5]["action"] == data.take([5])["action"][0]
+    while not (list(out.glob("hands-*")) or list(out.glob(".*.partial"))):
+        assert process.poll() is None
+        time.sleep(0.001)
+    process.kill()
+    process.wait()
+    assert record(out, "--processes", "2") == 0
+    assert files(out) == files(parquet)
+
+
+def test_columns_that_there_are_not_are_refused(tmp_path, capsys):
+    assert record(tmp_path / "none", "future") == 2
+    assert "--parquet has no 'future'; there are observation, events, hidden" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_the_data_sheet_says_how_to_read_it(parquet, place, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+    pytest.importorskip(("torch", "minari", "datasets")[place])
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    sheet, found = (parquet / "README.md").read_text(encoding="utf-8"), {}
+    assert "configs:\n- config_name: default\n  data_files: decisions-*.parquet\n---" in sheet
+    assert "| `observation` | int8 [38, 34] |" in sheet
+    again = shlex.split(re.search("```sh\n(.*?)\n```", sheet)[1])
+    assert again[:2] == ["mahjong-env", "record"]
+    with pytest.raises(SystemExit):
+        main([*again[1:], "--help"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of other libraries
+        code = re.findall("```python\n(.*?)```", sheet, re.DOTALL)[place]
+        exec(code.replace("FOLDER", str(parquet)), found)
+    data = open_dataset(parquet)
+    if place == 1:
+        assert found["dataset"].total_steps == len(data)
+    else:
+        first = found["first"]
+        assert len(first["action"]) == 256
+        assert first["mask"][np.arange(256), first["action"]].all()
 
 
 def test_minari_reads_it(hebei, tmp_path, monkeypatch):

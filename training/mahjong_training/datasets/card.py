@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
 from mahjong_env.basics.memory import size_text
-from mahjong_training.datasets.layout import DECISION_COLUMNS, Column, Settings, hand_columns, shard_file
+from mahjong_training.datasets.exports import parquet_columns
+from mahjong_training.datasets.layout import (
+    DECISION_COLUMNS,
+    PARQUET_COLUMNS,
+    Column,
+    Settings,
+    hand_columns,
+    shard_file,
+)
 
 
 def card_text(settings: Settings, folder: Path) -> str:
@@ -22,6 +32,11 @@ def card_text(settings: Settings, folder: Path) -> str:
     agents = "\n".join(f"{number}. `{spec}`" for number, spec in enumerate(settings.agents))
     knobs = ", ".join(f"{name}={value}" for name, value in settings.knobs.items()) or "none"
     versions = ", ".join(f"{name} {version}" for name, version in settings.versions.items())
+    head, parquet, hugging_face = "", "", ""
+    if files := sorted(folder.glob("decisions-*.parquet")):
+        head = "configs:\n- config_name: default\n  data_files: decisions-*.parquet\n"
+        parquet = f"\n### Parquet\n\n{_parquet_table(files[0])}\n"
+        hugging_face = _HUGGING_FACE
     return f"""---
 license: cc0-1.0
 pretty_name: {rules.title}, {settings.hands} hands of {", ".join(settings.agents)}
@@ -32,7 +47,7 @@ tags:
 - offline-rl
 - imitation-learning
 - multi-agent
----
+{head}---
 
 # {rules.title}: {settings.hands:,} hands of {", ".join(settings.agents)}
 
@@ -56,7 +71,13 @@ Agents, by their number in the column `agent`:
 
 {agents}
 
-Each seat of each game is played by one of them, all equally likely. Game number g is dealt like game number g of an
+Each seat of each game is played by one of them, all equally likely. Made, and to be made again, with:
+
+```sh
+{_command(settings)}
+```
+
+Game number g is dealt like game number g of an
 engine with the seed; the agents' own chance follows from the seed and the number of the shard. The same settings and
 versions give the same bytes.
 
@@ -67,6 +88,7 @@ versions give the same bytes.
 * `hands-*.npy`: a row for each hand.
 * `records-*.jsonl` (if they are kept): the same games as records, a line each, in order (`mahjong-env show FILE`).
 * `observations-*.npy` (if they are kept): [decisions, C, 34] int8, a row for each decision.
+* `decisions-*.parquet` (if they are kept): the decisions for other libraries, those of a shard in a file.
 
 A shard is whole where its `hands-*.npy` is. The tables are numpy's structured arrays, to be mapped with
 `numpy.load(path, mmap_mode="r")`.
@@ -81,7 +103,73 @@ Returns are undiscounted and end with the hand. What a person was paid in a hand
 ### Hands
 
 {_table(hand_columns(rules.people))}
+{parquet}
+## Reading
+
+FOLDER is this folder. With torch, what was seen is rebuilt by replay, which is faster than to read it:
+
+```python
+from torch.utils.data import DataLoader
+from mahjong_training.datasets import exports, open_dataset, torch_data
+
+stream = torch_data.DecisionStream(open_dataset("FOLDER"), 256, inputs=exports.observe)
+first = next(iter(DataLoader(stream, batch_size=None)))
+```
+
+With Minari, an episode for each seat of each of the first hands:
+
+```python
+from mahjong_training.datasets import exports, open_dataset
+
+first = open_dataset("FOLDER").where(rows=lambda rows: rows["hand"] < 100)
+dataset = exports.to_minari(first, "mahjong_env/{settings.variant}-first-hands-v0")
+```
+{hugging_face}"""
+
+
+_PARQUET: Final = {
+    "agent": "who decides",
+    "mask": "the legal actions, in the order of `mahjong_env.ACTIONS`",
+    "variant": "what is played",
+    **PARQUET_COLUMNS,
+}
+
+
+_HUGGING_FACE: Final = """
+With Hugging Face's datasets, which on the hub take the name of the repository in place of FOLDER:
+
+```python
+from datasets import load_dataset
+
+data = load_dataset("FOLDER", split="train", streaming=True).with_format("numpy")
+first = next(data.select_columns(["mask", "action"]).iter(batch_size=256))
+```
 """
+
+
+def _parquet_table(path: Path) -> str:
+    lines = ["| column | type | meaning |", "|---|---|---|"]
+    for name, kind in parquet_columns(path).items():
+        meaning = _PARQUET.get(name.partition("_")[0]) or DECISION_COLUMNS[name].meaning
+        lines.append(f"| `{name}` | {kind} | {meaning} |")
+    return "\n".join(lines)
+
+
+def _command(settings: Settings) -> str:
+    """Return the command that makes a dataset."""
+    given = {
+        "--variant": [settings.variant],
+        "--knob": [f"{name}={value}" for name, value in settings.knobs.items()],
+        "--agents": settings.agents,
+        "--hands": [settings.hands],
+        "--num-hands": [settings.num_hands],
+        "--seed": [settings.seed],
+        "--shard-games": [settings.shard_games],
+    }
+    words = ["mahjong-env", "record", *(word for name, values in given.items() if values for word in (name, *values))]
+    words += ["--observations"] * settings.observations + ["--no-records"] * (not settings.records)
+    words += [] if settings.parquet is None else ["--parquet", *settings.parquet]
+    return shlex.join([*map(str, words), "--out", "FOLDER"])
 
 
 def _table(columns: Mapping[str, Column]) -> str:

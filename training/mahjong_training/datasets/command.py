@@ -11,7 +11,8 @@ from mahjong_agents.base import GAMES_AT_ONCE, games_at_once
 from mahjong_env import MissingExtraError
 from mahjong_env.ruleset.knobs import read_rules
 from mahjong_training.config import RecordConfig
-from mahjong_training.datasets.layout import Settings
+from mahjong_training.datasets.exports import arrow_version
+from mahjong_training.datasets.layout import PARQUET_COLUMNS, Settings, default_versions
 from mahjong_training.datasets.recording import write_dataset
 from mahjong_training.errors import DatasetError, InterruptedRunError
 from mahjong_training.runtime.console import exit_status, stopping_in_order
@@ -51,10 +52,15 @@ def settings_of(config: RecordConfig) -> Settings:
     agents = [make_agent(spec) for spec in config.agents]
     shard_games = config.shard_games
     if shard_games is None:
-        shard_games = _GAMES_WITH_OBSERVATIONS if config.observations else _GAMES
+        shard_games = _GAMES if config.parquet is None and not config.observations else _GAMES_WITH_OBSERVATIONS
         if (slow := games_at_once(agents)) < GAMES_AT_ONCE:
             shard_games = min(shard_games, slow)
     check_counts(shard_games=shard_games)
+    versions = default_versions()
+    if config.parquet is not None:
+        if unknown := set(config.parquet) - PARQUET_COLUMNS.keys():
+            raise DatasetError(f"--parquet has no {min(unknown)!r}; there are {', '.join(PARQUET_COLUMNS)}")
+        versions["pyarrow"] = arrow_version()
     defaults = {item.name: item.default for item in fields(rules)}
     return Settings(
         variant=rules.name,
@@ -68,6 +74,8 @@ def settings_of(config: RecordConfig) -> Settings:
         shard_games=shard_games,
         observations=config.observations,
         records=config.records,
+        parquet=config.parquet,
+        versions=versions,
     )
 
 

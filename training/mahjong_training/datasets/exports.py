@@ -14,26 +14,81 @@ import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary
 from numpy.typing import NDArray
 
-from mahjong_env import ACTIONS, NUM_ACTIONS, MissingExtraError, View
+from mahjong_env import ACTIONS, NUM_ACTIONS, Hidden, MissingExtraError, View
 from mahjong_env.basics.files import replacing
 from mahjong_env.observation.planes import SHAPE
-from mahjong_training.datasets.reading import Decisions, Inputs
+from mahjong_training.datasets.layout import shard_file
+from mahjong_training.datasets.reading import Decisions, Inputs, Part
 from mahjong_training.runtime.folders import make_folder, naming
 
 _ROWS: Final = 50_000
 """Decisions of a Parquet file's row group."""
 
 
+_EVENTS: Final = 240
+"""Events of a row: more than a hand of any shipped variant has."""
+
+
+def arrow_version() -> str:
+    """Return the version of pyarrow; a `MissingExtraError` if it is not installed."""
+    return str(_arrow().__version__)
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingExtraError("Parquet files need pyarrow: pip install 'mahjong-env[datasets]'") from error
+    return pyarrow
+
+
 def observe(view: View) -> NDArray[np.int8]:
-    """Return [n, C * 34] the observations of a view, flat."""
-    return view.observation.reshape(len(view), -1)
+    """Return [n, C, 34] the observations of a view."""
+    return view.observation
 
 
-def to_parquet(decisions: Decisions, path: str | Path, *, inputs: Inputs | None = None) -> int:
+def write_parquet(part: Part) -> None:
+    """Write the Parquet file of a shard, with what its settings ask for; see `to_parquet` for errors."""
+    asked = part.settings.parquet or ()
+
+    def inputs(view: View, hidden: Hidden | None = None) -> dict[str, NDArray[Any]]:
+        columns: dict[str, NDArray[Any]] = {"observation": view.observation} if "observation" in asked else {}
+        if "events" in asked:
+            columns["events"] = view.recent_events(_EVENTS)
+        if hidden is not None:
+            columns |= {f"hidden_{name}": array for name, array in vars(hidden).items()}
+        return columns
+
+    path = shard_file(part.folder, "parquet", part.number)
+    to_parquet(Decisions([part]), path, inputs=inputs if asked else None, hidden="hidden" in asked)
+
+
+def parquet_columns(path: Path) -> dict[str, str]:
+    """Return the type and shape of each column of a Parquet file, such as "int8 [38, 34]"."""
+    columns = {}
+    for column in _arrow().parquet.read_schema(path):
+        kind, shape = column.type, []
+        while hasattr(kind, "list_size"):
+            shape.append(kind.list_size)
+            kind = kind.value_type
+        columns[column.name] = " ".join(
+            ["float32" if kind == "float" else str(kind), *map(str, [shape] if shape else [])]
+        )
+    return columns
+
+
+def to_parquet(decisions: Decisions, path: str | Path, *, inputs: Inputs | None = None, hidden: bool = False) -> int:
     """Write decisions as one Parquet file: ``datasets.load_dataset("parquet", data_files=...)`` reads it.
 
     Columns are those of `Decisions.batches` with these ``inputs``, such as `observe`: the agent and the variant by
-    name, arrays as flat lists.
+    name, arrays as lists of their shape.
+
+    Args:
+        decisions: what to write.
+        path: the file, which is replaced at the end.
+        inputs: see `Decisions.batches`.
+        hidden: see `Decisions.batches`.
 
     Returns:
         Rows written.
@@ -42,26 +97,22 @@ def to_parquet(decisions: Decisions, path: str | Path, *, inputs: Inputs | None 
         MissingExtraError: pyarrow is not installed.
         WriteError: the file cannot be written.
     """
-    try:
-        import pyarrow as arrow
-        from pyarrow import parquet
-    except ImportError as error:
-        raise MissingExtraError("Parquet files need pyarrow: pip install 'mahjong-env[datasets]'") from error
+    arrow = _arrow()
     path, rows, writer = Path(path), 0, None
     variants = np.array([part.settings.variant for part in {part.folder: part for part in decisions.parts}.values()])
     make_folder(path.parent)
     with naming(path), ExitStack() as stack:
-        for batch in decisions.batches(_ROWS, inputs=inputs):
+        for batch in decisions.batches(_ROWS, inputs=inputs, hidden=hidden):
             batch["agent"] = np.array(decisions.agents)[batch["agent"]]
             batch["variant"] = variants[batch.pop("dataset")]
             columns = {name: arrow.array(column.reshape(-1)) for name, column in batch.items()}
             for name, column in batch.items():
-                if column.ndim > 1:
-                    columns[name] = arrow.FixedSizeListArray.from_arrays(columns[name], column[0].size)
+                for size in column.shape[:0:-1]:
+                    columns[name] = arrow.FixedSizeListArray.from_arrays(columns[name], size)
             table = arrow.table(columns)
             if writer is None:
                 file = stack.enter_context(replacing(path))
-                writer = stack.enter_context(parquet.ParquetWriter(file, table.schema, compression="zstd"))
+                writer = stack.enter_context(arrow.parquet.ParquetWriter(file, table.schema, compression="zstd"))
             writer.write_table(table)
             rows += len(table)
     return rows

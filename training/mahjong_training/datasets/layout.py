@@ -28,6 +28,13 @@ FORMAT_VERSION: Final = 2  # 1: the same seed dealt other cards
 SETTINGS: Final = "dataset.json"
 CARD: Final = "README.md"
 
+PARQUET_COLUMNS: Final[Mapping[str, str]] = {
+    "observation": "what the seat saw, by `mahjong_env.OBSERVATION_PIECES`",
+    "events": "the hand as a sequence, its last 240 events, by `mahjong_env.EVENTS`",
+    "hidden": "what the seat could not see, an array of `mahjong_env.Hidden`",
+}
+"""What Parquet files may have beside the columns of the decisions."""
+
 Tables = Mapping[str, NDArray[Any]]
 """The tables of a shard by name; see `tables_of`."""
 
@@ -91,6 +98,12 @@ DECISION: Final = np.dtype([*dtype_of(DECISION_COLUMNS).descr, ("_", "u1")])
 """The type of a decision's row, padded to a multiple of four bytes, which torch wants of every column."""
 
 
+def default_versions() -> dict[str, Any]:
+    """Return the versions that the bytes of every dataset follow from."""
+    known = {"mahjong_env": __version__, "code": versions()[CODE], "numpy": np.__version__}
+    return known | {"observation": OBSERVATION_VERSION}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Everything that the contents of a dataset follow from.
@@ -101,6 +114,7 @@ class Settings:
         digests: of each agent the digests of the files that its choices come from.
         games: games in all, of ``num_hands`` each.
         shard_games: games in a shard; the last one may have fewer.
+        parquet: which of `PARQUET_COLUMNS` the Parquet files have; None: there are no such files.
     """
 
     variant: str
@@ -114,14 +128,8 @@ class Settings:
     shard_games: int
     observations: bool = False
     records: bool = True
-    versions: Mapping[str, Any] = field(
-        default_factory=lambda: {
-            "mahjong_env": __version__,
-            "code": versions()[CODE],
-            "numpy": np.__version__,
-            "observation": OBSERVATION_VERSION,
-        }
-    )
+    parquet: tuple[str, ...] | None = None
+    versions: Mapping[str, Any] = field(default_factory=default_versions)
 
     @property
     def rules(self) -> Rules:
@@ -165,9 +173,10 @@ class Settings:
             known = told.pop("format", None), told.pop("format_version", None)
             if known != (FORMAT, FORMAT_VERSION):
                 raise ValueError(f"it has format and version {known}; this package reads {FORMAT, FORMAT_VERSION}")
-            if told.keys() != names:
+            if {"parquet", *told} != names:  # which datasets of earlier code do not name
                 raise ValueError(f"it has {sorted(told)} and should have {sorted(names)}")
             told |= {"agents": tuple(map(str, told["agents"])), "digests": tuple(map(tuple, told["digests"]))}
+            told["parquet"] = None if told.get("parquet") is None else tuple(told["parquet"])
             settings = cls(**told)
             counts = (settings.games, settings.num_hands, settings.shard_games)
             if not all(isinstance(number, int) and number >= 1 for number in counts):
@@ -188,8 +197,9 @@ def tables_of(settings: Settings) -> dict[str, tuple[np.dtype[Any], tuple[int, .
 
 
 def shard_file(folder: Path, table: str, shard: int) -> Path:
-    """Return a file of a shard: a table, or "records" (lines of JSON)."""
-    return folder / f"{table}-{shard:05d}.{'jsonl' if table == 'records' else 'npy'}"
+    """Return a file of a shard: a table, "records" (lines of JSON) or "parquet" (of the decisions)."""
+    name, suffix = {"records": ("records", "jsonl"), "parquet": ("decisions", "parquet")}.get(table, (table, "npy"))
+    return folder / f"{name}-{shard:05d}.{suffix}"
 
 
 def open_shard(settings: Settings, folder: Path, shard: int) -> Tables:
@@ -220,7 +230,8 @@ def open_shard(settings: Settings, folder: Path, shard: int) -> Tables:
 def is_whole(settings: Settings, folder: Path, shard: int) -> bool:
     """Return True if every file of a shard is there, with as many rows as it must have."""
     try:
-        open_shard(settings, folder, shard)
+        decisions = open_shard(settings, folder, shard)["decisions"]
     except DatasetError:
         return False
-    return not settings.records or shard_file(folder, "records", shard).is_file()
+    others = {"records": settings.records, "parquet": settings.parquet is not None and len(decisions) > 0}
+    return all(shard_file(folder, name, shard).is_file() for name, is_kept in others.items() if is_kept)

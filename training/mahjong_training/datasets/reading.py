@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env import NUM_ACTIONS, Engine, IllegalActionError
+from mahjong_env.basics.chance import fold_seed
+from mahjong_env.records import deal_again
 from mahjong_training.datasets.layout import DECISION_COLUMNS, Settings, Tables, is_whole, open_shard
-from mahjong_training.datasets.recording import deal_shard
 from mahjong_training.errors import DatasetError
 
 Batch = dict[str, NDArray[Any]]
@@ -32,13 +33,22 @@ _POOL: Final = 3
 """Chunks that are shuffled together."""
 
 
+def deal_shard(settings: Settings, games: Sequence[int]) -> Engine:
+    """Return an engine with these games of a dataset, as they were dealt: that depends on the seed alone."""
+    engine = Engine(settings.rules, len(games), seed=settings.seed, num_hands=settings.num_hands)
+    deal_again(engine, fold_seed(settings.seed), np.asarray(games))
+    return engine
+
+
 class Part:
     """A shard of a dataset, by its number; ``games`` are its games by their numbers in the dataset."""
 
-    def __init__(self, folder: Path, settings: Settings, number: int) -> None:
-        """Open nothing yet."""
+    def __init__(self, folder: Path, settings: Settings, number: int, tables: Tables | None = None) -> None:
+        """Take the tables if they are at hand; else they are opened when they are asked for."""
         self.folder, self.settings, self.number = folder, settings, number
         self.games = settings.games_of(number)
+        if tables is not None:
+            self.tables = tables
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies map the files themselves."""

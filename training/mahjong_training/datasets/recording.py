@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_agents import make_agent
-from mahjong_env import Engine
-from mahjong_env.basics.chance import fold_seed
 from mahjong_env.environments.agents import choose_actions, play_to_end
 from mahjong_env.observation.planes import SHAPE
-from mahjong_env.records import GameRecord, Recorder, deal_again
+from mahjong_env.records import GameRecord, Recorder
 from mahjong_training.datasets import layout
 from mahjong_training.datasets.card import card_text
+from mahjong_training.datasets.exports import write_parquet
 from mahjong_training.datasets.layout import DECISION, SETTINGS, Settings, Tables, is_whole, shard_file
+from mahjong_training.datasets.reading import Part, deal_shard
 from mahjong_training.errors import DatasetError
 from mahjong_training.runtime.executors import set_threads
 from mahjong_training.runtime.folders import alone_in, make_folder, write_bytes, write_text
@@ -33,13 +33,6 @@ class Shard(NamedTuple):
 
     tables: Tables
     records: tuple[str, ...]
-
-
-def deal_shard(settings: Settings, games: Sequence[int]) -> Engine:
-    """Return an engine with these games of a dataset, as they were dealt: that depends on the seed alone."""
-    engine = Engine(settings.rules, len(games), seed=settings.seed, num_hands=settings.num_hands)
-    deal_again(engine, fold_seed(settings.seed), np.asarray(games))
-    return engine
 
 
 def play_shard(settings: Settings, shard: int) -> Shard:
@@ -140,6 +133,8 @@ def write_shard(settings: Settings, folder: Path, shard: int) -> None:
     shard_file(folder, "hands", shard).unlink(missing_ok=True)
     if settings.records:
         write_text(shard_file(folder, "records", shard), "".join(f"{line}\n" for line in played.records))
+    if settings.parquet is not None:
+        write_parquet(Part(folder, settings, shard, played.tables))
     for name in layout.tables_of(settings):
         data = io.BytesIO()
         np.save(data, played.tables[name], allow_pickle=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from mahjong_env import MissingExtraError
 from mahjong_training.datasets.reading import Decisions, Inputs
@@ -21,13 +22,22 @@ class DecisionStream(IterableDataset[dict[str, torch.Tensor]]):
     every pass: it is that of the order, None for the order in which games were recorded.
     """
 
-    def __init__(self, decisions: Decisions, size: int, *, inputs: Inputs | None = None, seed: int | None = 0) -> None:
-        """Take decisions, to be read in batches of a size."""
-        self.decisions, self._size, self._inputs, self.seed = decisions, size, inputs, seed
+    def __init__(
+        self,
+        decisions: Decisions,
+        size: int,
+        *,
+        inputs: Inputs | None = None,
+        hidden: bool = False,
+        seed: int | None = 0,
+    ) -> None:
+        """Take decisions, to be read in batches of a size; ``inputs`` and ``hidden`` as of `Decisions.batches`."""
+        self.decisions, self.seed = decisions, seed
+        self._batches = partial(decisions.batches, size, inputs=inputs, hidden=hidden)
 
     def __iter__(self) -> Iterator[dict[str, torch.Tensor]]:
         """Go once over the decisions."""
         worker = get_worker_info()
         share = (0, 1) if worker is None else (worker.id, worker.num_workers)
-        for batch in self.decisions.batches(self._size, inputs=self._inputs, seed=self.seed, share=share):
+        for batch in self._batches(seed=self.seed, share=share):
             yield {name: torch.as_tensor(column) for name, column in batch.items()}
