@@ -14,6 +14,21 @@ win; or ``error``, words from the error. ``name`` says what the case shows, ``wh
     points = 2
     payments = [4, -2, -2]
 
+Where there are very many hands, ``[[group]]`` holds one in each of its ``lines``: concealed tiles + winning tile,
+melds, XX, as are its other keys, the arguments of `mahjong_env.score`::
+
+    [[group]]
+    name = "Dragon Pung"
+    why = "mcr.md#dragon-pung"
+    lines = '''
+    44p 222s 55z + 5z | pung 333m@1, pung 555m@2 | from 2, own S, F1 | All Pungs 6, Dragon Pung 2, Flower Tiles 1 = 9 |
+    55z 567m 23p + 4p | kong 2222s@1, pung 888p@3 | drawn, last tile | no: not a complete hand | the pair is no pung
+    '''
+
+A hand is won ``drawn``, ``from 2`` or ``robbed from 2``; ``last tile``, ``fourth tile``, ``after a kong`` and ``after a
+flower`` may stand behind it, the winds ``round S`` and ``own W``, and flowers. ``Tile Hog 2 x 2`` is a row that stands
+twice; the sum of the rows is behind them.
+
 A case that begins with ``[[scene]]`` is played on the engine: ``deal`` (the arguments of `mahjong_env.Deal`),
 ``knobs``, ``num_hands``, ``start`` and ``seed`` say how it begins, and ``play`` is its script, see `SceneRunner`.
 
@@ -67,8 +82,49 @@ def _with_none(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_hands(path: str | Path) -> list[dict[str, Any]]:
-    """The described hands of a file."""
-    return list(tomllib.loads(Path(path).read_text(encoding="utf-8")).get("case", []))
+    """The described hands of a file, those in groups last."""
+    file = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    hands = list(file.get("case", []))
+    for group in file.get("group", []):
+        lines = [line for line in group["lines"].splitlines() if line and not line.startswith("#")]
+        hands += [_hand_of_line(group, number, line) for number, line in enumerate(lines, start=1)]
+    return hands
+
+
+_SAID: Final[dict[str, dict[str, Any]]] = {
+    "drawn": {"source": "draw"},
+    "last tile": {"last_tile": True},
+    "fourth tile": {"fourth_tile": True},
+    "after a kong": {"kong_draws": 1},
+    "after a flower": {"flower_draw": True},
+}
+
+
+def _hand_of_line(group: Case, number: int, line: str) -> dict[str, Any]:
+    """The case that a line of a group stands for."""
+    columns, name = [part.strip() for part in line.split("|")], f"{group['name']} {number}"
+    is_right = len(columns) == 5 and columns[0].count(" + ") == 1
+    _require(is_right, f"{name}: tiles + winning tile | melds | how | rows | what it shows, not {line!r}")
+    tiles, melds, told, expected, shows = columns
+    case = {key: value for key, value in group.items() if key != "lines"}
+    case["name"] = f"{name}: {shows}" if shows else name
+    case["hand"], case["winning_tile"] = tiles.split(" + ")
+    case["melds"] = [meld.strip() for meld in melds.split(",") if meld]
+    for words in told.split(", "):
+        verb, _, last = words.rpartition(" ")
+        if words in _SAID:
+            case |= _SAID[words]
+        elif verb in ("from", "robbed from"):
+            case |= {"source": "discard" if verb == "from" else "kong", "from_seat": int(last)}
+        elif verb in ("round", "own"):
+            case["round_wind" if verb == "round" else "house_wind"] = f"{'ESWN'.index(last) + 1}z"
+        else:
+            case["flowers"] = words
+    if expected.startswith("no: "):
+        return case | {"illegal": expected.removeprefix("no: ")}
+    rows, _, points = expected.partition(" = ")
+    stand = [row.partition(" x ") for row in rows.split(", ")]
+    return case | {"rows": [row for row, _, times in stand for _ in range(int(times or 1))], "points": int(points)}
 
 
 def read_scenes(path: str | Path) -> list[dict[str, Any]]:
@@ -157,7 +213,8 @@ def check_hand(variant: str | Rules, case: Case) -> None:
     rows, points = sorted(f"{name} {value}" for name, value in scored.rows), case.get("points", scored.points)
     _require(rows == sorted(case["rows"]), f"the rows are {rows}, not {sorted(case['rows'])}")
     _require(scored.points == points, f"it is worth {scored.points} points, not {points}")
-    _require(payments == list(case["payments"]), f"the payments are {payments}, not {list(case['payments'])}")
+    paid = list(case.get("payments", payments))
+    _require(payments == paid, f"the payments are {payments}, not {paid}")
 
 
 # --- Scenes ----------------------------------------------------------------------------------------------------------

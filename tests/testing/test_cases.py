@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mahjong_env.testing import ConformanceError
-from mahjong_env.testing.cases import check_cases, check_complete, check_hand, check_scene
+from mahjong_env.testing.cases import check_cases, check_complete, check_hand, check_scene, read_hands
 
 HAND = {
     "name": "Ping Hu",
@@ -131,3 +131,35 @@ def test_files(tmp_path):
     assert "a: line 1: over" in said
     assert "b: HandError" in said
     assert "'a' does not say why" in said
+
+
+GROUP = """
+[[group]]
+name = "Winds"
+why = "taiwan.md#house-wind"
+dealer_is_east = true
+lines = '''
+# the dealer is seat 0
+456m 345p 22z 67s 111z + 8s | chow 234m@3 | from 2, round S, F2 | House Wind 1 = 1 | own East
+456m 345p 22z 67s 111z + 8s | chow 234m@3 | drawn, round E, F2 | House Wind 1, Round Wind 1, Self-Touch 1 = 3 |
+456m 345p 22z 67s 111z + 8s | kong 2222m@1 | drawn, last tile, after a kong, F1 S1 | no: not a complete | ROWS
+'''
+"""
+
+
+def test_groups_hold_a_hand_in_each_line(tmp_path):
+    path = tmp_path / "cases.toml"
+    own = "Exposed Gang 1, Gang Blossom 1, House Wind 1, Last Tile 1, Own Flower 1 x 2, Round Wind 1, Self-Touch 1 = 8"
+    path.write_text(GROUP.replace("no: not a complete | ROWS", f"{own} |"), encoding="utf-8")
+    hands = read_hands(path)
+    assert [hand["name"] for hand in hands] == ["Winds 1: own East", "Winds 2", "Winds 3"]
+    for hand in hands:
+        check_hand("taiwan", hand)
+        with pytest.raises(ConformanceError, match="it is worth"):
+            check_hand("taiwan", hand | {"points": 0})
+    path.write_text(GROUP, encoding="utf-8")
+    with pytest.raises(ConformanceError, match="may win"):
+        check_hand("taiwan", read_hands(path)[2])
+    path.write_text(GROUP.replace(" | own East", ""), encoding="utf-8")
+    with pytest.raises(ConformanceError, match=r"Winds 1: tiles \+ winning tile \| .* not '456m"):
+        read_hands(path)

@@ -66,7 +66,7 @@ class Fuzhou(Variant):
     def may_rob(self):
         return self.knobs["rob_kong"]
 
-    def extra_facts(self, table, seat):
+    def extra_facts(self, table, seat, tile):
         return {"discarded_wild": table.wild in table.players[seat].thrown}
 
     def opening(self, table):

@@ -97,7 +97,7 @@ class Hangzhou(Variant):
         allowed = {"win", f"discard {table.drawn}"}
         return {o for o in options if o in allowed or o.startswith("concealed kong")}
 
-    def extra_facts(self, table, seat):
+    def extra_facts(self, table, seat, tile):
         floor = table.floor_applies or self.knobs["match_end"] == "points"
         by_dice = table.lao_dice and self.knobs["lao_dice"]
         return {

@@ -324,5 +324,5 @@ class Play:
             "robbing_gold": robbing_gold,
             "round_wind": self.round_wind,
         }
-        facts.update(self.variant.extra_facts(self, seat))
+        facts.update(self.variant.extra_facts(self, seat, tile))
         return self.variant.score(Situation(self.variant.seats, **facts))

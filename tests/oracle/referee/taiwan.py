@@ -82,7 +82,7 @@ class Taiwan(Variant):
     def adds_discard_to_pung(self):
         return self.knobs["add_discard_to_pung"]  # taiwan.md#adding-a-discard-to-a-pung
 
-    def extra_facts(self, table, seat):
+    def extra_facts(self, table, seat, tile):
         return {"house_wind": None if self.knobs["dealer_is_east"] else table.house_winds[seat]}
 
     # --- winning ----------------------------------------------------------------------------------

@@ -101,8 +101,8 @@ class Variant:
         """Whether the hand ends with the discard that follows this kong."""
         return False
 
-    def extra_facts(self, table, seat):
-        """Facts of the Situation that only this variant asks for."""
+    def extra_facts(self, table, seat, tile):
+        """Facts of the Situation that only this variant asks for; the tile is the winning tile."""
         return {}
 
     # --- winning ----------------------------------------------------------------------------------

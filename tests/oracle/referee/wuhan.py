@@ -86,7 +86,7 @@ class Wuhan(Variant):
         # wuhan.md#what-a-wild-tile-may-do, wuhan.md#red-dragons: claimed by nobody, also not to win
         return tile not in (table.wild, RED)
 
-    def extra_facts(self, table, seat):
+    def extra_facts(self, table, seat, tile):
         return {"red_discards": table.players[seat].thrown.count(RED)}
 
     # --- winning ----------------------------------------------------------------------------------
