@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mahjong_env.basics.notation import parse_kind, parse_meld, parse_tiles
 from mahjong_env.drawing.picture import ShownHand, hand_svg
 from mahjong_env.drawing.table import HIDDEN, ShownMeld, shown_meld
-from mahjong_env.drawing.text import chinese_names, columns, padded, tiles_text
-from mahjong_env.drawing.tiles import tile_name
+from mahjong_env.drawing.text import chinese_names, columns, groups_text, padded, tiles_text
+from mahjong_env.drawing.tiles import HEIGHT, WIDTH, tile_name, tile_svg
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.scoring.described import HandScore
+from mahjong_env.scoring.receipt import folded
 from mahjong_env.viewer.page import part
 from mahjong_env.viewer.story import reason_in_words, reasons_of_a_win
 
@@ -42,60 +44,84 @@ class Explained:
     def text(self) -> str:
         """A readable table."""
         lines = [f"hand      {self._hand_text()}"]
-        if not self.scored.legal:
+        receipt = self.scored.receipt
+        if receipt is None:
             return "\n".join([*lines, f"may not win: {self.scored.reason}"])
-        rows = self._rows()
-        names = [" ".join(filter(None, (name, chinese))) for name, chinese, _ in rows]
-        width = max(map(columns, [*names, "the hand is worth"]))
-        lines += ["", f"{padded('row', width)}  value", f"{'-' * width}  -----"]
-        lines += [f"{padded(name, width)}  {value}" for name, (_, _, value) in zip(names, rows, strict=True)]
-        lines += [f"{padded('the hand is worth', width)}  {self.scored.points}", ""]
-        lines += [f"seat {seat} {self._payment(amount)}{why}" for seat, amount, why in self._payments(": ")]
+        rows = [*self._rows(), ("the hand is worth", self._worth())]
+        width = max(columns(name) for name, _ in rows)
+        lines += [f"sets      {groups_text(receipt.groups)}", "", f"{padded('row', width)}  value"]
+        lines += [f"{'-' * width}  -----", *(f"{padded(name, width)}  {value}" for name, value in rows), ""]
+        lines += [f"seat {seat} {self._payment(amount)}: {why}" for seat, amount, why in self._payments()]
         return "\n".join(lines)
 
     def svg(self, theme: str = "light") -> str:
         """A picture of the hand with its rows and payments in English."""
         if not self.scored.legal:
             return hand_svg(self._hand(), lines=[f"May not win: {self.scored.reason}."], theme=theme)
-        rows = [f"{name}  {value}" for name, _, value in self._rows()]
-        paid = [f"seat {seat} {self._payment(amount)}{why}" for seat, amount, why in self._payments(": ")]
-        return hand_svg(self._hand(), lines=[*rows, f"The hand is worth {self.scored.points}.", *paid], theme=theme)
+        rows = [f"{name}  {value}" for name, value in self._rows({})]
+        paid = [f"seat {seat} {self._payment(amount)}: {why}" for seat, amount, why in self._payments()]
+        return hand_svg(self._hand(), lines=[*rows, f"The hand is worth {self._worth()}.", *paid], theme=theme)
 
     def page(self) -> str:
-        """One self-contained page with the hand drawn, its rows in English and Chinese, and the payments."""
-        title = html.escape(f"{self.rules.title} {self.rules.chinese}")
-        kinds = sorted(parse_tiles(self.described["hand"]))
-        label = html.escape(", ".join(map(tile_name, kinds)), quote=True)
-        drawn = hand_svg(self._hand()).replace("<svg ", f'<svg aria-label="{label}" style="max-width:100%" ', 1)
-        if self.scored.legal:
-            rows = [*self._rows(), ("The hand is worth", "", self.scored.points)]
+        """One self-contained page, in English and Chinese: the hand drawn by its sets, its rows, and the payments."""
+        title, receipt = html.escape(f"{self.rules.title} {self.rules.chinese}"), self.scored.receipt
+        if receipt is not None:
+            groups = [(group.kinds, group.winning) for group in receipt.groups]
+            in_chinese = zip(self._payments(), self._payments(1), strict=True)
             paid = [
-                (f"seat {seat}{' (the winner)' if seat == self._seat else ''}", self._payment(amount), why)
-                for seat, amount, why in self._payments("")
+                (f"seat {seat}{' (the winner)' if seat == self._seat else ''}", f"{amount:+d}", f"{why} {other}")
+                for (seat, amount, why), (_, _, other) in in_chinese
             ]
-            body = _table(("row", "", "value"), rows) + _table(("who", "pays or receives", "why"), paid)
+            rows = [*self._rows(), ("The hand is worth 这手牌值", self._worth())]
+            body = _table(("row 番种", "value 值"), rows) + _table(("who 谁", "points 分", "why 原因"), paid)
         else:
+            shown = self._hand()
+            melds = [parse_meld(text).tiles for text in self.described.get("melds") or ()]
+            last = () if shown.winning_tile is None else (shown.winning_tile,)
+            groups = [(tuple(kinds), -1) for kinds in (shown.tiles, last, *melds)]
             body = f"<p>May not win: {html.escape(self.scored.reason)}.</p>"
+        drawn = "".join(
+            self._drawn(kinds, winning) for kinds, winning in [*groups, (self._hand().flowers, -1)] if kinds
+        )
         policy = "default-src 'none'; style-src 'unsafe-inline'"
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-            f"<title>{title}</title><style>{part('page.css')}</style></head><body><main><h1>{title}</h1>"
-            f"<p>{html.escape(self._hand_text())}</p>{drawn}<section>{body}</section></main></body></html>\n"
+            f"<title>{title}</title><style>{part('page.css')}{part('receipt.css')}</style></head><body><main><h1>{title}</h1>"
+            f'<p>{html.escape(self._hand_text())}</p><div class="tiles groups">{drawn}</div>'
+            f"<section>{body}</section></main></body></html>\n"
         )
 
     # --- parts -----------------------------------------------------------------------------------------------------
+    def _drawn(self, kinds: Sequence[int], winning: int) -> str:
+        """Tiles side by side, the winning one framed."""
+        wild = self._hand().wild
+        tiles = [
+            f'<span class="tile{" winning" if place == winning else ""}" role="img" aria-label="{tile_name(kind)}">'
+            f'<svg viewBox="0 0 {WIDTH} {HEIGHT}">{tile_svg(kind, is_wild=kind == wild)}</svg></span>'
+            for place, kind in enumerate(kinds)
+        ]
+        return f'<span class="group">{"".join(tiles)}</span>'
+
     @property
     def _seat(self) -> int:
         return int(self.described.get("seat", 0))
 
-    def _rows(self) -> list[tuple[str, str, Any]]:
-        chinese = chinese_names(self.rules)
-        return [(name, chinese.get(name, ""), value) for name, value in self.scored.rows]
+    def _worth(self) -> str:
+        receipt = self.scored.receipt
+        return (receipt and receipt.formula[0]) or str(self.scored.points)
 
-    def _payments(self, before: str) -> list[tuple[int, int, str]]:
-        """Seat, amount and reason of everybody whose points change; ``before`` stands before a reason."""
+    def _rows(self, chinese: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
+        """Like rows together: the names, in Chinese too, and the values."""
+        others = chinese_names(self.rules) if chinese is None else chinese
+        return [
+            (f"{name} {others.get(name, '')}".rstrip(), f"{value} × {times}" if times > 1 else str(value))
+            for name, value, times in folded(self.scored.rows)
+        ]
+
+    def _payments(self, language: int = 0) -> list[tuple[int, int, str]]:
+        """Seat, amount and reason with its calculation of everybody whose points change, in English or Chinese."""
         points = self.described.get("running_points") or [0] * self.rules.seats
         reasons = reasons_of_a_win(
             self.scored.payments,
@@ -105,8 +131,10 @@ class Explained:
             int(self.described.get("dealer", 0)),
             dict(enumerate(points)),
         )
+        shares = self.scored.receipt.shares if self.scored.receipt is not None else ()
+        told = [f" ({share[language]})" if share[language] else "" for share in shares] or [""] * self.rules.seats
         return [
-            (seat, amount, f"{before}{reason_in_words(reason)}")
+            (seat, amount, reason_in_words(reason, language) + (told[seat] if amount < 0 else ""))
             for seat, (amount, reason) in enumerate(zip(self.scored.payments, reasons, strict=True))
             if amount
         ]
@@ -116,7 +144,7 @@ class Explained:
         return f"pays {-amount}" if amount < 0 else f"receives {amount}"
 
     def _hand_text(self) -> str:
-        told = [tiles_text(parse_tiles(self.described["hand"]))]
+        told = [" ".join(tiles_text(parse_tiles(part)) for part in re.split(r"[\s,]+", self.described["hand"]) if part)]
         if self.described.get("winning_tile"):
             how = _SOURCES.get(self.described["source"], "").format(self.described.get("from_seat"))
             told.append(f"+ {self.described['winning_tile']} {how}")

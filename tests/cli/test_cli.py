@@ -154,12 +154,13 @@ def test_score_prints_rows_and_payments(capsys):
     assert status == 0
     assert printed.splitlines() == [
         "hand      123456789m 11p 55s, + 1p discarded by seat 2",
+        "sets      123m  456m  789m  11p+1p  55s",
         "",
         "row                value",
         "-----------------  -----",
         "Closed Hand 门清   2",
         "One Dragon 一条龙  2",
-        "the hand is worth  4",
+        "the hand is worth  2 × 2 = 4",
         "",
         "seat 0 receives 4: won the hand",
         "seat 2 pays 4: gave the winning tile",
@@ -189,7 +190,7 @@ def test_score_gives_every_argument_on(capsys):
 def test_score_says_why_a_hand_may_not_win(capsys):
     command = "score --variant hebei --hand 123m456p789s11z55z --winning-tile 1z --source draw"
     status, printed, _ = run(capsys, command)
-    assert (status, printed.splitlines()[2].split()) == (0, ["row", "value"])
+    assert (status, printed.splitlines()[3].split()) == (0, ["row", "value"])
     status, printed, _ = run(capsys, "score --variant hebei --hand 1234567m125p123s --winning-tile 1z --source draw")
     assert (status, printed.splitlines()[1]) == (0, "may not win: the tiles are not a complete hand")
 

@@ -24,6 +24,7 @@ def test_a_hand_in_words():
     )
     assert hand.text().splitlines() == [
         "hand      123456789m 1p, + 1p discarded by seat 2, pung 555s@2",
+        "sets      123m  456m  789m  1p+1p  555s",
         "",
         "row                value",
         "-----------------  -----",
@@ -45,9 +46,13 @@ def test_picture_and_page_show_the_tiles_and_the_same_words():
         "Base Score",
         "底分",
         "everybody pays for a self-draw; the dealer&#x27;s share differs",
-        "receives 4",
+        "自摸 各家都付",
+        "<td>+4</td>",
+        'class="tile winning"',
     ):
         assert words in page
+    assert "prefers-color-scheme: dark" in page
+    assert "<rect width" not in page  # no ground of its own, in whatever scheme
     assert "default-src 'none'" in page
     assert "9 of Characters" in page
     with pytest.raises(MahjongError, match="no theme 'sepia'"):

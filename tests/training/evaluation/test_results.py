@@ -77,14 +77,17 @@ class TestVerdicts:
         found = evaluate(EvaluateConfig(variant="hebei", agents=("greedy", "random", "closed-greedy"), deals=40))
         first, second = found.verdicts()
         expected = found.against(0, 1).of(0).points.over(found.sigma)
-        assert first == f"greedy wins {expected.text(3)} sigma a hand more than random: better (95 %)"
+        verdict, _, shares = first.partition("; ")
+        assert verdict == f"greedy wins {expected.text(3)} sigma a hand more than random: better (95 %)"
+        own = found.against(0, 1).of(0)
+        assert shares == f"of 100 hands it wins {own.wins.text(1, 0.01)}, deals in {own.deal_ins.text(1, 0.01)}"
         assert second.startswith("greedy against closed-greedy: ")
         assert found.as_json()["verdicts"] == [first, second]
 
     def test_of_pairs_and_leagues(self):
         agents = ("random", "greedy")
         (pairs,) = evaluate(EvaluateConfig(variant="wuhan", agents=agents, deals=40, lineups="pairs")).verdicts()
-        assert pairs.endswith("less than greedy: worse (95 %)")
+        assert "less than greedy: worse (95 %); of 100 hands it wins " in pairs
         (league,) = evaluate(EvaluateConfig(variant="hebei", agents=agents, deals=40, lineups="league")).verdicts()
         assert league.endswith("less than the average of the other 1: worse (95 %)")
         assert evaluate(EvaluateConfig(variant="hebei", agents=("random",), deals=2)).verdicts() == []

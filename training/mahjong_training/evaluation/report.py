@@ -186,12 +186,20 @@ def csv_text(found: Evaluation) -> str:
 
 
 _STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-table { border-collapse: collapse; margin: 1rem 0 2rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap; }
+:root { color-scheme: light dark; --ground: #fff; --text: #222; --faint: #5c5c5c; --line: #ddd;
+  --up: #08660a; --down: #a01010; }
+@media (prefers-color-scheme: dark) {
+  :root { --ground: #17191c; --text: #e8e8e8; --faint: #a8a8a8; --line: #3a3d42; --up: #7ddc97; --down: #ff8a96; }
+}
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: var(--text);
+  background: var(--ground); overflow-wrap: break-word; }
+.wide { overflow-x: auto; margin: 1rem 0 2rem; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
+th:first-child, td:first-child { position: sticky; left: 0; background: var(--ground); }
 th:first-child, td:first-child, .named :nth-child(2) { text-align: left; }
-.up { color: #08660a; font-weight: 600; } .down { color: #a01010; font-weight: 600; }
-small { color: #666; }
+.up { color: var(--up); font-weight: 600; } .down { color: var(--down); font-weight: 600; }
+small { color: var(--faint); }
 """
 
 
@@ -223,7 +231,8 @@ def html_text(found: Evaluation) -> str:
         if theme == MAIN and len(found.agents) > 1:
             sections += _section("All line-ups together", ["agent", "points", "in sigma"], _overall(found))
     title = escape(f"{found.rules.title}: {', '.join(found.agents)}")
-    head = f'<meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>'
+    viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    head = f'<meta charset="utf-8">{viewport}<title>{title}</title><style>{_STYLE}</style>'
     body = "\n".join(sections)
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
 
@@ -233,7 +242,7 @@ def _section(title: str, headings: Sequence[str], lines: Lines) -> list[str]:
     body = "\n".join(f"<tr>{''.join(map(_td, line))}</tr>" for line in lines)
     kind = ' class="named"' if "line-up" in headings else ""
     table = f"<table{kind}><thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
-    return [f"<h2>{escape(title)}</h2>", table]
+    return [f"<h2>{escape(title)}</h2>", f'<div class="wide" tabindex="0">{table}</div>']
 
 
 def _td(cell: str) -> str:

@@ -218,7 +218,8 @@ class Evaluation:
     def verdicts(self) -> list[str]:
         """Return the result in sentences: is the first agent better than each of the others, by how much, how sure.
 
-        In duels and pairs a sentence is about the table at which these two meet; in a league it is about all tables.
+        In duels and pairs a sentence is about the table at which these two meet, and goes on with the two shares that
+        matter most, of hands won and of deal-ins; in a league it is about all tables.
         """
         if len(self.agents) < 2:
             return []
@@ -227,7 +228,12 @@ class Evaluation:
         meet = one_against_copies if self.kind == "duels" else two_against_two
         lineups = {meet(0, other, self.rules.people): name for other, name in enumerate(self.agents) if other}
         met = [result for result in self.results if result.lineup in lineups]
-        return [self.verdict(result.of(0).points, lineups[result.lineup]) for result in met]
+        sentences = []
+        for result in met:
+            own = result.of(0)
+            shares = f"of 100 hands it wins {own.wins.text(1, 0.01)}, deals in {own.deal_ins.text(1, 0.01)}"
+            sentences.append(f"{self.verdict(own.points, lineups[result.lineup])}; {shares}")
+        return sentences
 
     def verdict(self, points: Estimate, other: str) -> str:
         """Return the sentence about the points of the first agent against another one."""
