@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from mahjong_env.basics.tiles import NO_TILE
 from mahjong_env.basics.types import Int8Array
 from mahjong_env.observation.declaration import SLOTS
-from mahjong_env.state.arrays import CLAIMED, MAX_DISCARDS, Event, Phase
+from mahjong_env.state.arrays import CLAIMED, MAX_DISCARDS, SLOT_OF_OFFSET, Event, Phase
 
 EVENTS: Final[dict[int, str]] = {
     Event.NOTHING: "nothing: behind the last event",
     Event.CHOW: "a chow: its lowest kind, the claimed kind, the slot that discarded it",
     Event.PUNG: "a pung: its kind, the claimed kind, the slot that discarded it",
     Event.EXPOSED_KONG: "a kong of a discard: its kind, the claimed kind, the slot that discarded it",
-    Event.ADDED_KONG: "a tile is added to a pung: its kind, -1, the slot that gave the pung; a win may follow",
+    Event.ADDED_KONG: "a tile is added to a pung: its kind, -1, the slot that gave the pung; a win may follow. "
+    "If it was discarded: its kind, the claimed kind, the slot that discarded it",
     Event.CONCEALED_KONG: "a concealed kong: its kind, or -1 where the looking seat may not know it",
     Event.DRAW: "a tile is drawn, of whatever kind",
     Event.DISCARD: "a discard: its kind; 1 if that tile had just been drawn, 0 if not, -1 where that is hidden",
@@ -75,14 +76,17 @@ def _without_draws(seen: Any) -> tuple[Int8Array, NDArray[np.bool_]]:
 
     by, owner, turn = np.nonzero(seen.river_number)
     number = seen.river_number[by, owner, turn].astype(np.intp)
-    # Claims stand right behind the discard that they take.
+    # Claims stand right behind the discard that they take. Discards that no meld was made with have joined a pung.
     made = np.nonzero(seen.meld_from >= 0)
-    giver = seen.meld_from[made]
-    claimed = seen.river_number[made[0], giver, seen.meld_discard[made] - 1].astype(np.intp)
+    taken = seen.river > CLAIMED
+    taken[made[0], seen.meld_from[made], seen.meld_discard[made] - 1] = False
+    joined = np.nonzero(taken)
+    at, giver = np.concatenate([made[0], joined[0]]), np.concatenate([seen.meld_from[made], joined[1]])
+    claimed = seen.river_number[at, giver, np.concatenate([seen.meld_discard[made] - 1, joined[2]])].astype(np.intp)
 
     # [n, discards of the hand] how much else came before the discard of that number.
     claims_before, others_before = np.zeros((2, n, SLOTS * MAX_DISCARDS + 1), np.intp)
-    np.add.at(claims_before, (made[0], claimed + 1), 1)
+    np.add.at(claims_before, (at, claimed + 1), 1)
     np.add.at(others_before, (row, discards + 1), 1)
     claims_before, others_before = claims_before.cumsum(axis=1), others_before.cumsum(axis=1)
 
@@ -99,11 +103,16 @@ def _without_draws(seen: Any) -> tuple[Int8Array, NDArray[np.bool_]]:
     listed[by, column, 2] = (seen.river[by, owner, turn] - 1) % CLAIMED
     listed[by, column, 3] = seen.river_drawn[by, owner, turn] if seen.rules.shows_drawn else -1
 
-    at, column = made[0], first[made[0]] + claimed
-    column = column + claims_before[at, claimed] + others_before[at, claimed]
+    column = first[at] + claimed + claims_before[at, claimed] + others_before[at, claimed]
     meld = np.where(seen.meld_type[made] == Event.ADDED_KONG, Event.PUNG, seen.meld_type[made])
-    for place_in_event, numbers in enumerate((meld, made[1], seen.meld_kind[made], seen.meld_claimed[made], giver)):
-        listed[at, column, place_in_event] = numbers
+    offsets = SLOT_OF_OFFSET[seen.rules.seats]
+    steps = np.searchsorted(offsets, joined[1]) + np.searchsorted(offsets, seen.river_claimed[joined])
+    kind = seen.river[joined] - CLAIMED - 1
+    of_pungs = np.full(len(kind), Event.ADDED_KONG), offsets[steps % len(offsets)], kind, kind
+    of_melds = meld, made[1], seen.meld_kind[made], seen.meld_claimed[made]
+    for place_in_event, numbers in enumerate(zip(of_melds, of_pungs, strict=True)):
+        listed[at, column, place_in_event] = np.concatenate(numbers)
+    listed[at, column, 4] = giver
 
     column = first[row] + discards + place + claims_before[row, discards + 1]
     listed[row, column, 0], listed[row, column, 1] = event, slot
@@ -135,7 +144,8 @@ def _draws(seen: Any, listed: Int8Array, is_dealt_flower: NDArray[np.bool_]) -> 
     nothing = np.zeros((len(event), 1), np.int8)
     previous = np.concatenate([nothing, event[:, :-1]], axis=1)
     following = np.concatenate([event[:, 1:], nothing], axis=1)
-    before = (previous == Event.DISCARD) & np.isin(event, _OF_A_TURN)
+    is_claim = (event == Event.ADDED_KONG) & (listed[..., 3] != NO_TILE)
+    before = (previous == Event.DISCARD) & np.isin(event, _OF_A_TURN) & ~is_claim
     is_replaced = np.isin(event, _KONGS) | ((event == Event.FLOWER) & ~is_dealt_flower)
     is_last = following == Event.NOTHING
     sees_draw = (seen.phase == Phase.TURN) & (seen.drawn != NO_TILE)

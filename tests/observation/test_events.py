@@ -6,7 +6,7 @@ import pytest
 import mahjong_env
 from mahjong_agents import make_agent
 from mahjong_env import make_engine
-from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, PUNG, WIN
+from mahjong_env.basics.actions import ADDED_KONG, CHOW_LOW, CONCEALED_KONG, KONG, PUNG, WIN
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.observation.planes import plane
 from mahjong_env.state.arrays import CLAIMED, Event, Phase
@@ -133,6 +133,31 @@ def test_a_kong_that_is_robbed_is_followed_by_the_win(variant):
         kong, win = rows_of(engine.view([game], 0).events[0])[-2:]
         assert kong[:1] + kong[2:3] == (Event.ADDED_KONG, kind)
         assert win[:1] + win[2:] == (Event.WIN_FROM, kind, -1, kong[1])
+
+
+def test_a_discard_that_joins_a_pung_is_a_kong():
+    engine, rng = make_engine("taiwan", 120, seed=2), np.random.default_rng(2)
+    joined = 0
+    while (live := np.flatnonzero(engine.seat_to_act >= 0)).size:
+        view, seats = engine.view(live), engine.seat_to_act[live]
+        actions = np.where(view.action_mask[:, PUNG], PUNG, make_agent("greedy").act(view, rng))
+        actions = np.where(view.action_mask[:, KONG], KONG, actions)
+        asked = np.flatnonzero(actions == KONG)
+        pungs = (view.meld_type[asked, 0] == MeldType.PUNG) & (view.meld_kind[asked, 0] == view.offered[asked, None])
+        engine.step(actions, games=live)
+        joins = pungs & (engine.view(live[asked], seats[asked]).meld_type[:, 0] == MeldType.ADDED_KONG)
+        for row in asked[joins.any(axis=1)].tolist():
+            seat, giver, kind = int(seats[row]), int(view.offered_from[row]), int(view.offered[row])
+            for looker in range(4):
+                told = rows_of(engine.view([live[row]], looker).events[0])
+                slot = (seat - looker) % 4
+                kong = (Event.ADDED_KONG, slot, kind, kind, (slot + giver) % 4)
+                where = told.index(kong)
+                assert told[where - 1][:3] == (Event.DISCARD, (slot + giver) % 4, kind)
+                more = {event[:2] for event in told[where + 1 :]} - {(Event.DRAWN_HAND, (0 - looker) % 4)}
+                assert more <= {(Event.DRAW, slot), (Event.FLOWER, slot)}
+            joined += 1
+    assert joined > 3
 
 
 def test_a_view_that_was_kept_has_the_events_of_its_time():
