@@ -237,8 +237,13 @@ class Kind:
 
 
 def parse_address(kind: Kind, text: str) -> tuple[str, dict[str, str]]:
-    """Read ``ADDRESS?option=value&option=value``: the address, and the options as they are written."""
+    """Read ``ADDRESS?option=value&option=value``: the address, and the options as they are written.
+
+    The address of a command (``command:./bot --fast``) may have question marks of its own, if one stands behind it.
+    """
     address, _, query = text.partition("?")
+    if text.strip().startswith("command:") and "?" in text:
+        address, _, query = text.rpartition("?")
     options: dict[str, str] = {}
     for part in filter(None, query.split("&")):
         key, equals, value = part.partition("=")

@@ -52,6 +52,16 @@ class TestAgentsFiles:
         shutil.copy(Path(mahjong_agents.__file__).parent / "policy" / "weights" / "hebei.zip", tmp_path / "mine.zip")
         assert self.differs(spec.format(tmp_path / "mine.zip"), tmp_path / "mine.zip")
 
+    def test_programs(self, tmp_path):
+        """A bot is another one if a file that its command names has changed, or what that imports from beside it."""
+        text = "import json; from kept_beside import name; print(json.dumps({'type': 'ready', 'name': name})); input()"
+        (tmp_path / "bot.py").write_text(text, encoding="utf-8")
+        (tmp_path / "kept_beside.py").write_text("name = 'mine'", encoding="utf-8")
+        (tmp_path / "numbers").write_text("1", encoding="utf-8")
+        spec = f"command:{sys.executable} {tmp_path / 'bot.py'} --why? {tmp_path / 'numbers'}?games=5"
+        assert self.differs(spec, tmp_path / "numbers")
+        assert self.differs(spec, tmp_path / "kept_beside.py", b"name = 'other'")
+
     @pytest.mark.thorough
     def test_agents_that_are_isolated(self, own, monkeypatch):
         """They are the agents that they are without, and their files are not loaded here."""

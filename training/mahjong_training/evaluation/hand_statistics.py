@@ -38,6 +38,8 @@ class Column(NamedTuple):
 
 MAIN: Final = "Points and wins"
 """The theme of the columns that every report shows; those of the others are shown with --details, and in files."""
+_OF_PROGRAMS: Final = "Programs"
+"""The theme of what is counted only where an agent is a program (`mahjong_agents.bots`), by who asks it."""
 THEMES: Final[Mapping[str, tuple[Column, ...]]] = {
     MAIN: (
         Column("points", "points", heading="points", unit="points"),
@@ -88,6 +90,7 @@ THEMES: Final[Mapping[str, tuple[Column, ...]]] = {
         Column("win_after_pung", "pung_wins", "with_pung"),
         Column("win_after_kong", "kong_wins", "with_kong"),
     ),
+    _OF_PROGRAMS: (Column("failed_decisions", "failures"),),
 }
 _OF_SEATS: Final = ("Tenpai", "Melds", "Claims and what came of them")
 """Themes of what is counted only where seats are persons."""
@@ -158,7 +161,7 @@ class HandStatistics:
         self.counts: dict[str, NDArray[np.int64]] = {
             name: np.zeros(shape, np.int64)
             for theme, columns in THEMES.items()
-            if self._seats_are_people or theme not in _OF_SEATS
+            if (self._seats_are_people or theme not in _OF_SEATS) and theme != _OF_PROGRAMS
             for column in columns
             for name in (column.total, column.per)
             if name not in ("points", "")

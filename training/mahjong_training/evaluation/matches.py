@@ -81,7 +81,7 @@ def play_out(
     statistics = HandStatistics(engine)
     points = np.zeros(who.shape, np.int64)
     hands, draws = np.zeros((2, len(who)), np.int64)
-    decisions = np.zeros(who.shape, np.int64)
+    decisions, failures = np.zeros((2, *who.shape), np.int64)
     luck = None if weights is None else Luck(engine, weights)
 
     def choose(games: NDArray[np.intp], seats: NDArray[np.int8]) -> NDArray[np.int64]:
@@ -95,6 +95,7 @@ def play_out(
             rows = np.flatnonzero(playing == number)
             if rows.size:
                 actions[rows] = ask(agent, engine, games[rows], rng.decide(keys[rows]), told)
+                failures[games[rows], seats[rows]] += getattr(agent, "failed", False)
         return actions
 
     for turn in play_to_end(engine, choose, recorder.step if recorder else None):
@@ -109,6 +110,8 @@ def play_out(
     counts = statistics.counts
     if luck is not None:
         counts["luck"] = luck.by_person()
+    if any(hasattr(agent, "failed") for agent in agents):
+        counts["failures"] = failures
     wins, self_draws, deal_ins = (counts.pop(name) for name in ("wins", "self_draws", "deal_ins"))
     lines = np.frombuffer("".join(f"{one.to_json()}\n" for one in found).encode(), np.uint8)
     return Played(hands, points, wins, self_draws, deal_ins, draws, counts, statistics.rows, lines)

@@ -82,8 +82,10 @@ def _gains(found: Evaluation) -> list[list[str]]:
     ]
 
 
-def _roles(found: Evaluation) -> list[str]:
-    return [f"{name}: {role}" for name, role in zip(found.agents, found.roles, strict=False) if role]
+def _notes(found: Evaluation) -> list[str]:
+    roles = [f"{name}: {role}" for name, role in zip(found.agents, found.roles, strict=False) if role]
+    failures = found.failures().items()
+    return roles + [f"{name} failed: {number} decisions were made for it (docs/bots.md)" for name, number in failures]
 
 
 # --- The terminal ------------------------------------------------------------------------------------------------
@@ -121,7 +123,7 @@ def print_tables(found: Evaluation, console: Console | None = None, *, details: 
             "league": f"league of {len(found.results)} tables",
         }
         console.print(_table(words[found.kind], _headings([_POINTS]), _overall(found)))
-    for role in _roles(found):
+    for role in _notes(found):
         console.print(markup.escape(role))
 
 
@@ -213,7 +215,7 @@ def html_text(found: Evaluation) -> str:
         f"<p>{found.how_played}, {dealt_from}. Per hand and seat, {found.intervals}; shares in per cent.</p>",
         f"<p>sigma = {found.sigma:.2f} points: the spread of a hand's points among greedy players.</p>",
         f"<p><small>{escape(knobs)}</small></p>",
-        *(f"<p>{escape(role)}</p>" for role in _roles(found)),
+        *(f"<p>{escape(role)}</p>" for role in _notes(found)),
     ]
     if gains := _gains(found):
         sections += _section("What learning added", ["policy", "points", "in sigma"], gains)

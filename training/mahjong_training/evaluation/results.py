@@ -249,6 +249,15 @@ class Evaluation:
         amount = size.text(3) if size.half_width < size.mean else f"{size.mean:.3f} ({low:.3f} to {high:.3f})"
         return f"{name} wins {amount} sigma a hand {more} than {other}: {better} (95 %)"
 
+    def failures(self) -> dict[str, int]:
+        """Return how many decisions were made for each agent that is a program and failed to make them, by name."""
+        counts = dict.fromkeys(self.agents, 0)
+        for result in self.results:
+            for one in result.standings:
+                if failed := one.details.get("failed_decisions"):
+                    counts[self.agents[one.agent]] += round(failed.mean * result.hands * one.seats)
+        return {name: count for name, count in counts.items() if count}
+
     def gains(self) -> list[Gain]:
         """Return what learning added to each policy whose clone was measured too, against each of the others."""
         return [

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,7 +17,8 @@ from typing import Any, Final
 from mahjong_agents import Agent, PolicyFileError
 from mahjong_agents.policy.file import SHIPPED, find_policy
 from mahjong_agents.value.agent import NUMBERS_PATH
-from mahjong_env import Rules
+from mahjong_env import AgentError, Rules
+from mahjong_env.environments.agents import KIND, parse_address
 from mahjong_env.environments.isolated import PREFIX, IsolatedAgent
 from mahjong_training.runtime.versions import OURS
 
@@ -47,8 +50,16 @@ def agent_digests(spec: str, agent: Agent, rules: Rules) -> list[str]:
 
 def _named(spec: str, rules: Rules) -> Iterator[Path]:
     """Yield the files that a text names or implies, with those of agents in its options."""
-    address, _, options = spec.strip().removeprefix(PREFIX).partition("?")
+    try:
+        address, options = parse_address(KIND, spec.strip().removeprefix(PREFIX))
+    except AgentError:  # an object's own text
+        return
     name, _, place = (part.strip() for part in address.partition(":"))
+    if name == "command":
+        words = shlex.split(place)
+        for file in (shutil.which(words[0]) or "", *words):
+            if os.path.isfile(file):
+                yield from _source(Path(file)) if file.endswith(".py") else [Path(file)]
     if name == "policy" and place:
         with suppress(PolicyFileError):
             yield find_policy(place)
@@ -59,8 +70,8 @@ def _named(spec: str, rules: Rules) -> Iterator[Path]:
     elif match := _SOURCE.fullmatch(address.strip()):
         yield from _source(Path(match["file"])) if match["file"] else _source_of(match["module"])
     yield from (Path(file) for file in (address, place) if os.path.isfile(file))
-    for option in filter(None, options.split("&")):
-        yield from _named(option.partition("=")[2], rules)
+    for option in options.values():
+        yield from _named(option, rules)
 
 
 def _source_of(module: str) -> list[Path]:

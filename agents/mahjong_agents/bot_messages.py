@@ -1,0 +1,187 @@
+"""What bots are told: messages that are made of a view alone, so that nothing a seat may not see can be in them.
+
+A *table* is a hand as one seat sees it. Views do not say which table a row continues, and need not: what a seat has
+seen so far (the hand's settings, every tile it has held, the events) is the table. A row continues the table whose
+events its own begin with; where two have seen the same, it is all the same which of them is meant.
+``bot.schema.json`` describes every message.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahjong_env import ACTIONS, View
+from mahjong_env.basics.actions import CONCEALED_KONG, PASS
+from mahjong_env.basics.tiles import EAST, KIND_NAMES, NO_TILE
+from mahjong_env.state.arrays import Event, Phase
+
+VERSION: Final = 1
+"""The version of the messages; it moves whenever a bot that was right before could be wrong."""
+
+_PHASES: Final = {
+    Phase.TURN: "turn",
+    Phase.CLAIM: "claim",
+    Phase.ROB: "rob",
+    Phase.OPENING: "opening",
+    Phase.STRANDED: "stranded",
+}
+# The arrays that stay the same for a seat throughout a hand.
+_SETTINGS: Final = (
+    *("dealer", "round_wind", "house_wind", "streak", "deals_passed_on", "dice", "indicator", "wild"),
+    *("hand_in_match", "hands_to_come", "own_person", "person", "sitting_out"),
+)
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), default=str)
+EVENT_BYTES: Final = 5
+"""Bytes of an event in `Told.events`."""
+# How many tiles of an event's kind its seat has held, or has been given: chows besides.
+_TILES: Final = np.zeros(256, np.int8)
+_TILES[[Event.PUNG, Event.EXPOSED_KONG, Event.CONCEALED_KONG]] = 3, 4, 4
+_TILES[[Event.CHOW, Event.ADDED_KONG, Event.DISCARD]] = 1
+_CLAIMS: Final = (Event.CHOW, Event.PUNG, Event.EXPOSED_KONG, Event.ADDED_KONG)
+
+
+class Told:
+    """What can be told of the rows of a view.
+
+    Attributes:
+        order: [n] the rows in the order in which they are asked, which says nothing of where they stand in a batch.
+        before: [n] what stands for a row's rules and settings, and the tiles that its seat held before its latest draw.
+        now: [n] the same with that draw.
+        events: [n] the events so far, `EVENT_BYTES` each.
+    """
+
+    def __init__(self, view: View, chance: NDArray[np.float64]) -> None:
+        """Look at a view; ``chance`` [n] is what each row's bot may take its lots from."""
+        self.mask, self._view = view.action_mask, view
+        self.chance = chance.tolist()
+        self.order: list[int] = np.argsort(chance, kind="stable").tolist()
+        n, events = len(view), view.events
+        number = np.count_nonzero(events[..., 0], axis=1).tolist()
+        self.events = [own[:length].tobytes() for own, length in zip(events, number, strict=True)]
+        settings = np.concatenate([np.int16(getattr(view, name)).reshape(n, -1) for name in _SETTINGS], axis=1)
+        held = _held(view, events)
+        known = [b"%d" % hash(view.rules) + own.tobytes() for own in settings]
+        self.now = [own + tiles.tobytes() for own, tiles in zip(known, held, strict=True)]
+        drew = np.flatnonzero(view.drawn != NO_TILE)
+        held[drew, view.drawn[drew]] -= 1
+        self.before = [own + tiles.tobytes() for own, tiles in zip(known, held, strict=True)]
+        self._arrays: dict[str, list[Any]] = {}
+        rules = view.rules
+        self._played = {"variant": rules.name, "rules_version": rules.version, "knobs": rules.knobs}
+
+    def _of(self, name: str, row: int) -> Any:
+        """An array's row, as plain data."""
+        if name not in self._arrays:
+            self._arrays[name] = getattr(self._view, name).tolist()
+        return self._arrays[name][row]
+
+    def start(self, row: int, table: int) -> str:
+        """Begin a table: what stays the same for its seat throughout the hand."""
+        persons = self._of("person", row)
+        message = {
+            "type": "start",
+            "table": table,
+            **self._played,
+            "seats": [slot for slot, person in enumerate(persons) if person >= 0],
+            "persons": [_known(person) for person in persons],
+            "sitting_out": _known(self._of("sitting_out", row)),
+            "dealer": self._of("dealer", row),
+            "round_wind": KIND_NAMES[EAST + self._of("round_wind", row)],
+            "house_winds": [None if wind < 0 else KIND_NAMES[EAST + wind] for wind in self._of("house_wind", row)],
+            "indicator": _tile(self._of("indicator", row)),
+        }
+        plain = ("streak", "deals_passed_on", "dice", "hand_in_match", "hands_to_come")
+        return _line(message | {name: self._of(name, row) for name in plain})
+
+    def happened(self, row: int, table: int, since: int) -> list[str]:
+        """Tell of the events from number ``since`` on."""
+        events = self.events[row]
+        places = range(since * EVENT_BYTES, len(events), EVENT_BYTES)
+        return [f'{{"type":"event","table":{table},{_event(events[at : at + EVENT_BYTES])}' for at in places]
+
+    def request(self, row: int, table: int, more: int) -> str:
+        """Ask for a decision; ``more`` requests follow without a pause."""
+        hand = self._of("hand", row)
+        message: dict[str, Any] = {
+            "type": "request",
+            "table": table,
+            "phase": _PHASES[self._of("phase", row)],
+            "hand": [KIND_NAMES[kind] for kind, count in enumerate(hand) if count for _ in range(count)],
+            "drawn": _tile(self._of("drawn", row)),
+            "wild": _tile(self._of("wild", row)),
+            "offered": _tile(self._of("offered", row)),
+            "from": _known(self._of("offered_from", row)),
+            "given_up": _tile(self._of("given_up", row)),
+            "legal": [ACTIONS[action] for action in self.legal(row)],
+            "points": self._of("points", row),
+        }
+        message |= {name: self._of(name, row) for name in ("left", "opening", "kong_draws", "flower_draw", "closing")}
+        marks = self._of("marks", row)
+        message["marks"] = {name: [of[at] for of in marks] for at, name in enumerate(self._view.rules.marks)}
+        return _line(message | {"chance": self.chance[row], "more": more})
+
+    def legal(self, row: int) -> list[int]:
+        """The legal actions of a row."""
+        legal: list[int] = np.flatnonzero(self.mask[row]).tolist()
+        return legal
+
+    def decide(self, row: int) -> int:
+        """Decide for a bot that has not: it passes, or discards what it has drawn, or its last legal discard."""
+        drawn = self._of("drawn", row)
+        if self.mask[row, PASS]:
+            return PASS
+        if drawn != NO_TILE and self.mask[row, drawn]:
+            return int(drawn)
+        legal = self.legal(row)
+        return max((action for action in legal if action < CONCEALED_KONG), default=legal[0])
+
+
+def _held(view: View, events: NDArray[np.int8]) -> NDArray[np.int8]:
+    """[n, 34] the tiles of each kind that the seat has ever held, concealed ones: it grows with draws alone."""
+    held = view.hand.copy()
+    row, at = np.nonzero((events[..., 1] == 0) & (_TILES[events[..., 0]] > 0))
+    event, _, kind, detail, _ = events[row, at].T
+    np.add.at(held, (row, kind), _TILES[event])
+    runs = event == Event.CHOW
+    for step in (1, 2):
+        np.add.at(held, (row[runs], kind[runs] + step), 1)
+    claimed = np.isin(event, _CLAIMS) & (detail != NO_TILE)
+    np.subtract.at(held, (row[claimed], detail[claimed]), 1)
+    return held
+
+
+@cache
+def _event(numbers: bytes) -> str:
+    """An event, from its name on, as the rest of a message."""
+    event, seat, kind, detail, giver = np.frombuffer(numbers, np.int8).tolist()
+    tile = {"seat": seat, "tile": _tile(kind)}
+    message: dict[str, Any] = {
+        Event.CHOW: {"event": "chow", **tile},
+        Event.PUNG: {"event": "pung", **tile},
+        Event.EXPOSED_KONG: {"event": "kong", **tile},
+        Event.ADDED_KONG: {"event": "added kong", **tile},
+        Event.CONCEALED_KONG: {"event": "concealed kong", **tile},
+        Event.DRAW: {"event": "draw", "seat": seat},
+        Event.DISCARD: {"event": "discard", **tile, "drawn": None if detail < 0 else bool(detail)},
+        Event.FLOWER: {"event": "flower", **tile},
+    }[event]
+    if event in _CLAIMS:
+        message |= {"claimed": _tile(detail), "from": giver}
+    return _line(message)[1:]
+
+
+def _tile(kind: int) -> str | None:
+    return None if kind == NO_TILE else KIND_NAMES[kind]
+
+
+def _known(number: int) -> int | None:
+    return None if number < 0 else number
+
+
+def _line(message: dict[str, Any]) -> str:
+    return _ENCODER.encode(message) + "\n"
