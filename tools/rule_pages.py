@@ -20,9 +20,15 @@ NOTE = "<!-- Made by `make rules` from {source}; change that file. -->\n\n"
 
 def pages() -> dict[str, str]:
     """The text of each page by its file name."""
-    made = {"common.md": NOTE.format(source=COMMON.relative_to(ROOT).as_posix()) + COMMON.read_text(encoding="utf-8")}
-    for name, rules in sorted(mahjong_env.VARIANTS.items()):
-        made[f"{name}.md"] = NOTE.format(source=f"mahjong_env/variants/{name}.md") + variant_page(rules)
+    made = {}
+    for language, common in COMMON.items():
+        suffix = ".md" if language == "en" else f".{language}.md"
+        texts = {common: common.read_text(encoding="utf-8")}
+        for name, rules in sorted(mahjong_env.VARIANTS.items()):
+            texts[ROOT / "mahjong_env" / "variants" / f"{name}{suffix}"] = variant_page(rules, language)
+        made |= {
+            path.name: NOTE.format(source=path.relative_to(ROOT).as_posix()) + text for path, text in texts.items()
+        }
     return made
 
 

@@ -39,7 +39,8 @@ def page(rules: Rules) -> str:
         picture(rules),
         "## In a minute\n",
         to_rules(told["The game in short"].strip(), rules),
-        f"\n[The whole rules](../rules/{rules.name}.md), for players; [what all variants share](../rules/common.md).\n",
+        f"\n[The whole rules](../rules/{rules.name}.md), for players ([中文](../rules/{rules.name}.zh.md)); "
+        "[what all variants share](../rules/common.md).\n",
         "## Play\n",
         usage(rules),
         f"`python -m mahjong_env play --variant {rules.name} --agents greedy` lets you play yourself.\n",

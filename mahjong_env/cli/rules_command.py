@@ -8,19 +8,22 @@ from io import StringIO
 
 from mahjong_env.cli.arguments import add_rules, read_rules
 from mahjong_env.cli.terminal import has_colour, width
-from mahjong_env.rulebook.page import describe_rules, rules_in_short, without_links
+from mahjong_env.rulebook.page import COMMON, describe_rules, rules_in_short, without_links
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_rules(parser)
-    parser.add_argument("--short", action="store_true", help="what one has to know to play at once, on a page or two")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--short", action="store_true", help="what one has to know to play at once, on a page or two")
+    which.add_argument("--language", choices=sorted(COMMON), default="en", help="English or Chinese (default: en)")
     parser.add_argument("--markdown", action="store_true", help="print the page as Markdown, for files")
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Print it."""
-    page = (rules_in_short if chosen.short else describe_rules)(read_rules(chosen))
+    rules = read_rules(chosen)
+    page = rules_in_short(rules) if chosen.short else describe_rules(rules, chosen.language)
     print(page if chosen.markdown else terminal_text(page, width(), colour=has_colour()))
     return 0
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from mahjong_env.basics.errors import HandError
 from mahjong_env.basics.notation import MeldType, format_tiles, parse_kind, parse_meld, parse_tiles
@@ -19,31 +19,49 @@ from mahjong_env.scoring.arithmetic import Told
 from mahjong_env.scoring.described import HandScore, score
 from mahjong_env.scoring.receipt import rows_text
 
+Lines: TypeAlias = "list[tuple[Told, str]]"
+"""Lines of an example: the label in both languages, and the text."""
 _BACK: Final = "\U0001f02b"
 _AS_TEXT: Final = "\ufe0e"
 """Asks for the plain sign of a tile that is an emoji too (the Red Dragon)."""
-_WINDS: Final = {"1z": "East", "2z": "South", "3z": "West", "4z": "North"}
-_SIDES: Final = {"right": "the player on the right", "across": "the player opposite", "left": "the player on the left"}
-_MELDS: Final = {
-    MeldType.CHOW: "chow",
-    MeldType.PUNG: "pung",
-    MeldType.EXPOSED_KONG: "exposed kong",
-    MeldType.ADDED_KONG: "added kong",
-    MeldType.CONCEALED_KONG: "concealed kong",
+LANGUAGES: Final = ("en", "zh")
+"""What pages are written in; texts are pairs in this order."""
+_WINDS: Final[Mapping[str, Told]] = {
+    "1z": ("East", "东"),
+    "2z": ("South", "南"),
+    "3z": ("West", "西"),
+    "4z": ("North", "北"),
 }
-_SITUATION: Final[Mapping[str, str]] = {
-    "last_tile": "no tile is left to draw",
-    "first_draw": "your first draw; nobody has claimed a tile or declared a kong",
-    "robbing_gold": "before the first turn, with the tile that was turned up",
-    "discarded_wild": "you have discarded a wild tile in this hand",
-    "flower_draw": "the winning tile replaced a flower",
+_YOU: Final = ("you", "你")
+_SIDES: Final[Mapping[str, Told]] = {
+    "right": ("the player on the right", "下家"),
+    "across": ("the player opposite", "对家"),
+    "left": ("the player on the left", "上家"),
+}
+_MELDS: Final[Mapping[MeldType, Told]] = {
+    MeldType.CHOW: ("chow", "吃"),
+    MeldType.PUNG: ("pung", "碰"),
+    MeldType.EXPOSED_KONG: ("exposed kong", "明杠"),
+    MeldType.ADDED_KONG: ("added kong", "加杠"),
+    MeldType.CONCEALED_KONG: ("concealed kong", "暗杠"),
+}
+_SITUATION: Final[Mapping[str, Told]] = {
+    "last_tile": ("no tile is left to draw", "牌墙里已经没有可摸的牌"),
+    "fourth_tile": ("the other three tiles of its kind lie open", "这种牌的另外三张都已亮在桌上"),
+    "first_draw": (
+        "your first draw; nobody has claimed a tile or declared a kong",
+        "你第一次摸牌，还没有人吃碰杠",
+    ),
+    "robbing_gold": ("before the first turn, with the tile that was turned up", "第一轮之前，用翻开的那张金牌"),
+    "discarded_wild": ("you have discarded a wild tile in this hand", "这一局你打出过赖子"),
+    "flower_draw": ("the winning tile replaced a flower", "和的那张是补花摸到的"),
 }
 """The meanings at the table of arguments of `score` that are True."""
-_COUNTED: Final[Mapping[str, str]] = {
-    "kong_draws": "kongs in a row just before the winning tile",
-    "red_discards": "Red Dragons that you have discarded",
-    "gambits": "wild tiles that you have just discarded in a row",
-    "dealer_streak": "hands for which the dealer has already kept the deal",
+_COUNTED: Final[Mapping[str, Told]] = {
+    "kong_draws": ("kongs in a row just before the winning tile", "和牌之前连着开的杠"),
+    "red_discards": ("Red Dragons that you have discarded", "你打出的红中"),
+    "gambits": ("wild tiles that you have just discarded in a row", "你刚刚接连打出的财神"),
+    "dealer_streak": ("hands for which the dealer has already kept the deal", "庄家已经连庄的局数"),
 }
 """The things that arguments of `score` count."""
 
@@ -67,27 +85,29 @@ def read_block(rules: Rules, block: str) -> dict[str, Any]:
     return arguments
 
 
-def draw_hand(rules: Rules, block: str) -> str:
+def draw_hand(rules: Rules, block: str, language: str = "en") -> str:
     """A hand as tiles and notation, its situation, its rows, what it is worth and who pays.
 
     A hand that cannot come about with these rules (a fifth seat, another wild tile) says so instead of its score.
     """
+    number = LANGUAGES.index(language)
     try:
         arguments = read_block(rules, block)
         scored = score(rules, **arguments)
     except (HandError, KeyError):
         rules = type(rules)()
-        drawing = _Drawing(rules, read_block(rules, block))
-        return drawing.text([("result", "with these house rules this hand does not come about")])
-    drawing = _Drawing(rules, arguments)
+        drawing = _Drawing(rules, read_block(rules, block), number)
+        never = ("with these house rules this hand does not come about", "这一桌的规则下不会有这手牌")
+        return drawing.text([(("result", "结果"), never[number])])
+    drawing = _Drawing(rules, arguments, number)
     return drawing.text(drawing.result(scored))
 
 
 def situation_of(rules: Rules, arguments: Mapping[str, Any]) -> list[str]:
-    """What a hand's score depends on beside its tiles, in words: a line each."""
-    drawing = _Drawing(rules, arguments)
+    """What a hand's score depends on beside its tiles, in English: a line each."""
+    drawing = _Drawing(rules, arguments, LANGUAGES.index("en"))
     wins_on = [f"the winning tile: {drawing.origin()}"] if "winning_tile" in arguments else []
-    return [*wins_on, *(f"{label}: {text}" for label, text in drawing.situation() if label != "wild")]
+    return [*wins_on, *(f"{label}: {text}" for (label, _), text in drawing.situation() if label != "wild")]
 
 
 def show_tiles(kinds: Iterable[int]) -> str:
@@ -101,92 +121,119 @@ class _Drawing:
 
     rules: Rules
     arguments: Mapping[str, Any]
+    language: int
 
-    def text(self, result: list[tuple[str, str]]) -> str:
+    def text(self, result: Lines) -> str:
         """All lines, their labels in a column."""
         lines = [*self.tiles(), *self.situation(), *result]
-        return "\n".join(f"{label:<8} {text}" for label, text in lines)
+        return "\n".join(f"{self._label(label)} {text}" for label, text in lines)
+
+    def _label(self, label: Told) -> str:
+        english, chinese = label
+        return f"{english:<8}" if self.language == 0 else f"{chinese:\u3000<4}"
+
+    def _say(self, text: Told) -> str:
+        return text[self.language]
 
     def who(self, seat: int) -> str:
         """A seat as the winner calls it."""
-        return next((_SIDES[side] for side, there in _seats(self.rules).items() if there == seat), "you")
+        sides = _seats(self.rules).items()
+        return self._say(next((_SIDES[side] for side, there in sides if there == seat), _YOU))
 
-    def tiles(self) -> list[tuple[str, str]]:
+    def tiles(self) -> Lines:
         """The concealed tiles, the melds, the flowers, the winning tile."""
         hand, flowers = self.arguments["hand"], self.arguments.get("flowers", "")
         signs = " ".join(show_tiles(parse_tiles(group)) for group in hand.split())
-        lines = [("hand", f"{signs}   {hand}")]
-        lines += [("meld", self.meld(text)) for text in self.arguments.get("melds", ())]
+        lines = [(("hand", "手牌"), f"{signs}   {hand}")]
+        lines += [(("meld", "副露"), self.meld(text)) for text in self.arguments.get("melds", ())]
         if flowers:
-            lines.append(("flowers", f"{show_tiles(parse_tiles(flowers))}   {flowers}"))
+            lines.append((("flowers", "花"), f"{show_tiles(parse_tiles(flowers))}   {flowers}"))
         if "winning_tile" in self.arguments:
             tile = self.arguments["winning_tile"]
-            lines.append(("wins on", f"{show_tiles([parse_kind(tile)])}   {tile}, {self.origin()}"))
+            origin = f"{show_tiles([parse_kind(tile)])}   {tile}{self._say((', ', '，'))}{self.origin()}"
+            lines.append((("wins on", "和"), origin))
         for seat, melds in self.arguments.get("other_melds", {}).items():
-            lines += [("others", f"{self.who(seat)}: {self.meld(text)}") for text in melds]
+            colon = self._say((": ", "："))
+            lines += [(("others", "别家"), f"{self.who(seat)}{colon}{self.meld(text)}") for text in melds]
         return lines
 
     def meld(self, text: str) -> str:
         """One meld with its tiles and the player it came from; a concealed kong shows two backs."""
         meld = parse_meld(text)
-        signs = show_tiles(meld.tiles)
+        signs, name = show_tiles(meld.tiles), f"{self._say(_MELDS[meld.type])} {format_tiles(meld.tiles)}"
         if meld.type is MeldType.CONCEALED_KONG:
-            return f"{_BACK}{show_tiles(meld.tiles[:2])}{_BACK}   {_MELDS[meld.type]} {format_tiles(meld.tiles)}"
-        origin = "you" if meld.from_seat == 0 else self.who(meld.from_seat)
-        return f"{signs}   {_MELDS[meld.type]} {format_tiles(meld.tiles)}, from {origin}"
+            return f"{_BACK}{show_tiles(meld.tiles[:2])}{_BACK}   {name}"
+        giver = self.who(meld.from_seat)
+        return self._say((f"{signs}   {name}, from {giver}", f"{signs}   {name}，{giver}打的"))
 
     def origin(self) -> str:
         """The origin of the winning tile."""
         source = self.arguments["source"]
         if source == "draw":
-            return "turned up before the first turn" if self.arguments.get("robbing_gold") else "drawn by yourself"
+            is_gold = self.arguments.get("robbing_gold")
+            return self._say(
+                ("turned up before the first turn", "第一轮之前翻开的") if is_gold else ("drawn by yourself", "自摸")
+            )
         giver = self.who(self.arguments["from_seat"])
-        return f"discarded by {giver}" if source == "discard" else f"robbed: {giver} was adding it to a pung"
+        if source == "discard":
+            return self._say((f"discarded by {giver}", f"{giver}打出"))
+        return self._say((f"robbed: {giver} was adding it to a pung", f"抢杠：{giver}正要加杠"))
 
-    def situation(self) -> list[tuple[str, str]]:
+    def situation(self) -> Lines:
         """The dealer, the wild tile, and whatever else the score depends on."""
-        dealer = self.who(self.arguments.get("dealer", 0))
-        lines = [("dealer", dealer)]
+        also = "also", "另外"
+        lines: Lines = [(("dealer", "庄家"), self.who(self.arguments.get("dealer", 0)))]
         wild = self.arguments.get("wild")
         if wild:
-            lines.append(("wild", f"{show_tiles([parse_kind(wild)])}   {wild}"))
-        for name, label in (("round_wind", "round"), ("house_wind", "your wind")):
+            lines.append((("wild", self.rules.wild_words[1]), f"{show_tiles([parse_kind(wild)])}   {wild}"))
+        for name, label in (("round_wind", ("round", "圈风")), ("house_wind", ("your wind", "门风"))):
             if name in self.arguments:
-                lines.append((label, _WINDS[self.arguments[name]]))
+                lines.append((label, self._say(_WINDS[self.arguments[name]])))
         if self.arguments["source"] == "flowers":
-            lines.append(("also", "all eight flowers are exposed; the hand itself need not be complete"))
-        lines += [("also", words) for name, words in _SITUATION.items() if self.arguments.get(name)]
+            flowers = (
+                "all eight flowers are exposed; the hand itself need not be complete",
+                "八张花都已亮出；牌本身不必成型",
+            )
+            lines.append((also, self._say(flowers)))
+        lines += [(also, self._say(words)) for name, words in _SITUATION.items() if self.arguments.get(name)]
         counted = {name: self.arguments.get(name, 0) for name in _COUNTED}
-        lines += [("also", f"{_COUNTED[name]}: {number}") for name, number in counted.items() if number]
+        colon = self._say((": ", "："))
+        lines += [(also, f"{self._say(_COUNTED[name])}{colon}{number}") for name, number in counted.items() if number]
         if "running_points" in self.arguments:
-            points = self.arguments["running_points"]
-            lines.append(("points", ", ".join(f"{self.who(seat)} {has}" for seat, has in enumerate(points))))
+            points = [f"{self.who(seat)} {has}" for seat, has in enumerate(self.arguments["running_points"])]
+            lines.append((("points", "分数"), self._say((", ", "，")).join(points)))
         knobs = [f"{name}={value!r}" for name, value in self.arguments.items() if name in self.rules.knobs]
-        return [*lines, *([("knob", ", ".join(knobs))] if knobs else [])]
+        return [*lines, *([(("knob", "规则"), ", ".join(knobs))] if knobs else [])]
 
-    def result(self, scored: HandScore) -> list[tuple[str, str]]:
-        """The rows, what the hand is worth, and who pays; or why it may not win."""
+    def result(self, scored: HandScore) -> Lines:
+        """The rows, what the hand is worth, and who pays; or that it may not win, and in English why."""
         if not scored.legal:
-            return [("result", f"no win: {scored.reason}")]
-        receipt = scored.receipt
+            return [(("result", "结果"), self._say((f"no win: {scored.reason}", "不能和")))]
+        receipt, rows = scored.receipt, rows_text(scored.rows)
+        if self.language:
+            chinese = {row.name: row.chinese.partition(" ")[0] for row in self.rules.rows}
+            rows = rows_text([(chinese[name], value) for name, value in scored.rows]).replace(", ", "，")
         return [
-            ("scores", rows_text(scored.rows) or "no row"),
-            ("worth", (receipt and receipt.formula[0]) or str(scored.points)),
-            ("pays", self.payers(scored.payments, receipt.shares if receipt is not None else ())),
+            (("scores", "番种"), rows or self._say(("no row", "无"))),
+            (("worth", "分值"), (receipt and self._say(receipt.formula)) or str(scored.points)),
+            (("pays", "付分"), self.payers(scored.payments, receipt.shares if receipt is not None else ())),
         ]
 
     def payers(self, payments: tuple[int, ...], shares: tuple[Told, ...]) -> str:
         """The payments with their calculations, seat by seat unless all pay the same."""
         told = {
-            seat: f"{-paid} ({shares[seat][0]})" if shares and shares[seat][0] else str(-paid)
+            seat: f"{-paid} ({self._say(shares[seat])})" if shares and shares[seat][0] else str(-paid)
             for seat, paid in enumerate(payments)
             if seat and paid
         }
         if len(told) == len(payments) - 1 and len(set(told.values())) == 1:
-            return f"each other player {told[1]}"
-        dealer = self.arguments.get("dealer", 0)
-        names = {seat: self.who(seat) + (" (the dealer)" if seat == dealer else "") for seat in told}
-        return ", ".join(f"{names[seat]} {amount}" for seat, amount in told.items()) or "nobody"
+            return self._say(("each other player", "其他每家")) + f" {told[1]}"
+        dealer, mark = self.arguments.get("dealer", 0), self._say((" (the dealer)", "（庄家）"))
+        names = {seat: self.who(seat) + (mark if seat == dealer else "") for seat in told}
+        separator = self._say((", ", "，"))
+        return separator.join(f"{names[seat]} {amount}" for seat, amount in told.items()) or self._say(
+            ("nobody", "无人")
+        )
 
 
 def _seats(rules: Rules) -> dict[str, int]:

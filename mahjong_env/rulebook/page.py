@@ -1,7 +1,8 @@
 """The rules of a variant as one page for players, in Markdown; it follows the knobs.
 
 The text of a variant lies beside its module, `<variant>.md`, what all variants share in `common.md` here.
-`docs/rules/` holds the same pages, filled with the default rules. Pages have holes that the rules of a table fill:
+`docs/rules/` holds the same pages, filled with the default rules. `<variant>.zh.md` and `common.zh.md` say the same in
+Chinese, under Chinese headings in the same order. Pages have holes that the rules of a table fill:
 
     {{cap}}              the value of a knob, or of a number that follows from the knobs
     {{words seats}}      the same number in words
@@ -10,6 +11,7 @@ The text of a variant lies beside its module, `<variant>.md`, what all variants 
     {{row x#}}           under a heading that names a scoring row: what it is worth (at the ``#``) and when
     {{rows}}             the scoring table
     {{knobs}}            the table of the house rules
+    {{example}}          in a translated page: the next example of the English one
 
 A hole may stand inside another one's text. Fenced blocks marked ``hand`` are drawn by `drawing.draw_hand`.
 """
@@ -31,11 +33,12 @@ from mahjong_env.rulebook.drawing import draw_hand, read_block
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import rules
 from mahjong_env.scoring.described import HandScore, score
-from mahjong_env.scoring.rows import Row
+from mahjong_env.scoring.rows import ByHand, Row
 
-COMMON: Final = Path(__file__).with_name("common.md")
-"""The page of the rules that all variants have in common."""
+COMMON: Final = {"en": Path(__file__).with_name("common.md"), "zh": Path(__file__).with_name("common.zh.md")}
+"""The page of the rules that all variants have in common, by language."""
 _HEADING: Final = re.compile(r"^#{1,6} +(.+?) *$")
+_EXAMPLE: Final = "{{example}}"
 _HAND: Final = re.compile(r"^```hand\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NAMES_OF_KNOBS: Final = re.compile(r"\{\{(?:words )?(\w+)")
 _KNOB_OF_A_ROW: Final = re.compile(r" ?\(knob (\w+)\)")
@@ -57,13 +60,15 @@ _WORDS: Final = (
     "eleven",
     "twelve",
 )
+_NUMERALS: Final = "零一二三四五六七八九十"
 
 
-def describe_rules(variant: str | Rules) -> str:
+def describe_rules(variant: str | Rules, language: str = "en") -> str:
     """Everything that a player needs to know about the rules of a variant.
 
     Args:
         variant: a name in `mahjong_env.VARIANTS`, or rules: the page says what is played with their knobs.
+        language: "en" or "zh".
 
     Returns:
         Markdown: how a hand goes, every scoring row with an example that is drawn and scored, every payment, every
@@ -71,24 +76,26 @@ def describe_rules(variant: str | Rules) -> str:
         page is described by the docstring of its module and its knobs.
 
     Raises:
-        RulesError: there is no such variant.
+        RulesError: there is no such variant, or it has no page in that language.
     """
-    both = f"{variant_page(rules(variant))}\n{COMMON.read_text(encoding='utf-8')}"
+    page = variant_page(rules(variant), language)
+    both = f"{page}\n{COMMON[language].read_text(encoding='utf-8')}"
     # Links between the pages lead to headings of the one text that they have become.
-    return re.sub(r"\]\([a-z]+\.md(#[\w-]+)?\)", lambda link: f"]({link[1] or '#'})", both)
+    return re.sub(r"\]\([a-z]+(?:\.zh)?\.md(#[\w-]+)?\)", lambda link: f"]({link[1] or '#'})", both)
 
 
-def variant_page(chosen: Rules) -> str:
+def variant_page(chosen: Rules, language: str = "en") -> str:
     """The page of one variant alone, filled with its rules; it begins with the house rules, if there are any."""
-    return _with_house_rules(fill_page(page_source(chosen), chosen), chosen)
+    return _with_house_rules(fill_page(page_source(chosen, language), chosen, language), chosen, language)
 
 
-def _with_house_rules(page: str, chosen: Rules) -> str:
+def _with_house_rules(page: str, chosen: Rules, language: str = "en") -> str:
     changed = [f"`{name}={value!r}`" for name, value in _changed(chosen).items()]
     if not changed:
         return page
     title, _, text = page.partition("\n")
-    return f"{title}\n\nHouse rules of this table: {', '.join(changed)}.\n{text}"
+    before, after = ("House rules of this table: ", ".") if language == "en" else ("这一桌的规则：", "。")
+    return f"{title}\n\n{before}{', '.join(changed)}{after}\n{text}"
 
 
 def rules_in_short(variant: str | Rules) -> str:
@@ -119,7 +126,7 @@ def rules_in_short(variant: str | Rules) -> str:
         if left_out or heading in of_rows:
             continue
         if heading == "Scoring table":
-            about = {row.name: _Holes(chosen, "", row.name).about(row) for row in chosen.rows}
+            about = {row.name: _Holes(chosen, "", row.name, "en").about(row) for row in chosen.rows}
             rows = (f"* {name} {chinese}, {worth}: {when}" for name, (chinese, _, worth, when) in about.items())
             part = "\n\n".join((part.partition("\n")[0], "\n".join(rows)))
         blocks: list[str] = []
@@ -139,25 +146,45 @@ def without_links(page: str) -> str:
     return _LINK.sub(r"\1", page)
 
 
-def page_source(chosen: Rules) -> str:
-    """The page of a variant with its holes: the file beside its module, or what its docstring says."""
+def page_source(chosen: Rules, language: str = "en") -> str:
+    """The page of a variant with its holes: the file beside its module, or what its docstring says.
+
+    Raises:
+        RulesError: it has no page in that language, or one whose examples are not those of the English page.
+    """
+    if language not in COMMON:
+        raise RulesError(f"pages of rules are written in {', '.join(COMMON)}, not in {language!r}")
     module = sys.modules[type(chosen).__module__]
     file = getattr(module, "__file__", None)  # none where the rules have been typed in at a prompt
     beside = Path(file).with_name(f"{chosen.name}.md") if file else None
+    if language != "en":
+        translated = beside and beside.with_suffix(f".{language}.md")
+        if translated is None or not translated.is_file():
+            raise RulesError(f"{chosen.name} has no page of rules in {language!r}, but it has one in 'en'")
+        return _with_examples(translated.read_text(encoding="utf-8"), page_source(chosen))
     if beside is not None and beside.is_file():
         return beside.read_text(encoding="utf-8")
     told = inspect.cleandoc(module.__doc__ or "")
     return f"# {chosen.title}\n\n{told}\n\n## Scoring table\n\n{{{{rows}}}}\n\n## House rules\n\n{{{{knobs}}}}\n"
 
 
-def fill_page(source: str, rules: Rules) -> str:
+def _with_examples(page: str, english: str) -> str:
+    """A page with the examples of the English one, in their order, in the places where it wants them."""
+    parts, blocks = page.split(_EXAMPLE), [f"```hand\n{block}```" for block in _HAND.findall(english)]
+    if len(parts) != len(blocks) + 1:
+        title = page.partition("\n")[0]
+        raise RulesError(f"{title!r} has places for {len(parts) - 1} examples; the English page has {len(blocks)}")
+    return parts[0] + "".join(block + part for block, part in zip(blocks, parts[1:], strict=True))
+
+
+def fill_page(source: str, rules: Rules, language: str = "en") -> str:
     """The page as it reads with these rules.
 
     Raises:
         RulesError: a hole names what the rules do not have, or has no text for a value.
     """
-    drawn = _HAND.sub(lambda block: f"```text\n{draw_hand(rules, block[1])}\n```", source)
-    parts = [_Holes(rules, source, heading).fill_and_wrap(part) for heading, part in _parts(drawn)]
+    drawn = _HAND.sub(lambda block: f"```text\n{draw_hand(rules, block[1], language)}\n```", source)
+    parts = [_Holes(rules, source, heading, language).fill_and_wrap(part) for heading, part in _parts(drawn)]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)) + "\n"
 
 
@@ -204,7 +231,11 @@ def _parts(page: str) -> Iterator[tuple[str, str]]:
 
 def knobs_by_section(source: str, rules: Rules) -> dict[str, list[str]]:
     """For each knob the headings under which the page speaks of it, in the order of the page."""
-    rows = {row.name: _KNOB_OF_A_ROW.findall(f"{row.value_text(rules)} {row.meaning}") for row in rules.rows}
+    rows = {
+        name: _KNOB_OF_A_ROW.findall(f"{row.value_text(rules)} {row.meaning}")
+        for row in rules.rows
+        for name in (row.name, row.chinese.partition(" ")[0])
+    }
     found: dict[str, list[str]] = {name: [] for name in rules.knobs}
     for heading, text in sections(source):
         for name in dict.fromkeys([*_NAMES_OF_KNOBS.findall(text), *rows.get(heading, ())]):
@@ -226,6 +257,7 @@ class _Holes:
     rules: Rules
     source: str
     heading: str
+    language: str
 
     def fill_and_wrap(self, text: str) -> str:
         """Fill the holes; paragraphs and items of lists that had some are wrapped anew."""
@@ -235,7 +267,8 @@ class _Holes:
             if "{{" in block and not filled.strip().startswith(("|", "```")):
                 prose = filled.strip("\n")
                 before, after = "\n" * filled.startswith("\n"), "\n" * filled.endswith("\n")
-                filled = before + "\n".join(map(_wrap, re.split(r"\n(?=\* )", prose))) + after
+                wrap = _wrap if self.language == "en" else _joined
+                filled = before + "\n".join(map(wrap, re.split(r"\n(?=\* )", prose))) + after
             blocks.append(filled)
         return "\n\n".join(blocks)
 
@@ -249,20 +282,30 @@ class _Holes:
     def value(self, hole: str) -> str:
         """What stands in the place of a hole; it may have holes itself."""
         if hole == "rows":
+            if self.language == "zh":
+                named = [(row.chinese.partition(" ")[0], row.name, self.about(row)[2]) for row in self.rules.rows]
+                lines = [(f"[{chinese}](#{anchor(chinese)})", *rest) for chinese, *rest in named]
+                return _table(("番种", "英文", "分值"), lines)
             lines = [(f"[{row.name}](#{anchor(row.name)})", *self.about(row)) for row in self.rules.rows]
             return _table(("row", "Chinese", "pinyin", "worth", "when"), lines)
         if hole == "knobs":
             return self.table_of_knobs()
         if hole.startswith("row "):
-            row = next((row for row in self.rules.rows if row.name == self.heading), None)
+            by_name = {name: row for row in self.rules.rows for name in (row.name, row.chinese.partition(" ")[0])}
+            row = by_name.get(self.heading)
             if row is None:
                 raise RulesError(
                     f"the page of {self.rules.name} speaks of the row {self.heading!r}, which is not scored"
                 )
             chinese, reading, worth, meaning = self.about(row)
-            return f"**{hole.removeprefix('row ').replace('#', worth)}** · {chinese} *{reading}* · {meaning}."
+            shown = f"**{hole.removeprefix('row ').replace('#', worth)}**"
+            return (
+                f"{shown} · {row.name}。" if self.language == "zh" else f"{shown} · {chinese} *{reading}* · {meaning}."
+            )
         if hole.startswith("words "):
             number = self.number(hole.removeprefix("words "))
+            if self.language == "zh":
+                return _NUMERALS[number] if 0 <= number < len(_NUMERALS) else str(number)
             return _WORDS[number] if 0 <= number < len(_WORDS) else str(number)
         name, asks, choices = hole.partition("?")
         value = self.number(name.strip())
@@ -286,7 +329,10 @@ class _Holes:
     def about(self, row: Row) -> tuple[str, str, str, str]:
         """The Chinese name of a row, its reading, what an entry is worth, and when it counts."""
         chinese, _, reading = row.chinese.partition(" ")
-        worth, meaning = (_KNOB_OF_A_ROW.sub("", text) for text in (row.value_text(self.rules), row.meaning))
+        value = row.value_text(self.rules)
+        if self.language == "zh" and isinstance(row.value, ByHand):
+            value = value.partition(" ")[0]
+        worth, meaning = (_KNOB_OF_A_ROW.sub("", text) for text in (value, row.meaning))
         return chinese, reading, worth, meaning
 
     def table_of_knobs(self) -> str:
@@ -295,7 +341,10 @@ class _Holes:
         lines = []
         for name, (default, valid, about) in self.rules.knob_help().items():
             links = ", ".join(f"[{heading}](#{anchor(heading)})" for heading in places[name])
-            lines.append((name, *(repr(self.rules.knobs[name]) for _ in here), repr(default), valid, about, links))
+            told = [about] if self.language == "en" else []
+            lines.append((name, *(repr(self.rules.knobs[name]) for _ in here), repr(default), valid, *told, links))
+        if self.language == "zh":
+            return _table(("规则", *("本桌" for _ in here), "默认", "可取", "见"), lines)
         return _table(("knob", *here, "default", "valid", "what it does", "see"), lines)
 
 
@@ -303,6 +352,11 @@ def _wrap(paragraph: str) -> str:
     indent = "  " if paragraph.startswith("* ") else ""
     words = " ".join(paragraph.split())
     return textwrap.fill(words, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def _joined(paragraph: str) -> str:
+    """Lines of Chinese text in one: a line break between Chinese characters would be read as a space."""
+    return re.sub(r"(?<![!-~])\n *|\n *(?![!-~])", "", paragraph).replace("\n", " ")
 
 
 def _end_of_hole(text: str, start: int) -> int:
