@@ -25,7 +25,9 @@ def pages() -> dict[str, str]:
         suffix = ".md" if language == "en" else f".{language}.md"
         texts = {common: common.read_text(encoding="utf-8")}
         for name, rules in sorted(mahjong_env.VARIANTS.items()):
-            texts[ROOT / "mahjong_env" / "variants" / f"{name}{suffix}"] = variant_page(rules, language)
+            path = ROOT / "mahjong_env" / "variants" / f"{name}{suffix}"
+            if path.is_file():
+                texts[path] = variant_page(rules, language)
         made |= {
             path.name: NOTE.format(source=path.relative_to(ROOT).as_posix()) + text for path, text in texts.items()
         }
