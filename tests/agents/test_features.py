@@ -26,6 +26,12 @@ def test_they_stand_behind_those_of_the_table(variant):
     assert table_scales(late)[-3:].tolist() == pytest.approx([1 / 70, 1 / 8, 1 / 8])
 
 
+def test_they_may_be_given_by_name():
+    view = make_engine("hebei", 3, seed=1).view()
+    by_name = Wrong({"two": np.array([4, 5, 6]), "one": np.array([1, 2, 3], np.int8)})
+    assert added_inputs(by_name, view).tolist() == [[1, 4], [2, 5], [3, 6]]
+
+
 class Wrong:
     facts = {"one": 1.0, "two": 0.5}  # noqa: RUF012
 
@@ -42,6 +48,8 @@ class Wrong:
         (np.zeros((3, 1), int), r"\(3, 2\) integers"),
         (np.zeros((3, 2)), "float64"),
         (np.array([[1, 2], [3, 200], [0, 0]]), "'two' is 200"),
+        ({"one": np.zeros(3, int)}, r"for each of \['one', 'two'\], not \{'one': \(3,\)\}"),
+        ({"one": np.zeros(3, int), "two": np.zeros((3, 1), int)}, r"'two': \(3, 1\)"),
     ],
 )
 def test_what_they_return_is_checked(returned, told):

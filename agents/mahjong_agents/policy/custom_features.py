@@ -6,7 +6,7 @@ A class of a few lines in any file is enough; see docs/rewards_and_features.md::
         facts = {"tiles left": 1 / 70, "melds of all": 1 / 8}
 
         def __call__(self, view):
-            return np.stack([view.left, view.num_melds.sum(axis=1)], axis=1)
+            return {"tiles left": view.left, "melds of all": view.num_melds.sum(axis=1)}
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Features(Protocol):
 
     facts: Mapping[str, float]
 
-    def __call__(self, view: View) -> NDArray[Any]:
-        """Return [n, K] integers from -128 to 127 for what n seats see."""
+    def __call__(self, view: View) -> NDArray[Any] | Mapping[str, NDArray[Any]]:
+        """Return for what n seats see [n, K] integers from -128 to 127, or [n] of them for each name."""
         ...
 
 
@@ -66,10 +66,15 @@ def added_inputs(features: Features, view: View) -> NDArray[np.int8]:
     """Return [n, K] int8 what is added for a view.
 
     Raises:
-        AgentError: they are not [n, K] integers from -128 to 127.
+        AgentError: they are not [n, K] integers from -128 to 127, nor [n] for each name.
     """
-    added = np.asarray(features(view))
-    wanted = (len(view), len(features.facts))
+    wanted, made = (len(view), len(features.facts)), features(view)
+    if isinstance(made, Mapping):
+        shapes = {name: np.shape(column) for name, column in made.items()}
+        if shapes != dict.fromkeys(features.facts, wanted[:1]):
+            raise AgentError(f"added inputs are {wanted[:1]} integers for each of {list(features.facts)}, not {shapes}")
+        made = np.stack([made[name] for name in features.facts], axis=1)
+    added = np.asarray(made)
     if added.shape != wanted or added.dtype.kind not in "iub":
         raise AgentError(f"added inputs are {wanted} integers, not {added.dtype} of shape {added.shape}: {features!r}")
     if added.size and not (added.min() >= _LOW and added.max() <= _HIGH):

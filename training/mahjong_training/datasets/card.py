@@ -64,7 +64,7 @@ Played by `mahjong_env`; described in its documentation (`docs/datasets.md`).
 | size | {size_text(size)} in {settings.shards} shards of {settings.shard_games:,} games |
 | seed | {settings.seed} |
 | versions | {versions} |
-| observations | {"kept" if settings.observations else "not kept; rebuilt by replay, when they are read"} |
+| observations for numpy | {"kept" if settings.observations else "not kept; rebuilt by replay, when they are read"} |
 | licence | CC0 1.0: the games were made by a program; do with them what you like |
 
 Agents, by their number in the column `agent`:

@@ -21,7 +21,7 @@ from mahjong_training.datasets.layout import shard_file
 from mahjong_training.datasets.reading import Decisions, Inputs, Part
 from mahjong_training.runtime.folders import make_folder, naming
 
-_ROWS: Final = 50_000
+_ROWS: Final = 8192
 """Decisions of a Parquet file's row group."""
 
 
