@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import count
@@ -24,6 +24,7 @@ from mahjong_env.drawing.text import Reader, legal_text, table_text
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.agents import Opponent, agent_name, agent_names, find_agent
 from mahjong_env.play.hints import advice, prospects
+from mahjong_env.play.lobby import Lobby
 from mahjong_env.play.match import PersonsMatch, review_command, show_command
 from mahjong_env.play.server import PlayServer
 from mahjong_env.play.story import Story, situation_text
@@ -31,6 +32,7 @@ from mahjong_env.play.why_not import why_not
 from mahjong_env.play.words import matching
 from mahjong_env.records import GameRecord, Recorder, RecordWriter, count_records
 from mahjong_env.ruleset.questions import Rules
+from mahjong_env.ruleset.registry import VARIANTS
 
 HELP = """\
 write a tile to discard it (5m), or an action (pung, chow low, kong, added kong 5m, win, pass);
@@ -40,32 +42,40 @@ _HINTS = "greedy"
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    add_rules(parser)
+    add_rules(parser, required=False)
     add_game(parser, "who plays the other seats")
     parser.add_argument("--seat", type=int, default=0, help="your person (default: 0)")
     parser.add_argument("--hints", metavar="AGENT", help=f"who answers when you ask for a hint (default: {_HINTS})")
     browser = parser.add_argument_group("in a browser")
-    browser.add_argument("--browser", action="store_true", help="play on a page that this machine's browser shows")
+    about = "play on a page that this machine's browser shows; without --variant you choose there what is played"
+    browser.add_argument("--browser", action="store_true", help=about)
     browser.add_argument("--port", type=int, default=0, help="of the page's server (default: any that is free)")
     browser.add_argument("--no-open", action="store_true", help="print the page's address only")
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Play one match."""
-    rules, seed = read_rules(chosen), read_seed(chosen)
-    if not 0 <= chosen.seat < rules.people:
+    """Play one match, or those that a browser asks for."""
+    seed = read_seed(chosen)
+    if chosen.variant is None and (not chosen.browser or chosen.knob):
+        raise MahjongError(
+            f"--variant names what is played: {', '.join(sorted(VARIANTS))}; --browser alone lets you choose"
+        )
+    rules = None if chosen.variant is None else read_rules(chosen)
+    if rules is not None and not 0 <= chosen.seat < rules.people:
         raise MahjongError(f"--seat is a person from 0 to {rules.people - 1}, not {chosen.seat}")
     if not 0 <= chosen.port < 2**16:
         raise MahjongError(f"--port is an integer from 0 to {2**16 - 1}, not {chosen.port}")
     check_record(chosen)
-    agents, hints = _seated(chosen, rules)  # wrong names are found before anything is done
-    kept = None if chosen.record is None else _Kept(chosen.record, chosen.seat)
-    engine = Engine(rules, 1, seed=seed, num_hands=chosen.num_hands)
-    settings: dict[str, Any] = {"unicode": chosen.unicode, "hints": hints, "colour": has_colour()}
+    hints = find_agent(chosen.hints or (_HINTS if _HINTS in agent_names() else "random"))
+    # Wrong names are found before anything is done.
+    agents = [] if rules is None else _seated(chosen.agents, chosen.seat, rules)
+    kept = None if chosen.record is None else _Kept(chosen.record)
     try:
         if chosen.browser:
-            _serve(chosen, rules, seed, kept)
-        else:
+            _serve(chosen, rules, seed, kept, hints)
+        elif rules is not None:
+            engine = Engine(rules, 1, seed=seed, num_hands=chosen.num_hands)
+            settings: dict[str, Any] = {"unicode": chosen.unicode, "hints": hints, "colour": has_colour()}
             print(f"seed {seed}; you are {person_name(chosen.seat)}\n{HELP}\n{LEGEND}\n")
             play(engine, agents, np.random.default_rng(seed), **settings, keep=kept, thoughts=chosen.thoughts)
     finally:  # Ctrl-C leaves the table, too
@@ -73,18 +83,26 @@ def run(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _seated(chosen: argparse.Namespace, rules: Rules) -> tuple[list[Opponent | None], Opponent]:
-    """The agents by person, None for the person at the table, and the agent that is asked for hints."""
-    others = read_agents(chosen.agents, rules.people - 1)
-    hints = find_agent(chosen.hints or (_HINTS if _HINTS in agent_names() else "random"))
-    return [*others[: chosen.seat], None, *others[chosen.seat :]], hints
+def _seated(names: Sequence[str], person: int, rules: Rules) -> list[Opponent | None]:
+    """The agents by person, None for the person at the table."""
+    others = read_agents(names, rules.people - 1)
+    return [*others[:person], None, *others[person:]]
+
+
+def _can_play(name: str) -> bool:
+    """Whether an agent plays by its name alone: some want a file."""
+    try:
+        find_agent(name)
+    except MahjongError:
+        return False
+    return True
 
 
 class _Kept:
     """Appends records to a file, whole lines at a time, and returns the number of the last match in it, from 1."""
 
-    def __init__(self, path: str, person: int) -> None:
-        self._path, self._person, self._lock = path, person, Lock()
+    def __init__(self, path: str) -> None:
+        self._path, self._person, self._lock = path, 0, Lock()
         self._first, self._match = 0, 0
 
     def __call__(self, *records: GameRecord) -> int | None:
@@ -92,7 +110,7 @@ class _Kept:
             if records:
                 with RecordWriter(self._path) as writer:
                     writer.write(*records)
-                self._match = count_records(self._path)
+                self._match, self._person = count_records(self._path), records[-1].agents.index("you")
                 self._first = self._first or self._match
             return self._match or None
 
@@ -108,26 +126,32 @@ class _Kept:
         )
 
 
-def _serve(chosen: argparse.Namespace, rules: Rules, seed: int, kept: _Kept | None) -> None:
+def _serve(chosen: argparse.Namespace, rules: Rules | None, seed: int, kept: _Kept | None, hints: Opponent) -> None:
     """Answer a browser until Ctrl-C; every match has the next seed and agents of its own."""
     seeds = count(seed)
 
-    def new_match() -> PersonsMatch:
-        agents, hints = _seated(chosen, rules)
-        settings: dict[str, Any] = {"num_hands": chosen.num_hands, "hints": hints, "thoughts": chosen.thoughts}
-        return PersonsMatch(rules, agents, seed=next(seeds), **settings, write=kept, file=chosen.record or "")
+    def begin(rules: Rules, names: Sequence[str], person: int, num_hands: int) -> PersonsMatch:
+        settings: dict[str, Any] = {"num_hands": num_hands, "hints": hints, "thoughts": chosen.thoughts}
+        agents, file = _seated(names, person, rules), chosen.record or ""
+        return PersonsMatch(rules, agents, seed=next(seeds), **settings, write=kept, file=file)
 
-    # The first match is dealt before there is anybody to wait for it: tables are computed when they are first needed.
-    dealt = [new_match()]
-    if dealt[0].waits_for == "answer":
-        dealt[0].hint(0)
+    new_match: Callable[[], PersonsMatch] | Lobby
+    if rules is None:
+        names = tuple(name for name in agent_names() if _can_play(name))
+        new_match = Lobby(names, lambda rules, name, *rest: begin(rules, [name], *rest), hints)
+    else:
+        deal = partial(begin, rules, chosen.agents, chosen.seat, chosen.num_hands)
+        # The first match is dealt before anybody waits for it: tables are computed when they are first needed.
+        dealt = [deal()]
+        if dealt[0].waits_for == "answer":
+            dealt[0].hint(0)
 
-    def next_match() -> PersonsMatch:
-        with suppress(IndexError):
-            return dealt.pop()
-        return new_match()
+        def new_match() -> PersonsMatch:
+            with suppress(IndexError):
+                return dealt.pop()
+            return deal()
 
-    with PlayServer(next_match, port=chosen.port) as server:
+    with PlayServer(new_match, port=chosen.port) as server:
         print(f"seed {seed}; play at {server.url}\nCtrl-C ends the program", flush=True)
         if not chosen.no_open:
             webbrowser.open(server.url)

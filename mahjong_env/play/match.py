@@ -16,6 +16,7 @@ import numpy as np
 from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CONCEALED_KONG
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.drawing.table import read_table, seen_table
+from mahjong_env.drawing.text import marks_in_chinese
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.agents import Opponent, agent_name
 from mahjong_env.environments.agents import ask as ask_agent
@@ -24,7 +25,7 @@ from mahjong_env.play.why_not import why_not
 from mahjong_env.records import GameRecord, Recorder
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import Phase
-from mahjong_env.viewer.story import end_of_hand, reasons_of_a_kong, receipt_told
+from mahjong_env.viewer.story import end_of_hand, examples_told, reasons_of_a_kong, receipt_told
 
 
 class PlayError(MahjongError):
@@ -199,6 +200,19 @@ class PersonsMatch:
             "phase": int(self.engine.state.phase[0]) if asked else Phase.OVER,
             "pointsByHand": self.points_by_hand,
             "afterwards": afterwards,
+        }
+
+    def about(self) -> dict[str, Any]:
+        """Facts that stay the same through the match."""
+        return {
+            "title": self.rules.title,
+            "chinese": self.rules.chinese,
+            "agents": self.names,
+            "people": self.rules.people,
+            "person": self.person,
+            "marks": marks_in_chinese(self.rules),
+            "variant": self.rules.name,
+            "examples": examples_told(self.rules),
         }
 
     def _is_asked(self) -> bool:

@@ -8,14 +8,14 @@ Object.assign(words.en, {
   opening: "Before the first turn: do you want to win?",
   would: (agent) => `${agent} would:`, away: "tiles away", helps: "what would help", count: "tiles",
   afterwards: ", then", winNow: (value) => `You may win now: the hand is worth ${value}.`,
-  choice: "choice", thinking: "The others play…", yourTurn: "Your turn", mayWin: "You may win.",
+  choice: "choice", waits: "ready: waits for", others: (count) => `${count} more`, thinking: "The others play…", yourTurn: "Your turn", mayWin: "You may win.",
   errors: {
     lost: "The server does not answer. Is the program still running? The page keeps asking.",
     restarted: "The program has been started anew: open the address that it has printed.",
     stale: "That had been answered already. This is how it stands now.",
   },
   lifted: (tile) => `${tile}: touch it once more to discard it.`, which: "Which one? Choose by its number.",
-  settings: "Settings", close: "Close", passes: "Pass automatically (never on a win)",
+  settings: "Settings", rules: "Rules", close: "Close", passes: "Pass automatically (never on a win)",
   noClaims: "No claims until my next turn (never instead of a win)", sound: "Sound",
   written: (file, match) => `This is match ${match} of ${file}.`, unwritten: "Save the record; then, in the folder where it is:",
   look: "To look at it again, step by step:", review: "To find out what each of your choices was worth:",
@@ -29,9 +29,9 @@ Object.assign(words.zh, {
   opening: "第一巡之前：要胡吗？",
   would: (agent) => `${agent} 会：`, away: "差几张", helps: "有用的牌", count: "张数",
   afterwards: "，再", winNow: (value) => `现在可以胡：这手牌值 ${value}。`,
-  choice: "选择", yourTurn: "轮到你", mayWin: "可以胡！",
+  choice: "选择", waits: "听牌", others: (count) => `另外 ${count} 个`, yourTurn: "轮到你", mayWin: "可以胡！",
   lifted: (tile) => `${tile}：再点一次即打出。`, which: "要哪一个？请按号码选择。",
-  settings: "设置", close: "关闭", passes: "自动过（能胡时不过）", noClaims: "到我下次出牌前不吃碰杠（能胡时不过）", sound: "声音",
+  settings: "设置", rules: "规则", close: "关闭", passes: "自动过（能胡时不过）", noClaims: "到我下次出牌前不吃碰杠（能胡时不过）", sound: "声音",
   errors: {
     lost: "服务器没有回应。程序还在运行吗？本页会继续尝试。", restarted: "程序已重新启动：请打开它新打印的网址。", gone: "没有这一场（或已不在）：请开始新的一场。", early: "本场结束后才能保存记录。",
     request: "请求无效。", unknown: "没有这个动作。", illegal: "现在不能这样做。", stale: "这一问已经回答过了：现在是这样。",
@@ -155,6 +155,7 @@ function actions() {
     box.append(simple("next", say().next, next));
   } else {
     box.append(make("p", {}, say().over), simple("again", say().again, begin));
+    if (data.lobby) box.append(simple("other", say().other, enterLobby));
     const link = make("a", { href: `games/${game}/record`, download: "match.jsonl", id: "save" }, say().save);
     box.append(link);
     afterwards();
@@ -327,7 +328,11 @@ function next() {
 }
 
 function begin() {
-  return once(async () => open(await ask("games", {})));
+  return once(async () => {
+    const answer = await ask("games", data.lobby ? wanted : {});
+    leaveLobby();
+    await open(answer);
+  });
 }
 
 async function open(answer) {
@@ -346,15 +351,21 @@ function showHint() {
   box.replaceChildren();
   if (hinted.win) box.append(make("h3", {}, say().winNow(hinted.win.value)), worth(hinted.win, shown.table.wild));
   if (hinted.advice) box.append(make("h3", {}, `${say().would(hinted.agent)} ${actionText(hinted.advice, shown.table)}`));
-  const rows = hinted.prospects.map((one) => {
+  const isAdvised = (one) => one.action === hinted.advice;
+  const rows = [...hinted.prospects].sort((one, other) => isAdvised(other) - isAdvised(one)).map((one) => {
     const helps = make("div", { class: "tiles" }, ...one.helps.map(([kind, count]) =>
       make("span", {}, tile(kind, shown.table.wild), ` ×${count}`)));
-    const choice = make("td", {}, actionDrawn(one.action, shown.table));
+    const choice = make("td", {}, actionDrawn(one.action, shown.table), ...(isAdvised(one) ? [make("span", { class: "faint" }, ` ← ${hinted.agent}`)] : []));
     if (one.then) choice.append(make("span", { class: "action" }, make("span", { class: "word" }, say().afterwards), actionDrawn(one.then, shown.table)));
-    return make("tr", {}, choice, make("td", { class: "number" }, one.distance), make("td", { class: "number" }, one.tiles),
+    const away = one.distance ? String(one.distance) : say().waits;
+    return make("tr", isAdvised(one) ? { class: "chosen" } : {}, choice, make("td", { class: "number" }, away), make("td", { class: "number" }, one.tiles),
       make("td", {}, helps));
   });
-  if (rows.length) box.append(make("table", {}, headings(say().choice, say().away, say().count, say().helps), make("tbody", {}, ...rows)));
+  const listed = (some) => make("table", {}, headings(say().choice, say().away, say().count, say().helps), make("tbody", {}, ...some));
+  if (rows.length) box.append(listed(rows.slice(0, 5)));
+  if (rows.length > 5) box.append(make("details", {}, make("summary", {}, say().others(rows.length - 5)), listed(rows.slice(5))));
+  for (const one of document.querySelectorAll(`[data-action="${hinted.advice ?? hinted.prospects[0]?.action}"]`)) one.classList.add("best");
+  box.scrollIntoView({ block: "nearest" });
 }
 
 // --- keys, settings, start ----------------------------------------------------------------------------------------
@@ -369,13 +380,13 @@ const KEYS = { w: "win", p: "pung", c: "chow", k: "kong", x: "pass" };
 document.addEventListener("pointerdown", (event) => { pointer = event.pointerType; }, true);
 for (const type of ["keydown", "keyup"]) {
   document.addEventListener(type, (event) => { // Space hurries, and plays nothing
-    if (event.key !== " " || event.target.closest("dialog, select, summary")) return;
+    if (event.key !== " " || event.target.closest("dialog, form, select, summary")) return;
     event.preventDefault();
     if (type === "keydown" && hurry) hurry();
   });
 }
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("dialog, select")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("dialog, form, select")) return;
   pointer = "keyboard";
   if (event.repeat && event.key === "Enter") event.preventDefault();
   if (event.key === "ArrowLeft" || event.key === "ArrowRight") { event.preventDefault(); walk(event.key === "ArrowRight" ? 1 : -1); return; }
@@ -411,12 +422,19 @@ function set(name, value) {
 $("pace").addEventListener("change", (event) => set("pace", Number(event.target.value)));
 for (const box of document.querySelectorAll("#settings input")) box.addEventListener("change", () => set(box.id, box.checked));
 $("open-settings").addEventListener("click", () => $("settings").showModal());
+$("open-rules").addEventListener("click", async () => {
+  try { $("rules").lastElementChild.replaceChildren(...markdown((await ask(`games/${game}/rules`)).page)); } catch (error) { complain(error); return; }
+  $("rules").showModal();
+});
+$("open-lobby").addEventListener("click", () => { if (!busy) enterLobby(); });
+$("open-lobby").hidden = !data.lobby;
 for (const button of document.querySelectorAll("[data-close]")) button.addEventListener("click", () => button.closest("dialog").close());
 $("language").addEventListener("click", () => {
   switchLanguage();
   label();
   complain(complaint);
-  if (!shown || busy) return;
+  if (isChoosing()) { drawLobby(); if (looked) lay(looked.frame); }
+  if (!shown || busy || isChoosing()) return;
   draw(shown);
   $("event").textContent = told(shown);
   settle(false);
@@ -428,5 +446,6 @@ once(async () => {
   if (game) {
     try { await open(await ask(`games/${game}`)); return; } catch { game = ""; } // the program was started anew
   }
+  if (data.lobby) { enterLobby(); return; }
   await open(await ask("games", {}));
 });

@@ -13,7 +13,7 @@ import json
 import secrets
 import sys
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,24 +25,26 @@ from time import monotonic
 from typing import Any, Final
 
 from mahjong_env.basics.errors import MahjongError
-from mahjong_env.drawing.text import marks_in_chinese
+from mahjong_env.play.lobby import Lobby, sheet
 from mahjong_env.play.match import DOWNLOAD, PersonsMatch, PlayError, RequestError, StaleError
 from mahjong_env.viewer.page import POLICY, page_html, part
-from mahjong_env.viewer.story import examples_told
 
 PAGE_POLICY: Final = f"{POLICY}; connect-src 'self'"
 
 
-def play_html() -> str:
+def play_html(lobby: Lobby | None = None) -> str:
     """The page; it loads nothing, and asks the server that it came from for everything that happens."""
-    main, style, script = (_part(f"page.{kind}") for kind in ("html", "css", "js"))
+    buttons = {"open-lobby": "lobby", "open-rules": "rules", "open-settings": "settings"}
     return page_html(
         "mahjong_env: play",
-        choices='<button id="open-settings" type="button" data-say="settings"></button>',
-        main=main,
-        style=part("page.css") + part("receipt.css") + style,
-        data={"agents": [], "hidesConcealedKongs": False},  # what is hidden has not been sent
-        script=part("table.js") + part("receipt.js") + script,
+        choices="".join(
+            f'<button id="{name}" type="button" data-say="{word}"></button>' for name, word in buttons.items()
+        ),
+        main=_part("page.html"),
+        style=part("page.css") + part("receipt.css") + _part("page.css"),
+        # What is hidden has not been sent.
+        data={"agents": [], "hidesConcealedKongs": False, "lobby": lobby and lobby.offer()},
+        script=part("table.js") + part("receipt.js") + _part("lobby.js") + _part("page.js"),
         policy=PAGE_POLICY,
     )
 
@@ -69,11 +71,11 @@ class PlayServer(ThreadingHTTPServer):
     most_connections = 256
     most_seconds = 10.0  # to send a request
 
-    def __init__(self, new_match: Callable[[], PersonsMatch], *, port: int = 0) -> None:
+    def __init__(self, new_match: Callable[[], PersonsMatch] | Lobby, *, port: int = 0) -> None:
         """Listen; `serve_forever` answers.
 
         Args:
-            new_match: begins a match.
+            new_match: begins a match, or the lobby in which a person chooses one.
             port: 0: any that is free.
 
         Raises:
@@ -138,9 +140,10 @@ class PlayServer(ThreadingHTTPServer):
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
-    def begin(self) -> str:
+    def begin(self, wanted: Mapping[str, Any]) -> str:
         """A new game; the oldest one is left where there are too many. Its name."""
-        match, name = self.new_match(), secrets.token_urlsafe(8)
+        new = self.new_match
+        match, name = new.match(wanted) if isinstance(new, Lobby) else new(), secrets.token_urlsafe(8)
         with self._lock:
             self._games[name] = match, Lock()
             left = [self._games.popitem(last=False)[1]] if len(self._games) > _MOST_GAMES else []
@@ -191,7 +194,8 @@ class _Handler(BaseHTTPRequestHandler):
             parts = self._parts()
             body = self._body(text) if method == "POST" else {}
             if method == "GET" and parts == [""]:
-                self._send(HTTPStatus.OK, play_html(), "text/html")
+                new = self.server.new_match
+                self._send(HTTPStatus.OK, play_html(new if isinstance(new, Lobby) else None), "text/html")
             elif method == "GET" and len(parts) == 3 and parts[0] == "games" and parts[2] == "record":
                 self._send_record(parts[1])
             else:
@@ -211,16 +215,20 @@ class _Handler(BaseHTTPRequestHandler):
     def _told(self, method: str, parts: list[str], body: dict[str, Any]) -> dict[str, Any]:
         """The answer to a request about games."""
         if parts == ["games"] and method == "POST":
-            name = self.server.begin()
+            name = self.server.begin(body)
             match, lock = self.server.game(name)
             with lock:
-                return {"game": name, "table": _about(match), **match.state()}
+                return {"game": name, "table": match.about(), **match.state()}
+        if parts == ["rules"] and method == "POST" and isinstance(self.server.new_match, Lobby):
+            return self.server.new_match.look(body)
         if parts[0] != "games" or len(parts) not in (2, 3):
             raise RequestError(HTTPStatus.NOT_FOUND, "there is nothing here")
         match, lock = self.server.game(parts[1])
+        if parts[2:] == ["rules"] and method == "GET":
+            return sheet(match.rules)
         with lock:
             if len(parts) == 2 and method == "GET":
-                return {"table": _about(match), **match.state()}
+                return {"table": match.about(), **match.state()}
             if method != "POST":
                 raise RequestError(HTTPStatus.NOT_FOUND, "there is nothing here")
             return self._play(match, parts[2], body)
@@ -308,18 +316,3 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
-
-
-def _about(match: PersonsMatch) -> dict[str, Any]:
-    """Facts that stay the same through a match."""
-    rules = match.rules
-    return {
-        "title": rules.title,
-        "chinese": rules.chinese,
-        "agents": match.names,
-        "people": rules.people,
-        "person": match.person,
-        "marks": marks_in_chinese(rules),
-        "variant": rules.name,
-        "examples": examples_told(rules),
-    }

@@ -260,6 +260,12 @@ def test_what_a_match_leaves_behind(tmp_path, monkeypatch, capsys):
     assert [record.is_complete for record in read_records(path)] == [False, False]
 
 
+@pytest.mark.parametrize("words", [[], ["--browser", "--knob", "cap=8"]])
+def test_what_is_played_has_to_be_named_or_chosen(words, capsys):
+    assert main(["play", *words]) == 2
+    assert "--variant names what is played: fuzhou, hangzhou" in capsys.readouterr().err
+
+
 def test_commands_quote_files_that_need_it():
     assert show_command("my games.jsonl") == 'python -m mahjong_env show "my games.jsonl" --html page.html'
 

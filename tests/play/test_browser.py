@@ -10,6 +10,7 @@ import mahjong_env
 from mahjong_agents import make_agent
 from mahjong_env import Deal
 from mahjong_env.basics.actions import PASS
+from mahjong_env.play.lobby import Lobby
 from mahjong_env.play.match import PersonsMatch, review_command, show_command
 from mahjong_env.play.server import PlayServer
 from mahjong_env.records import RecordWriter, count_records, read_records, replay_points
@@ -363,3 +364,56 @@ def test_the_table_fits_every_screen(tmp_path):
         """)
         assert browser.execute_script(SHOWN)["lit"] >= 1
         assert messages(browser) == []
+
+
+@pytest.mark.thorough
+def test_a_match_is_chosen_in_the_lobby():
+    def begin(rules, name, person, num_hands):
+        agent = make_agent(name)
+        return PersonsMatch(rules, [None, *[agent] * (rules.people - 1)], seed=3, num_hands=num_hands, hints=agent)
+
+    with answering(Lobby(("greedy", "random"), begin, make_agent("greedy"))) as server, chromium(WIDE) as browser:
+        browser.get(server.url)
+        wait(browser, "document.querySelector('.felt') && true")
+        assert len(texts(browser, ".card")) == len(mahjong_env.VARIANTS)
+        assert browser.execute_script("return document.querySelectorAll('#lobby .taught .tile').length") == 14
+        browser.find_element("css selector", ".card input[value=hebei]").click()
+        wait(browser, "looked.page.includes('Hebei') && document.querySelectorAll('#table .place').length === 3")
+        # A house rule changes the sheet beside it; one that cannot be is refused in words.
+        browser.execute_script("document.getElementById('knobs').open = true")
+        field = (
+            "[...document.querySelectorAll('#knobs label')].find((one) => one.textContent.startsWith('the product'))"
+        )
+        browser.execute_script(f"window.cap = {field}.lastChild")
+        for value, said in (
+            ("-3", "document.getElementById('error').textContent"),
+            ("64", "looked.page.includes('cap=64')"),
+        ):
+            browser.execute_script("cap.value = arguments[0]; cap.dispatchEvent(new Event('change'))", value)
+            assert wait(browser, said)
+            browser.execute_script(f"window.cap = {field}.lastChild")
+        assert "64" in wait(browser, "document.getElementById('sheet').textContent")
+        for width in (320, 1280):
+            metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 900}
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+            assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+        browser.find_element("id", "language").click()
+        assert "开始" in texts(browser, "#start")
+        browser.find_element("id", "language").click()
+        browser.find_element("id", "start").click()
+        wait(browser, f"state && {READY}")
+        assert browser.execute_script("return data.variant") == "hebei"
+        # The rules of this table are at hand; hints light what they advise.
+        browser.find_element("id", "open-rules").click()
+        assert "cap=64" in wait(browser, "document.querySelector('#rules[open] article')?.textContent")
+        browser.find_element("css selector", "#rules [data-close]").click()
+        browser.find_element("id", "hint").click()
+        wait(browser, "document.querySelector('#hints table')")
+        lit = browser.execute_script("return [document.querySelector('.best').dataset.action, hinted.advice]")
+        assert lit[0] == lit[1]
+        # What was chosen is remembered; the way back leads to the lobby.
+        browser.find_element("id", "open-lobby").click()
+        wait(browser, "document.querySelector('.card input:checked')?.value === 'hebei'")
+        browser.refresh()
+        wait(browser, "looked && wanted.knobs.includes('cap=64') && document.querySelector('.felt') && true")
+        assert [one for one in messages(browser) if "400" not in one] == []

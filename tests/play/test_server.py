@@ -16,6 +16,7 @@ import pytest
 import mahjong_env
 from mahjong_agents import make_agent
 from mahjong_env import MahjongError
+from mahjong_env.play.lobby import Lobby
 from mahjong_env.play.match import PersonsMatch, review_command
 from mahjong_env.play.server import HOST, PlayServer
 from mahjong_env.records import GameRecord, replay_points
@@ -146,14 +147,76 @@ def test_matches_that_are_left_are_kept(monkeypatch):
 
     with PlayServer(new_match) as running:
         for _ in range(3):
-            match, _ = running.game(running.begin())
+            match, _ = running.game(running.begin({}))
             match.answer(0, match.legal()[0])
         assert len(kept) == 1  # the oldest one had to go
-        running.begin()
+        running.begin({})
         assert len(kept) == 2
     # The server has ended; a match in which nothing was answered leaves nothing.
     assert [record.is_complete for record in kept] == [False] * 3
     assert {len(record.actions) > 0 for record in kept} == {True}
+
+
+@pytest.fixture
+def lobby():
+    def begin(rules, name, person, num_hands):
+        agents = [make_agent(name)] * (rules.people - 1)
+        seated = [*agents[:person], None, *agents[person:]]
+        return PersonsMatch(rules, seated, seed=1, num_hands=num_hands)
+
+    with PlayServer(Lobby(("greedy", "random"), begin, make_agent("greedy"))) as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+def test_a_match_is_begun_as_it_was_chosen(lobby):
+    browser = Browser(lobby)
+    page = browser.ask("GET", "")[1]
+    offered = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', page)[1])["lobby"]
+    assert {one["name"] for one in offered["variants"]} >= set(mahjong_env.VARIANTS)
+    assert all(all(one["about"]) for one in offered["variants"])
+    wanted = {"variant": "hebei", "knobs": ["players=4"], "agent": "greedy", "person": 3, "hands": 2}
+    status, seen = browser.post("rules", **wanted)
+    assert (status, seen["table"]["people"]) == (200, 4)
+    assert "House rules of this table: `players=4`" in seen["page"]
+    assert ["players", "4", ["3", "4"]] in [told[:3] for told in seen["knobs"]]
+    assert any(place["river"] for place in seen["frame"]["table"]["places"])
+    status, told = browser.post("games", **wanted)
+    match, _ = lobby.game(told["game"])
+    assert (match.person, match.engine.num_hands, match.rules.knobs["players"]) == (3, 2, 4)
+    assert match.names == ["greedy"] * 3 + ["you"]
+    assert browser.ask("GET", f"games/{told['game']}/rules")[1]["page"] == seen["page"]
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"variant": "riichi"}, "there is no variant"),
+        ({"variant": ["hebei"]}, "there is no variant"),
+        ({"knobs": ["cap=none", "cap=8"]}, "given twice"),
+        ({"knobs": [8]}, "a list of texts"),
+        ({"agent": "tests/evil.py:Agent"}, "agent is one of greedy, random"),
+        ({"agent": None}, "agent is one of greedy, random"),
+        ({"person": 3}, "from 0 to 2"),
+        ({"person": "0"}, "from 0 to 2"),
+        ({"hands": 0}, "from 1 to 100"),
+        ({"hands": 10**9}, "from 1 to 100"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(lobby, other, said):
+    wanted = {"variant": "hebei", "knobs": [], "agent": "greedy", "person": 0, "hands": 1} | other
+    status, told = Browser(lobby).post("games", **wanted)
+    assert status == 400
+    assert said in told["error"]
+    assert not lobby._games
+
+
+def test_without_a_lobby_nothing_can_be_chosen(server):
+    assert Browser(server).post("rules", variant="wuhan", knobs=[])[0] == 404
+    assert Browser(server).post("games", variant="wuhan")[1]["table"]["title"] == "Hebei"
 
 
 def test_wrong_and_late_clicks_are_errors_and_change_nothing(server):
@@ -198,7 +261,7 @@ def test_clicks_at_the_same_time_are_played_once_and_leave_other_games_alone(ser
     assert sorted(answers) == [200, *[409] * 5]
     assert browser.ask("GET", f"games/{other['game']}")[1] == before
     for _ in range(32):
-        server.begin()
+        server.begin({})
     with pytest.raises(MahjongError, match="there is no such game"):  # old ones are forgotten
         server.game(other["game"])
 
