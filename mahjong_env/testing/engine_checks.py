@@ -32,6 +32,7 @@ from mahjong_env.engine.outcome import Outcome
 from mahjong_env.engine.phases import claims
 from mahjong_env.engine.phases.judge import judge_turn
 from mahjong_env.engine.phases.masks import write_masks
+from mahjong_env.engine.phases.settle import most_actions
 from mahjong_env.engine.scene import Deal
 from mahjong_env.engine.snapshot import Snapshot
 from mahjong_env.hands.codes import encode
@@ -61,7 +62,6 @@ from mahjong_env.testing.play import (
     choose_actions,
     frozen_arrays,
     live_games,
-    most_actions,
     play_together,
     positions,
     random_actions,

@@ -13,10 +13,10 @@ from mahjong_env.basics.tiles import NUM_KINDS
 from mahjong_env.basics.types import BoolArray, Games, Int64Array
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
+from mahjong_env.engine.phases.settle import most_actions
 from mahjong_env.hands.distance import cheapest_hands, kinds_to_spare
 from mahjong_env.hands.kind_sets import unpack
 from mahjong_env.observation.view import View
-from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import NO_SEAT, Phase
 
 _FAR: Final = 200.0  # more than the tiles that any hand lacks
@@ -86,17 +86,6 @@ def choose_actions(engine: Engine, rng: np.random.Generator) -> Int64Array:
 def live_games(engine: Engine) -> Games:
     """[n] the games that wait for an action."""
     return np.flatnonzero(engine.seat_to_act != NO_SEAT)
-
-
-def most_actions(rules: Rules) -> int:
-    """No hand takes more actions than this.
-
-    Every discard follows a tile of the wall or a claim, a seat claims at most as many tiles as it lays down sets, and
-    each other seat answers once to a discard, to a tile added to a pung, and to each question before the first turn.
-    """
-    melds = rules.seats * (rules.hand_size // 3)
-    discards = int(rules.deck.sum()) - rules.seats * rules.hand_size + melds
-    return (discards + melds) * rules.seats + rules.opening_stages * rules.seats
 
 
 def positions(engine: Engine, seed: int, *, every: int = 1, first: int = 0) -> Iterator[StepResult | None]:

@@ -10,7 +10,7 @@ import pytest
 from mahjong_env.cli import main
 
 ROOT = Path(__file__).parents[2]
-PAGES = [pytest.param("text", marks=pytest.mark.thorough)]
+PAGES = [pytest.param("text", marks=pytest.mark.thorough), "openspiel"]
 
 
 def blocks(page):
@@ -42,6 +42,8 @@ def run(page, monkeypatch, capsys):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_prints_what_it_shows(page, monkeypatch, capsys):
+    if page == "openspiel":
+        pytest.importorskip("pyspiel")
     compared = 0
     for printed, shown in run(page, monkeypatch, capsys):
         assert printed == shown

@@ -58,6 +58,17 @@ def describe(context: StepContext, won: Won) -> Wins:
     return wins
 
 
+def most_actions(rules: Rules) -> int:
+    """No hand takes more actions than this.
+
+    Every discard follows a tile of the wall or a claim, a seat claims at most as many tiles as it lays down sets, and
+    each other seat answers once to a discard, to a tile added to a pung, and to each question before the first turn.
+    """
+    melds = rules.seats * (rules.hand_size // 3)
+    discards = int(rules.deck.sum()) - rules.seats * rules.hand_size + melds
+    return (discards + melds) * rules.seats + rules.opening_stages * rules.seats
+
+
 def most_hands(rules: Rules, num_hands: int) -> int:
     """The most hands that a match can have."""
     return num_hands if rules.ends_by_hands else CUT_AFTER
