@@ -372,7 +372,8 @@ def _told(view: View, reader: Reader) -> Iterator[tuple[int, str]]:
             taken = f"{reader.tiles([detail])} from {reader.name(persons[giver])}"
             yield slot, f"{reader.does(person, 'claim')} {taken}: {Meld(MeldType(event), kind, persons[giver])}"
         elif event == Event.ADDED_KONG:
-            yield slot, f"{reader.does(person, 'add')} {tile} to {'your' if slot == 0 else 'the'} pung"
+            origin = f" from {reader.name(persons[giver])}" if detail >= 0 else ""
+            yield slot, f"{reader.does(person, 'add')} {tile}{origin} to {'your' if slot == 0 else 'the'} pung"
         elif event == Event.CONCEALED_KONG:
             yield slot, f"{reader.does(person, 'declare')} a concealed kong{f' of {tile}' if kind >= 0 else ''}"
         elif event == Event.FLOWER:
