@@ -18,9 +18,9 @@ from mahjong_env.basics.errors import MahjongError
 from mahjong_env.basics.notation import LEGEND
 from mahjong_env.cli.arguments import add_game, add_rules, check_record, read_agents, read_rules, read_seed
 from mahjong_env.cli.show_command import ask
-from mahjong_env.cli.terminal import has_colour, say
+from mahjong_env.cli.terminal import has_colour, say, width
 from mahjong_env.drawing.table import person_name
-from mahjong_env.drawing.text import Reader, legal_text, table_text
+from mahjong_env.drawing.text import WIDTH, Reader, legal_text, table_text
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.agents import Opponent, agent_name, agent_names, find_agent
 from mahjong_env.play.hints import advice, prospects
@@ -33,6 +33,7 @@ from mahjong_env.play.words import matching
 from mahjong_env.records import GameRecord, Recorder, RecordWriter, count_records
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import VARIANTS
+from mahjong_env.viewer.story import standings
 
 HELP = """\
 write a tile to discard it (5m), or an action (pung, chow low, kong, added kong 5m, win, pass);
@@ -76,7 +77,7 @@ def run(chosen: argparse.Namespace) -> int:
         elif rules is not None:
             engine = Engine(rules, 1, seed=seed, num_hands=chosen.num_hands)
             settings: dict[str, Any] = {"unicode": chosen.unicode, "hints": hints, "colour": has_colour()}
-            print(f"seed {seed}; you are {person_name(chosen.seat)}\n{HELP}\n{LEGEND}\n")
+            say(f"seed {seed}; you are {person_name(chosen.seat)}", HELP, LEGEND, "")
             play(engine, agents, np.random.default_rng(seed), **settings, keep=kept, thoughts=chosen.thoughts)
     finally:  # Ctrl-C leaves the table, too
         print("with --record FILE a match can be looked at again and reviewed" if kept is None else kept.told())
@@ -196,7 +197,7 @@ def play(
             agent = agents[int(engine.seat_to_act[0])]
             if agent is None:
                 tell(*story.draw())
-                print(table_text(engine, person=you.person, unicode=unicode, colour=colour))
+                print(table_text(engine, person=you.person, unicode=unicode, colour=colour, width=width(WIDTH)))
                 answer = ask_person(engine, read, you, tell, hints)
                 if answer is None:
                     tell("you have left the table")
@@ -206,8 +207,10 @@ def play(
             tell(*story.play(answer)[1])
     finally:
         recorder.close()
+    places = standings(engine.points[0].tolist())
+    tell(f"final standings: {', '.join(f'{place}. {you.name(person)} {held}' for place, person, held in places)}")
     tell("all hands:")
-    print(table_text(engine, unicode=unicode, colour=colour))
+    print(table_text(engine, unicode=unicode, colour=colour, width=width(WIDTH)))
 
 
 def ask_person(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from io import StringIO
 
 from mahjong_env.cli.arguments import add_rules, read_rules
-from mahjong_env.cli.terminal import has_colour, width
+from mahjong_env.cli.terminal import has_colour, show_pages, width
 from mahjong_env.rulebook.page import COMMON, describe_rules, rules_in_short, without_links
 
 
@@ -18,13 +19,18 @@ def declare(parser: argparse.ArgumentParser) -> None:
     which.add_argument("--short", action="store_true", help="what one has to know to play at once, on a page or two")
     which.add_argument("--language", choices=sorted(COMMON), default="en", help="English or Chinese (default: en)")
     parser.add_argument("--markdown", action="store_true", help="print the page as Markdown, for files")
+    parser.add_argument("--no-pager", action="store_true", help="print all of it at once, on a terminal too")
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Print it."""
     rules = read_rules(chosen)
     page = rules_in_short(rules) if chosen.short else describe_rules(rules, chosen.language)
-    print(page if chosen.markdown else terminal_text(page, width(), colour=has_colour()))
+    text = page if chosen.markdown else terminal_text(page, width(), colour=has_colour())
+    if chosen.no_pager or sys.stdout is None or not sys.stdout.isatty():
+        print(text)
+    else:
+        show_pages(text)
     return 0
 
 

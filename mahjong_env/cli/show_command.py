@@ -20,8 +20,8 @@ from mahjong_env.cli.arguments import (
     read_seed,
     write_text,
 )
-from mahjong_env.cli.terminal import has_colour, say
-from mahjong_env.drawing.text import Reader, table_text
+from mahjong_env.cli.terminal import has_colour, say, width
+from mahjong_env.drawing.text import WIDTH, Reader, table_text
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.environments.agents import Annotation, Opponent, agent_name
@@ -101,12 +101,12 @@ def _tell(
     """Tell a match while it is played; ``choose`` gives the next action, None where a record ends early."""
     colour = has_colour()
     story = Story(engine, Reader(unicode=chosen.unicode), step)
-    print(f"{LEGEND}\n")
+    say(LEGEND, "")
     say(*story.opening(), colour=colour)
     is_new = True
     while engine.seat_to_act[0] >= 0:
         if chosen.tables == "moves" or (chosen.tables == "hands" and is_new):
-            print(table_text(engine, unicode=chosen.unicode, colour=colour))
+            print(table_text(engine, unicode=chosen.unicode, colour=colour, width=width(WIDTH)))
         action = choose()
         if action is None:
             say("the record ends here", colour=colour)
@@ -115,7 +115,7 @@ def _tell(
         is_new = bool(result.hand_over[0])
         say(*lines, colour=colour)
     if chosen.tables != "none":
-        print(table_text(engine, unicode=chosen.unicode, colour=colour))
+        print(table_text(engine, unicode=chosen.unicode, colour=colour, width=width(WIDTH)))
 
 
 def ask(

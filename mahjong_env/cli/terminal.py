@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import pydoc
 import shutil
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from mahjong_env.drawing.text import has_colour, paint
+from mahjong_env.drawing.text import folded, has_colour, paint
 
-__all__ = ["INTERRUPTED", "as_long_as_read", "has_colour", "paint", "prepare_output", "say", "width"]
+__all__ = ["INTERRUPTED", "as_long_as_read", "has_colour", "paint", "prepare_output", "say", "show_pages", "width"]
 
 INTERRUPTED: Final = 130
 """The exit status after Ctrl-C, as shells have it."""
@@ -54,9 +55,18 @@ def as_long_as_read(command: Callable[[], int]) -> int:
 
 
 def say(*lines: Any, colour: bool = False) -> None:
-    """Print some lines, in colour if that is wanted."""
-    for line in lines:
-        print(paint(str(line)) if colour else line)
+    """Print some lines, in colour if that is wanted; on a terminal they are broken between words."""
+    told = [part for line in lines for part in (str(line).splitlines() or [""])]
+    if sys.stdout is not None and sys.stdout.isatty():
+        told = [part for line in told for part in folded(line, width())]
+    for line in told:
+        print(paint(line) if colour else line)
+
+
+def show_pages(text: str) -> None:
+    """Print a long text: page by page on a terminal, by the pager that $PAGER names."""
+    os.environ.setdefault("LESS", "FRX")  # colours as they are, and no pages for what fits on one
+    pydoc.pager(text)
 
 
 def width(most: int = 100) -> int:

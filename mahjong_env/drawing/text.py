@@ -119,6 +119,9 @@ def paint(text: str, wild: int = -1) -> str:
     return _GLYPH.sub(coloured_glyph, _TILES.sub(coloured, bold))
 
 
+WIDTH: Final = 80
+"""Columns of a table."""
+
 _HOW = {
     "draw": "with {tile}, drawn",
     "discard": "with {tile}, discarded by {giver}",
@@ -134,10 +137,12 @@ class Reader:
     Attributes:
         person: who is called "you", and whose tiles alone are shown where a text hides any; None: a spectator.
         unicode: tiles as Unicode characters instead of notation ("123m").
+        width: columns of a table.
     """
 
     person: int | None = None
     unicode: bool = False
+    width: int = WIDTH
 
     def name(self, person: int) -> str:
         """A person: "player_0", or "you"."""
@@ -286,9 +291,7 @@ def last_event(engine: Engine, game: int = 0, reader: Reader | None = None) -> s
     return f"{told}; {reader.does(persons[turn], 'draw')}{tile or ' a tile'}{replaced}"
 
 
-WIDTH: Final = 80
-"""Columns of a table."""
-_LEFT, _LABEL = 22, 9
+_LEFT, _LABEL, _NARROW = 22, 9, 60
 _WINDS_IN_CHINESE: Final = dict(zip(WINDS, "东南西北", strict=True))
 
 
@@ -300,6 +303,7 @@ def table_text(
     unicode: bool = False,
     outcome: Mapping[str, Any] | None = None,
     colour: bool = False,
+    width: int = WIDTH,
 ) -> str:
     """One game of an engine as text.
 
@@ -311,11 +315,12 @@ def table_text(
         unicode: tiles as Unicode characters instead of notation ("123m").
         outcome: the hand that has just ended, if any (`mahjong_env.engine.outcome.hand_info`): its result comes first.
         colour: write colours, as ANSI sequences.
+        width: columns; a narrow table has who sits there above the tiles, not beside them.
 
     Returns:
-        Several lines of at most `WIDTH` columns without a newline at the end.
+        Several lines of at most ``width`` columns without a newline at the end.
     """
-    reader = Reader(person, unicode)
+    reader = Reader(person, unicode, width)
     table = read_table(engine, game) if person is None else seen_table(engine.view([game], seats=person))
     lines = [] if outcome is None else outcome_text(outcome, reader, engine.rules).splitlines()
     seat = int(engine.state.actor[game])
@@ -323,13 +328,13 @@ def table_text(
     is_told = actor is not None and person in (None, actor)
     lines += _lines(table, reader, last_event(engine, game, reader) if is_told else "")
     lines.append(_question(table, reader, actor, np.flatnonzero(engine.state.mask[game])))
-    text = "\n".join(part for line in lines for part in folded(line, WIDTH))
+    text = "\n".join(part for line in lines for part in folded(line, width))
     return paint(text, table.wild) if colour else text
 
 
 def _lines(table: Table, reader: Reader, event: str = "") -> Iterator[str]:
     """The table between its headline and the question that it waits for."""
-    rule = "-" * WIDTH  # box drawings take two columns on some Chinese terminals
+    rule = "-" * reader.width  # box drawings take two columns on some Chinese terminals
     yield from _headlines(table, reader)
     if event:
         yield f"last: {event}"
@@ -397,7 +402,7 @@ def _headlines(table: Table, reader: Reader) -> Iterator[str]:
     facts += [f"wild {reader.tiles([table.wild])}"] if table.wild >= 0 else []
     facts += [f"turned up {reader.tiles([table.indicator])}"] if table.indicator >= 0 else []
     title = f"{table.title} {table.chinese}".rstrip()
-    yield from joined([f"{title}: {facts[0]}", *facts[1:]], WIDTH, ", ")
+    yield from joined([f"{title}: {facts[0]}", *facts[1:]], reader.width, ", ")
 
 
 def _wind(name: str) -> str:
@@ -412,7 +417,8 @@ def _side(table: Table, slot: int, place: Place, reader: Reader) -> list[str]:
         f"  {_wind(place.wind)}{'  dealer 庄' if place.is_dealer else ''}",
         f"  {place.points} points",
     ]
-    room = WIDTH - _LEFT - _LABEL
+    is_narrow = reader.width < _NARROW
+    room = reader.width - _LABEL - (2 if is_narrow else _LEFT)
     melds = [_meld(table, slot, meld, reader) for meld in place.melds]
     rows = [
         ("hand", joined(_hand(place, reader), room, "  ")),
@@ -424,6 +430,8 @@ def _side(table: Table, slot: int, place: Place, reader: Reader) -> list[str]:
     right = [
         padded("" if number else label, _LABEL) + line for label, lines in rows for number, line in enumerate(lines)
     ]
+    if is_narrow:
+        return [*joined([left[0], *map(str.strip, left[1:])], reader.width, "  "), *(f"  {line}" for line in right)]
     return [
         (padded(one, _LEFT) + other).rstrip() if columns(one) < _LEFT else f"{one} {other}"
         for one, other in zip_longest(left, right, fillvalue="")

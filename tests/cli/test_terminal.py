@@ -9,7 +9,7 @@ import pytest
 from mahjong_env import VARIANTS, describe_rules
 from mahjong_env.cli import main
 from mahjong_env.cli.rules_command import terminal_text
-from mahjong_env.cli.terminal import has_colour, paint, prepare_output
+from mahjong_env.cli.terminal import has_colour, paint, prepare_output, say
 from mahjong_env.drawing.text import columns
 
 PAGE = """<!-- made by a machine -->
@@ -63,6 +63,29 @@ def test_the_command_follows_knobs_and_can_print_the_page_itself(capsys):
     assert capsys.readouterr().out.startswith("# Hebei mahjong")
     assert main(["rules", "--variant", "hebei", "--knob", "lid=3"]) == 2
     assert "has no knob 'lid'" in capsys.readouterr().err
+
+
+class _Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_on_a_terminal_rules_go_through_a_pager_and_lines_end_between_words(monkeypatch):
+    paged = []
+    monkeypatch.setattr("pydoc.pager", paged.append)
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys, "stdout", terminal := _Terminal())
+    assert main(["rules", "--variant", "hebei"]) == 0
+    assert (len(paged), terminal.getvalue()) == (1, "")
+    assert main(["rules", "--variant", "hebei", "--no-pager"]) == 0
+    assert len(paged) == 1
+    assert "Hebei mahjong" in terminal.getvalue()
+    monkeypatch.setattr(sys, "stdout", terminal := _Terminal())
+    say("write a tile to discard it (5m), or an action\nq: leave", "")
+    assert terminal.getvalue() == "write a tile to discard it (5m), or\n    an action\nq: leave\n\n"
+    monkeypatch.setattr(sys, "stdout", pipe := io.StringIO())
+    say("write a tile to discard it (5m), or an action")
+    assert pipe.getvalue() == "write a tile to discard it (5m), or an action\n"
 
 
 def test_characters_that_an_encoding_lacks(monkeypatch):

@@ -55,6 +55,10 @@ def test_every_line_of_whole_games_fits_and_is_aligned(variant, greedy):
             assert max(map(columns, lines)) <= WIDTH, lines
             starts = {columns(found[0]) for line in lines if (found := SIDE.match(line))}
             assert starts == {22}
+            narrow = table_text(engine, person=person, unicode=unicode, outcome=outcome, width=40).splitlines()
+            assert max(map(columns, narrow)) <= 40, narrow
+            held = sum(line.startswith("  hand ") for line in narrow)
+            assert held == engine.rules.seats
             count += 1
     assert count > 100
 
