@@ -32,6 +32,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "drawn_tiles",
+    "front_door",
     "github_pages",
 ]
 root_doc = "docs/index"
@@ -78,6 +79,7 @@ napoleon_attr_annotations = False  # the types stand in the signature
 html_theme = "furo"
 html_title = f"mahjong_env {release}"
 html_static_path = ["static"]
+html_logo = html_favicon = "static/logo.svg"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False

@@ -16,13 +16,16 @@ import numpy as np
 
 import mahjong_env
 from mahjong_agents import make_agent
+from mahjong_env.basics.tiles import GREEN
 from mahjong_env.drawing.picture import png_bytes, table_svg
 from mahjong_env.drawing.table import event_text, read_table
 from mahjong_env.drawing.text import last_event
-from mahjong_env.drawing.tiles import THEMES
+from mahjong_env.drawing.tiles import HEIGHT, THEMES, text_svg, tile_svg
+from mahjong_env.drawing.tiles import WIDTH as WIDTH_OF_TILE
 from mahjong_env.engine.outcome import hand_info
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
+LOGO = Path(__file__).parents[1] / "docs" / "static" / "logo.svg"
 MOVES = 36  # some hands of every variant are longer
 VARIANT, SEED = "wuhan", 11  # of the moving picture
 WIDTH, COLOURS = 560, 48
@@ -55,6 +58,25 @@ def pictures() -> dict[str, str]:
         table = read_table(engine)
         made |= {f"{variant}-{theme}.svg": f"{table_svg(table, theme=theme)}\n" for theme in THEMES}
     return made
+
+
+def logo() -> str:
+    """The icon of the site: a Green Dragon (發, prosperity)."""
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH_OF_TILE} {HEIGHT}">{tile_svg(GREEN)}</svg>\n'
+
+
+def card() -> str:
+    """The picture that stands beside links to the site."""
+    kinds = (4, 5, 6, 11, 11, 26, GREEN)
+    tiles = "".join(
+        f'<g transform="translate({110 + 142 * place} 330) scale(2.2)">{tile_svg(kind)}</g>'
+        for place, kind in enumerate(kinds)
+    )
+    words = text_svg("mahjong_env", 110, 170, 96, "#ffffff") + text_svg(
+        "the reinforcement-learning environment for Chinese regional mahjong", 110, 250, 33, "#d7e5dd"
+    )
+    ground = '<rect width="1200" height="630" fill="#1f5c45"/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630">{ground}{words}{tiles}</svg>'
 
 
 @cache
@@ -94,4 +116,6 @@ if __name__ == "__main__":
         (FOLDER / name).write_text(picture, encoding="utf-8")
     for theme in THEMES:
         write_moving(FOLDER / f"game-{theme}.gif", theme)
-    print(f"written: {FOLDER}")
+    LOGO.write_text(logo(), encoding="utf-8")
+    LOGO.with_name("card.png").write_bytes(png_bytes(card()))
+    print(f"written: {FOLDER}, {LOGO.parent}")

@@ -347,7 +347,7 @@ def test_the_page_does_what_it_says(example_commands, tmp_path):
         done = subprocess.run(shlex.split(line), cwd=tmp_path, capture_output=True, text=True, encoding="utf-8")
         assert done.returncode == 0, done.stderr
         assert "failure" not in done.stderr
-    shown = page.partition("<!-- transcript -->\n```json\n")[2].partition("```")[0].splitlines()
+    shown = page.partition("<!-- transcript -->\n```text\n")[2].partition("```")[0].splitlines()
     (log,) = (tmp_path / "logs").glob("*.jsonl")
     said = iter(log.read_text("utf-8").splitlines())
     assert len(shown) > 15

@@ -2,13 +2,14 @@
 
 import pytest
 
-from tools.pictures import FOLDER, fingerprint, fingerprint_of, pictures
+from tools.pictures import FOLDER, LOGO, fingerprint, fingerprint_of, logo, pictures
 
 
 def test_pictures_are_up_to_date():
     drawn = pictures()
     kept = {file.name: file.read_text(encoding="utf-8") for file in FOLDER.glob("*.svg")}
     assert kept == drawn, "run `make pictures`"
+    assert LOGO.read_text(encoding="utf-8") == logo(), "run `make pictures`"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -116,13 +116,22 @@ def test_the_site_builds_without_a_warning(tmp_path):
     hebei = (tmp_path / "site" / "docs" / "variants" / "hebei.html").read_text(encoding="utf-8")
     assert 'href="#tile-5p"' in hebei  # tiles are drawn
     assert "\U0001f019" not in hebei
+    home = (tmp_path / "site" / "docs" / "index.html").read_text(encoding="utf-8")
+    for variant, rules in mahjong_env.VARIANTS.items():
+        assert f'href="variants/{variant}.html"' in home
+        recorded = (tmp_path / "site" / "games" / f"{variant}.html").read_text(encoding="utf-8")
+        assert f"<title>{rules.title} mahjong</title>" in recorded
+    assert 'src="../games/wuhan.html#' in home
+    assert 'src="../../games/hebei.html#' in hebei
+    assert 'property="og:description" content="The reinforcement-learning environment' in home
+    assert "There is no such page" in (tmp_path / "site" / "404.html").read_text(encoding="utf-8")
 
 
 def dead_links(page):
     """Links of a built page to files that are not there, and what a page would load from elsewhere."""
     text = page.read_text(encoding="utf-8")
     for target in re.findall(r'(?:href|src)="([^"#]+)', text):
-        if not re.match(r"[a-z]+:|//", target) and not (page.parent / target.partition("?")[0]).exists():
+        if not re.match(r"[a-z]+:|//", target) and not (page.parent / target.partition("?")[0].lstrip("/")).exists():
             yield f"{page.name}: {target}"
     for target in re.findall(r'<(?:script|img|link rel="stylesheet")[^>]+(?:src|href)="((?:https?:)?//[^"]+)', text):
         yield f"{page.name} loads {target}"
