@@ -31,7 +31,7 @@ CARD: Final = "README.md"
 PARQUET_COLUMNS: Final[Mapping[str, str]] = {
     "observation": "what the seat saw, by `mahjong_env.OBSERVATION_PIECES`",
     "events": "the hand as a sequence, its last 240 events, by `mahjong_env.EVENTS`",
-    "hidden": "what the seat could not see, an array of `mahjong_env.Hidden`",
+    "hidden": "what the seat could not see: the array of this name in `mahjong_env.Hidden`",
 }
 """What Parquet files may have beside the columns of the decisions."""
 
