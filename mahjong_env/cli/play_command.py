@@ -140,6 +140,7 @@ def _serve(chosen: argparse.Namespace, rules: Rules | None, seed: int, kept: _Ke
     if rules is None:
         names = tuple(name for name in agent_names() if _can_play(name))
         new_match = Lobby(names, lambda rules, name, *rest: begin(rules, [name], *rest), hints)
+        new_match.offer  # noqa: B018  (made before anybody waits for it)
     else:
         deal = partial(begin, rules, chosen.agents, chosen.seat, chosen.num_hands)
         # The first match is dealt before anybody waits for it: tables are computed when they are first needed.

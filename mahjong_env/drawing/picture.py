@@ -212,17 +212,21 @@ class _Drawing:
             tile = _placed(row, x, y, scale)
             box = f'x="{x + 1:g}" y="{y + 1:g}" width="{wide - 2:g}" height="{high - 2:g}" rx="6"'
             if taken:
-                tile = f'<g opacity="0.3">{tile}</g>' + self.taker(slot, taken, x + wide / 2, y + high * 0.6, scale)
+                claimer = self.table.places[self.table.slot_after(slot, taken)]
+                wind = text_svg(
+                    claimer.wind[0] if claimer else "",
+                    x + wide / 2,
+                    y + high * 0.6,
+                    30 * scale,
+                    self.theme.text,
+                    "middle",
+                )
+                tile = f'<g opacity="0.3">{tile}</g>{wind}'
             elif was_drawn:
                 tile += f'<rect {box} fill="#000" fill-opacity="0.18"/>'
             if offered == (kind, slot, False) and number == len(place.river) - 1:
                 tile += f'<rect {box} fill="none" stroke="{self.theme.accent}" stroke-width="5"/>'
             yield tile
-
-    def taker(self, slot: int, taken: int, x: float, y: float, scale: float) -> str:
-        """The wind of the player who has claimed a discard."""
-        claimer = self.table.places[self.table.slot_after(slot, taken)]
-        return text_svg(claimer.wind[0] if claimer else "", x, y, 30 * scale, self.theme.text, "middle")
 
 
 def _placed(row: Row, x: float, y: float, scale: float) -> str:

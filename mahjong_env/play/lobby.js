@@ -33,7 +33,6 @@ Object.assign(words.zh, {
   ],
 });
 const EXAMPLE = [[0, 1, 2], [12, 13, 14], [24, 25, 26], [31, 31, 31], [10, 10]]; // four sets and a pair
-const HANDS = [1, 4, 8, 16];
 const STRENGTHS = Object.keys(words.en.strengths); // from the weakest
 
 const wanted = { variant: "", agent: "", person: 0, hands: 1, knobs: [], ...remembered("lobby") };
@@ -80,7 +79,7 @@ function drawLobby() {
     const input = make("input", { type: "radio", name: "variant", value: one.name });
     input.checked = one.name === wanted.variant;
     input.addEventListener("change", () => { Object.assign(wanted, { variant: one.name, knobs: [], person: 0 }); look(); });
-    const [first, ...rest] = (one.about[lang] || one.about[0]).split(/(?<=\.) |(?<=。)/);
+    const [first, ...rest] = (one.about[lang] || one.about[0]).split(/(?<=\.) |(?<=。) ?/);
     return make("label", { class: "card" }, input, make("b", {}, one.title, " ", make("span", { lang: "zh" }, one.chinese)),
       make("small", {}, first, make("span", {}, ` ${rest.join(" ")}`)));
   });
@@ -95,7 +94,7 @@ function drawLobby() {
     make("fieldset", {}, make("legend", {}, say().choose), ...cards),
     make("div", { class: "grid" },
       listed("agent", say().opponents, agents.map((name) => [name, say().strengths[name] ?? name]), wanted.agent, (value) => { wanted.agent = value; }),
-      listed("hands", say().hands, HANDS.map((count) => [count, String(count)]), wanted.hands, (value) => { wanted.hands = Number(value); }),
+      listed("hands", say().hands, data.lobby.hands.map((count) => [count, String(count)]), wanted.hands, (value) => { wanted.hands = Number(value); }),
       listed("person", say().seat, seats.map((seat) => [seat, String(seat)]), wanted.person, (value) => { wanted.person = Number(value); })),
     drawer("knobs", isOpen("knobs", wanted.knobs.length > 0), make("summary", {}, say().houseRules), ...knobs()), play);
 }
@@ -118,7 +117,7 @@ async function look() {
   looks += 1;
   const number = looks;
   try {
-    const told = await ask("rules", wanted);
+    const told = await ask("rules", { ...wanted, language });
     if (number !== looks || !isChoosing()) return;
     looked = told;
     complain(null);

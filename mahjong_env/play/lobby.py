@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from http import HTTPStatus
 from typing import Any, Final
 
+from mahjong_env.basics.errors import RulesError
 from mahjong_env.environments.agents import Opponent
 from mahjong_env.play.match import PersonsMatch, RequestError
-from mahjong_env.rulebook.page import rules_in_short
+from mahjong_env.rulebook.page import rules_in_short, variant_page, without_links
 from mahjong_env.ruleset import knobs
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import VARIANTS, rules
 
-_MOST_HANDS: Final = 100
+_HANDS: Final = (1, 4, 8, 16)
 _SHOWN_AFTER: Final = 9  # answers: by then there are rivers and a claim or two
 
 
@@ -32,13 +35,19 @@ class Lobby:
     begin: Callable[[Rules, str, int, int], PersonsMatch]
     shown: Opponent
 
+    @cached_property
     def offer(self) -> dict[str, Any]:
-        """Everything that can be chosen, as plain values."""
+        """Everything that can be chosen, as plain values; each variant with its rules in a few sentences."""
         variants = [
-            {"name": name, "title": one.title, "chinese": one.chinese, "about": [_in_short(one), one.in_short_chinese]}
+            {
+                "name": name,
+                "title": one.title,
+                "chinese": one.chinese,
+                "about": [_in_short(one, "en"), _in_short(one, "zh")],
+            }
             for name, one in ((name, rules(name)) for name in VARIANTS)
         ]
-        return {"variants": variants, "agents": self.agents}
+        return {"variants": variants, "agents": self.agents, "hands": _HANDS}
 
     def look(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
         """The sheet of what is wanted so far, and a table of it.
@@ -50,7 +59,7 @@ class Lobby:
         match = PersonsMatch(played, [None, *[self.shown] * (played.people - 1)], seed=7, hints=self.shown)
         while match.waits_for == "answer" and match.position < _SHOWN_AFTER:
             match.answer(match.position, match.hint(match.position)["advice"])
-        return {**sheet(played), "table": match.about(), "frame": match.state()["frames"][-1]}
+        return {**sheet(played, wanted), "table": match.about(), "frame": match.state()["frames"][-1]}
 
     def match(self, wanted: Mapping[str, Any]) -> PersonsMatch:
         """A match as it is wanted.
@@ -59,34 +68,33 @@ class Lobby:
             MahjongError: something cannot be played as it is wanted.
         """
         played = _rules(wanted)
-        agent, person, hands = wanted.get("agent"), wanted.get("person"), wanted.get("hands")
-        if agent not in self.agents:
-            raise RequestError(HTTPStatus.BAD_REQUEST, f"agent is one of {', '.join(self.agents)}, not {agent!r}")
-        if not isinstance(person, int) or not 0 <= person < played.people:
-            raise RequestError(HTTPStatus.BAD_REQUEST, f"person is a number from 0 to {played.people - 1}")
-        if not isinstance(hands, int) or not 1 <= hands <= _MOST_HANDS:
-            raise RequestError(HTTPStatus.BAD_REQUEST, f"hands is a number from 1 to {_MOST_HANDS}")
-        return self.begin(played, agent, person, hands)
+        for name, valid in {"agent": self.agents, "person": tuple(range(played.people)), "hands": _HANDS}.items():
+            if type(wanted.get(name)) is not type(valid[0]) or wanted[name] not in valid:
+                told = f"{name} is one of {', '.join(map(str, valid))}, not {wanted.get(name)!r}"
+                raise RequestError(HTTPStatus.BAD_REQUEST, told)
+        return self.begin(played, wanted["agent"], wanted["person"], wanted["hands"])
 
 
-def sheet(played: Rules) -> dict[str, Any]:
-    """The rules in short, as Markdown, and each knob: name, value, choices, valid values in words, what it does."""
-    now, choices = played.knobs, played.knob_choices()
-    told = [
-        (name, str(now[name]), list(map(str, choices[name])), valid, about)
-        for name, (_, valid, about) in played.knob_help().items()
-    ]
-    return {"page": rules_in_short(played), "knobs": told}
+def sheet(played: Rules, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """The rules as Markdown, and each knob: its name, value, choices, what is valid in words, what it does."""
+    now, choices, help_ = played.knobs, played.knob_choices(), played.knob_help()
+    told = [(name, str(now[name]), list(map(str, choices[name])), *help_[name][1:]) for name in now]
+    return {"page": _page(played, str(wanted.get("language"))), "knobs": told}
+
+
+def _page(played: Rules, language: str) -> str:
+    with suppress(RulesError):  # a variant from outside has a page in English alone
+        if language != "en":
+            return without_links(variant_page(played, language))
+    return rules_in_short(played)
+
+
+def _in_short(played: Rules, language: str) -> str:
+    """The paragraph that a page has for those who have not made up their minds; empty where it has none."""
+    _, heading, rest = _page(played, language).partition(" in short\n\n" if language == "en" else "概要\n\n")
+    return " ".join(rest.partition("\n\n")[0].replace("*", "").split()) if heading else ""
 
 
 def _rules(wanted: Mapping[str, Any]) -> Rules:
     texts = wanted.get("knobs", [])
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise RequestError(HTTPStatus.BAD_REQUEST, f"knobs is a list of texts, each {knobs.EXAMPLE}")
-    return knobs.read_rules(wanted.get("variant", ""), texts)
-
-
-def _in_short(played: Rules) -> str:
-    """The paragraph in short of the page of rules; empty for variants from outside that have none."""
-    paragraph = rules_in_short(played).partition("in short\n\n")[2].partition("\n\n")[0]
-    return " ".join(paragraph.replace("*", "").split())
+    return knobs.read_rules(wanted.get("variant", ""), map(str, texts if isinstance(texts, list) else [texts]))

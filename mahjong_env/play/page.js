@@ -423,7 +423,7 @@ $("pace").addEventListener("change", (event) => set("pace", Number(event.target.
 for (const box of document.querySelectorAll("#settings input")) box.addEventListener("change", () => set(box.id, box.checked));
 $("open-settings").addEventListener("click", () => $("settings").showModal());
 $("open-rules").addEventListener("click", async () => {
-  try { $("rules").lastElementChild.replaceChildren(...markdown((await ask(`games/${game}/rules`)).page)); } catch (error) { complain(error); return; }
+  try { $("rules").lastElementChild.replaceChildren(...markdown((await ask(`games/${game}/rules`, { language })).page)); } catch (error) { complain(error); return; }
   $("rules").showModal();
 });
 $("open-lobby").addEventListener("click", () => { if (!busy) enterLobby(); });
@@ -433,7 +433,7 @@ $("language").addEventListener("click", () => {
   switchLanguage();
   label();
   complain(complaint);
-  if (isChoosing()) { drawLobby(); if (looked) lay(looked.frame); }
+  if (isChoosing()) { drawLobby(); look(); }
   if (!shown || busy || isChoosing()) return;
   draw(shown);
   $("event").textContent = told(shown);

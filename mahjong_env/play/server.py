@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib import resources
 from math import inf
 from socket import SHUT_RDWR, socket
 from threading import Lock
@@ -40,17 +39,13 @@ def play_html(lobby: Lobby | None = None) -> str:
         choices="".join(
             f'<button id="{name}" type="button" data-say="{word}"></button>' for name, word in buttons.items()
         ),
-        main=_part("page.html"),
-        style=part("page.css") + part("receipt.css") + _part("page.css"),
+        main=part("page.html", "play"),
+        style=part("page.css") + part("receipt.css") + part("page.css", "play"),
         # What is hidden has not been sent.
-        data={"agents": [], "hidesConcealedKongs": False, "lobby": lobby and lobby.offer()},
-        script=part("table.js") + part("receipt.js") + _part("lobby.js") + _part("page.js"),
+        data={"agents": [], "hidesConcealedKongs": False, "lobby": lobby and lobby.offer},
+        script=part("table.js") + part("receipt.js") + part("lobby.js", "play") + part("page.js", "play"),
         policy=PAGE_POLICY,
     )
-
-
-def _part(name: str) -> str:
-    return resources.files("mahjong_env.play").joinpath(name).read_text("utf-8")
 
 
 HOST: Final = "127.0.0.1"
@@ -224,8 +219,8 @@ class _Handler(BaseHTTPRequestHandler):
         if parts[0] != "games" or len(parts) not in (2, 3):
             raise RequestError(HTTPStatus.NOT_FOUND, "there is nothing here")
         match, lock = self.server.game(parts[1])
-        if parts[2:] == ["rules"] and method == "GET":
-            return sheet(match.rules)
+        if parts[2:] == ["rules"] and method == "POST":
+            return sheet(match.rules, body)
         with lock:
             if len(parts) == 2 and method == "GET":
                 return {"table": match.about(), **match.state()}
@@ -297,7 +292,7 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(error, PlayError):
             told["code"] = error.code
         if "text/html" in self.headers.get("Accept", ""):  # a person has come here, not the page
-            self._send(status, _part("lost.html").replace("@@error@@", html.escape(told["error"])), "text/html")
+            self._send(status, part("lost.html", "play").replace("@@error@@", html.escape(told["error"])), "text/html")
         else:
             self._send(status, json.dumps(told), "application/json")
 

@@ -172,8 +172,6 @@ class Rules:
     has_wild: ClassVar[bool] = False
     wild_words: ClassVar[tuple[str, str]] = "wild", "癞子"
     """What wild tiles are called, in English and in Chinese."""
-    in_short_chinese: ClassVar[str] = ""
-    """The variant in a sentence or two for a page in Chinese; in English its page of rules has them."""
     uses_flowers: ClassVar[bool] = False
     hides_concealed_kongs: ClassVar[bool] = True
     """Only its owner sees of which kind a concealed kong is, until the hand ends (common.md#concealed-kongs)."""

@@ -104,9 +104,6 @@ class Fuzhou(ScoredRules):
     name: ClassVar[str] = "fuzhou"
     title: ClassVar[str] = "Fuzhou"
     chinese: ClassVar[str] = "福州麻将"
-    in_short_chinese: ClassVar[str] = (
-        "四人 十六张牌 字牌全是花 有一种牌是金 可当任何牌 花 金 杠的分相加再翻倍 另有特殊牌型 不设起胡"
-    )
     shapes: ClassVar[tuple[Shape, ...]] = (SETS_WITH_GOLDS,)
     rows: ClassVar[tuple[Row, ...]] = (*BASIC, *SPECIAL)
     # The sum of the rows before the special hands is doubled (fuzhou.md#what-a-hand-is-worth).

@@ -73,9 +73,6 @@ class Hangzhou(ScoredRules):
     name: ClassVar[str] = "hangzhou"
     title: ClassVar[str] = "Hangzhou"
     chinese: ClassVar[str] = "杭州麻将"
-    in_short_chinese: ClassVar[str] = (
-        "四人 十三张牌 有财神 不看牌型 只看怎么胡 财神 杠 庄家的老数 大多只能自摸 打出财神再胡则翻倍"
-    )
     shapes: ClassVar[tuple[Shape, ...]] = (SETS_AND_PAIR_AS_ONE, SEVEN_PAIRS)
     rows: ClassVar[tuple[Row, ...]] = ROWS
     restrictions: ClassVar[tuple[Restriction, ...]] = RESTRICTIONS

@@ -89,7 +89,6 @@ class Hebei(ScoredRules):
     name: ClassVar[str] = "hebei"
     title: ClassVar[str] = "Hebei"
     chinese: ClassVar[str] = "河北麻将"
-    in_short_chinese: ClassVar[str] = "三人的快局 没有百搭 也没有花 每个番种都乘在分上 杠当场付 没有番种的牌只能自摸"
     shapes: ClassVar[tuple[Shape, ...]] = (SETS_AND_PAIR, SEVEN_PAIRS, THIRTEEN_ORPHANS)
     rows: ClassVar[tuple[Row, ...]] = (DEALER_WIN, *PATTERNS, PING_HU)
     # The base point times the product of the rows, which may have a cap (hebei.md#what-a-hand-is-worth).

@@ -127,7 +127,6 @@ class Taiwan(ScoredRules):
     name: ClassVar[str] = "taiwan"
     title: ClassVar[str] = "Taiwanese 16-tile"
     chinese: ClassVar[str] = "台灣十六張麻將"
-    in_short_chinese: ClassVar[str] = "四人 十六张牌 五副一对 有花 没有百搭 底加台数 不设起胡 连庄越久输赢越大"
     rows: ClassVar[tuple[Row, ...]] = ROWS
     restrictions: ClassVar[tuple[Restriction, ...]] = (
         Restriction(

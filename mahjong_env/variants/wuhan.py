@@ -203,9 +203,6 @@ class Wuhan(ScoredRules):
     name: ClassVar[str] = "wuhan"
     title: ClassVar[str] = "Wuhan"
     chinese: ClassVar[str] = "武汉麻将"
-    in_short_chinese: ClassVar[str] = (
-        "四人 十三张牌 每局一种癞子 几乎样样翻倍 要开口才能胡 小胡要二五八将 大胡不要 底分是十倍"
-    )
     shapes: ClassVar[tuple[Shape, ...]] = (SETS_AND_PAIR, WILD_CARD_SEVEN_PAIRS)
     rows: ClassVar[tuple[Row, ...]] = _ROWS
     # The sum of the base points times the product of the factors (wuhan.md#what-a-hand-is-worth).

@@ -133,9 +133,9 @@ def notebook_html(record: GameRecord, height: int = 760) -> str:
     return f'<iframe srcdoc="{page}" style="width:100%;height:{height}px;border:0" title="mahjong viewer"></iframe>'
 
 
-def part(name: str) -> str:
+def part(name: str, folder: str = "viewer") -> str:
     """One of the files that pages are made of."""
-    return resources.files("mahjong_env.viewer").joinpath(name).read_text("utf-8")
+    return resources.files(f"mahjong_env.{folder}").joinpath(name).read_text("utf-8")
 
 
 def symbols() -> str:

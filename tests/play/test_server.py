@@ -178,17 +178,19 @@ def test_a_match_is_begun_as_it_was_chosen(lobby):
     offered = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', page)[1])["lobby"]
     assert {one["name"] for one in offered["variants"]} >= set(mahjong_env.VARIANTS)
     assert all(all(one["about"]) for one in offered["variants"])
-    wanted = {"variant": "hebei", "knobs": ["players=4"], "agent": "greedy", "person": 3, "hands": 2}
-    status, seen = browser.post("rules", **wanted)
+    wanted = {"variant": "hebei", "knobs": ["players=4"], "agent": "greedy", "person": 3, "hands": 4}
+    status, seen = browser.post("rules", **wanted, language="en")
     assert (status, seen["table"]["people"]) == (200, 4)
     assert "House rules of this table: `players=4`" in seen["page"]
     assert ["players", "4", ["3", "4"]] in [told[:3] for told in seen["knobs"]]
     assert any(place["river"] for place in seen["frame"]["table"]["places"])
     status, told = browser.post("games", **wanted)
     match, _ = lobby.game(told["game"])
-    assert (match.person, match.engine.num_hands, match.rules.knobs["players"]) == (3, 2, 4)
+    assert (match.person, match.engine.num_hands, match.rules.knobs["players"]) == (3, 4, 4)
     assert match.names == ["greedy"] * 3 + ["you"]
-    assert browser.ask("GET", f"games/{told['game']}/rules")[1]["page"] == seen["page"]
+    assert browser.post(f"games/{told['game']}/rules", language="en")[1]["page"] == seen["page"]
+    assert "players=4" in browser.post(f"games/{told['game']}/rules", language="zh")[1]["page"]
+    assert browser.post("rules", **wanted, language="zh")[1]["page"].startswith("# 河北麻将")
 
 
 @pytest.mark.parametrize(
@@ -197,13 +199,15 @@ def test_a_match_is_begun_as_it_was_chosen(lobby):
         ({"variant": "riichi"}, "there is no variant"),
         ({"variant": ["hebei"]}, "there is no variant"),
         ({"knobs": ["cap=none", "cap=8"]}, "given twice"),
-        ({"knobs": [8]}, "a list of texts"),
+        ({"knobs": [8]}, "a knob is written NAME=VALUE"),
+        ({"knobs": 8}, "a knob is written NAME=VALUE"),
         ({"agent": "tests/evil.py:Agent"}, "agent is one of greedy, random"),
         ({"agent": None}, "agent is one of greedy, random"),
-        ({"person": 3}, "from 0 to 2"),
-        ({"person": "0"}, "from 0 to 2"),
-        ({"hands": 0}, "from 1 to 100"),
-        ({"hands": 10**9}, "from 1 to 100"),
+        ({"person": 3}, "person is one of 0, 1, 2, not 3"),
+        ({"person": "0"}, "person is one of 0, 1, 2, not '0'"),
+        ({"person": True}, "person is one of 0, 1, 2, not True"),
+        ({"hands": 0}, "hands is one of 1, 4, 8, 16"),
+        ({"hands": 10**9}, "hands is one of 1, 4, 8, 16"),
     ],
 )
 def test_what_cannot_be_played_is_refused(lobby, other, said):
