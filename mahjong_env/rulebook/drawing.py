@@ -103,11 +103,13 @@ def draw_hand(rules: Rules, block: str, language: str = "en") -> str:
     return drawing.text(drawing.result(scored))
 
 
-def situation_of(rules: Rules, arguments: Mapping[str, Any]) -> list[str]:
-    """What a hand's score depends on beside its tiles, in English: a line each."""
-    drawing = _Drawing(rules, arguments, LANGUAGES.index("en"))
-    wins_on = [f"the winning tile: {drawing.origin()}"] if "winning_tile" in arguments else []
-    return [*wins_on, *(f"{label}: {text}" for (label, _), text in drawing.situation() if label != "wild")]
+def situation_of(rules: Rules, arguments: Mapping[str, Any], language: str = "en") -> list[str]:
+    """What a hand's score depends on beside its tiles: a line each."""
+    number = LANGUAGES.index(language)
+    drawing, colon = _Drawing(rules, arguments, number), (": ", "：")[number]
+    lines = [(label[number], text) for label, text in drawing.situation() if label[0] != "wild"]
+    wins_on = [(("the winning tile", "和牌张")[number], drawing.origin())] if "winning_tile" in arguments else []
+    return [f"{label}{colon}{text}" for label, text in [*wins_on, *lines]]
 
 
 def show_tiles(kinds: Iterable[int]) -> str:

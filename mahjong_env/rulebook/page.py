@@ -214,6 +214,19 @@ def row_examples(chosen: Rules) -> dict[str, tuple[dict[str, Any], HandScore]]:
     return found
 
 
+def meanings(chosen: Rules) -> dict[str, tuple[str, str]]:
+    """When each row counts, in English and, where there is a Chinese page, in its words."""
+    in_chinese: dict[str, str] = {}
+    with suppress(RulesError):
+        for heading, text in sections(variant_page(chosen, "zh")):  # "**×2** · Closed Hand。门清，可以有暗杠。"
+            first = without_links(text.strip().partition("\n\n")[0]).replace("**", "")
+            in_chinese.setdefault(heading, first.partition("。")[2])
+    return {
+        row.name: (_KNOB_OF_A_ROW.sub("", row.meaning), in_chinese.get(row.chinese.partition(" ")[0], ""))
+        for row in chosen.rows
+    }
+
+
 def _parts(page: str) -> Iterator[tuple[str, str]]:
     """The heading, "" before the first, and the text of each part of a page; the heading is part of the text."""
     heading, fenced = "", False

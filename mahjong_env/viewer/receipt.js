@@ -29,8 +29,8 @@ function scoredRows(rows) {
     const line = [make("span", { class: "name" }, first), make("span", { class: "faint" }, second), make("b", {}, timesText(value, times))];
     const example = data.examples?.[name];
     if (!example) return make("div", { class: "row" }, ...line);
-    const shown = make("div", { class: "example" }, make("p", { lang: "en" }, example.meaning), make("p", { class: "faint" }, say().example),
-      handByGroups(example.groups, example.wild), ...example.situation.map((text) => make("p", { class: "faint", lang: "en" }, text)),
+    const shown = make("div", { class: "example" }, make("p", {}, inWords(example.meaning) || example.meaning[0]), make("p", { class: "faint" }, say().example),
+      handByGroups(example.groups, example.wild), ...inWords(example.situation).map((text) => make("p", { class: "faint" }, text)),
       make("p", {}, example.rows.map(([other, otherChinese, worth, number]) =>
         `${language === "en" ? other : otherChinese || other} ${timesText(worth, number)}`).join(language === "en" ? ", " : "，")),
       make("p", { class: "formula" }, inWords(example.formula) || String(example.value)));

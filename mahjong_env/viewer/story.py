@@ -14,8 +14,8 @@ from mahjong_env.drawing.table import Table, read_table
 from mahjong_env.drawing.text import chinese_names
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.records import GameRecord, Replay
-from mahjong_env.rulebook.drawing import situation_of
-from mahjong_env.rulebook.page import row_examples
+from mahjong_env.rulebook.drawing import LANGUAGES, situation_of
+from mahjong_env.rulebook.page import meanings, row_examples
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.scoring.receipt import Receipt
 
@@ -175,12 +175,12 @@ def receipt_told(receipt: Receipt | None, rules: Rules) -> dict[str, Any]:
 @cache
 def examples_told(rules: Rules) -> dict[str, dict[str, Any]]:
     """For each scoring row its meaning and an example with its receipt, for pages."""
-    meanings = {row.name: row.meaning for row in rules.rows}
+    when = meanings(rules)
     return {
         name: {
             **receipt_told(scored.receipt, rules),
-            "meaning": meanings[name],
-            "situation": situation_of(rules, arguments),
+            "meaning": when[name],
+            "situation": [situation_of(rules, arguments, language) for language in LANGUAGES],
             "value": scored.points,
             "wild": parse_kind(arguments["wild"]) if "wild" in arguments else -1,
         }
