@@ -54,6 +54,8 @@ def short_of_knitted_straight(codes: NDArray[Any]) -> NDArray[np.int8]:
 def knitted_straights(codes: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """[m] hands of codes [n, 4] and [m] straights, of those that are a straight, sets and a pair; hands ascending."""
     near = (_most_of_a_straight(codes) == _OF_STRAIGHT).nonzero()[0]
+    if not near.size:
+        return near, near
     hand, straight, rest, lacking = _beside_straights(codes, near)
     whole = (lacking + short_of_sets_and_pair(suit_summaries(rest)) == 0).nonzero()[0]
     return hand.take(whole), straight.take(whole)

@@ -28,7 +28,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mahjong_env.hands.codes import HONOUR_GROUP, NUM_GROUPS, NUM_HONOURS, RANKS, SUIT_CODES
+from mahjong_env.hands.codes import HONOUR_GROUP, NUM_GROUPS, NUM_HONOURS, POWER, RANKS, SUIT, SUIT_CODES, TABLE_OFFSET
 from mahjong_env.hands.tables import load_steps, load_table, states_by_code
 
 Words = NDArray[np.uint32]
@@ -122,6 +122,18 @@ def is_group_complete(words: Words) -> NDArray[np.bool_]:
 def short_of_sets_and_pair(words: Words, total: Words | None = None) -> NDArray[np.int8]:
     """[...] int8 the fewest tiles to add so that all form sets and one pair."""
     return _with_pair(words, total, words)
+
+
+def kinds_that_complete(codes: NDArray[Any]) -> NDArray[np.bool_]:
+    """[n, 34] the kinds with which hands, codes [n, 4], are sets and one pair; not asked of kinds held four times."""
+    words = suit_summaries(codes)
+    missing, pair = words & _SETS[1], words >> _TOP
+    others = (missing.sum(axis=1, keepdims=True) - missing).take(SUIT, axis=1)
+    rows = np.arange(NUM_GROUPS)
+    pair_elsewhere = np.stack([pair[:, rows != group].min(axis=1) for group in rows], axis=1).take(SUIT, axis=1)
+    with_kind = facts().take(codes.take(SUIT, axis=1) + POWER + TABLE_OFFSET.take(SUIT), mode="clip")
+    smallest = np.minimum(pair_elsewhere, with_kind >> _TOP)
+    return np.asarray(others + (with_kind & _SETS[1]) + smallest == _UNBIAS)
 
 
 def short_of_sets_and_258(words: Words, total: Words | None = None) -> NDArray[np.int8]:

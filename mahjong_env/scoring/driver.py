@@ -241,9 +241,7 @@ class _Table:
         self.otherwise = [(column, self.columns_of(row.unless)) for column, row in enumerate(rows) if row.unless]
         self.per_hand = {column: row.per_hand for column, row in enumerate(rows) if row.per_hand is not None}
         self.per_reading = {
-            column: row.holds_in
-            for column, row in enumerate(rows)
-            if row.per_reading is not None or row.shape is not None
+            column: row for column, row in enumerate(rows) if row.per_reading is not None or row.shape is not None
         }
         self.terms = rules.arithmetic.columns(rows)
         self.payers = rules.payment.by_source(rules)
@@ -315,13 +313,15 @@ class _Table:
         """[m, rows] entries of all rows."""
         counts: Int8Array = part.of(part.wins.once(self._count_per_hand))
         for column, row in self.per_reading.items():
-            counts[:, column] = row(part)
+            if row.shape is None or row.shape is part.shape:
+                counts[:, column] = row.holds_in(part)
         for kind, columns, combinations in self.combined:
             counts[:, columns] = combinations.count(getattr(part, kind))
-        for column, replaced in self.replacing:
-            holds = counts[:, column].nonzero()[0]
-            if holds.size:
-                counts[holds[:, None], replaced] = 0
+        if self.replacing:
+            are_there = counts.any(axis=0).tolist()
+            for column, replaced in self.replacing:
+                if are_there[column]:
+                    counts[counts[:, column].nonzero()[0][:, None], replaced] = 0
         for column, others in self.otherwise:
             counts[:, column] = ~counts[:, others].any(axis=1)
         return counts
@@ -353,7 +353,7 @@ class _Table:
         waived = part.of(self._waived_by_hand(part.wins, number))
         for column in self.waiving_readings:
             if self.waives[number, column]:
-                waived = waived | self.per_reading[column](part)
+                waived = waived | self.per_reading[column].holds_in(part)
         return waived
 
     def _waived_by_hand(self, wins: Wins, number: int) -> BoolArray:

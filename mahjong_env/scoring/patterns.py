@@ -81,14 +81,19 @@ def waits_for_one(wins: Wins) -> BoolArray:
     return np.asarray(np.count_nonzero(completes & (held < 4), axis=1) == 1)
 
 
+def tiles_before(wins: Wins) -> Int8Array:
+    """[n, 34] the concealed tiles before the winning one came."""
+    before = wins.counts.copy()
+    before[np.arange(len(wins)), wins.winning_tile] -= wins.winning_tile >= 0  # none in a win by flowers
+    return before
+
+
 def kinds_tried(wins: Wins) -> tuple[Int32Array, Int8Array]:
     """[n, 34, 4] codes of the concealed tiles before the winning one, with one tile of each kind; and [n, 34] they.
 
     A kind of which there are four is left as it is. For hands without wild tiles.
     """
-    n = len(wins)
-    before = wins.counts.copy()
-    before[np.arange(n), wins.winning_tile] -= wins.winning_tile >= 0  # none in a win by flowers
+    n, before = len(wins), tiles_before(wins)
     codes = encode(before).repeat(NUM_KINDS, axis=0)  # a row for each kind that might come
     group = np.arange(0, codes.size, codes.shape[1]).reshape(n, NUM_KINDS) + SUIT
     codes.reshape(-1)[group] += np.where(before < 4, POWER, 0)

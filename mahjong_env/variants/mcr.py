@@ -14,7 +14,8 @@ import numpy as np
 from mahjong_env.basics.notation import MeldType
 from mahjong_env.basics.tiles import EAST, FIRST_HONOUR, GREEN, IS_TERMINAL, NORTH, NUM_KINDS, RANK, RED, WHITE
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, UInt64Array
-from mahjong_env.hands.codes import RANKS
+from mahjong_env.hands.codes import RANKS, encode
+from mahjong_env.hands.kind_sets import KindSets, pack
 from mahjong_env.hands.knitted import (
     STRAIGHTS,
     knitted_straights,
@@ -22,11 +23,19 @@ from mahjong_env.hands.knitted import (
     short_of_knitted_tiles,
 )
 from mahjong_env.hands.reading import readings
-from mahjong_env.hands.summaries import pairs, short_of_sets_and_pair, suit_summaries, sum_summaries
+from mahjong_env.hands.summaries import kinds_that_complete, pairs, short_of_sets_and_pair
 from mahjong_env.ruleset.questions import Circumstance, knob
 from mahjong_env.scoring.arithmetic import Share
 from mahjong_env.scoring.driver import ScoredRules
-from mahjong_env.scoring.patterns import count_melds, is_closed, kinds_tried, open_melds, suits_of, suits_present
+from mahjong_env.scoring.patterns import (
+    count_melds,
+    is_closed,
+    kinds_tried,
+    open_melds,
+    suits_of,
+    suits_present,
+    tiles_before,
+)
 from mahjong_env.scoring.payments import Payer, Payment, only
 from mahjong_env.scoring.readings import (
     SETS_AND_PAIR,
@@ -43,6 +52,7 @@ from mahjong_env.state.arrays import State
 _WINDS, _DRAGONS = slice(EAST, NORTH + 1), slice(WHITE, RED + 1)
 _HANDS_OF_A_ROUND: Final = 4
 _ROUNDS: Final = 4
+_OTHER_SHAPES: Final = 12
 # Who sits in the seats of East, South, West, North of the round before, after each round of a match.
 _CHANGES: Final = np.array([[1, 0, 3, 2], [2, 3, 1, 0], [1, 0, 3, 2]])
 
@@ -53,6 +63,8 @@ _CHANGES: Final = np.array([[1, 0, 3, 2], [2, 3, 1, 0], [1, 0, 3, 2]])
 def _read_knitted_straights(shape: Shape, wins: Wins, which: Games) -> list[Readings]:
     """The straight is taken out, whichever it is; the rest is read as a set, if it is not melded, and a pair."""
     hand, straight = knitted_straights(wins.codes.take(which, axis=0))
+    if not hand.size:
+        return []
     hand = which.take(hand)
     found = readings(wins.counts.take(hand, axis=0) - STRAIGHTS.take(straight, axis=0))
     owner = hand.take(found.owner)
@@ -88,8 +100,12 @@ _RUNS_WITH_END, _RUNS_WITH_FIVE = _kinds(1, 7), _kinds(3, 4, 5)
 
 def _only(kinds: BoolArray) -> Any:
     """All tiles are of these kinds."""
-    others = (~kinds).astype(np.int8)
-    return lambda win: win.tiles @ others == 0
+    others = pack(~kinds[None])
+    return lambda win: win.once(_kinds_there) & others == 0
+
+
+def _kinds_there(wins: Wins) -> KindSets:
+    return pack(wins.tiles > 0)
 
 
 def _everywhere(kinds: BoolArray, runs: BoolArray) -> Any:
@@ -186,23 +202,28 @@ def _waits(reading: Readings) -> Int8Array:
         return np.zeros(len(reading), np.int8)
     waits_for_one = _waits_for_one if reading.shape is SETS_AND_PAIR else _waits_for_one_beside_straight
     third, second, first = reading.runs_with_winning_tile > 0
-    is_pair = reading.pair == reading.of(reading.wins.winning_tile)
-    wait = np.select([third | first, second, is_pair], [_EDGE, _CLOSED, _SINGLE]).astype(np.int8)
-    return wait * reading.of(reading.wins.once(waits_for_one))
+    tile = reading.of(reading.wins.winning_tile)
+    # At another end of a chow a second kind would do as well.
+    edge = third & (RANK.take(tile) == 3) | first & (RANK.take(tile) == 7)
+    wait = np.where(edge, _EDGE, np.where(second, _CLOSED, np.where(reading.pair == tile, _SINGLE, 0))).astype(np.int8)
+    asked = np.zeros(len(reading.wins), np.bool_)
+    asked[reading.owner.compress(wait > 0)] = True
+    asked[asked] = waits_for_one(reading.wins.take(asked))
+    return wait * reading.of(asked)
 
 
 def _waits_for_one(wins: Wins) -> BoolArray:
     """[n] exactly one kind, left or not, completed sets and a pair or, with nothing melded, seven pairs."""
-    codes, before = kinds_tried(wins)
-    words = suit_summaries(codes)
-    total = sum_summaries(words)
-    completes = short_of_sets_and_pair(words, total) == 0
-    completes |= (pairs(words, total) == 7) & (wins.own_melds == 0)[:, None]
+    before = tiles_before(wins)
+    completes = kinds_that_complete(encode(before)) & (before < 4)
     win, kind = (before == 4).nonzero()  # a fifth tile
     if win.size:
         fifth = before.take(win, axis=0)
         fifth[np.arange(len(win)), kind] += 1
         completes[win, kind] = np.isin(np.arange(len(win)), readings(fifth).owner)
+    singles = before & 1
+    pairs_but_one = (wins.own_melds == 0) & (singles.sum(axis=1) == 1)
+    completes |= pairs_but_one[:, None] & (singles > 0)
     return np.asarray(np.count_nonzero(completes, axis=1) == 1)
 
 
@@ -537,6 +558,18 @@ class Mcr(ScoredRules):
         comes_from = seats[np.arange(len(games))[:, None], _CHANGES[rounds % _ROUNDS - 1]]
         persons = state.person_at[games[:, None], comes_from]
         state.person_at[games[:, None], seats] = persons
+
+    def legal(self, wins: Wins) -> BoolArray:
+        """[n] whether complete hands may win: all but sets and a pair are worth `_OTHER_SHAPES` and more."""
+        words, total = wins.suit_summaries, wins.sum_of_summaries
+        legal = short_of_sets_and_pair(words, total) > 0
+        legal |= (wins.own_melds == 0) & (pairs(words, total) == 7)
+        if self.minimum_points > _OTHER_SHAPES:
+            legal[:] = False
+        others = (~legal).nonzero()[0]
+        if others.size:
+            legal[others] = super().legal(wins if others.size == len(wins) else wins.take(others))
+        return legal
 
 
 RULES = Mcr()
