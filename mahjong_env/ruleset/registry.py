@@ -27,9 +27,6 @@ from mahjong_env.ruleset.questions import Rules, with_knobs
 GROUP: Final = "mahjong_env.variants"
 """The entry-point group, and the package of the variants that are shipped."""
 
-_IN_PREPARATION: Final = {"mcr"}
-"""Variants of this package that are found by name and not listed, as not everything is there that a variant needs."""
-
 _NAME = re.compile(r"(?P<variant>[a-z][a-z0-9_]*?)(_v(?P<version>[0-9]+))?")
 
 
@@ -58,7 +55,8 @@ class VariantRegistry(Mapping[str, Rules]):
         return name in self._sources
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name in self._sources if name not in _IN_PREPARATION)
+        in_preparation = import_module(GROUP).IN_PREPARATION
+        return (name for name in self._sources if name not in in_preparation)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -318,7 +318,7 @@ class _Table:
         for kind, columns, combinations in self.combined:
             counts[:, columns] = combinations.count(getattr(part, kind))
         if self.replacing:
-            are_there = counts.any(axis=0).tolist()
+            are_there: list[bool] = np.asarray(counts.any(axis=0)).tolist()
             for column, replaced in self.replacing:
                 if are_there[column]:
                     counts[counts[:, column].nonzero()[0][:, None], replaced] = 0

@@ -532,8 +532,8 @@ class Mcr(ScoredRules):
 
     @property
     def sigma(self) -> float:
-        """Measured."""
-        return 20.0
+        """Measured: what every loser pays, and the points."""
+        return 1.45 * self.base + 16.4
 
     def begin_match(self, state: State, games: Games, keys: UInt64Array, *, at_random: bool) -> None:
         """Nobody keeps the deal."""
