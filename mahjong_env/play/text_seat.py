@@ -62,6 +62,7 @@ class TextSeatEnv(SingleSeatEnv):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Begin an episode, see `SingleSeatEnv.reset`; the info has the instructions."""
+        self._refused = 0
         observation, info = super().reset(seed=seed, options=options)
         return observation, info | {"instructions": self.instructions}
 
@@ -85,7 +86,9 @@ class TextSeatEnv(SingleSeatEnv):
             self._refused += 1
             if self._refused < self.tries:
                 observation, info = self._answer()
-                return f"refused: {refusal}\n{observation}", 0.0, False, False, info | {"refused": str(refusal)}
+                known = self.observation_space.character_set  # type: ignore[attr-defined]
+                quoted = "".join(letter if letter in known else "?" for letter in str(refusal))
+                return f"refused: {quoted}\n{observation}", 0.0, False, False, info | {"refused": str(refusal)}
             self._refused = 0
             if self._seats.on_illegal == "raise":
                 raise

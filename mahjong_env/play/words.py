@@ -74,7 +74,7 @@ _NOT_MEANT: Final = re.compile(
     r"(?:\b(?:not|never|no|cannot|without|instead of|rather than)|n't|[不别別])\s*"
     r"(?:(?:want|going|worth|claim|declare|to|a|my|the) )*$"
 )
-_MARKER: Final = re.compile(r".*\b(?:answer|action|choice|move|decision)\s*(?:is\b|[:=])\s*([^\n]*\w[^\n]*)", re.DOTALL)
+_MARKER: Final = re.compile(r"\b(?:answer|action|choice|move|decision)\s?(?:is\b|[:=])")
 
 
 class UnclearAnswerError(MahjongError):
@@ -168,9 +168,9 @@ def _parts(answer: str) -> Iterator[str]:
             break
         except (ValueError, KeyError):
             continue
-    plain = re.sub(r"[*`_\"“”]", "", plain)
-    if marked := _MARKER.fullmatch(plain.strip()) or _MARKER.match(plain):
-        yield marked[1].strip()
+    plain = re.sub(r"[*`_\"“”]", "", plain).strip()
+    if marked := [*_MARKER.finditer(plain)]:
+        yield plain[marked[-1].end() :].strip().partition("\n")[0]
     lines = [line.strip() for line in plain.splitlines() if re.search(r"\w", line)]
     yield from (*lines[-1:], " ".join(lines))
 
@@ -190,7 +190,9 @@ def _mentioned(part: str, legal: Sequence[int], offered: int) -> Iterator[int]:
         return
     for pattern, word in _WORDS:
         rest = re.sub(pattern, partial(_in_notation, word), rest)
-    found = [one for one in _ACTION.finditer(rest) if not _NOT_MEANT.search(rest[: one.start()])]
+    found = [
+        one for one in _ACTION.finditer(rest) if not _NOT_MEANT.search(rest[max(one.start() - 50, 0) : one.start()])
+    ]
     for one in found:
         yield from _meant(one, legal, offered)
     if found:

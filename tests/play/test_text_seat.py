@@ -56,6 +56,8 @@ def test_what_is_refused_plays_nothing_and_is_asked_again():
     assert "there is nothing to claim" in told["refused"]
     assert env.unwrapped.engine.snapshot().to_bytes() == before
     assert env.step("what?")[0].startswith("refused: 'what?' names no action")
+    env.unwrapped.reset(seed=0)
+    assert env.observation_space.contains(env.step("好吧 \N{THUMBS UP SIGN}")[0])
     played = env.step("1")  # which begins anew to count
     assert "refused" not in played[-1]
     for _ in range(2):

@@ -61,6 +61,7 @@ REFUSED = {
     "Hello!": "'Hello!' names no action",
     "": "names no action",
     '{"action": null}': "names no action",
+    f"answer is{' ' * 200_000}{'not a pung ' * 20_000}": "names no action",  # read in linear time
 }
 CLAIMS_REFUSED = {
     "kong": "a kong with 5m takes 3 more, and you hold 2",
