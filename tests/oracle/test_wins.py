@@ -1,35 +1,44 @@
-"""MCR's referee beside PyMahjongGB, an outside scorer, on random wins of every kind (proof.wins)."""
+"""MCR beside PyMahjongGB, a scorer from outside: random wins of every kind, at a small size (tests/proof/wins.py)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations, combinations_with_replacement
 
 import pytest
 
 from oracle.referee import mcr
 from oracle.referee.tiles import RUNS
-from support.duel import DisagreementError
+from proof.batches import ProofError
 
 pytest.importorskip("MahjongGB", reason="PyMahjongGB is compiled from source, on Linux alone (extra dev)")
-from proof.wins import compare_wins
+from proof import wins
+from proof.wins import play_wins, wins_of
 
 
 def test_random_wins():
-    tally = compare_wins(0, 1500)
+    tally = play_wins(0, 500).tally + play_wins(1, 1500).tally
     assert len([name for name in mcr.POINTS if tally[name]]) > 75
-    assert tally["no win"] > 10
+    assert min(tally["may not win"], tally["no complete hand"]) > 10
 
 
 @pytest.mark.slow
 def test_very_many_random_wins():
-    tally = compare_wins(1_000_000, 100_000)
+    tally = sum((play_wins(number).tally for number in range(2, 52)), Counter())
     assert min(tally[name] for name in mcr.POINTS) > 20
 
 
-def test_a_difference_is_found(monkeypatch):
-    monkeypatch.setitem(mcr.NOT_WITH, "All Green", ())
-    with pytest.raises(DisagreementError, match="Half Flush"):
-        compare_wins(0, 1500)
+@pytest.mark.parametrize("batch", [0, 1])
+def test_a_fault_of_the_referee_is_found(monkeypatch, batch):
+    monkeypatch.setitem(mcr.NOT_WITH, "Half Flush", ("Concealed Hand",))
+    with pytest.raises(ProofError, match="Half Flush"):
+        play_wins(batch)
+
+
+def test_a_fault_of_the_package_is_found(monkeypatch):
+    monkeypatch.setattr(wins, "wins_of", lambda situations: wins_of(situations[::-1]))
+    with pytest.raises(ProofError, match="PyMahjongGB"):
+        play_wins(1, 20)
 
 
 def test_account_once_is_the_greatest_number_of_combinations_without_a_circle():

@@ -2,6 +2,7 @@
 
     make proof                      20 000 hands of each variant
     make proof VARIANT=taiwan HANDS=40000 JOBS=4
+    make proof VARIANT=mcr WINS=1000000   and random wins, scored by the package, the referee and PyMahjongGB (`wins`)
     make proof REPLAY=taiwan:1234   plays one batch again, for example the one in which a difference was found
     PYTHONPATH=tests .venv/bin/python -m proof.both_ways      small batches against the phases (engine/one_game.py)
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache, partial
+from importlib.util import find_spec
 from itertools import count, islice
 from pathlib import Path
 
@@ -19,6 +20,8 @@ import mahjong_env
 from proof.batches import Played, ProofError, play_batch
 from proof.watch import missing, report, required
 
+OUTSIDE = {"mcr": "mcr-wins"}
+"""Variants that a library from outside scores as well, and the name under which random wins are kept (`proof.wins`)."""
 ENOUGH = 20_000
 """Hands of a variant that meet everything that is looked for; what fewer have not met says nothing yet."""
 DIFFERENT, UNMET = 1, 3
@@ -30,7 +33,7 @@ FOLDER = ROOT / ".proof"
 def fingerprint() -> str:
     """A short text that changes with the code of engine, referee and comparison."""
     digest = hashlib.sha256()
-    patterns = ("mahjong_env/**/*.py", "tests/oracle/referee/*.py", "tests/support/duel.py")
+    patterns = ("mahjong_env/**/*.py", "tests/oracle/referee/*.py", "tests/support/duel.py", "tests/proof/wins.py")
     for path in sorted(path for pattern in patterns for path in ROOT.glob(pattern)):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
@@ -72,21 +75,30 @@ class Ledger:
             file.write("\n" + json.dumps(entry) + "\n")
         self._count(entry)
 
-    def prove(self, variant: str, hands: int, jobs: int) -> None:
+    def prove(self, name: str, hands: int, jobs: int) -> None:
         """Play batches that have not been played, the smallest numbers first, until there are enough hands.
 
         Raises:
             ProofError: engine and referee differ.
         """
         numbers = (number for number in count() if number not in self.batches)
-        bar = tqdm(total=hands, initial=min(hands, self.hands), desc=f"{variant:>9}", unit=" hands", mininterval=2)
+        bar = tqdm(total=hands, initial=min(hands, self.hands), desc=f"{name:>9}", unit=" hands", mininterval=2)
         with bar, ProcessPoolExecutor(jobs) as pool:
             run = map if jobs == 1 else pool.map
             while self.hands < hands:
                 some = list(islice(numbers, jobs))
-                for number, played in zip(some, run(partial(play_batch, variant), some), strict=True):
+                for number, played in zip(some, run(partial(play, name), some), strict=True):
                     self.add(number, played)
                     bar.update(played.hands)
+
+
+def play(name: str, number: int) -> Played:
+    """A batch of hands of a variant, or of random wins."""
+    if name not in OUTSIDE.values():
+        return play_batch(name, number)
+    from proof.wins import play_wins  # needs PyMahjongGB
+
+    return play_wins(number)
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -99,6 +111,9 @@ def main(words: Sequence[str] | None = None) -> int:
     variants = sorted(mahjong_env.VARIANTS)
     parser = argparse.ArgumentParser(prog="python -m proof", description="Compare engine and referee hand by hand.")
     parser.add_argument("--hands", type=int, default=20_000, help="hands of each variant, with those of earlier runs")
+    parser.add_argument(
+        "--wins", type=int, default=1_000_000, help="random wins, where a library from outside scores them"
+    )
     parser.add_argument("--variant", choices=variants, help="only this one")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--fresh", action="store_true", help="forget earlier runs")
@@ -108,12 +123,13 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         if chosen.replay:
             variant, _, number = chosen.replay.partition(":")
-            print(f"{play_batch(variant, int(number)).hands} hands, no difference")
+            print(f"{play(variant, int(number)).hands} hands, no difference")
             return 0
-        for variant in asked:
+        outside = [OUTSIDE[variant] for variant in asked if variant in OUTSIDE and find_spec("MahjongGB")]
+        for name in (*asked, *outside):
             if chosen.fresh:
-                (FOLDER / f"{variant}.jsonl").unlink(missing_ok=True)
-            Ledger(variant).prove(variant, chosen.hands, chosen.jobs)
+                (FOLDER / f"{name}.jsonl").unlink(missing_ok=True)
+            Ledger(name).prove(name, chosen.wins if name in outside else chosen.hands, chosen.jobs)
     except ProofError as error:
         FOLDER.mkdir(exist_ok=True)
         path = FOLDER / f"difference-{error.batch.variant}-{error.batch.number}.txt"
@@ -121,6 +137,10 @@ def main(words: Sequence[str] | None = None) -> int:
         path.write_text(f"{error}\n\n{again}\n", encoding="utf-8")
         print(f"{error}\n\n{again}\nwritten to {path}", file=sys.stderr)
         return DIFFERENT
+    for name in outside:
+        known = Ledger(name)
+        print("\n".join(f"    {times:>9}  {what}" for what, times in known.tally.most_common()))
+        print(f"{name}: no difference between package, referee and PyMahjongGB in {known.hands} wins\n")
     return max(_sum_up(variant, Ledger(variant)) for variant in asked)
 
 

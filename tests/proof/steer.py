@@ -53,6 +53,7 @@ class Recipe:
         points: running points by seat.
         winds: round wind, and house winds by seat.
         hands_played: hands of the match.
+        as_written: its suits are not exchanged, nor turned around: rows that name kinds depend on them.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Recipe:
     points: dict[str, int] | None = None
     winds: tuple[str, str] | None = None
     hands_played: int = 1
+    as_written: bool = False
 
 
 @dataclass(frozen=True)
@@ -160,10 +162,12 @@ RECIPES = {variant: tuple(_read(variant)) for variant in sorted(mahjong_env.VARI
 class Mapping:
     """Which tile stands for which in one deal: suits are exchanged, and perhaps turned around."""
 
-    def __init__(self, wild: str | None, rng: np.random.Generator) -> None:
-        self.suits = dict(zip("mps", map(str, rng.permutation(list("mps"))), strict=True))
-        self.turned = bool(rng.random() < 0.5)
-        self.wild = wild
+    def __init__(self, recipe: Recipe, rng: np.random.Generator) -> None:
+        suits, self.turned = rng.permutation(list("mps")), bool(rng.random() < 0.5)
+        self.wild: str | None = None
+        if recipe.as_written:
+            suits, self.turned = "mps", False
+        self.suits = dict(zip("mps", map(str, suits), strict=True))
 
     def tile(self, name: str) -> str:
         if name == "w":
@@ -199,7 +203,7 @@ def _one(value: Any, rng: np.random.Generator) -> Any:
 def _try(recipe: Recipe, rules: mahjong_env.Rules, rng: np.random.Generator) -> Steered:
     seats, first = rules.seats, int(rng.integers(rules.seats))
     seat_of = {letter: (first + place) % seats for place, letter in enumerate(LETTERS[:seats])}
-    mapping = Mapping(None, rng)
+    mapping = Mapping(recipe, rng)
     draws, back = tokens(_one(recipe.draws, rng)), tokens(_one(recipe.back, rng))
     hands = {seat_of[letter]: tokens(text) for letter, text in recipe.hands.items() if letter in seat_of}
     if back and rules.uses_flowers:  # no flower that chance deals shall take the replacements that are named

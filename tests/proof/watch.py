@@ -18,6 +18,8 @@ NUMBERS: dict[str, tuple[int | None, ...]] = {
     "base_score": (0, 1, 3, 5, 10),
     "unit": (1, 2, 10),
     "dead_tiles": (0, 8, 14, 16, 40, 71),
+    "minimum_points": (0, 1, 6, 8, 9, 24),
+    "base": (0, 1, 8, 20),
 }
 # Reasons that hands in play are never refused for: the table does not ask.
 NOT_JUDGED = {
@@ -32,10 +34,12 @@ EVERYWHERE = (
     *("an answer is outranked by a later one", "who could not outrank is not asked", "dealer stays after a draw"),
     *("the nearer one lets the farther one win", "won by kong", "a kong could be robbed", "several could rob a kong"),
 )
+NEVER = {"mcr": ("dealer stays", "dealer stays after a draw")}
 OF_VARIANT: dict[str, tuple[str, ...]] = {
     "wuhan": ("Wild Card Kong", "round wind changes", "deal passes after a draw"),
     "hangzhou": ("dice made it 3 Lao", "match ended by points", "several gambits at once", "payments are cut"),
-    "hebei": ("a person sits out", "four at the table", "deal passes after a draw", "paid for a kong at once"),
+    "hebei": ("people move", "four at the table", "deal passes after a draw", "paid for a kong at once"),
+    "mcr": ("drawn, a flower could not be replaced", "round wind changes", "deal passes after a draw", "people move"),
     "taiwan": (
         *("won by flowers", "asked for Eight Flowers", "tiles worth more than Eight Flowers", "round wind changes"),
         *("drawn, a flower could not be replaced", "discard added to a pung"),
@@ -63,7 +67,7 @@ def required(variant: str) -> list[str]:
     return [
         *(f"row: {row.name}" for row in rules.rows),
         *(f"refused: {reason}" for reason in rules.reasons[2:] if reason not in NOT_JUDGED),
-        *(f"play: {name}" for name in (*EVERYWHERE, *OF_VARIANT[variant])),
+        *(f"play: {name}" for name in (*EVERYWHERE, *OF_VARIANT[variant]) if name not in NEVER.get(variant, ())),
         *(f"knob: {name}={value}" for name in rules.knobs for value in knob_values(variant, name)),
         *(f"style: {style}" for style in ("random", "greedy", "steered")),
     ]
@@ -152,7 +156,7 @@ class Watched(Referee):
             self.note("dealer stays" if stays else "deal passes on")
             self.note("dealer stays after a draw" if stays else "deal passes after a draw", winner is None)
             self.note("round wind changes", self.round_wind != wind)
-            self.note("a person sits out", self.person_of != persons)
+            self.note("people move", self.person_of != persons)
 
     # --- play -------------------------------------------------------------------------------------------------
     def finish_kong(self, meld_type: str, from_seat: int | None) -> None:

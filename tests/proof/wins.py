@@ -1,17 +1,23 @@
-"""Random wins of MCR, of every kind, in the words of `mahjong_env.score`; and what PyMahjongGB makes of them."""
+"""Random wins of MCR, of every kind: what the package, the referee and PyMahjongGB make of them."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import MahjongGB
+import numpy as np
 
+import mahjong_env
+from mahjong_env.basics.notation import MeldType
+from mahjong_env.scoring.wins import Source, Wins
+from mahjong_env.state.arrays import MAX_MELDS
 from oracle.referee.mcr import Mcr
 from oracle.referee.situation import Situation, meld_from, situation_from_text
-from oracle.referee.tiles import EVERY_KIND, KINDS, WINDS, tiles_from
-from support.duel import DisagreementError
+from oracle.referee.tiles import EVERY_KIND, KINDS, ORDER, WINDS, tiles_from
+from proof.batches import Batch, Played, ProofError
 
 SUITS = "mps"
 STRAIGHT_SUITS = ("mps", "msp", "pms", "psm", "smp", "spm")
@@ -197,19 +203,93 @@ def ask_pymahjonggb(situation: Situation) -> list[tuple[str, int]] | None:
     return [(NAMES.get(name, name), value) for value, times, _, name in found for _ in range(times)]
 
 
-def compare_wins(first: int, wins: int) -> Counter[str]:
-    """Score some wins by the referee and by PyMahjongGB; how often each fan stood.
+# --- The package ----------------------------------------------------------------------------------------------------
+
+
+def wins_of(situations: list[Situation]) -> Wins:
+    """Many situations as the package scores them, together; `mahjong_env.score` reads one at a time."""
+    n = len(situations)
+    melds = np.full((3, n, 4, MAX_MELDS), -1, np.int8)
+    melds[0] = MeldType.NONE
+    for row, situation in enumerate(situations):
+        for place, meld in enumerate(situation.melds):
+            meld_type = MeldType[meld.type.upper().replace(" ", "_")]
+            origin = -1 if meld.from_seat is None else meld.from_seat
+            melds[:, row, situation.seat, place] = meld_type, ORDER[min(meld.tiles)], origin
+
+    def of_each(value: Callable[[Situation], Any], dtype: Any = np.int8) -> Any:
+        return np.array([value(situation) for situation in situations], dtype)
+
+    def tallies(tiles: Callable[[Situation], list[str]], size: int) -> Any:
+        return of_each(lambda situation: np.bincount([ORDER[tile] for tile in tiles(situation)], minlength=size))
+
+    nothing = np.zeros(n, np.int8)
+    return Wins(
+        counts=tallies(lambda s: s.concealed, 34),
+        winning_tile=of_each(lambda s: ORDER[s.winning_tile]),
+        source=of_each(lambda s: Source.of_word(s.source)),
+        seat=of_each(lambda s: s.seat),
+        from_seat=of_each(lambda s: -1 if s.from_seat is None else s.from_seat),
+        dealer=of_each(lambda s: s.dealer),
+        streak=np.zeros(n, np.int16),
+        wild=nothing - 1,
+        num_melds=(melds[0] != MeldType.NONE).sum(axis=2, dtype=np.int8),
+        meld_type=melds[0],
+        meld_kind=melds[1],
+        meld_from=melds[2],
+        flowers=tallies(lambda s: s.flowers, 42),
+        kong_draws=of_each(lambda s: s.kong_draws),
+        flower_draw=of_each(lambda s: s.flower_draw, np.bool_),
+        last_tile=of_each(lambda s: s.last_tile, np.bool_),
+        fourth_tile=of_each(lambda s: s.fourth_tile, np.bool_),
+        first_draw=nothing > 0,
+        opening=nothing > 0,
+        marks=np.zeros((n, 4, 0), np.int16),
+        round_wind=of_each(lambda s: WINDS.index(s.round_wind)),
+        house_wind=of_each(lambda s: (s.seat - s.dealer) % 4),
+        dice=nothing,
+        points=np.zeros((n, 4), np.int32),
+        floor=nothing > 0,
+        turned_up=np.zeros((n, 0), np.int8),
+    )
+
+
+# --- All three ------------------------------------------------------------------------------------------------------
+
+WINS = 2000
+"""Wins of a batch."""
+
+
+def play_wins(number: int, wins: int = WINS) -> Played:
+    """Score a batch of wins by the package, the referee and PyMahjongGB.
+
+    In every fourth batch a win needs its 8 points. The tally counts the wins in which each fan stood.
 
     Raises:
-        DisagreementError: they differ; the message has the arguments of `score`.
+        ProofError: they differ; the message has the arguments of `score`.
     """
-    rules, tally = Mcr({"minimum_points": 0}), Counter[str]()
-    for number in range(first, first + wins):
-        told = random_win(random.Random(number))
-        situation = situation_from_text(rules, **told)
-        ours, theirs = rules.score(situation), ask_pymahjonggb(situation)
-        same = not ours.legal if theirs is None else sorted(theirs) in [sorted(rows) for rows in ours.tied_rows]
+    minimum = 8 if number % 4 == 0 else 0
+    rules, referee, tally = (
+        mahjong_env.rules("mcr", minimum_points=minimum),
+        Mcr({"minimum_points": minimum}),
+        Counter(),
+    )
+    told = [random_win(random.Random(f"{number} {win}")) for win in range(wins)]
+    situations = [situation_from_text(referee, **one) for one in told]
+    scores = rules.score(wins_of(situations))
+    for win, situation in enumerate(situations):
+        verdict, outside = referee.score(situation), ask_pymahjonggb(situation)
+        ours = scores.rows_of(win, rules.rows)
+        tied = [sorted(rows) for rows in verdict.tied_rows]
+        same = bool(scores.legal[win]) == verdict.legal and int(scores.points[win]) == verdict.points
+        same &= sorted(ours) in tied and scores.payments[win].tolist() == list(verdict.payments)
+        if verdict.legal:
+            same &= outside is not None and sorted(outside) in tied
+        else:
+            same &= outside is None or sum(value for name, value in outside if name != "Flower Tiles") < minimum
         if not same:
-            raise DisagreementError(f"win {number}: {told}\n  referee: {ours}\n  PyMahjongGB: {theirs}")
-        tally.update({name for name, _ in ours.rows} or {"no win"})
-    return tally
+            batch = Batch("mcr-wins", number, "wins", dict(rules.knobs), 0, "first")
+            ours = f"package: {ours} {scores.points[win]} {scores.payments[win]}"
+            raise ProofError(batch, f"{told[win]}\n  {ours}\n  referee: {verdict}\n  PyMahjongGB: {outside}")
+        tally.update({name for name, _ in ours} or {"may not win" if outside else "no complete hand"})
+    return Played(wins, tally)
