@@ -1,7 +1,7 @@
 """From rows to points, from points to shares: declared once, priced in batches and written out for one win.
 
-What prices wins and what explains them is the same declaration: `Arithmetic.worth` and `Arithmetic.told`, `Share.owed`
-and `Share.told`. Texts are pairs, in English and Chinese.
+The same declaration prices wins and explains them: `Arithmetic.worth` and `Arithmetic.told`, `Share.owed` and
+`Share.told`. Texts are pairs, in English and Chinese.
 """
 
 from __future__ import annotations
@@ -14,15 +14,12 @@ import numpy as np
 
 from mahjong_env.basics.types import Int8Array, Int64Array
 from mahjong_env.ruleset.questions import Rules
-from mahjong_env.scoring.rows import ByKnob, OfHands, Row
+from mahjong_env.scoring.rows import ByKnob, OfHands
 from mahjong_env.scoring.wins import Wins
 
 Told: TypeAlias = tuple[str, str]
 """A text in English and Chinese."""
-
-
-EVERY_ROW: Final = None
-"""All rows of the table, those that a subclass adds among them."""
+EVERY_ROW: Final = slice(None)
 
 
 @dataclass(frozen=True)
@@ -30,14 +27,32 @@ class Term:
     """A part of what a hand is worth: the sum of some rows, times the product of others, times a number.
 
     Attributes:
-        added: rows whose entries are added up; empty: their place is taken by 1. They stand together in the table.
-        multiplied: rows whose entries are multiplied; likewise.
+        added: the columns of the rows whose entries are added up; None: their place is taken by 1.
+        multiplied: the columns of the rows whose entries are multiplied; likewise.
         times: the number.
     """
 
-    added: tuple[Row, ...] | None = ()
-    multiplied: tuple[Row, ...] | None = ()
+    added: slice | None = None
+    multiplied: slice | None = None
     times: int = 1
+
+    def worth(self, counts: Int8Array, values: Any) -> Any:
+        """[m] this part of what readings are worth."""
+        part: Any = self.times
+        if self.added is not None:
+            part = part * (counts[:, self.added] * values[:, self.added]).sum(axis=1)
+        if self.multiplied is not None:
+            part = part * product_of_rows(counts[:, self.multiplied], values[:, self.multiplied])
+        return part
+
+    def told(self, count: Int8Array, value: Any) -> str:
+        """The same of one win, written out; "" where there is nothing to add up."""
+        columns = range(len(count))
+        sums = [_plain(count[row] * value[row]) for row in columns[self.added or slice(0)] if count[row]]
+        if not sums and self.added is not None:
+            return ""
+        factors = [_plain(value[row]) for row in columns[self.multiplied or slice(0)] for _ in range(count[row])]
+        return _product(" + ".join(sums), *factors, *([str(self.times)] if self.times != 1 else []))
 
 
 @dataclass(frozen=True)
@@ -54,30 +69,27 @@ class Arithmetic:
     at_most: ByKnob | None = None
     times: ByKnob | int = 1
 
-    def columns(self, table: tuple[Row, ...]) -> list[tuple[slice, slice, int]]:
-        """The terms by their columns in a table of rows."""
-        return [(_together(table, term.added), _together(table, term.multiplied), term.times) for term in self.terms]
+    def worth(self, counts: Int8Array, values: Any) -> Int64Array:
+        """[m] what the rows of readings are worth.
+
+        ``counts`` [m, rows] are their entries, ``values`` [m, rows] or [1, rows] what one is worth: multiples of a
+        half, far below 2**52, so that floats are exact.
+        """
+        total: Any = sum(term.worth(counts, values) for term in self.terms)
+        return (np.ceil(total) if total.dtype.kind == "f" else total).astype(np.int64, copy=False)
 
     def points(self, rules: Rules, worth: Int64Array) -> Int64Array:
         """[n] the points of hands whose rows are worth so much."""
         cap = number(rules, self.at_most)
         return number(rules, self.times) * (worth if cap is None else np.minimum(worth, cap))
 
-    def told(self, rules: Any, count: Int8Array, value: Any) -> Told:
+    def told(self, rules: Rules, count: Int8Array, value: Any) -> Told:
         """The calculation for one win: ``"(5 + 15 + 1) × 2 = 42"``; "" where there is nothing to calculate.
 
-        Args:
-            rules: of this table.
-            count: [rows] entries of each row.
-            value: [rows] what one entry is worth.
+        ``count`` [rows] are the entries of each row, ``value`` [rows] what one is worth.
         """
-        parts, table = [], rules.rows
-        for added, multiplied, times in self.columns(table):
-            sums = [_plain(count[row] * value[row]) for row in range(len(table))[added] if count[row]]
-            if sums or added == _NO_ROWS:
-                factors = [_plain(value[row]) for row in range(len(table))[multiplied] for _ in range(count[row])]
-                parts.append(_product(" + ".join(sums), *factors, *([str(times)] if times != 1 else [])))
-        exact = float(_total(self.columns(table), count[None], np.asarray(value)[None])[0])
+        parts = filter(None, (term.told(count, value) for term in self.terms))
+        exact = sum(float(term.worth(count[None], np.asarray(value)[None])[0]) for term in self.terms)
         worth, cap, base = int(np.ceil(exact)), number(rules, self.at_most), number(rules, self.times)
         text = _equals(" + ".join(parts) or "0", exact)
         english, chinese = text, text
@@ -92,44 +104,8 @@ class Arithmetic:
         return (english, chinese) if english != str(worth) else ("", "")
 
 
-_NO_ROWS = slice(0, 0)
-
-
-def _together(table: tuple[Row, ...], rows: tuple[Row, ...] | None) -> slice:
-    """The columns of rows that stand together in a table, whatever stands in their places by now."""
-    if rows is EVERY_ROW:
-        return slice(0, len(table))
-    names = [row.name for row in table]
-    return slice(names.index(rows[0].name), names.index(rows[-1].name) + 1) if rows else _NO_ROWS
-
-
-def _total(columns: list[tuple[slice, slice, int]], counts: Int8Array, values: Any) -> Any:
-    """[m] the terms added up, before rounding."""
-    total: Any = 0
-    for added, multiplied, times in columns:
-        part: Any = times
-        if added != _NO_ROWS:
-            part = part * (counts[:, added] * values[:, added]).sum(axis=1)
-        if multiplied != _NO_ROWS:
-            part = part * product_of_rows(counts[:, multiplied], values[:, multiplied])
-        total = total + part
-    return total
-
-
-def worth_of(columns: list[tuple[slice, slice, int]], counts: Int8Array, values: Any) -> Int64Array:
-    """[m] what the rows of readings are worth.
-
-    Args:
-        columns: `Arithmetic.columns`.
-        counts: [m, rows] entries of each row.
-        values: [m, rows] what one entry is worth, or [1, rows]. Multiples of a half, far below 2**52: floats are exact.
-    """
-    total = _total(columns, counts, values)
-    return (np.ceil(total) if total.dtype.kind == "f" else total).astype(np.int64, copy=False)
-
-
 def product_of_rows(counts: Int8Array, values: Any) -> Any:
-    """[m] the values of all entries multiplied (`ScoredRules.worth`); floats where values are."""
+    """[m] the values of all entries multiplied; floats where values are."""
     wide = values if values.dtype.kind == "f" else values.astype(np.int64)
     return (wide**counts).prod(axis=1)
 

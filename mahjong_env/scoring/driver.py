@@ -15,7 +15,7 @@ import numpy as np
 
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 from mahjong_env.ruleset.questions import Rules, ShortOfOne
-from mahjong_env.scoring.arithmetic import Arithmetic, Limit, Share, worth_of
+from mahjong_env.scoring.arithmetic import Arithmetic, Limit, Share
 from mahjong_env.scoring.combinations import Combinations
 from mahjong_env.scoring.payments import Payment, everyone, owed, paid_by
 from mahjong_env.scoring.readings import SETS_AND_PAIR, Concealed, Readings, Shape, best_readings
@@ -59,7 +59,7 @@ class ScoredRules(Rules):
 
     def worth(self, counts: Int8Array, values: Any) -> Int64Array:
         """[m] the value of the rows of each reading together, by `arithmetic`."""
-        return worth_of(self._table.terms, counts, values)
+        return self.arithmetic.worth(counts, values)
 
     def points(self, worth: Int64Array) -> Int64Array:
         """[n] the value of hands whose best reading is worth so much, by `arithmetic`."""
@@ -243,7 +243,6 @@ class _Table:
         self.per_reading = {
             column: row for column, row in enumerate(rows) if row.per_reading is not None or row.shape is not None
         }
-        self.terms = rules.arithmetic.columns(rows)
         self.payers = rules.payment.by_source(rules)
         self.waives = np.zeros((len(rules.restrictions), len(rows)), np.bool_)
         for number, restriction in enumerate(rules.restrictions):

@@ -107,7 +107,7 @@ class Fuzhou(ScoredRules):
     shapes: ClassVar[tuple[Shape, ...]] = (SETS_WITH_GOLDS,)
     rows: ClassVar[tuple[Row, ...]] = (*BASIC, *SPECIAL)
     # The sum of the rows before the special hands is doubled (fuzhou.md#what-a-hand-is-worth).
-    arithmetic: ClassVar[Arithmetic] = Arithmetic((Term(BASIC, times=2), Term(SPECIAL)))
+    arithmetic: ClassVar[Arithmetic] = Arithmetic((Term(slice(len(BASIC)), times=2), Term(slice(len(BASIC), None))))
     restrictions: ClassVar[tuple[Restriction, ...]] = RESTRICTIONS
     payment: ClassVar[Payment] = Payment(
         draw=Payer.ALL_PAY,

@@ -207,7 +207,7 @@ class Wuhan(ScoredRules):
     rows: ClassVar[tuple[Row, ...]] = _ROWS
     # The sum of the base points times the product of the factors (wuhan.md#what-a-hand-is-worth).
     arithmetic: ClassVar[Arithmetic] = Arithmetic(
-        (Term(added=(FLAT, *LARGE), multiplied=FACTORS),), at_most=ByKnob("cap")
+        (Term(added=slice(1 + len(LARGE)), multiplied=slice(1 + len(LARGE), None)),), at_most=ByKnob("cap")
     )
     restrictions: ClassVar[tuple[Restriction, ...]] = RESTRICTIONS
     payment: ClassVar[Payment] = Payment(

@@ -45,7 +45,7 @@ function worth(event, wild = -1) {
 }
 
 function standings(list) {
-  return [make("h3", {}, say().standings), make("table", { class: "standings" }, headings(say().place, say().who, say().amount),
+  return [make("h3", {}, say().standings), make("table", { class: "standings" }, headings(say().place, say().who, say().points),
     make("tbody", {}, ...list.map(([place, one, held]) => cells(place, person(one), held))))];
 }
 
