@@ -20,7 +20,7 @@ from mahjong_env.cli.arguments import add_game, add_rules, check_record, read_ag
 from mahjong_env.cli.show_command import ask
 from mahjong_env.cli.terminal import has_colour, say, width
 from mahjong_env.drawing.table import person_name
-from mahjong_env.drawing.text import WIDTH, Reader, legal_text, table_text
+from mahjong_env.drawing.text import WIDTH, Reader, legal_text, standings_text, table_text
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.agents import Opponent, agent_name, agent_names, find_agent
 from mahjong_env.play.hints import advice, prospects
@@ -33,7 +33,6 @@ from mahjong_env.play.words import matching
 from mahjong_env.records import GameRecord, Recorder, RecordWriter, count_records
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.ruleset.registry import VARIANTS
-from mahjong_env.viewer.story import standings
 
 HELP = """\
 write a tile to discard it (5m), or an action (pung, chow low, kong, added kong 5m, win, pass);
@@ -208,8 +207,7 @@ def play(
             tell(*story.play(answer)[1])
     finally:
         recorder.close()
-    places = standings(engine.points[0].tolist())
-    tell(f"final standings: {', '.join(f'{place}. {you.name(person)} {held}' for place, person, held in places)}")
+    tell(standings_text(engine.points[0].tolist(), you))
     tell("all hands:")
     print(table_text(engine, unicode=unicode, colour=colour, width=width(WIDTH)))
 

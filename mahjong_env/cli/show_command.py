@@ -21,7 +21,7 @@ from mahjong_env.cli.arguments import (
     write_text,
 )
 from mahjong_env.cli.terminal import has_colour, say, width
-from mahjong_env.drawing.text import WIDTH, Reader, table_text
+from mahjong_env.drawing.text import WIDTH, Reader, standings_text, table_text
 from mahjong_env.engine.batch import Engine
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.environments.agents import Annotation, Opponent, agent_name
@@ -114,6 +114,8 @@ def _tell(
         result, lines = story.play(action)
         is_new = bool(result.hand_over[0])
         say(*lines, colour=colour)
+        if result.done[0]:
+            say(standings_text(engine.points[0].tolist(), story.reader), colour=colour)
     if chosen.tables != "none":
         print(table_text(engine, unicode=chosen.unicode, colour=colour, width=width(WIDTH)))
 

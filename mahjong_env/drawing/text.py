@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Final, TextIO
@@ -205,6 +205,18 @@ def outcome_text(
     )
     points = ", ".join(f"{reader.name(person)} {held}" for person, held in enumerate(outcome["points"]))
     return "\n".join([*first, f"    payments  {payments}", f"    points    {points}"])
+
+
+def standings(points: Sequence[int]) -> list[tuple[int, int, int]]:
+    """The people at the end of a match, the best first: (place from 1, person, points); equal points share a place."""
+    order = sorted(range(len(points)), key=lambda person: -points[person])
+    return [(1 + sum(other > points[person] for other in points), person, points[person]) for person in order]
+
+
+def standings_text(points: Sequence[int], reader: Reader) -> str:
+    """The same in a line."""
+    told = (f"{place}. {reader.name(person)} {held}" for place, person, held in standings(points))
+    return f"final standings: {', '.join(told)}"
 
 
 def chinese_names(rules: Rules) -> dict[str, str]:

@@ -11,7 +11,7 @@ from mahjong_env.basics.actions import ACTIONS
 from mahjong_env.basics.notation import parse_kind
 from mahjong_env.basics.tiles import KIND_NAMES
 from mahjong_env.drawing.table import Table, read_table
-from mahjong_env.drawing.text import chinese_names
+from mahjong_env.drawing.text import chinese_names, standings
 from mahjong_env.engine.outcome import StepResult
 from mahjong_env.records import GameRecord, Replay
 from mahjong_env.rulebook.drawing import LANGUAGES, situation_of
@@ -186,12 +186,6 @@ def examples_told(rules: Rules) -> dict[str, dict[str, Any]]:
         }
         for name, (arguments, scored) in row_examples(rules).items()
     }
-
-
-def standings(points: Sequence[int]) -> list[tuple[int, int, int]]:
-    """The people at the end of a match, the best first: (place from 1, person, points); equal points share a place."""
-    order = sorted(range(len(points)), key=lambda person: -points[person])
-    return [(1 + sum(other > points[person] for other in points), person, points[person]) for person in order]
 
 
 def end_of_hand(result: StepResult, before: Table, rules: Rules, last: dict[str, Any] | None = None) -> Frame:

@@ -10,9 +10,10 @@ import pytest
 
 import mahjong_env
 from mahjong_env import RecordError
+from mahjong_env.drawing.text import standings
 from mahjong_env.records import GameRecord, Recorder, RecordWriter
 from mahjong_env.viewer import notebook_html, show, viewer_html
-from mahjong_env.viewer.story import examples_told, frames_of, standings
+from mahjong_env.viewer.story import examples_told, frames_of
 
 
 def record_of(variant, seed=3, agents=(), **settings):
