@@ -224,6 +224,17 @@ FAULTS = (
         ),
     ),
     *faults(
+        "agents/mahjong_agents/bot_messages.py",
+        "agents/test_bots.py",
+        ("bots-lose-tables", "held[drew, view.drawn[drew]] -= 1", "held[drew, view.drawn[drew]] -= 0", "seat_sees"),
+        (
+            "bots-hear-the-giver",
+            "event, seat, kind, detail, giver = np",
+            "event, giver, kind, detail, seat = np",
+            "seat_sees",
+        ),
+    ),
+    *faults(
         "agents/mahjong_agents/search/agent.py",
         "agents/test_search.py",
         (

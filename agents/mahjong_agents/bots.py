@@ -10,6 +10,7 @@ import shlex
 import signal
 import subprocess
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -72,7 +73,10 @@ class CommandAgent:
         """
         if min(milliseconds, games) < 1 or failures < 0:
             raise AgentError("milliseconds and games are from 1, failures from 0")
-        self._made = command, {"milliseconds": milliseconds, "failures": failures, "games": games, "log": log}
+        self._made: tuple[str, dict[str, Any]] = (
+            command,
+            {"milliseconds": milliseconds, "failures": failures, "games": games, "log": log},
+        )
         self._command, self._seconds, self._limit, self._log = command, milliseconds / 1000, failures, log
         self._failures, self._most, self._last = 0, 0, 0
         self.games_at_once, self.failed = games, np.zeros(0, np.bool_)
@@ -189,11 +193,7 @@ class CommandAgent:
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies have processes of their own."""
         command, options = self._made
-        return _again, (command, options)
-
-
-def _again(command: str, options: dict[str, Any]) -> CommandAgent:
-    return CommandAgent(command, **options)
+        return partial(CommandAgent, **options), (command,)
 
 
 class _BotError(Exception):
@@ -211,6 +211,8 @@ class _Process:
         """Start it in a process group of its own, which ends with this object or with Python, and greet it."""
         on_windows = os.name == "nt"
         try:
+            if log is not None:
+                log.mkdir(parents=True, exist_ok=True)
             words = command if on_windows else shlex.split(command)
             pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
             self._process = subprocess.Popen(words, bufsize=0, start_new_session=not on_windows, **pipes)  # type: ignore[call-overload]
@@ -260,11 +262,12 @@ class _Process:
 
     def _message(self, seconds: float) -> dict[str, Any]:
         """The next line."""
+        deadline = time.monotonic() + seconds
         while (line := next(self._lines, None)) is None:
             try:
-                chunk = self._from.get(timeout=seconds)
+                chunk = self._from.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
-                raise _BotError(f"it has said nothing for {seconds:g} s") from None
+                raise _BotError(f"it has not answered within {seconds:g} s") from None
             if not chunk:
                 raise _BotError(f"it has ended ({self._exit()})")
             *whole, self._rest = (self._rest + chunk).split(b"\n")
@@ -343,6 +346,5 @@ def _log(file: Path | None, who: str, text: str) -> None:
     """Write down who said what in a file, if there is one; ``text`` is lines of JSON."""
     if file is None:
         return
-    file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a", encoding="utf-8") as log:
         log.writelines(f'{{"{who}":{line}}}\n' for line in text.splitlines())

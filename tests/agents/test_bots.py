@@ -20,6 +20,7 @@ import pytest
 from mahjong_agents import AgentError, make_agent
 from mahjong_agents.base import games_at_once
 from mahjong_env import ACTIONS, VARIANTS, make_engine
+from mahjong_env.basics.tiles import KIND_NAMES
 from mahjong_env.environments.agents import choose_actions
 
 EXAMPLES = Path(__file__).parents[2] / "notebooks" / "examples" / "bots"
@@ -51,6 +52,9 @@ FAILING = textwrap.dedent(
             if how == "deep": print("[" * 50_000, flush=True)
             if how == "long": sys.stdout.write("x" * 10**8)
             while how == "endless": print(json.dumps(answer))
+            while how == "drip":
+                print(" ", end="", flush=True)
+                time.sleep(0.05)
             if how == "family":
                 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
                 print(child.pid, file=sys.stderr, flush=True)
@@ -116,6 +120,14 @@ def test_the_schema_refuses_what_is_no_message(tmp_path):
         assert check.is_valid({**message, "more_of_it": 1}) == (who == "from")
 
 
+def named(event):
+    """An event's name, seat, tile, claimed tile and giver."""
+    code, seat, kind, detail, giver = event
+    name = ["chow", "pung", "kong", "added kong", "concealed kong", "draw", "discard", "flower"][code - 1]
+    tile, claimed = (KIND_NAMES[one] if one >= 0 else None for one in (kind, detail if code < 5 else -1))
+    return [name, seat, tile, claimed, giver if giver >= 0 else None]
+
+
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 def test_what_is_told_is_what_the_seat_sees(variant, tmp_path):
     """Messages are of the schema; the events of a table are those of the view, once; a hand of a seat is one table."""
@@ -127,20 +139,25 @@ def test_what_is_told_is_what_the_seat_sees(variant, tmp_path):
         events, legal = view.events, view.action_mask
         for row in range(len(live)):
             hands.add((int(live[row]), int(engine.seat_to_act[live[row]]), int(view.hand_in_match[row])))
-            seen = (int((events[row, :, 0] > 0).sum()), [ACTIONS[one] for one in np.flatnonzero(legal[row])])
+            seen = (
+                [named(event) for event in events[row].tolist() if event[0]],
+                [ACTIONS[one] for one in np.flatnonzero(legal[row])],
+            )
             wanted.append((*seen, view.points[row].tolist(), int(view.left[row])))
         engine.step(agent.act(view, rng), games=live)
     told, heard = [], {}
     for who, message in said_in(tmp_path):
         (TOLD if who == "to" else SAID).validate(message)
+        order = SCHEMA["$defs"][message["type"]]["properties"]
+        assert list(message) == [name for name in order if name in message]  # programs in C search for names
         if message["type"] == "start":
             assert message["table"] not in heard
-            heard[message["table"]] = 0
+            heard[message["table"]] = []
         if message["type"] == "event":
-            heard[message["table"]] += 1
+            heard[message["table"]].append([message.get(name) for name in ("event", "seat", "tile", "claimed", "from")])
         if who == "to" and message["type"] == "request":
-            told.append((heard[message["table"]], message["legal"], message["points"], message["left"]))
-    assert sorted(told) == sorted(wanted)
+            told.append(([*heard[message["table"]]], message["legal"], message["points"], message["left"]))
+    assert sorted(told, key=repr) == sorted(wanted, key=repr)
     assert len(heard) == len(hands)
 
 
@@ -210,7 +227,7 @@ def test_answers_do_not_depend_on_how_tables_are_put_together():
     [
         ("crash", r"ended \(exit code 1\).*RuntimeError: not today"),
         ("close", r"ended \(exit code 0\)"),
-        ("hang", r"said nothing for 0.5 s"),
+        ("hang", r"not answered within 0.5 s"),
         ("illegal", r"answers 'discard 9z'; legal are discard"),
         ("unknown", r"the table 1000000, which does not wait"),
         ("list", r"'\[\]' is no message"),
@@ -219,7 +236,8 @@ def test_answers_do_not_depend_on_how_tables_are_put_together():
         ("deep", r"is no message"),
         ("long", r"a line of more than 65536 bytes"),
         ("endless", r"which does not wait"),
-        ("family", r"said nothing for 0.5 s"),
+        ("drip", r"not answered within 0.5 s"),
+        ("family", r"not answered within 0.5 s"),
     ],
 )
 def test_a_failure_is_named_and_decided(how, what, failing, caplog):
@@ -261,7 +279,7 @@ def test_bots_that_cannot_be_started(failing, monkeypatch):
     with pytest.raises(AgentError, match="milliseconds and games are from 1"):
         make_agent("command:./bot?milliseconds=0")
     monkeypatch.setattr("mahjong_agents.bots._START_SECONDS", 0.3)
-    with pytest.raises(AgentError, match=r"said nothing for 0.3 s"):
+    with pytest.raises(AgentError, match=r"not answered within 0.3 s"):
         failing("mute")
 
 
