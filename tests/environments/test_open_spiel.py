@@ -118,11 +118,17 @@ def test_a_resampled_state_looks_the_same_and_can_be_played(variant):
 
 def test_a_player_remembers_its_choices_and_nobody_else_is_told_of_a_pass():
     state, rng, seen = dealt("mahjong_taiwan", 0, 0, 0, 5), np.random.default_rng(0), 0
+    observer = state.get_game().make_py_observer(RECALL)
     while not state.is_terminal():
         player, legal = state.current_player(), state.legal_actions()
         if len(legal) > 1 and PASS in legal:
             passed, claimed = state.child(PASS), state.child(legal[0])
             assert passed.choices[player][-1][2] == PASS
+            observer.set_from(passed, player)
+            listed = observer.dict["choices"]
+            assert listed[listed.any(axis=1)].tolist() == [list(choice) for choice in passed.choices[player]]
+            listed = observer.dict["events"]
+            assert np.array_equal(listed[listed.any(axis=1)], passed.engine.view(seats=player).events[0])
             for told in ("information_state_string", "information_state_tensor"):
                 assert getattr(passed, told)(player) != getattr(claimed, told)(player)
             if passed.engine.state.phase[0] == Phase.CLAIM:  # another player is asked about the same tile
