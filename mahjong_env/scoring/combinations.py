@@ -11,18 +11,16 @@ Sets are the same four times at most, and there are few ways to choose them, so 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import combinations, combinations_with_replacement
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mahjong_env.basics.tiles import FIRST_HONOUR
 from mahjong_env.basics.types import BoolArray, Int8Array, Int64Array
-from mahjong_env.scoring.rows import Row
-
-if TYPE_CHECKING:
-    from mahjong_env.ruleset.questions import Rules
+from mahjong_env.scoring.rows import Combination
 
 _SETS: Final = 4
 _RANKS: Final = 9
@@ -38,26 +36,25 @@ Block = tuple[int, ...]
 class Combinations:
     """For all that four sets of suits may be, the rows that they make together."""
 
-    def __init__(self, rules: Rules, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[Combination], values: Sequence[int | float]) -> None:
         """Work out what counts for every choice of up to four sets.
 
         Args:
-            rules: the knobs, on which values may depend.
-            rows: those that combine sets of one kind, in the order of the table.
+            rows: the sets that make each row, all of one kind, in the order of the table.
+            values: what an entry of each row is worth.
         """
-        starts = [kind for kind in range(FIRST_HONOUR) if _is_start(kind, rows)]
+        starts = [kind for kind in range(FIRST_HONOUR) if rows[0].of != "runs" or kind % _RANKS <= _LAST_RUN]
         # _NONE stands for a set that is not there.
         sets = np.array(list(combinations_with_replacement([_NONE, *starts], _SETS)))
         made = {block: _rows_made(sets[:, block], rows) for block in _blocks()}
-        values = np.array([row.value_in(rules) for row in rows], np.int64)
-        best, counts = np.full(len(sets), _NONE, np.int64), np.zeros((len(sets), len(rows)), np.int8)
+        holds = {block: entries.any(axis=1) for block, entries in made.items()}
+        best, counts = np.zeros(len(sets), np.int64), np.zeros((len(sets), len(rows)), np.int8)
         for forest in _forests(list(made)):
-            entries = np.zeros((len(sets), len(rows)), np.int8)
-            for block in forest:
-                entries += made[block]
-            rank = _rank(entries, values)
-            better = rank > best
-            best[better], counts[better] = rank[better], entries[better]
+            which = np.logical_and.reduce([holds[block] for block in forest]).nonzero()[0]
+            entries = np.add.reduce([made[block][which].astype(np.int8) for block in forest])
+            rank = _rank(entries, np.array(values, np.int64))
+            better = rank > best[which]
+            best[which[better]], counts[which[better]] = rank[better], entries[better]
         keys = np.where(sets == _NONE, 0, _BASE[sets]).sum(axis=1)
         order = keys.argsort()
         self._keys, self._counts = keys[order], counts[order]
@@ -67,8 +64,10 @@ class Combinations:
         return self._counts.take(self._keys.searchsorted(sets[:, :FIRST_HONOUR] @ _BASE), axis=0)
 
 
-def _is_start(kind: int, rows: Sequence[Row]) -> bool:
-    return kind % _RANKS <= _LAST_RUN or any(row.combines is not None and row.combines.of != "runs" for row in rows)
+@cache
+def combinations_of(rows: tuple[Combination, ...], values: tuple[int | float, ...]) -> Combinations:
+    """The same, worked out once for all rules with these rows."""
+    return Combinations(rows, values)
 
 
 def _blocks() -> Iterator[Block]:
@@ -80,7 +79,8 @@ def _forests(blocks: list[Block]) -> Iterator[list[Block]]:
     """All choices of blocks in which none connects sets that others connect already."""
 
     def extend(chosen: list[Block], rest: list[Block], parts: tuple[int, ...]) -> Iterator[list[Block]]:
-        yield chosen
+        if chosen:
+            yield chosen
         for number, block in enumerate(rest):
             joined = {parts[place] for place in block}
             if len(joined) == len(block):
@@ -90,7 +90,7 @@ def _forests(blocks: list[Block]) -> Iterator[list[Block]]:
     return extend([], blocks, tuple(range(_SETS)))
 
 
-def _rows_made(sets: NDArray[Any], rows: Sequence[Row]) -> BoolArray:
+def _rows_made(sets: NDArray[Any], rows: Sequence[Combination]) -> BoolArray:
     """[n, rows] whether sets [n, k], `_NONE` where there is none, make each row."""
     suit, rank = sets // _RANKS, np.sort(sets % _RANKS, axis=1)
     are_there = (sets != _NONE).all(axis=1)
@@ -98,11 +98,10 @@ def _rows_made(sets: NDArray[Any], rows: Sequence[Row]) -> BoolArray:
     each_another = (np.diff(np.sort(suit, axis=1), axis=1) > 0).all(axis=1)
     made = np.zeros((len(sets), len(rows)), np.bool_)
     for column, row in enumerate(rows):
-        assert row.combines is not None
-        for steps in row.combines.steps:
+        for steps in row.steps:
             if len(steps) == sets.shape[1] - 1:
                 follow = (np.diff(rank, axis=1) == steps).all(axis=1)
-                made[:, column] |= are_there & follow & (one_suit if row.combines.one_suit else each_another)
+                made[:, column] |= are_there & follow & (one_suit if row.one_suit else each_another)
     return made
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from mahjong_env.basics.types import BoolArray, Games, Int8Array, Int32Array, Int64Array
 from mahjong_env.ruleset.questions import Rules, ShortOfOne
 from mahjong_env.scoring.arithmetic import Arithmetic, Limit, Share
-from mahjong_env.scoring.combinations import Combinations
+from mahjong_env.scoring.combinations import Combinations, combinations_of
 from mahjong_env.scoring.payments import Payment, everyone, owed, paid_by
 from mahjong_env.scoring.readings import SETS_AND_PAIR, Concealed, Readings, Shape, best_readings
 from mahjong_env.scoring.rows import ByHand, Restriction, Row
@@ -217,6 +217,11 @@ def _first_to_leave_nothing(owner: Games, refused: BoolArray, n: int) -> Int8Arr
     return reason
 
 
+def _combinations(rules: ScoredRules, rows: list[Row]) -> Combinations:
+    sets = tuple(row.combines for row in rows if row.combines is not None)
+    return combinations_of(sets, tuple(row.value_in(rules) for row in rows))
+
+
 class _Table:
     """The rows and restrictions of some rules, with their knobs, sorted by how they are asked."""
 
@@ -234,7 +239,7 @@ class _Table:
         replacing = [(self.column_of[name], rows[self.column_of[name]].replaces) for name in order]
         self.replacing = [(column, self.columns_of(replaced)) for column, replaced in replacing if replaced]
         self.combined = [
-            (kind, np.array([self.column_of[row.name] for row in combining]), Combinations(rules, combining))
+            (kind, np.array([self.column_of[row.name] for row in combining]), _combinations(rules, combining))
             for kind in ("runs", "triplets")
             if (combining := [row for row in rows if row.combines is not None and row.combines.of == kind])
         ]
