@@ -11,6 +11,7 @@ from unicodedata import normalize
 
 import mahjong_env
 from mahjong_env.rulebook.page import COMMON, anchor, variant_page
+from mahjong_env.variants import IN_PREPARATION
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "rules"
@@ -24,10 +25,10 @@ def pages() -> dict[str, str]:
     for language, common in COMMON.items():
         suffix = ".md" if language == "en" else f".{language}.md"
         texts = {common: common.read_text(encoding="utf-8")}
-        for name, rules in sorted(mahjong_env.VARIANTS.items()):
+        for name in sorted({*mahjong_env.VARIANTS, *IN_PREPARATION}):
             path = ROOT / "mahjong_env" / "variants" / f"{name}{suffix}"
             if path.is_file():
-                texts[path] = variant_page(rules, language)
+                texts[path] = variant_page(mahjong_env.VARIANTS[name], language)
         made |= {
             path.name: NOTE.format(source=path.relative_to(ROOT).as_posix()) + text for path, text in texts.items()
         }

@@ -53,8 +53,8 @@ _WINDS, _DRAGONS = slice(EAST, NORTH + 1), slice(WHITE, RED + 1)
 _HANDS_OF_A_ROUND: Final = 4
 _ROUNDS: Final = 4
 _OTHER_SHAPES: Final = 12
-# Who sits in the seats of East, South, West, North of the round before, after each round of a match.
-_CHANGES: Final = np.array([[1, 0, 3, 2], [2, 3, 1, 0], [1, 0, 3, 2]])
+# From which seats those come who sit at East, South, West and North after each round of a match.
+_CHANGES: Final = np.array([[1, 0, 3, 2], [3, 2, 0, 1], [1, 0, 3, 2]])
 
 
 # --- Shapes -----------------------------------------------------------------------------------------------------------
