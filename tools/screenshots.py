@@ -64,7 +64,7 @@ def play_pages() -> None:
     with PlayServer(new_match) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         with chromium(WIDE) as browser:
-            steps(browser, server.url, lambda legal, count: count == 14)
+            steps(browser, server.url, lambda legal, count: count == 8)
             browser.find_element("id", "hint").click()
             wait(browser, "document.querySelector('#hints table')")
             save("play-wide.png", shot(browser))
@@ -114,8 +114,6 @@ def viewer_pages(folder: Path) -> None:
             browser.execute_script(f"show({ends})")
             pictures = [shot(browser)]
             if size == NARROW:
-                browser.execute_script("document.getElementById('event').scrollIntoView()")
-                pictures = [shot(browser)]
                 browser.execute_script("document.querySelector('nav').scrollIntoView()")
                 pictures.append(shot(browser))
             save(name, *pictures)

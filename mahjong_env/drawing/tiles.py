@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -45,40 +45,23 @@ class Theme:
     blue: str
 
 
-THEMES: Final[Mapping[str, Theme]] = MappingProxyType(
-    {
-        "light": Theme(
-            cloth="#2f6b4c",
-            panel="#23523a",
-            text="#f6faf3",
-            faint="#d3e4d8",
-            accent="#ffc233",
-            face="#fffdf6",
-            edge="#b9b29c",
-            back="#3d7ea8",
-            wild="#d81b36",
-            black="#23262b",
-            red="#c4142b",
-            green="#1c7a3c",
-            blue="#1b4f9c",
-        ),
-        "dark": Theme(
-            cloth="#1e4431",
-            panel="#163324",
-            text="#f6faf3",
-            faint="#d3e4d8",
-            accent="#ffc233",
-            face="#f3efe2",
-            edge="#8b8570",
-            back="#2f678d",
-            wild="#ff4058",
-            black="#23262b",
-            red="#bd1028",
-            green="#166a33",
-            blue="#17468c",
-        ),
-    }
+_LIGHT: Final = Theme(
+    cloth="#2f6b4c",
+    panel="#23523a",
+    text="#f6faf3",
+    faint="#d3e4d8",
+    accent="#ffc233",
+    face="#fffdf6",
+    edge="#b9b29c",
+    back="#3d7ea8",
+    wild="#d81b36",
+    black="#23262b",
+    red="#c4142b",
+    green="#1c7a3c",
+    blue="#1b4f9c",
 )
+_DARK: Final = replace(_LIGHT, cloth="#1e4431", panel="#163324", face="#f3efe2", edge="#8b8570", back="#2f678d")
+THEMES: Final[Mapping[str, Theme]] = MappingProxyType({"light": _LIGHT, "dark": _DARK})
 
 
 def theme_named(name: str) -> Theme:
