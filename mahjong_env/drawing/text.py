@@ -224,9 +224,9 @@ def chinese_names(rules: Rules) -> dict[str, str]:
     return {row.name: row.chinese.split(" ")[0] for row in rules.rows}
 
 
-def marks_in_chinese(rules: Rules) -> dict[str, str]:
-    """The Chinese words for what a variant counts for each seat (`Rules.marks`), by name."""
-    return {item.name: item.chinese for item in rules.circumstances if item.is_mark and item.chinese}
+def marks_in_words(rules: Rules) -> dict[str, tuple[str, str]]:
+    """The words, in English and in Chinese, for what a variant counts for each seat (`Rules.marks`), by name."""
+    return {item.name: item.words for item in rules.circumstances if item.is_mark and item.words[0]}
 
 
 def tiles_text(kinds: Iterable[int], unicode: bool = False) -> str:

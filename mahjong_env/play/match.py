@@ -16,7 +16,7 @@ import numpy as np
 from mahjong_env.basics.actions import ACTIONS, ADDED_KONG, CONCEALED_KONG
 from mahjong_env.basics.errors import MahjongError
 from mahjong_env.drawing.table import read_table, seen_table
-from mahjong_env.drawing.text import marks_in_chinese
+from mahjong_env.drawing.text import marks_in_words
 from mahjong_env.engine.batch import Engine
 from mahjong_env.environments.agents import Opponent, agent_name
 from mahjong_env.environments.agents import ask as ask_agent
@@ -210,7 +210,7 @@ class PersonsMatch:
             "agents": self.names,
             "people": self.rules.people,
             "person": self.person,
-            "marks": marks_in_chinese(self.rules),
+            "marks": marks_in_words(self.rules),
             "variant": self.rules.name,
             "examples": examples_told(self.rules),
         }

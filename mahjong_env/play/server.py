@@ -33,12 +33,9 @@ PAGE_POLICY: Final = f"{POLICY}; connect-src 'self'"
 
 def play_html(lobby: Lobby | None = None) -> str:
     """The page; it loads nothing, and asks the server that it came from for everything that happens."""
-    buttons = {"open-lobby": "lobby", "open-rules": "rules", "open-settings": "settings"}
     return page_html(
         "mahjong_env: play",
-        choices="".join(
-            f'<button id="{name}" type="button" data-say="{word}"></button>' for name, word in buttons.items()
-        ),
+        choices=part("buttons.html", "play"),
         main=part("page.html", "play"),
         style=part("page.css") + part("receipt.css") + part("page.css", "play"),
         # What is hidden has not been sent.
@@ -83,7 +80,7 @@ class PlayServer(ThreadingHTTPServer):
             super().__init__((HOST, port), _Handler)
         except OSError as error:
             raise MahjongError(f"port {port} cannot be listened on: {error.strerror or error}") from None
-        self.new_match = new_match
+        self.lobby, self.new_match = new_match if isinstance(new_match, Lobby) else None, new_match
         self.token = secrets.token_urlsafe(16)
         self.url = f"http://{HOST}:{self.server_port}/{self.token}/"
 
@@ -137,8 +134,8 @@ class PlayServer(ThreadingHTTPServer):
 
     def begin(self, wanted: Mapping[str, Any]) -> str:
         """A new game; the oldest one is left where there are too many. Its name."""
-        new = self.new_match
-        match, name = new.match(wanted) if isinstance(new, Lobby) else new(), secrets.token_urlsafe(8)
+        new, name = self.new_match, secrets.token_urlsafe(8)
+        match = new.match(wanted) if isinstance(new, Lobby) else new()
         with self._lock:
             self._games[name] = match, Lock()
             left = [self._games.popitem(last=False)[1]] if len(self._games) > _MOST_GAMES else []
@@ -189,8 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
             parts = self._parts()
             body = self._body(text) if method == "POST" else {}
             if method == "GET" and parts == [""]:
-                new = self.server.new_match
-                self._send(HTTPStatus.OK, play_html(new if isinstance(new, Lobby) else None), "text/html")
+                self._send(HTTPStatus.OK, play_html(self.server.lobby), "text/html")
             elif method == "GET" and len(parts) == 3 and parts[0] == "games" and parts[2] == "record":
                 self._send_record(parts[1])
             else:
@@ -214,8 +210,8 @@ class _Handler(BaseHTTPRequestHandler):
             match, lock = self.server.game(name)
             with lock:
                 return {"game": name, "table": match.about(), **match.state()}
-        if parts == ["rules"] and method == "POST" and isinstance(self.server.new_match, Lobby):
-            return self.server.new_match.look(body)
+        if parts == ["rules"] and method == "POST" and self.server.lobby:
+            return self.server.lobby.look(body)
         if parts[0] != "games" or len(parts) not in (2, 3):
             raise RequestError(HTTPStatus.NOT_FOUND, "there is nothing here")
         match, lock = self.server.game(parts[1])

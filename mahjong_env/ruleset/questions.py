@@ -49,7 +49,7 @@ class Circumstance:
             or "fourth_tile"; empty: it is counted for each seat while a hand is played (`Rules.marks`).
         discarded: the kind of which the winner has discarded that many, or `THE_WILD_KIND`.
         excludes: arguments of `score` that contradict it.
-        chinese: how pages call it beside its count at a seat, if it is a mark.
+        words: how pages call it beside its count at a seat, if it is a mark, in English and in Chinese.
         after_discard: what the mark is once its seat has discarded a tile: from what it was, the kind, and the wild
             kind, all arrays or plain numbers. None: it stays as it was.
     """
@@ -60,7 +60,7 @@ class Circumstance:
     sets: str = ""
     discarded: int | None = None
     excludes: tuple[str, ...] = ()
-    chinese: str = ""
+    words: tuple[str, str] = ("", "")
     after_discard: Callable[[Any, Any, Any], Any] | None = None
 
     @property

@@ -120,7 +120,7 @@ class Fuzhou(ScoredRules):
             "the winner has discarded a gold in this hand",
             type=bool,
             discarded=THE_WILD_KIND,
-            chinese="打出金牌",
+            words=("gold discarded", "打出金牌"),
             after_discard=lambda has, kind, wild: has | (kind == wild),  # fuzhou.md#discarding-a-gold
         ),
         Circumstance(

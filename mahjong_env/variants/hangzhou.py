@@ -95,7 +95,7 @@ class Hangzhou(ScoredRules):
             "gambits",
             "fortunes that the winner has discarded in a row, up to now",
             discarded=THE_WILD_KIND,
-            chinese="财飘",
+            words=("fortunes discarded in a row", "财飘"),
             # A fortune begins or goes on with a gambit, any other tile ends it (hangzhou.md#fortune-gambit-the-play).
             after_discard=lambda gambits, kind, wild: (gambits + 1) * (kind == wild),
         ),

@@ -142,7 +142,7 @@ class Taiwan(ScoredRules):
         Circumstance(
             "eight_flowers",
             "1 in the turn in which the winner has exposed the eighth flower",
-            chinese="八仙過海",
+            words=("eight flowers just now", "八仙過海"),
             # Eight Flowers that were not said in their turn are gone (taiwan.md#eight-flowers).
             after_discard=lambda has, kind, wild: 0,
         ),

@@ -220,7 +220,7 @@ class Wuhan(ScoredRules):
             "red_discards",
             "Red Dragons that the winner has discarded",
             discarded=RED,
-            chinese="打出红中",
+            words=("Red Dragons discarded", "打出红中"),
             after_discard=lambda red, kind, wild: red + (kind == RED),
         ),
     )

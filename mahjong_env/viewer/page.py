@@ -12,7 +12,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from mahjong_env.basics.tiles import KIND_NAMES, NUM_ALL_KINDS, RED
-from mahjong_env.drawing.text import marks_in_chinese
+from mahjong_env.drawing.text import marks_in_words
 from mahjong_env.drawing.tiles import HEIGHT, THEMES, WIDTH, tile_name, tile_svg, wild_mark
 from mahjong_env.records import GameRecord, nth_record
 from mahjong_env.viewer.story import DEALERS_SHARE, REASONS, examples_told, frames_of
@@ -39,7 +39,7 @@ def viewer_html(record: GameRecord) -> str:
         "agents": list(record.agents),
         # Where one person has played, the match is told to that person.
         "person": record.agents.index("you") if record.agents.count("you") == 1 else None,
-        "marks": marks_in_chinese(rules),
+        "marks": marks_in_words(rules),
         "seats": rules.seats,
         "people": rules.people,
         "hidesConcealedKongs": rules.hides_concealed_kongs,

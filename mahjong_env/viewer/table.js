@@ -210,7 +210,7 @@ function place(frame, where, slot) {
   const isOpen = view === "all" || Number(view) === shown.person;
   const hasWon = event.type === "end" && event.winner === shown.person;
   const isTurn = event.type !== "end" && table.turn === slot;
-  const counters = shown.counters.map(([name, value]) => `${(language === "zh" && data.marks[name]) || name.replaceAll("_", " ")} ${value}`);
+  const counters = shown.counters.map(([name, value]) => `${data.marks[name]?.[language === "en" ? 0 : 1] ?? name.replaceAll("_", " ")}: ${value}`);
   const about = [...(shown.is_dealer ? [say().dealer] : []), ...counters].join(" · ");
   const paid = (event.type === "end" ? event.payments : frame.paid)?.[shown.person];
   const plate = make("div", { class: "plate" },
