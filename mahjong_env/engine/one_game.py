@@ -514,7 +514,8 @@ class FewGames:
             else:
                 four += _POWER[kind]
         total, with_pair = sum_of_one(words[one], words[two], words[three], words[four + FIRST_HONOUR_FACTS])
-        return self._short_of_one(total, with_pair, wilds, self._bytes[self._num_melds + at])
+        melds = self._bytes[self._num_melds + at]
+        return self._short_of_one((one, two, three, four), total, with_pair, wilds, melds)
 
     def _write_turn(self, g: int, at: int, *, may_kong: bool) -> None:
         """`phases.masks._write_turns`."""

@@ -51,6 +51,30 @@ def short_of_knitted_straight(codes: NDArray[Any]) -> NDArray[np.int8]:
     return short
 
 
+def knitted_tiles_of_one(codes: tuple[int, int, int, int]) -> int:
+    """`short_of_knitted_tiles` of one hand."""
+    fitting = _most_of_one(codes) + _for_one()[2][codes[HONOUR_GROUP]]
+    return int(_ALL) - fitting if fitting >= _NEARLY_ALL else int(FAR)
+
+
+def knitted_straight_of_one(codes: tuple[int, int, int, int]) -> int:
+    """`short_of_knitted_straight` of one hand."""
+    near = _most_of_one(codes) >= _NEARLY_STRAIGHT
+    return int(short_of_knitted_straight(np.array([codes]))[0]) if near else int(FAR)
+
+
+def _most_of_one(codes: tuple[int, int, int, int]) -> int:
+    parts, joined, _ = _for_one()
+    most: int = joined[parts[codes[0]] | parts[codes[1]] << 6 | parts[codes[2]] << 12]
+    return most
+
+
+@cache
+def _for_one() -> tuple[memoryview, memoryview, memoryview]:
+    """The tables as plain Python reads them."""
+    return _parts_held().data, _joined().data, _different_honours().data
+
+
 def knitted_straights(codes: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """[m] hands of codes [n, 4] and [m] straights, of those that are a straight, sets and a pair; hands ascending."""
     near = (_most_of_a_straight(codes) == _OF_STRAIGHT).nonzero()[0]

@@ -126,8 +126,8 @@ def knob_fields(rules: Any) -> list[Field[Any]]:
     return sorted(fields(rules), key=lambda item: item.name in common)
 
 
-ShortOfOne: TypeAlias = Callable[[int, int, int, int], int]
-"""`Rules.tiles_short` of one hand: from the two numbers of `sum_of_one`, its wild tiles, and its melds."""
+ShortOfOne: TypeAlias = Callable[[tuple[int, int, int, int], int, int, int, int], int]
+"""`Rules.tiles_short` of one hand: from its codes, the two numbers of `sum_of_one`, its wild tiles, and its melds."""
 
 _Answer = TypeVar("_Answer", bound=Callable[..., Any])
 
@@ -443,7 +443,7 @@ class Rules:
 
         A class that overrides `tiles_short` overrides this too: else it is not asked.
         """
-        return lambda total, with_pair, wilds, melds: with_pair
+        return lambda codes, total, with_pair, wilds, melds: with_pair
 
     def complete(self, wins: Wins) -> BoolArray:
         """[n] whether the tiles are a complete hand in one of the variant's shapes."""

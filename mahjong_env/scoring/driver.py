@@ -111,14 +111,14 @@ class ScoredRules(Rules):
         if len(every) < len(self.shapes):
             return None
         first, *others = every
+        melded = [short_of for shape, short_of in zip(self.shapes[1:], others, strict=True) if not shape.concealed]
 
-        def short(total: int, with_pair: int, wilds: int, melds: int) -> int:
-            least = first(total, with_pair, wilds)
-            if not melds:  # all shapes but the first are concealed
-                for short_of in others:
-                    other = short_of(total, with_pair, wilds)
-                    if other < least:
-                        least = other
+        def short(codes: tuple[int, int, int, int], total: int, with_pair: int, wilds: int, melds: int) -> int:
+            least = first(codes, total, with_pair, wilds)
+            for short_of in melded if melds else others:
+                other = short_of(codes, total, with_pair, wilds)
+                if other < least:
+                    least = other
             return least
 
         return short

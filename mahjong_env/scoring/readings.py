@@ -52,8 +52,8 @@ class Concealed(NamedTuple):
 ShortOf = Callable[[Concealed], Int8Array]
 """[...] tiles that a shape lacks, wild ones counted as lacking."""
 
-ShortOfOne = Callable[[int, int, int], int]
-"""The same of one hand in plain numbers, from the two numbers of `sum_of_one` and the wild tiles held."""
+ShortOfOne = Callable[[tuple[int, int, int, int], int, int, int], int]
+"""The same of one hand in plain numbers, from its codes, the two numbers of `sum_of_one` and the wild tiles held."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +259,7 @@ def _short_of_thirteen_orphans(tiles: Concealed) -> Int8Array:
     return np.where(near, lacking, _IMPOSSIBLE).astype(np.int8)
 
 
-def _thirteen_orphans_of_one(total: int, with_pair: int, wilds: int) -> int:
+def _thirteen_orphans_of_one(codes: tuple[int, int, int, int], total: int, with_pair: int, wilds: int) -> int:
     kinds = orphan_kinds_of_one(total)
     if kinds < _NEARLY_ALL - wilds:
         return int(_IMPOSSIBLE)
@@ -270,7 +270,7 @@ SETS_AND_PAIR = Shape(
     "sets and a pair",
     lambda tiles: short_of_sets_and_pair(tiles.summaries, tiles.total),
     read_sets_and_pair,
-    short_of_one=lambda total, with_pair, wilds: with_pair,
+    short_of_one=lambda codes, total, with_pair, wilds: with_pair,
 )
 SETS_AND_PAIR_AS_ONE = replace(SETS_AND_PAIR, read=None)
 """For variants that ask nothing about the sets: one reading stands for all."""
@@ -278,7 +278,7 @@ SEVEN_PAIRS = Shape(
     "seven pairs",  # four alike are two pairs
     lambda tiles: np.where(tiles.melds == _NONE, _SEVEN - pairs(tiles.summaries, tiles.total), _IMPOSSIBLE),
     concealed=True,
-    short_of_one=lambda total, with_pair, wilds: 7 - pairs_of_one(total),
+    short_of_one=lambda codes, total, with_pair, wilds: 7 - pairs_of_one(total),
 )
 THIRTEEN_ORPHANS = Shape(
     "thirteen orphans", _short_of_thirteen_orphans, concealed=True, short_of_one=_thirteen_orphans_of_one

@@ -18,7 +18,9 @@ from mahjong_env.hands.codes import RANKS, encode
 from mahjong_env.hands.kind_sets import KindSets, pack
 from mahjong_env.hands.knitted import (
     STRAIGHTS,
+    knitted_straight_of_one,
     knitted_straights,
+    knitted_tiles_of_one,
     short_of_knitted_straight,
     short_of_knitted_tiles,
 )
@@ -77,8 +79,14 @@ KNITTED_STRAIGHT = Shape(
     "a knitted straight, a set and a pair",
     lambda tiles: short_of_knitted_straight(tiles.codes),
     _read_knitted_straights,
+    short_of_one=lambda codes, total, with_pair, wilds: knitted_straight_of_one(codes),
 )
-KNITTED_TILES = Shape("honors and knitted tiles", lambda tiles: short_of_knitted_tiles(tiles.codes), concealed=True)
+KNITTED_TILES = Shape(
+    "honors and knitted tiles",
+    lambda tiles: short_of_knitted_tiles(tiles.codes),
+    concealed=True,
+    short_of_one=lambda codes, total, with_pair, wilds: knitted_tiles_of_one(codes),
+)
 
 
 # --- What the rows ask ------------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ WILD_CARD_SEVEN_PAIRS = Shape(
     _short_of_wild_card_seven_pairs,
     _read_wild_card_seven_pairs,
     concealed=True,
-    short_of_one=lambda total, with_pair, wilds: max(5 - pairs_of_one(total), 0) + 4,
+    short_of_one=lambda codes, total, with_pair, wilds: max(5 - pairs_of_one(total), 0) + 4,
 )
 
 
@@ -277,7 +277,9 @@ class Wuhan(ScoredRules):
         """The same for one hand in plain numbers."""
         seven_pairs = WILD_CARD_SEVEN_PAIRS.short_of_one
         assert seven_pairs is not None
-        return lambda total, with_pair, wilds, melds: with_pair if melds else seven_pairs(total, with_pair, wilds)
+        return lambda codes, total, with_pair, wilds, melds: (
+            with_pair if melds else seven_pairs(codes, total, with_pair, wilds)
+        )
 
     def liable(self, wins: Wins, counts: Int8Array) -> Int8Array:
         """[n] the fully responsible seat, beside a player whose kong is robbed (wuhan.md#full-responsibility)."""

@@ -17,6 +17,7 @@ from mahjong_env.hands.summaries import FIRST_HONOUR_FACTS, facts_for_one, sum_o
 from mahjong_env.ruleset.questions import Rules
 from mahjong_env.state.arrays import Phase
 from mahjong_env.testing.play import choose_actions
+from mahjong_env.variants import IN_PREPARATION
 from mahjong_env.variants.hebei import Hebei
 from proof.batches import Batch, make_batch, most_games
 from proof.both_ways import WaysDifferError, play_both_ways
@@ -87,7 +88,7 @@ def test_a_difference_is_found(monkeypatch):
         play_both_ways(make_batch("hebei", 1, 4), 4)
 
 
-@pytest.mark.parametrize("variant", sorted(VARIANTS))
+@pytest.mark.parametrize("variant", sorted({*VARIANTS, *IN_PREPARATION}))
 def test_hands_are_as_short_as_arrays_say(variant):
     rules, words = VARIANTS[variant], facts_for_one()
     rng, short_of_one = np.random.default_rng(0), VARIANTS[variant].tiles_short_of_one()
@@ -100,7 +101,7 @@ def test_hands_are_as_short_as_arrays_say(variant):
             many = rules.tiles_short(codes, np.full(200, wilds, np.int8), np.full(200, melds, np.int8))
             for row, (one, two, three, four) in enumerate(codes.tolist()):
                 sums = sum_of_one(words[one], words[two], words[three], words[four + FIRST_HONOUR_FACTS])
-                assert short_of_one(*sums, wilds, melds) == many[row]
+                assert short_of_one((one, two, three, four), *sums, wilds, melds) == many[row]
 
 
 def arrays_of(engine):

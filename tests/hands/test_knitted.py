@@ -9,7 +9,9 @@ from mahjong_env.hands.codes import encode
 from mahjong_env.hands.knitted import (
     FAR,
     STRAIGHTS,
+    knitted_straight_of_one,
     knitted_straights,
+    knitted_tiles_of_one,
     short_of_knitted_straight,
     short_of_knitted_tiles,
 )
@@ -57,6 +59,9 @@ def test_both_shapes(tiles):
     hands, seen = near_hands(600, tiles, tiles), set()
     of_tiles, of_straight = short_of_knitted_tiles(encode(hands)), short_of_knitted_straight(encode(hands))
     complete = knitted_straights(encode(hands))
+    of_one = [tuple(codes) for codes in encode(hands).tolist()]
+    assert [knitted_tiles_of_one(codes) for codes in of_one] == of_tiles.tolist()
+    assert [knitted_straight_of_one(codes) for codes in of_one] == of_straight.tolist()
     for row, counts in enumerate(hands):
         held = set(np.flatnonzero(counts))
         lacking = 14 - max(len(held & straight) for straight in ALL) - len(held & set(range(27, 34)))

@@ -10,6 +10,8 @@ from mahjong_env.engine.phases import claims, judge
 from mahjong_env.environments.agents import find_agent
 from mahjong_env.scoring.driver import ScoredRules
 from mahjong_env.scoring.wins import Source, Wins, wins_from_state
+from proof.batches import Batch
+from proof.both_ways import play_both_ways
 
 MCR = mahjong_env.rules("mcr")
 
@@ -34,6 +36,13 @@ def test_the_conformance_kit(check):
 def test_house_rules_pass_too(knobs):
     for check in (testing.check_zero_sum, testing.check_scores, testing.check_legal_actions, testing.check_deals):
         check(lambda games, **options: make_engine("mcr", games, **knobs, **options), games=8, seed=2)
+
+
+@pytest.mark.parametrize("style", ["random", "greedy"])
+def test_few_games_are_played_as_many_are(style):
+    hands, actions, left = play_both_ways(Batch("mcr", 3, style, {}, 2, "first"), 4, most_hands=6)
+    assert hands
+    assert left < actions / 5
 
 
 def test_nobody_keeps_the_deal_and_winds_change_every_four_hands():
