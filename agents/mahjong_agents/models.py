@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mahjong_agents.policy.agent import PolicyAgent
+from mahjong_agents.policy.onnx_file import POLICY, exported_policy
 from mahjong_env import NUM_ACTIONS, AgentError, MissingExtraError, View
 
 
@@ -126,7 +128,11 @@ class TorchAgent(_Model):
 
 
 class OnnxAgent(_Model):
-    """Plays an ONNX model (``onnx:model.onnx``) whose first input is [n, C, 34] or [n, C * 34], float32 or int8."""
+    """Plays an ONNX model (``onnx:model.onnx``) whose first input is [n, C, 34] or [n, C * 34], float32 or int8.
+
+    Attributes:
+        session: the model, an ``onnxruntime.InferenceSession``.
+    """
 
     def __init__(self, place: str) -> None:
         """Load a model; its first output is [n, 109].
@@ -140,20 +146,40 @@ class OnnxAgent(_Model):
         except ImportError as error:
             raise MissingExtraError("ONNX models need onnxruntime: pip install 'mahjong-env[onnx]'") from error
         super().__init__("onnx", place)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # its threads wait in loops: where cores are shared, for each other
         try:
-            self._session = onnxruntime.InferenceSession(str(self._path), providers=["CPUExecutionProvider"])
+            self.session = onnxruntime.InferenceSession(str(self._path), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # its own kinds of errors, which have no common parent
             raise AgentError(f"{place}: no ONNX model that can be read here ({error})") from error
-        self._input = self._session.get_inputs()[0]
+        self._input = self.session.get_inputs()[0]
 
     def _scores(self, observation: NDArray[np.int8], mask: NDArray[np.bool_]) -> Any:
         shown = observation.reshape(len(observation), -1) if len(self._input.shape) == 2 else observation
         if self._input.type != "tensor(int8)":
             shown = shown.astype(np.float32)
         try:
-            return self._session.run(None, {self._input.name: shown})[0]
+            return self.session.run(None, {self._input.name: shown})[0]
         except Exception as error:  # as above
             raise ValueError(error) from error
+
+
+def onnx_agent(place: str, *, any_variant: bool = False) -> PolicyAgent | OnnxAgent:
+    """Return the agent that plays an ONNX model: a policy that was exported, or one that was trained elsewhere.
+
+    Args:
+        place: the file.
+        any_variant: also play variants that an exported policy was not trained for.
+
+    Raises:
+        AgentError: there is no such file, it is no such model, or a policy of another version.
+        MissingExtraError: onnxruntime is not installed.
+    """
+    agent = OnnxAgent(place)
+    header = agent.session.get_modelmeta().custom_metadata_map.get(POLICY)
+    if header is None:
+        return agent
+    return exported_policy(agent.session, header, Path(place), any_variant=any_variant)
 
 
 def _torch() -> Any:

@@ -1,4 +1,6 @@
-"""Models that were trained elsewhere, as agents: what they like best among what is legal."""
+"""Models that were trained elsewhere, and exported policies, as agents: what they like best among what is legal."""
+
+import json
 
 import gymnasium
 import numpy as np
@@ -9,8 +11,11 @@ from onnx import TensorProto, helper, numpy_helper
 from sb3_contrib import QRDQN, MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 
-from mahjong_agents import AgentError, make_agent
+from mahjong_agents import AgentError, PolicyFileError, make_agent
+from mahjong_agents.policy.file import SHIPPED, PolicyFile
+from mahjong_agents.policy.onnx_file import write_onnx
 from mahjong_env import make_engine
+from mahjong_env.cli import main
 from mahjong_env.observation.planes import SHAPE
 
 SMALL = {"policy_kwargs": {"net_arch": [8]}, "device": "cpu"}
@@ -91,6 +96,66 @@ def test_an_onnx_model(view, tmp_path, flat, number):
     wanted = np.where(view.action_mask, view.observation.reshape(len(view), -1) @ weights, -np.inf).argmax(axis=1)
     agent = make_agent(f"onnx:{tmp_path / 'model.onnx'}")
     assert np.array_equal(agent.act(view, np.random.default_rng(0)), wanted)
+
+
+@pytest.mark.parametrize("variant", sorted(path.stem for path in SHIPPED.glob("*.zip")))
+def test_an_exported_policy_gives_the_answers_of_its_file(variant, tmp_path, capsys):
+    out = tmp_path / "new" / "p.onnx"
+    assert main(["export", "--policy", variant, "--out", str(out)]) == 0
+    exported, policy = make_agent(f"onnx:{out}"), make_agent(f"policy:{variant}")
+    assert f"onnx:{out} plays it" in capsys.readouterr().out
+    assert exported.name == "onnx:p"
+    engine, rng, others, decisions = make_engine(variant, 6, seed=3), np.random.default_rng(0), 0, 0
+    while (live := np.flatnonzero(engine.seat_to_act >= 0)).size:
+        view = engine.view(live)
+        liked, every = policy.scores(view), np.arange(len(view))
+        np.testing.assert_allclose(exported.scores(view), liked, rtol=1e-4, atol=1e-3)
+        actions, found = policy.act(view, rng), exported.act(view, rng)
+        # Tiles that are worth the same are so to the last digits only, in whatever way sums are added up.
+        np.testing.assert_allclose(liked[every, found], liked[every, actions], rtol=1e-5, atol=1e-4)
+        others, decisions = others + (found != actions).sum(), decisions + len(live)
+        engine.step(actions, games=live)
+    assert others < 0.01 * decisions
+    assert decisions > 100
+
+
+class TestExport:
+    def test_a_model_is_of_one_variant(self, tmp_path):
+        write_onnx("hebei", tmp_path / "p.onnx")
+        view = make_engine("wuhan", 3, seed=1).view()
+        with pytest.raises(AgentError, match="trained for hebei, not for wuhan"):
+            make_agent(f"onnx:{tmp_path / 'p.onnx'}").act(view, np.random.default_rng(0))
+        actions = make_agent(f"onnx:{tmp_path / 'p.onnx'}?any_variant=true").act(view, np.random.default_rng(0))
+        assert view.action_mask[np.arange(3), actions].all()
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            (lambda told: {**told, "inputs": "older"}, "trained with other observations"),
+            (lambda told: {**told, "variant_version": 9}, "trained for version 9 of hebei"),
+            (lambda told: {**told, "more": 1}, "its metadata are not those of a policy"),
+            (lambda told: None, "its metadata are not those of a policy"),
+        ],
+    )
+    def test_another_version_is_refused(self, change, message, tmp_path):
+        write_onnx("hebei", tmp_path / "p.onnx")
+        model = onnx.load(tmp_path / "p.onnx")
+        (told,) = model.metadata_props
+        told.value = json.dumps(change(json.loads(told.value)))
+        onnx.save(model, tmp_path / "p.onnx")
+        with pytest.raises(PolicyFileError, match=message):
+            make_agent(f"onnx:{tmp_path / 'p.onnx'}")
+
+    @pytest.mark.parametrize(
+        "header", [{}, {"architecture": "torch"}, {"architecture": "actions", "network": {"added": 2}}]
+    )
+    def test_other_networks_are_not_exported(self, header, tmp_path, capsys):
+        saved = PolicyFile("hebei", 0, **{"network": {"width": 4}, "weights": {}, "architecture": "planes"} | header)
+        saved.write(tmp_path / "own.zip")
+        arguments = ["export", "--policy", str(tmp_path / "own.zip"), "--out", str(tmp_path / "own.onnx")]
+        assert main(arguments) == 2
+        assert "only networks of `train` over the inputs of this package" in capsys.readouterr().err
+        assert not (tmp_path / "own.onnx").exists()
 
 
 def test_files_that_cannot_be_played(view, tmp_path):

@@ -15,6 +15,7 @@ from mahjong_training.config import (
     BestResponseConfig,
     ControlVariatesConfig,
     EvaluateConfig,
+    ExportConfig,
     LeaderboardConfig,
     RecordConfig,
     TrainConfig,
@@ -63,6 +64,7 @@ best_response: Final = Command(BestResponseConfig, "mahjong_training.learning.be
 evaluate: Final = Command(EvaluateConfig, "mahjong_training.evaluation.command")
 leaderboard: Final = Command(LeaderboardConfig, "mahjong_training.evaluation.leaderboard")
 record: Final = Command(RecordConfig, "mahjong_training.datasets.command")
+export: Final = Command(ExportConfig, "mahjong_training.export")
 review: Final = Command(ReviewConfig, "mahjong_training.analysis.review")
 rule_values: Final = Command(RuleValuesConfig, "mahjong_training.analysis.rule_report")
 fit_control_variates: Final = Command(ControlVariatesConfig, "mahjong_training.fit_control_variates")

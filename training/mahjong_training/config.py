@@ -286,6 +286,16 @@ class RecordConfig(WorkersConfig, VariantConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExportConfig:
+    """Write a policy as an ONNX model, for runtimes of every language; `onnx:FILE` plays it here."""
+
+    policy: str
+    """A shipped policy by its variant, a policy file, or a run folder."""
+    out: Path
+    """The model; whatever stood there is replaced."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class LeaderboardConfig(WorkersConfig):
     """Write the leaderboard: every level, and agents of your own, alone against copies of every level."""
 

@@ -113,7 +113,7 @@ class PolicyFile:
             if not header.get("inputs"):
                 raise PolicyFileError(f"{path}: the file does not say which inputs its policy was trained with")
             policy = cls(weights=weights, **header)
-            policy._check(path)
+            policy.check(path)
         except PolicyFileError:
             raise
         except FileNotFoundError:
@@ -122,7 +122,12 @@ class PolicyFile:
             raise PolicyFileError(f"{path}: not a policy file, or damaged ({error})") from error
         return policy
 
-    def _check(self, path: Path) -> None:
+    def check(self, path: Path) -> None:
+        """Check that the file at a path can be used with this version.
+
+        Raises:
+            PolicyFileError: it belongs to another version of the variant or of the inputs, or has no weights.
+        """
         for name, array in self.weights.items():
             if array.dtype.kind not in "fiu" or not (np.abs(array) <= _MOST_WEIGHT).all():  # nor is NaN
                 raise PolicyFileError(

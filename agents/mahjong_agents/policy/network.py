@@ -91,6 +91,7 @@ class ActionNetwork:
 
     Attributes:
         weights: arrays by name, float32, see `shapes`.
+        scaled: the same for inputs as they are, which are small integers: their scales are in the first layer.
         features: what adds the inputs that are added.
     """
 
@@ -108,9 +109,8 @@ class ActionNetwork:
         if not all(np.isrealobj(array) and np.isfinite(array).all() for array in weights.values()):
             raise ValueError("some are no finite real numbers")
         self.weights = {name: np.asarray(array, np.float32) for name, array in weights.items()}
-        # The inputs are small integers: their scales are put into the first layer once.
-        self._facts, self._prior = self.weights["facts"] * FACT_SCALES[:, None], self.weights["prior"] * FACT_SCALES
-        self._table = self.weights["table"] * table_scales(features)[:, None]
+        scales = {"facts": FACT_SCALES[:, None], "prior": FACT_SCALES, "table": table_scales(features)[:, None]}
+        self.scaled = self.weights | {name: self.weights[name] * scale for name, scale in scales.items()}
         self.features = features
 
     def inputs(self, view: View) -> Inputs:
@@ -119,15 +119,15 @@ class ActionNetwork:
 
     def scores(self, inputs: Inputs) -> NDArray[np.float32]:
         """Return [m] float32 the logits of all legal actions."""
-        weights, facts = self.weights, inputs.per_action["facts"]
-        table = inputs.per_decision["table"].astype(np.float32) @ self._table + weights["bias"]
+        weights, facts = self.scaled, inputs.per_action["facts"]
+        table = inputs.per_decision["table"].astype(np.float32) @ weights["table"] + weights["bias"]
         scores = np.empty(len(facts), np.float32)
         for start in range(0, len(facts), _MOST_ACTIONS):
             some = slice(start, start + _MOST_ACTIONS)
             actions = facts[some].astype(np.float32)
-            hidden = _relu(actions @ self._facts + table.take(inputs.row[some], axis=0))
+            hidden = _relu(actions @ weights["facts"] + table.take(inputs.row[some], axis=0))
             hidden = _relu(hidden @ weights["hidden"] + weights["hidden_bias"])
-            scores[some] = hidden @ weights["out"] + actions @ self._prior
+            scores[some] = hidden @ weights["out"] + actions @ weights["prior"]
         return scores
 
 
