@@ -300,8 +300,8 @@ FAULTS = (
         ),
         (
             "another-seat-is-seen",
-            "observe(seats=self.learner.item())",
-            "observe(seats=0)",
+            "observe(seats=self.learner.item(), privileged",
+            "observe(seats=0, privileged",
             "returns_are",
         ),
     ),
@@ -310,8 +310,8 @@ FAULTS = (
         "environments/test_learning_seats.py",
         (
             "another-seat-is-seen-in-a-batch",
-            "observe(games, self.learner[games])",
-            "observe(games, self.learner[games] * 0)",
+            "observe(games, self.learner[games], privileged",
+            "observe(games, self.learner[games] * 0, privileged",
             "each_learner_sees",
         ),
     ),

@@ -28,5 +28,6 @@ def test_blocks_of_the_page_on_datasets_run(tmp_path, monkeypatch):
             exec(compile(block.replace("num_workers=2", "num_workers=0"), f"datasets.md block {number}", "exec"), names)
             ran += 1
         except (ImportError, MissingExtraError) as error:
-            assert any(library in str(error) for library in OF_OTHERS), error
+            if not any(library in str(error) for library in OF_OTHERS):
+                raise
     assert ran >= 4
