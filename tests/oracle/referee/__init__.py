@@ -1,4 +1,4 @@
-"""The referee: a second implementation of the five variants, slow, obvious and scalar.
+"""The referee: a second implementation of the variants, slow, obvious and scalar.
 
 It is written from the rule pages alone (docs/rules), in plain Python, shares nothing with the engine (not its tables,
 not its predicates) and is replayed beside it over whole games. Comments cite headings of the pages: "hebei.md#ping-hu".
@@ -15,13 +15,14 @@ not its predicates) and is replayed beside it over whole games. Comments cite he
 from .fuzhou import Fuzhou
 from .hangzhou import Hangzhou
 from .hebei import Hebei
+from .mcr import Mcr
 from .records import Result, Start
 from .situation import Verdict, situation_from_text
 from .table import Referee
 from .taiwan import Taiwan
 from .wuhan import Wuhan
 
-VARIANTS = {variant.name: variant for variant in (Wuhan, Hangzhou, Hebei, Taiwan, Fuzhou)}
+VARIANTS = {variant.name: variant for variant in (Wuhan, Hangzhou, Hebei, Taiwan, Fuzhou, Mcr)}
 
 
 def score(variant, **arguments):

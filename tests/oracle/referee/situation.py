@@ -53,6 +53,7 @@ class Situation:
         self.discarded_wild = False
         self.red_discards = 0
         self.gambits = 0
+        self.fourth_tile = False
         self.round_wind = "1z"
         self.house_wind = None
         self.running_points = None
