@@ -173,13 +173,13 @@ def checked_actions(state: State, actions: Any, games: Games) -> Int64Array:
 def _illegal(state: State, game: int, number: int) -> str:
     name = f"{ACTIONS[number]!r} ({number})" if 0 <= number < NUM_ACTIONS else str(number)
     valid = ", ".join(repr(ACTIONS[legal]) for legal in np.flatnonzero(state.mask[game]))
-    seat = persons_at(state, state.actor)[game]
+    seat = state.person_at[game, state.actor[game]]
     return f"game {game}, seat {seat}: the action {name} is not legal; legal are {valid}"
 
 
-def persons_at(state: State, table_seats: Int8Array) -> Int8Array:
+def persons_at(state: State, rules: Rules, table_seats: Int8Array) -> Int8Array:
     """[B] int8 who sits at these table seats, one in each game; -1 for no seat."""
-    if state.points.shape[1] == state.num_seats:  # nobody ever sits out: everybody has the seat of his number
+    if not rules.people_move:  # everybody has the seat of his number
         return table_seats.copy()
     persons = state.person_at[np.arange(len(table_seats)), table_seats]
     return np.where(table_seats >= 0, persons, np.int8(NO_SEAT))
@@ -192,7 +192,7 @@ def _all_present(number: int) -> BoolArray:
     return present
 
 
-def who_looks(state: State, games: Games, seats: Any) -> tuple[Games, BoolArray]:
+def who_looks(state: State, rules: Rules, games: Games, seats: Any) -> tuple[Games, BoolArray]:
     """[n] the table seats from which persons look at these games, and whether they sit at the table at all.
 
     Raises:
@@ -207,7 +207,7 @@ def who_looks(state: State, games: Games, seats: Any) -> tuple[Games, BoolArray]
     if persons.dtype.kind not in "iu" or ((persons < 0) | (persons >= people)).any():
         raise ActionError(f"seats are integers from 0 to {people - 1}, not {seats!r}")
     persons = np.broadcast_to(persons, games.shape)
-    if people == state.num_seats:
+    if not rules.people_move:
         return persons.astype(np.intp), _all_present(n)
     sits = state.person_at[games] == persons[:, None]
     return sits.argmax(axis=1), sits.any(axis=1)

@@ -120,12 +120,12 @@ class Engine:
     @property
     def seat_to_act(self) -> Int8Array:
         """[B] int8 the person who must act, -1 where the game is over; a fresh array."""
-        return persons_at(self.state, self.state.actor)
+        return persons_at(self.state, self.rules, self.state.actor)
 
     @property
     def dealer(self) -> Int8Array:
         """[B] int8 the person who deals; a fresh array."""
-        return persons_at(self.state, self.state.dealer)
+        return persons_at(self.state, self.rules, self.state.dealer)
 
     @property
     def action_mask(self) -> BoolArray:
@@ -187,7 +187,7 @@ class Engine:
 
     def _seen(self, games: Any, seats: Any) -> VisibleState:
         g = self._game_numbers(games, repeats=True)
-        table_seats, present = who_looks(self.state, g, seats)
+        table_seats, present = who_looks(self.state, self.rules, g, seats)
         return VisibleState(self.state, self.rules, g, table_seats, present, self.num_hands)
 
     def _observe_few(self, games: Any, seats: Any, out: Int8Array | None) -> Int8Array | None:
@@ -489,7 +489,7 @@ class Engine:
         if not isinstance(rng, np.random.Generator):
             raise ActionError(f"rng is a numpy.random.Generator, such as np.random.default_rng(5), not {rng!r}")
         g = self._game_numbers(games)
-        table_seats, _ = who_looks(self.state, g, seats)
+        table_seats, _ = who_looks(self.state, self.rules, g, seats)
         self._note_moves(games, g)
         hidden.resample(self._context, g, table_seats, rng)
 

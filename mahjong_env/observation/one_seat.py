@@ -75,7 +75,7 @@ class FewObservations:
     def __init__(self, state: State, rules: Rules, num_hands: int) -> None:
         """Look at the memory of the games; ``num_hands`` are the hands of a match."""
         self._state, self._seats, self._wall_size = state, state.num_seats, state.wall.shape[1]
-        self._all, self._knows_all = range(len(state.phase)), rules.people == rules.seats and rules.shows_drawn
+        self._all, self._knows_all = range(len(state.phase)), not rules.people_move and rules.shows_drawn
         self._slots = _SLOTS[self._seats]  # by the steps from the seat that looks; negative steps count from the end
         self._num_marks, self._has_flowers = len(rules.marks), rules.uses_flowers
         self._no_marks = bytes(2 * self._num_marks * self._seats)

@@ -522,7 +522,7 @@ class VisibleState:
     @lazy
     def points(self) -> Int32Array:
         """[n, 4]."""
-        if self.rules.people == self.rules.seats:
+        if not self.rules.people_move:
             points: Int32Array = self.of_slots(self.state.points)
         else:
             points = self.state.points[self.games[:, None], np.maximum(self.person, _ZERO)]

@@ -258,6 +258,11 @@ class Rules:
         return self.seats
 
     @property
+    def people_move(self) -> bool:
+        """Whether people sit elsewhere, or sit out, in later hands of a match (`rotate`)."""
+        return self.people > self.seats
+
+    @property
     def sets(self) -> int:
         """Sets of a complete hand, beside the pair."""
         return self.hand_size // 3

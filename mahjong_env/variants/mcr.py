@@ -534,6 +534,11 @@ class Mcr(ScoredRules):
     initial_points: int = knob(0, about="points of each person when a match begins")
 
     @property
+    def people_move(self) -> bool:
+        """Whether people change seats."""
+        return self.change_seats
+
+    @property
     def uses_flowers(self) -> bool:  # type: ignore[override]  # a knob
         """Whether flowers and seasons are in the set."""
         return self.flower_tiles

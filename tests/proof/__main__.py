@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-import mahjong_env
+from oracle.referee import VARIANTS
 from proof.batches import Played, ProofError, play_batch
 from proof.watch import missing, report, required
 
@@ -108,7 +108,7 @@ def main(words: Sequence[str] | None = None) -> int:
         0 if nothing differs; `DIFFERENT` if engine and referee differ; `UNMET` if they do not, but if something was
         never met in as many hands as should be enough.
     """
-    variants = sorted(mahjong_env.VARIANTS)
+    variants = sorted(VARIANTS)
     parser = argparse.ArgumentParser(prog="python -m proof", description="Compare engine and referee hand by hand.")
     parser.add_argument("--hands", type=int, default=20_000, help="hands of each variant, with those of earlier runs")
     parser.add_argument(

@@ -14,6 +14,7 @@ import numpy as np
 import mahjong_env
 from mahjong_agents import make_agent
 from mahjong_env.engine import one_game
+from mahjong_env.state.arrays import FEW_GAMES
 from proof.steer import RECIPES, Recipe, Steered, steer, wished
 from proof.watch import knob_values, tally_of
 from support.duel import Chooser, DisagreementError, choose_random, choose_with, duel
@@ -106,12 +107,14 @@ def most_games(number: int) -> Iterator[None]:
 
 
 def play_batch(variant: str, number: int, games: int = GAMES, most_hands: int = MOST_HANDS) -> Played:
-    """Play a batch through engine and referee; of every eight batches four as small batches are played.
+    """Play a batch through engine and referee; of every eight batches four as small batches are played, and as small.
 
     Raises:
         ProofError: they differ, or one of them failed; the message says how to play it again.
     """
-    with most_games(games if number % 8 >= 4 else 0):
+    is_small = number % 8 >= 4
+    games = min(games, FEW_GAMES) if is_small else games
+    with most_games(games if is_small else 0):
         return _play(make_batch(variant, number, games), games, most_hands)
 
 

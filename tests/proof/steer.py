@@ -27,6 +27,7 @@ import mahjong_env
 from mahjong_env import Deal
 from mahjong_env.basics.tiles import KIND_NAMES
 from mahjong_env.engine.scene import Scenes
+from oracle.referee import VARIANTS
 
 LETTERS = "abcd"
 CLAIMS = "win, concealed kong, added kong, kong, pung, chow"
@@ -155,7 +156,7 @@ def _read(variant: str) -> Iterator[Recipe]:
         yield replace(recipe, knobs=tables[1].get("knobs", {}) | knobs)
 
 
-RECIPES = {variant: tuple(_read(variant)) for variant in sorted(mahjong_env.VARIANTS)}
+RECIPES = {variant: tuple(_read(variant)) for variant in sorted(VARIANTS)}
 
 
 # --- Deals -----------------------------------------------------------------------------------------------------------

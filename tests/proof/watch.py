@@ -265,7 +265,8 @@ def ask_engine(variant: Any, situation: Situation) -> mahjong_env.HandScore:
         "other_melds": {seat: [meld_text(meld) for meld in melds] for seat, melds in situation.other_melds.items()},
         "flowers": "".join(situation.flowers),
     }
-    return mahjong_env.score(variant.name, **facts, **variant.knobs)
+    said = {name: value for name, value in facts.items() if value is not False}
+    return mahjong_env.score(variant.name, **said, **variant.knobs)
 
 
 def compare_scores(ours: mahjong_env.HandScore, situation: Situation, verdict: Verdict) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-import mahjong_env
 from mahjong_env.testing.cases import check_complete, check_hand, check_scene
+from oracle import referee
 from support.case_files import CASES, hand_cases, scenes
 
-VARIANTS = sorted(mahjong_env.VARIANTS)
+VARIANTS = sorted(referee.VARIANTS)
 
 
 def _all(read):

@@ -71,6 +71,11 @@ def test_people_change_seats_after_each_round(changes):
         for place in range(4):
             person = int(engine.state.person_at[0, (first + place) % 4])
             assert "ESWN"[place] == (SEATS[names[person]][turn] if changes else names[person])
+            seat = (first + place) % 4
+            view = engine.view([0], person)
+            assert (view.hand[0] == engine.state.hand[0, seat]).all()
+            assert view.points[0, 0] == engine.points[0, person]
+            assert (engine.seat_to_act[0] == person) == (engine.state.actor[0] == seat)
         while engine.state.hand_in_match[0] == hand and engine.seat_to_act[0] >= 0:
             for _ in play(engine, "random", 1, seed=hand):
                 pass
