@@ -557,6 +557,7 @@ class Mcr(ScoredRules):
         """The next seat deals; the round's wind changes every four hands."""
         state.turnover[games] += 1
         state.dealer[games] = (state.dealer[games] + 1) % self.seats
+        state.streak[games] = 0  # which a scene may have named
         state.round_wind[games] = state.turnover[games] // _HANDS_OF_A_ROUND % _ROUNDS
 
     def rotate(self, state: State, games: Games, winner: Int8Array) -> None:
