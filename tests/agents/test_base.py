@@ -21,7 +21,7 @@ class TestNames:
             assert agent.name == name
 
     def test_an_unknown_name_lists_the_valid_ones(self):
-        with pytest.raises(AgentError, match=r"no agent is called 'clever'; valid are closed-greedy, greedy, "):
+        with pytest.raises(AgentError, match=r"no agent is called 'clever'; valid are closed-greedy, command, gr"):
             make_agent("clever")
         assert issubclass(AgentError, MahjongError)
 
