@@ -1,11 +1,13 @@
-"""A network with attention over the discards in their order, to be trained by self-play:
+"""A network with memory: attention over the events of the hand, to be trained by self-play:
 
     mahjong-env train --variant hebei --network notebooks/examples/attention_network.py:Attention
     mahjong-env evaluate --variant hebei --agents greedy \
         "policy:hebei?network=notebooks/examples/attention_network.py:Attention"
 
-Each legal action asks the discards of all slots which of them matter to it. What is known of the action and of the
-table are the strong inputs of the small network; see docs/rewards_and_features.md.
+Each legal action asks all that has happened (`view.events`: draws, discards and whether they had just been drawn,
+claims, kongs, flowers) what matters to it. What is known of the action and of the table are the strong inputs of the
+small network; see docs/rewards_and_features.md. The hand so far is the memory, and a view holds all of it: nothing is
+carried from one decision to the next, so that decisions can be shuffled, and batched on any device.
 """
 
 from __future__ import annotations
@@ -17,20 +19,24 @@ from torch import Tensor, nn
 
 from mahjong_agents.policy.inputs import Inputs, action_inputs
 from mahjong_agents.policy.network import FACT_SCALES, prior, table_scales
+from mahjong_env import EVENTS
+from mahjong_env.basics.tiles import NUM_ALL_KINDS
+from mahjong_env.state.arrays import Event
 
-KINDS = 69  # 0: nothing there; 1 to 34: a discard; 35 to 68: one that was claimed
+LENGTH = 96  # the last so many events; more are rare
 
 
 class Attention(nn.Module):
-    """Scores legal actions by their facts, the table, and the discards that they attend to."""
+    """Scores legal actions by their facts, the table, and the events that they attend to."""
 
     def __init__(self, width: int = 32, heads: int = 2) -> None:
         """Build a network that plays like greedy: behind the prior everything begins at zero."""
         super().__init__()
         self.register_buffer("fact_scales", torch.from_numpy(FACT_SCALES.copy()))
         self.register_buffer("table_scales", torch.from_numpy(table_scales().copy()))
-        self.kind, self.slot = nn.Embedding(KINDS, width), nn.Embedding(4, width)
-        self.age = nn.Linear(1, width)
+        self.event, self.slot, self.giver = (nn.Embedding(size, width) for size in (len(EVENTS), 5, 5))
+        self.kind, self.detail = nn.Embedding(NUM_ALL_KINDS + 1, width), nn.Embedding(NUM_ALL_KINDS + 4, width)
+        self.age = nn.Linear(2, width)
         self.query = nn.Linear(len(FACT_SCALES), width)
         self.table = nn.Linear(len(table_scales()), width)
         self.attention = nn.MultiheadAttention(width, heads, batch_first=True)
@@ -40,26 +46,29 @@ class Attention(nn.Module):
         self.prior = nn.Parameter(torch.from_numpy(prior(claims=True)))
 
     def inputs(self, view) -> Inputs:
-        """Return the strong inputs and [n, 4, R] the discards of each slot in their order."""
+        """Return the strong inputs and [n, 96, 5] the last events, see `mahjong_env.EVENTS`."""
         inputs = action_inputs(view)
-        return replace(inputs, per_decision={**inputs.per_decision, "river": view.river})
+        return replace(inputs, per_decision={**inputs.per_decision, "events": view.recent_events(LENGTH)})
 
     def scores(self, inputs: Inputs) -> Tensor:
         """Return [m] logits of the legal actions."""
         facts = inputs.per_action["facts"].float() * self.fact_scales
         table = torch.relu(self.table(inputs.per_decision["table"].float() * self.table_scales))
-        river = inputs.per_decision["river"].long()
-        n, slots, length = river.shape
-        count = (river > 0).sum(dim=2, keepdim=True)
-        age = (count - torch.arange(length, device=river.device)).float() / 10  # discards since then, of this slot
-        owner = torch.arange(slots, device=river.device)[None, :, None].expand_as(river)
-        tokens = self.kind(river) + self.slot(owner) + self.age(age[..., None])
-        # The first token is the table, so that there is something to attend to before the first discard.
-        tokens = torch.cat([table[:, None], tokens.flatten(1, 2)], dim=1)
-        is_empty = torch.cat([torch.zeros_like(river[:, 0, :1]), river.flatten(1) == 0], dim=1).bool()
+        event, slot, kind, detail, giver = inputs.per_decision["events"].int().unbind(dim=2)
+        n, length = event.shape
+        # The fourth number is a claimed kind, and of a discard whether it had just been drawn.
+        detail = torch.where(event == Event.DISCARD, detail + NUM_ALL_KINDS + 2, detail + 1)
+        is_empty = event == 0
+        age = (~is_empty).sum(dim=1, keepdim=True) - torch.arange(length, device=event.device)  # 1: the last event
+        age = age.clamp(min=1).float()[..., None]
+        tokens = self.event(event) + self.slot(slot + 1) + self.kind(kind + 1) + self.detail(detail)
+        tokens = tokens + self.giver(giver + 1) + self.age(torch.cat([age / 10, age.log()], dim=2))
+        # The first token is the table, so that there is something to attend to before the first event.
+        tokens = torch.cat([table[:, None], tokens], dim=1)
+        is_empty = torch.cat([torch.zeros_like(is_empty[:, :1]), is_empty], dim=1)
         # The legal actions of a decision beside each other: [n, most, width]; what is left over is asked for nothing.
-        first = torch.searchsorted(inputs.row, torch.arange(n, device=river.device))
-        column = torch.arange(len(inputs.row), device=river.device) - first[inputs.row]
+        first = torch.searchsorted(inputs.row, torch.arange(n, device=event.device))
+        column = torch.arange(len(inputs.row), device=event.device) - first[inputs.row]
         queries = facts.new_zeros(n, int(column.max()) + 1, self.query.out_features)
         queries[inputs.row, column] = self.query(facts)
         found, _ = self.attention(queries, tokens, tokens, key_padding_mask=is_empty, need_weights=False)

@@ -15,6 +15,7 @@ from mahjong_agents.policy.file import TORCH, PolicyFile
 from mahjong_agents.policy.torch_network import TorchNetwork, find_network, inputs_of
 from mahjong_env import MahjongError, make_engine
 from mahjong_env.cli import main
+from mahjong_env.state.arrays import Event
 from mahjong_training.config import TrainConfig
 from mahjong_training.learning import ppo
 from mahjong_training.learning import run as ppo_run
@@ -54,27 +55,35 @@ def test_an_example_learns_is_saved_and_plays(network, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("network", [ATTENTION, RECURRENT])
-def test_an_example_sees_the_discards_in_their_order_and_nothing_of_the_padding(network):
+def test_an_example_sees_the_events_in_their_order_and_nothing_of_the_padding(network):
     torch.manual_seed(0)
     module = find_network(network)
     for weights in module.parameters():
         torch.nn.init.normal_(weights, std=0.2)
     view = late_view()
     inputs = inputs_of(module, view)
-    assert (inputs.per_decision["river"][:, 0] > 0).any()
+    events = inputs.per_decision["events"]
+    assert np.array_equal(events[:, : view.events.shape[1]], view.events)
     played = TorchNetwork(module)
     scores = played.scores(inputs)
     row = len(view) // 2
     alone = played.scores(played.inputs(view.take(np.array([row]))))
     np.testing.assert_allclose(alone, scores[inputs.row == row], rtol=1e-3, atol=1e-3)
-    river = inputs.per_decision["river"]
-    longer = np.concatenate([river, np.zeros_like(river[:, :, :5])], axis=2)
-    padded = replace(inputs, per_decision={**inputs.per_decision, "river": longer})
-    np.testing.assert_allclose(played.scores(padded), scores, rtol=1e-3, atol=1e-3)
-    turned = river.copy()
-    turned[..., [0, 1]] = turned[..., [1, 0]]
-    other = replace(inputs, per_decision={**inputs.per_decision, "river": turned})
-    assert np.abs(played.scores(other) - scores).max() > 1e-3
+
+    def scored(changed):
+        return played.scores(replace(inputs, per_decision={**inputs.per_decision, "events": changed}))
+
+    nothing = np.full_like(events[:, :5], -1)
+    nothing[..., 0] = Event.NOTHING
+    np.testing.assert_allclose(scored(np.concatenate([events, nothing], axis=1)), scores, rtol=1e-3, atol=1e-3)
+    turned, is_discard = events.copy(), events[..., 0] == Event.DISCARD
+    rows, last = np.arange(len(view))[:, None], np.count_nonzero(events[..., 0], axis=1)[:, None] - np.arange(1, 5)
+    turned[rows, last] = events[rows, last[:, ::-1]]
+    assert np.abs(scored(turned) - scores).max() > 1e-3
+    for column, other in ((1, 2), (2, 20), (3, 1)):  # who, what, and whether it had just been drawn
+        changed = events.copy()
+        changed[..., column] = np.where(is_discard, other - changed[..., column] * (column == 3), changed[..., column])
+        assert np.abs(scored(changed) - scores).max() > 1e-3
 
 
 def test_attention_begins_as_greedy():
