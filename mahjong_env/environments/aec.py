@@ -20,7 +20,7 @@ from mahjong_env.engine.outcome import StepResult, hand_info
 from mahjong_env.environments.arguments import observation_space, read_arguments, read_options
 from mahjong_env.environments.held_engine import HeldEngine
 from mahjong_env.environments.learning_seats import ILLEGAL_REWARD, ON_ILLEGAL
-from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
+from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, game_svg, render_game
 from mahjong_env.observation.planes import SHAPE
 from mahjong_env.observation.privileged import LAYOUT as PRIVILEGED
 from mahjong_env.observation.privileged import Hidden
@@ -225,6 +225,9 @@ class MahjongAEC(AECEnv[str, Any, Any]):
         waits = "to be reset" if self._to_act < 0 else f"{self.agent_selection} to act"
         return f"<{self.metadata['name']}: {waits}>"
 
+    def _repr_html_(self) -> str:
+        return game_svg(self.engine, 0, self._last_hand)
+
     def close(self) -> None:
         """Close the file of records, if there is one; a match that has not ended is appended as it stands."""
         self.engine.close_record()
@@ -266,6 +269,11 @@ class Guarded(OrderEnforcingWrapper[str, Any, Any]):
 
     def __repr__(self) -> str:
         return repr(self.env.unwrapped)
+
+    def _repr_html_(self) -> str:
+        bare = self.env.unwrapped
+        assert isinstance(bare, MahjongAEC)
+        return bare._repr_html_()
 
 
 def wrapped(bare: AECEnv[str, Any, Any]) -> Wrapped:

@@ -57,8 +57,7 @@ def render_game(
         warnings.warn(f"render() shows nothing without a render mode: give {modes}", stacklevel=3)
         return None
     if mode == "rgb_array":
-        event = event_text(outcome) or last_event(engine, game)
-        return pixels(table_svg(read_table(engine, game), event=event), _PICTURE_WIDTH)
+        return pixels(game_svg(engine, game, outcome), _PICTURE_WIDTH)
     text = table_text(engine, game, outcome=outcome, colour=has_colour())
     if mode == "ansi":
         return text
@@ -69,3 +68,8 @@ def render_game(
     time.sleep(max(0.0, _last_frame[0] + 1 / RENDER_FPS - time.monotonic()))
     _last_frame[0] = time.monotonic()
     return None
+
+
+def game_svg(engine: Engine, game: int, outcome: Mapping[str, Any] | None) -> str:
+    """The picture of one game, all hands open, which notebooks show of environments; the arguments of `render_game`."""
+    return table_svg(read_table(engine, game), event=event_text(outcome) or last_event(engine, game))

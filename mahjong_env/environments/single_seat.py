@@ -23,7 +23,7 @@ from mahjong_env.environments.arguments import (
     row_of,
 )
 from mahjong_env.environments.learning_seats import LearnersEnv
-from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_game
+from mahjong_env.environments.render import RENDER_FPS, RENDER_MODES, check_render_mode, game_svg, render_game
 from mahjong_env.ruleset.questions import Rules
 
 _GAME = np.zeros(1, np.intp)
@@ -128,6 +128,9 @@ class SingleSeatEnv(LearnersEnv, gymnasium.Env[Any, np.int64]):
     def __repr__(self) -> str:
         waits = "to be reset" if self._is_over else f"{person_name(int(self._seats.learner[0]))} to act"
         return f"<{type(self).__name__} of {self.engine.rules.name}: {waits}>"
+
+    def _repr_html_(self) -> str:
+        return game_svg(self.engine, 0, self._seats.last_hand(0))
 
     def close(self) -> None:
         """Close the file of records, if there is one; a match that has not ended is appended as it stands."""

@@ -280,3 +280,15 @@ def test_without_the_extra_only_rendering_fails(monkeypatch):
     env.reset(seed=1)
     with pytest.raises(MissingExtraError, match=r"pip install 'mahjong-env\[render\]'"):
         env.render()
+
+
+def test_a_notebook_shows_the_table():
+    env, single = hebei_v0.env(), gymnasium.make("mahjong_env/Hebei-v0").unwrapped
+    for shown in (env, env.unwrapped, single):
+        assert shown._repr_html_().startswith("<svg")  # before the first reset, too
+        shown.reset(seed=1)
+        before = shown._repr_html_()
+        assert "<title>Hebei mahjong, hand 1</title>" in before
+        mask = single.action_masks() if shown is single else shown.observe(shown.agent_selection)["action_mask"]
+        shown.step(int(mask.argmax()))
+        assert shown._repr_html_() != before
