@@ -63,3 +63,21 @@ def test_the_hands_of_others_are_learned_from_a_dataset(tmp_path):
     learned, base = hands.measure(data, network, share)
     assert 0 < learned < 0.8
     assert 0 < base < 0.6
+
+
+def test_one_guesser_reads_the_order_and_the_other_does_not(capsys):
+    torch = pytest.importorskip("torch")
+    guess = example("next_discard")
+    data = guess.positions("hebei", 20)
+    late = np.flatnonzero((data[3][..., 0] > 0).sum(axis=1) == 12)[:4]
+    assert late.size
+    counts, events = (torch.from_numpy(column[late]) for column in data[2:])
+    mixed = events.clone()
+    mixed[:, :12] = events[:, torch.randperm(12, generator=torch.Generator().manual_seed(0))]
+    for ordered in (False, True):
+        torch.manual_seed(1)
+        network = guess.Guess(ordered=ordered, width=8)
+        assert torch.allclose(network(counts, events), network(counts, mixed), atol=1e-5) != ordered
+    losses = guess.main("hebei", 60, seeds=1, epochs=1, width=8)
+    assert np.isfinite(list(losses.values())).all()
+    assert "in order less as a set" in capsys.readouterr().out
