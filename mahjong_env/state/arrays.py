@@ -420,6 +420,8 @@ class State(Arrays):
     def _note(self, seats: Seats, event: int, what: Any) -> None:
         """Write down what was laid open, one event a game."""
         games = seats.game
+        if not games.size:
+            return
         number = self.num_exposed[games]
         self.num_exposed[games] = number + _ONE
         entry = seats.seat * _EXPOSED_SEAT + (what + 1) * _EXPOSED_WHAT + np.int32(event * EXPOSED_EVENT)
@@ -428,11 +430,13 @@ class State(Arrays):
     def note_win(self, seats: Seats, kind: Any, is_own: BoolArray) -> None:
         """Write down who won with which tile (-1 for none), and whether it was the seat's own."""
         for event, which in ((Event.WIN, is_own), (Event.WIN_FROM, ~is_own)):
-            self._note(seats.take(which), event, kind[which])
+            if which.any():
+                self._note(seats.take(which), event, kind[which])
 
     def note_drawn_hand(self, games: Games) -> None:
         """Write down that a hand ended without a winner."""
-        self._note(self.seats(games, 0), Event.DRAWN_HAND, NO_TILE)
+        if games.size:
+            self._note(self.seats(games, 0), Event.DRAWN_HAND, NO_TILE)
 
     def note_added_kong(self, seats: Seats, kind: Any) -> None:
         """Write down that a tile is being added to a pung; it may still be robbed."""
