@@ -23,6 +23,7 @@ the verbs of `State` (`discard`, `lay_meld`, `remove_tiles`, ...) change them. T
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from typing import Any, Final, Self
@@ -256,6 +257,7 @@ _ZERO, _ONE, _NO_TILE = (np.array(number, np.int8) for number in (0, 1, NO_TILE)
 _ONE_MORE: Final = np.array(1, np.int16)
 _CLAIMED: Final = np.array(CLAIMED, np.int8)
 _EXPOSED_SEAT, _EXPOSED_WHAT = np.array(EXPOSED_SEAT, np.int32), np.array(EXPOSED_WHAT, np.int32)
+_NONE_EARLIER: Final = np.array(0, np.int8)
 _COUNTS: Final = {count: np.array(count, np.int8) for count in range(-4, 5)}
 # By seats at the table and a number of them: [number, S] that many seats after each seat, in their order.
 _SEATS_AFTER: Final = {
@@ -413,17 +415,24 @@ class State(Arrays):
 
     # --- What all see --------------------------------------------------------------------------------------------
     def expose_flower(self, seats: Seats, kind: Any) -> None:
-        """Lay one flower a game open; it has not been in the hand."""
+        """Lay one flower a game open; it has not been in the hand. `note_flowers` is to follow."""
         self._flat.flowers[self._flat.flowers_at(seats.index) + kind] += _COUNTS[1]
-        self._note(seats, Event.FLOWER, kind)
 
-    def _note(self, seats: Seats, event: int, what: Any) -> None:
-        """Write down what was laid open, one event a game."""
+    def note_flowers(self, rounds: Sequence[tuple[Seats, Any]]) -> None:
+        """Write down the flowers of a step, round by round: seats, kinds. A game that leaves does not come again."""
+        seats = Seats.join([seats for seats, _ in rounds])
+        if seats is not None:
+            kind = np.concatenate([kind for _, kind in rounds])
+            earlier = np.arange(len(rounds), dtype=np.int8).repeat([len(seats) for seats, _ in rounds])
+            self._note(seats, Event.FLOWER, kind, earlier)
+
+    def _note(self, seats: Seats, event: int, what: Any, earlier: Any = _NONE_EARLIER) -> None:
+        """Write down what was laid open, one event a game; or several, with the number of those before each [n]."""
         games = seats.game
         if not games.size:
             return
-        number = self.num_exposed[games]
-        self.num_exposed[games] = number + _ONE
+        number = self.num_exposed[games] + earlier
+        self.num_exposed[games] = number + _ONE  # of several numbers for a game numpy keeps the last
         entry = seats.seat * _EXPOSED_SEAT + (what + 1) * _EXPOSED_WHAT + np.int32(event * EXPOSED_EVENT)
         self._flat.exposed[self._flat.exposed_at(games) + number] = entry + self.num_discards[games]
 

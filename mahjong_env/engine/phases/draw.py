@@ -81,13 +81,15 @@ def _replace_flowers(context: StepContext, seats: Seats, tile: Any) -> tuple[Sea
     places = context.is_flower[tile].nonzero()[0]
     stranded: list[Games] = []
     ended: list[Games] = []
+    laid_open: list[tuple[Seats, Any]] = []
     if places.size:
         drawers = seats.take(places)
         state.fresh_flowers[drawers.game] = 0
         state.marks_before_flowers[drawers.game] = drawers.of(state.marks)
     while places.size:
         drawers = seats.take(places)
-        state.expose_flower(drawers, tile[places])
+        laid_open.append((drawers, tile[places]))
+        state.expose_flower(*laid_open[-1])
         state.fresh_flowers[drawers.game, tile[places]] += 1
         state.flower_draw[drawers.game] = True
         context.rules.on_flower(state, drawers)
@@ -99,6 +101,7 @@ def _replace_flowers(context: StepContext, seats: Seats, tile: Any) -> tuple[Sea
         drawn = state.take_back(seats.game[places])
         tile[places] = drawn
         places = places[context.is_flower[drawn]]
+    state.note_flowers(laid_open)
     if stranded:
         stays = np.ones(len(seats), np.bool_)
         stays[np.concatenate(stranded)] = False
