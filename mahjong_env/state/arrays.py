@@ -439,13 +439,11 @@ class State(Arrays):
     def note_win(self, seats: Seats, kind: Any, is_own: BoolArray) -> None:
         """Write down who won with which tile (-1 for none), and whether it was the seat's own."""
         for event, which in ((Event.WIN, is_own), (Event.WIN_FROM, ~is_own)):
-            if which.any():
-                self._note(seats.take(which), event, kind[which])
+            self._note(seats.take(which), event, kind[which])
 
     def note_drawn_hand(self, games: Games) -> None:
         """Write down that a hand ended without a winner."""
-        if games.size:
-            self._note(self.seats(games, 0), Event.DRAWN_HAND, NO_TILE)
+        self._note(self.seats(games, 0), Event.DRAWN_HAND, NO_TILE)
 
     def note_added_kong(self, seats: Seats, kind: Any) -> None:
         """Write down that a tile is being added to a pung; it may still be robbed."""
