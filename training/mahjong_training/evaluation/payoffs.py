@@ -96,13 +96,13 @@ def nash_mixture(matrix: Matrix) -> Matrix:
     paid = paid / max(float(np.abs(paid).max()), 1e-12)
     size = len(paid)
 
-    def entropy(mixture: Matrix) -> float:
+    def negative_entropy(mixture: Matrix) -> float:
         return float((mixture * np.log(mixture + 1e-12)).sum())
 
     # A symmetric game of two whose pay-offs sum to zero is worth 0: in equilibrium no agent wins from the mixture.
     constraints = [LinearConstraint(paid, -np.inf, 0.0), LinearConstraint(np.ones((1, size)), 1.0, 1.0)]
     found = minimize(
-        entropy,
+        negative_entropy,
         np.full(size, 1 / size),
         jac=lambda mixture: np.log(mixture + 1e-12) + mixture / (mixture + 1e-12),
         bounds=[(0.0, 1.0)] * size,
