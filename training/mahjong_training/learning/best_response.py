@@ -29,6 +29,7 @@ from mahjong_training.learning import run as learning
 from mahjong_training.learning.run_folder import RunFolder
 from mahjong_training.runtime.console import status
 from mahjong_training.runtime.digests import agent_digests
+from mahjong_training.runtime.executors import Executor
 from mahjong_training.runtime.folders import check_file, write_text
 from mahjong_training.runtime.limits import check_counts, check_seed
 from mahjong_training.runtime.workers import check_workers, new_executor
@@ -97,9 +98,9 @@ def run(config: BestResponseConfig) -> BestResponse:
         start = start or _best_start(rules, config.agent, agent, config.seed)
     folder = learning.run(_settings(config, out, start))
     trained = PolicyFile.read(folder.last).training
-    with status() as tell:
+    with status() as tell, new_executor(config.processes, config.ray, config.threads) as executor:
         tell(f"the test: {config.deals:,} deals")
-        response, began = (_tested(rules, agent, path, config) for path in (folder.best, folder.initial))
+        response, began = (_tested(rules, agent, path, config, executor) for path in (folder.best, folder.initial))
     found = BestResponse(
         rules,
         config.agent,
@@ -170,14 +171,12 @@ def _small_network(agent: Agent) -> ActionNetwork | None:
     return network if isinstance(network, ActionNetwork) else None
 
 
-def _tested(rules: Rules, agent: Agent, path: Path, config: BestResponseConfig) -> LineupResult:
+def _tested(rules: Rules, agent: Agent, path: Path, config: BestResponseConfig, executor: Executor) -> LineupResult:
     """Return how a policy does among copies of the agent, on the deals of the test."""
     lineup, players = one_against_copies(0, 1, rules.people), (make_agent(f"policy:{path}"), agent)
     every = blocks(lineup, config.deals, agents=players, control_variates=useful_weights(rules) is not None)
     state = rules, players, response_seed(config.seed)
-    make = partial(_state_of, config, path)
-    with new_executor(config.processes, config.ray, config.threads) as executor:
-        parts = dict(executor.map(_play, state, every, make))
+    parts = dict(executor.map(_play, state, every, partial(_state_of, config, path)))
     return summarise(rules, lineup, [parts[number] for number in range(len(every))])
 
 
